@@ -1,0 +1,94 @@
+"""The other built-in groups that we read: batch, apps, scheduling, coordination, resource, storage, autoscaling.
+
+Only the fields we use; pod templates stay plain data.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gangline.api.meta import LabelSelector, Model, Object, Raw
+
+
+class JobSpec(Model):
+    parallelism: int | None = None
+    completions: int | None = None
+    backoff_limit: int | None = None
+    suspend: bool = False
+    completion_mode: str = ""
+    active_deadline_seconds: int | None = None
+    ttl_seconds_after_finished: int | None = None
+    selector: LabelSelector | None = None
+    template: Raw = {}
+
+
+class JobStatus(Model):
+    active: int = 0
+    ready: int | None = None
+    succeeded: int = 0
+    failed: int = 0
+    conditions: tuple[Raw, ...] = ()
+    start_time: str | None = None
+
+
+class Job(Object):
+    spec: JobSpec = JobSpec()
+    status: JobStatus = JobStatus()
+
+
+class ReplicatedSpec(Model):
+    """Deployment, ReplicaSet and StatefulSet as far as we read them."""
+
+    replicas: int | None = None
+    selector: LabelSelector | None = None
+    template: Raw = {}
+    service_name: str = ""
+    pod_management_policy: str = ""
+
+
+class ReplicatedStatus(Model):
+    replicas: int = 0
+    ready_replicas: int = 0
+    available_replicas: int = 0
+    observed_generation: int = 0
+
+
+class Replicated(Object):
+    spec: ReplicatedSpec = ReplicatedSpec()
+    status: ReplicatedStatus = ReplicatedStatus()
+
+
+class PriorityClass(Object):
+    value: int = 0
+    global_default: bool = False
+    preemption_policy: str = ""
+
+
+class LeaseSpec(Model):
+    holder_identity: str | None = None
+    lease_duration_seconds: int | None = None
+    acquire_time: str | None = None
+    renew_time: str | None = None
+    lease_transitions: int | None = None
+
+
+class Lease(Object):
+    spec: LeaseSpec = LeaseSpec()
+
+
+class WorkloadSpec(Model):
+    """scheduling.k8s.io Workload, the form kube-scheduler 1.35 reads."""
+
+    pod_groups: tuple[Raw, ...] = ()
+    controller_ref: Raw | None = None
+
+
+class Workload(Object):
+    spec: WorkloadSpec = WorkloadSpec()
+
+
+class Untyped(Object):
+    """A kind of which we read no more than its spec and status as plain data."""
+
+    spec: Any = None
+    status: Any = None

@@ -1,0 +1,135 @@
+"""THE table of kinds: every kind that any component reads or writes, and where an API server serves it.
+
+To teach gangline a kind, add one line here. Nothing else in the tree spells a group, a version or a plural.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar, cast
+
+from gangline.api import builtin, core, grove, kai
+from gangline.api.meta import Object, Raw
+
+T = TypeVar("T", bound=Object, covariant=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Kind(Generic[T]):
+    """One kind: how it is named, where it is served, and the typed view we decode it into."""
+
+    group: str
+    version: str
+    kind: str
+    plural: str
+    type: type[T]
+    namespaced: bool = True
+
+    @property
+    def api_version(self) -> str:
+        return f"{self.group}/{self.version}" if self.group else self.version
+
+    @property
+    def resource(self) -> str:
+        """`podgroups.scheduling.run.ai`: the name that is unique in a cluster."""
+        return f"{self.plural}.{self.group}" if self.group else self.plural
+
+    def path(self, namespace: str = "", name: str = "", subresource: str = "") -> str:
+        root = f"/apis/{self.group}/{self.version}" if self.group else f"/api/{self.version}"
+        where = f"/namespaces/{namespace}" if namespace and self.namespaced else ""
+        tail = "".join(f"/{part}" for part in (name, subresource) if part)
+        return f"{root}{where}/{self.plural}{tail}"
+
+    def __str__(self) -> str:
+        return self.kind
+
+
+POD = Kind("", "v1", "Pod", "pods", core.Pod)
+NODE = Kind("", "v1", "Node", "nodes", core.Node, namespaced=False)
+NAMESPACE = Kind("", "v1", "Namespace", "namespaces", core.Namespace, namespaced=False)
+CONFIG_MAP = Kind("", "v1", "ConfigMap", "configmaps", core.ConfigMap)
+SECRET = Kind("", "v1", "Secret", "secrets", core.Secret)
+SERVICE = Kind("", "v1", "Service", "services", core.Service)
+SERVICE_ACCOUNT = Kind("", "v1", "ServiceAccount", "serviceaccounts", core.ServiceAccount)
+PVC = Kind("", "v1", "PersistentVolumeClaim", "persistentvolumeclaims", core.PersistentVolumeClaim)
+PV = Kind("", "v1", "PersistentVolume", "persistentvolumes", builtin.Untyped, namespaced=False)
+EVENT = Kind("", "v1", "Event", "events", core.Event)
+
+JOB = Kind("batch", "v1", "Job", "jobs", builtin.Job)
+CRON_JOB = Kind("batch", "v1", "CronJob", "cronjobs", builtin.Untyped)
+DEPLOYMENT = Kind("apps", "v1", "Deployment", "deployments", builtin.Replicated)
+REPLICA_SET = Kind("apps", "v1", "ReplicaSet", "replicasets", builtin.Replicated)
+STATEFUL_SET = Kind("apps", "v1", "StatefulSet", "statefulsets", builtin.Replicated)
+DAEMON_SET = Kind("apps", "v1", "DaemonSet", "daemonsets", builtin.Untyped)
+HPA = Kind("autoscaling", "v2", "HorizontalPodAutoscaler", "horizontalpodautoscalers", builtin.Untyped)
+PDB = Kind("policy", "v1", "PodDisruptionBudget", "poddisruptionbudgets", builtin.Untyped)
+LEASE = Kind("coordination.k8s.io", "v1", "Lease", "leases", builtin.Lease)
+PRIORITY_CLASS = Kind(
+    "scheduling.k8s.io", "v1", "PriorityClass", "priorityclasses", builtin.PriorityClass, namespaced=False)
+WORKLOAD = Kind("scheduling.k8s.io", "v1alpha1", "Workload", "workloads", builtin.Workload)
+ROLE = Kind("rbac.authorization.k8s.io", "v1", "Role", "roles", builtin.Untyped)
+ROLE_BINDING = Kind("rbac.authorization.k8s.io", "v1", "RoleBinding", "rolebindings", builtin.Untyped)
+CLUSTER_ROLE = Kind("rbac.authorization.k8s.io", "v1", "ClusterRole", "clusterroles", builtin.Untyped, namespaced=False)
+CLUSTER_ROLE_BINDING = Kind(
+    "rbac.authorization.k8s.io", "v1", "ClusterRoleBinding", "clusterrolebindings", builtin.Untyped, namespaced=False)
+RESOURCE_CLAIM = Kind("resource.k8s.io", "v1", "ResourceClaim", "resourceclaims", builtin.Untyped)
+RESOURCE_CLAIM_TEMPLATE = Kind(
+    "resource.k8s.io", "v1", "ResourceClaimTemplate", "resourceclaimtemplates", builtin.Untyped)
+RESOURCE_SLICE = Kind("resource.k8s.io", "v1", "ResourceSlice", "resourceslices", builtin.Untyped, namespaced=False)
+DEVICE_CLASS = Kind("resource.k8s.io", "v1", "DeviceClass", "deviceclasses", builtin.Untyped, namespaced=False)
+STORAGE_CLASS = Kind("storage.k8s.io", "v1", "StorageClass", "storageclasses", builtin.Untyped, namespaced=False)
+CSI_DRIVER = Kind("storage.k8s.io", "v1", "CSIDriver", "csidrivers", builtin.Untyped, namespaced=False)
+CSI_STORAGE_CAPACITY = Kind(
+    "storage.k8s.io", "v1", "CSIStorageCapacity", "csistoragecapacities", builtin.Untyped)
+CRD = Kind("apiextensions.k8s.io", "v1", "CustomResourceDefinition", "customresourcedefinitions",
+           builtin.Untyped, namespaced=False)
+MUTATING_WEBHOOK = Kind("admissionregistration.k8s.io", "v1", "MutatingWebhookConfiguration",
+                        "mutatingwebhookconfigurations", builtin.Untyped, namespaced=False)
+VALIDATING_WEBHOOK = Kind("admissionregistration.k8s.io", "v1", "ValidatingWebhookConfiguration",
+                          "validatingwebhookconfigurations", builtin.Untyped, namespaced=False)
+
+POD_CLIQUE_SET = Kind("grove.io", "v1alpha1", "PodCliqueSet", "podcliquesets", grove.PodCliqueSet)
+POD_CLIQUE = Kind("grove.io", "v1alpha1", "PodClique", "podcliques", grove.PodClique)
+SCALING_GROUP = Kind(
+    "grove.io", "v1alpha1", "PodCliqueScalingGroup", "podcliquescalinggroups", grove.PodCliqueScalingGroup)
+TOPOLOGY_BINDING = Kind("grove.io", "v1alpha1", "ClusterTopologyBinding", "clustertopologybindings",
+                        grove.ClusterTopologyBinding, namespaced=False)
+POD_GANG = Kind("scheduler.grove.io", "v1alpha1", "PodGang", "podgangs", grove.PodGang)
+COMPUTE_DOMAIN = Kind("resource.nvidia.com", "v1beta1", "ComputeDomain", "computedomains", builtin.Untyped)
+
+QUEUE = Kind("scheduling.run.ai", "v2", "Queue", "queues", kai.Queue, namespaced=False)
+POD_GROUP = Kind("scheduling.run.ai", "v2alpha2", "PodGroup", "podgroups", kai.PodGroup)
+BIND_REQUEST = Kind("scheduling.run.ai", "v1alpha2", "BindRequest", "bindrequests", kai.BindRequest)
+TOPOLOGY = Kind("kai.scheduler", "v1alpha1", "Topology", "topologies", kai.Topology, namespaced=False)
+CONFIG = Kind("kai.scheduler", "v1", "Config", "configs", kai.Config, namespaced=False)
+SCHEDULING_SHARD = Kind(
+    "kai.scheduler", "v1", "SchedulingShard", "schedulingshards", kai.SchedulingShard, namespaced=False)
+NODE_RESOURCE_TOPOLOGY = Kind("topology.node.k8s.io", "v1alpha2", "NodeResourceTopology",
+                              "noderesourcetopologies", builtin.Untyped, namespaced=False)
+
+KINDS: tuple[Kind[Object], ...] = tuple(
+    cast("Kind[Object]", value) for value in list(globals().values()) if isinstance(value, Kind))
+
+_BY_NAME: dict[tuple[str, str], Kind[Object]] = {(kind.api_version, kind.kind): kind for kind in KINDS}
+
+
+def known(api_version: str, kind: str) -> Kind[Object] | None:
+    """The kind of our table with this apiVersion and kind, if there is one."""
+    return _BY_NAME.get((api_version, kind))
+
+
+def foreign(api_version: str, kind: str, plural: str, namespaced: bool = True) -> Kind[builtin.Untyped]:
+    """A kind that is not ours, learnt from a server's discovery."""
+    group, _, version = api_version.rpartition("/")
+    return Kind(group, version, kind, plural, builtin.Untyped, namespaced)
+
+
+def kind_of(obj: Raw) -> tuple[str, str]:
+    """apiVersion and kind of plain data."""
+    return str(obj.get("apiVersion", "")), str(obj.get("kind", ""))
+
+
+def reference(kind: Kind[Any], obj: Object, *, controller: bool = True) -> Raw:
+    """An ownerReference to an object, as plain data."""
+    owner: Raw = {"apiVersion": kind.api_version, "kind": kind.kind, "name": obj.name, "uid": obj.uid}
+    return owner | ({"controller": True, "blockOwnerDeletion": True} if controller else {})

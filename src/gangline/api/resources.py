@@ -1,0 +1,126 @@
+"""Quantities: exact arithmetic on what Kubernetes writes as `500m`, `1Gi` or `2`.
+
+A quantity is read into a `Fraction`-free pair of integers where possible: everything is kept as an integer number of nano-units, so
+sums never lose a digit. Formatting follows Kubernetes' canonical form. Nothing here knows what a resource means.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any
+
+NANO = 10**9
+_BINARY = {"Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40, "Pi": 2**50, "Ei": 2**60}
+_DECIMAL = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
+_PATTERN = re.compile(r"^([+-]?)(\d+(?:\.\d*)?|\.\d+)([KMGTPE]i|[numkMGTPE]|[eE][+-]?\d+)?$")
+
+
+class QuantityError(ValueError):
+    """The text is not a quantity."""
+
+
+@lru_cache(maxsize=16384)
+def _parse(text: str) -> int:
+    match = _PATTERN.match(text)
+    if match is None:
+        raise QuantityError(f"{text!r} is not a quantity: write a number such as 2, 500m or 1.5Gi")
+    sign, number, suffix = match.groups()
+    whole, _, fraction = number.partition(".")
+    digits, scale = int((whole + fraction) or "0"), len(fraction)
+    numerator = digits * NANO
+    if suffix in _BINARY:
+        numerator *= _BINARY[suffix]
+        exponent = -scale
+    else:
+        exponent = (int(suffix[1:]) if suffix and suffix[0] in "eE" and len(suffix) > 1 else _DECIMAL[suffix or ""]) - scale
+    if exponent >= 0:
+        nanos = numerator * 10 ** min(exponent, 60)
+    else:
+        nanos = -(-numerator // 10 ** min(-exponent, 60))
+    return -nanos if sign == "-" else nanos
+
+
+def nanos(value: Any) -> int:
+    """A quantity as an integer number of nano-units, rounded away from zero below that as Kubernetes does."""
+    if isinstance(value, bool):
+        raise QuantityError(f"{value!r} is not a quantity")
+    if isinstance(value, int):
+        return value * NANO
+    return _parse(value if isinstance(value, str) else repr(value))
+
+
+def units(value: Any) -> int:
+    """Whole units, rounded up (Kubernetes' `Value`)."""
+    return -(-nanos(value) // NANO)
+
+
+def milli(value: Any) -> int:
+    """Thousandths, rounded up (Kubernetes' `MilliValue`)."""
+    return -(-nanos(value) // 10**6)
+
+
+def number(value: Any) -> float:
+    """A quantity as a float, for scores and displays only."""
+    return nanos(value) / NANO
+
+
+@lru_cache(maxsize=16384)
+def _canonical(text: str) -> str:
+    amount, match = _parse(text), _PATTERN.match(text)
+    suffix = (match.group(3) or "") if match else ""
+    if suffix in _BINARY:
+        return binary(amount)
+    if suffix[:1] in ("e", "E") and len(suffix) > 1:
+        return _exponent(amount)
+    return decimal(amount)
+
+
+def canonical(value: Any) -> str:
+    """The one spelling Kubernetes stores for a quantity: `1000m` → `1`, `1024Mi` → `1Gi`."""
+    return _canonical(value if isinstance(value, str) else str(value))
+
+
+def decimal(amount: int) -> str:
+    """Nano-units in decimal form, with the largest suffix that loses nothing."""
+    if amount == 0:
+        return "0"
+    for suffix, power in reversed(_DECIMAL.items()):
+        unit = 10 ** (power + 9)
+        if amount % unit == 0:
+            return f"{amount // unit}{suffix}"
+    return f"{amount}n"
+
+
+def _exponent(amount: int) -> str:
+    if amount == 0:
+        return "0"
+    for power in range(18, -10, -3):
+        unit = 10 ** (power + 9)
+        if amount % unit == 0:
+            return f"{amount // unit}" + (f"e{power}" if power else "")
+    return f"{amount}e-9"
+
+
+def binary(amount: int) -> str:
+    """Nano-units in binary form; what is not whole falls back to decimal."""
+    if amount % NANO or -1024 * NANO < amount < 1024 * NANO:
+        return decimal(amount)
+    whole = amount // NANO
+    for suffix, unit in reversed(_BINARY.items()):
+        if whole % unit == 0:
+            return f"{whole // unit}{suffix}"
+    return str(whole)
+
+
+ResourceList = Mapping[str, Any]
+
+
+def add(*lists: ResourceList) -> dict[str, int]:
+    """The sum of resource lists, in nano-units."""
+    total: dict[str, int] = {}
+    for each in lists:
+        for name, value in each.items():
+            total[name] = total.get(name, 0) + nanos(value)
+    return total

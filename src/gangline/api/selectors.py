@@ -1,0 +1,144 @@
+"""Label and field selectors: parse, match, print.
+
+Used by the embedded server, by caches and by pure code alike. Nothing here fetches anything.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from gangline.api.meta import LabelSelector
+from gangline.errors import BadInput
+
+
+@dataclass(frozen=True, slots=True)
+class Requirement:
+    key: str
+    operator: str
+    """One of in, notin, exists, !exists, =, !=, gt, lt."""
+    values: tuple[str, ...] = ()
+
+    def matches(self, labels: Mapping[str, str]) -> bool:
+        value = labels.get(self.key)
+        return _OPERATORS[self.operator](value, self.values)
+
+
+def _compare(value: str | None, values: tuple[str, ...], test: Callable[[int, int], bool]) -> bool:
+    try:
+        return value is not None and test(int(value), int(values[0]))
+    except ValueError:
+        return False
+
+
+_OPERATORS: dict[str, Callable[[str | None, tuple[str, ...]], bool]] = {
+    "=": lambda value, values: value is not None and value == values[0],
+    "in": lambda value, values: value is not None and value in values,
+    "!=": lambda value, values: value is None or value != values[0],
+    "notin": lambda value, values: value is None or value not in values,
+    "exists": lambda value, values: value is not None,
+    "!exists": lambda value, values: value is None,
+    "gt": lambda value, values: _compare(value, values, lambda a, b: a > b),
+    "lt": lambda value, values: _compare(value, values, lambda a, b: a < b),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Selector:
+    requirements: tuple[Requirement, ...] = ()
+
+    def matches(self, labels: Mapping[str, str]) -> bool:
+        return all(requirement.matches(labels) for requirement in self.requirements)
+
+
+EVERYTHING = Selector()
+
+_TOKEN = re.compile(r"\s*(!=|==|=|!|>|<|,|\(|\)|[^\s!=<>,()]+)")
+
+
+def parse_labels(text: str) -> Selector:
+    """A label selector as kubectl writes it: `a=b,c!=d,e in (f,g),!h`."""
+    tokens = _TOKEN.findall(text)
+    if "".join(tokens) != re.sub(r"\s+", "", text):
+        raise BadInput(f"unable to parse label selector {text!r}")
+    requirements: list[Requirement] = []
+    position = 0
+    while position < len(tokens):
+        requirement, position = _requirement(tokens, position, text)
+        requirements.append(requirement)
+        if position < len(tokens):
+            if tokens[position] != "," or position + 1 == len(tokens):
+                raise BadInput(f"unable to parse label selector {text!r} near {tokens[position]!r}")
+            position += 1
+    return Selector(tuple(requirements))
+
+
+def _requirement(tokens: list[str], at: int, text: str) -> tuple[Requirement, int]:
+    def token(index: int) -> str:
+        if index >= len(tokens):
+            raise BadInput(f"unable to parse label selector {text!r}: it ends too early")
+        return tokens[index]
+
+    if token(at) == "!":
+        return Requirement(token(at + 1), "!exists"), at + 2
+    key = token(at)
+    follow = tokens[at + 1] if at + 1 < len(tokens) else ","
+    if follow == ",":
+        return Requirement(key, "exists"), at + 1
+    if follow in ("=", "==", "!="):
+        value = tokens[at + 2] if at + 2 < len(tokens) and tokens[at + 2] != "," else ""
+        return Requirement(key, "!=" if follow == "!=" else "=", (value,)), at + (3 if value else 2)
+    if follow in (">", "<"):
+        return Requirement(key, "gt" if follow == ">" else "lt", (token(at + 2),)), at + 3
+    if follow in ("in", "notin") and token(at + 2) == "(":
+        end = next((i for i in range(at + 3, len(tokens)) if tokens[i] == ")"), None)
+        if end is None:
+            raise BadInput(f"unable to parse label selector {text!r}: no closing parenthesis")
+        values = tuple(value for value in tokens[at + 3:end] if value != ",") or ("",)
+        return Requirement(key, follow, values), end + 1
+    raise BadInput(f"unable to parse label selector {text!r} near {follow!r}")
+
+
+_EXPRESSION = {"In": "in", "NotIn": "notin", "Exists": "exists", "DoesNotExist": "!exists", "Gt": "gt", "Lt": "lt"}
+
+
+def from_selector(selector: LabelSelector | Mapping[str, Any] | None) -> Selector:
+    """A `matchLabels`/`matchExpressions` selector, typed or plain; None matches nothing in Kubernetes, so callers decide."""
+    if selector is None:
+        return EVERYTHING
+    if isinstance(selector, LabelSelector):
+        labels: Mapping[str, str] = selector.match_labels
+        expressions = [(each.key, each.operator, each.values) for each in selector.match_expressions]
+    else:
+        labels = selector.get("matchLabels") or {}
+        expressions = [(each["key"], each["operator"], tuple(each.get("values") or ()))
+                       for each in selector.get("matchExpressions") or ()]
+    equal = tuple(Requirement(key, "=", (value,)) for key, value in sorted(labels.items()))
+    return Selector(equal + tuple(Requirement(key, _EXPRESSION[op], tuple(values)) for key, op, values in expressions))
+
+
+def equals(labels: Mapping[str, str]) -> Selector:
+    """A selector for exactly these label values."""
+    return Selector(tuple(Requirement(key, "=", (value,)) for key, value in sorted(labels.items())))
+
+
+def print_labels(selector: Selector) -> str:
+    """The selector as it is sent in a query."""
+    return ",".join(_print(requirement) for requirement in selector.requirements)
+
+
+def _print(requirement: Requirement) -> str:
+    key, values = requirement.key, requirement.values
+    match requirement.operator:
+        case "exists":
+            return key
+        case "!exists":
+            return f"!{key}"
+        case "in" | "notin":
+            return f"{key} {requirement.operator} ({','.join(values)})"
+        case "gt" | "lt":
+            return f"{key}{'>' if requirement.operator == 'gt' else '<'}{values[0]}"
+        case _:
+            return f"{key}{requirement.operator}{values[0]}"
