@@ -10,7 +10,7 @@ from typing import Any
 from gangline.api.meta import LabelSelector, Model, Object, Raw
 
 
-class JobSpec(Model):
+class JobSpec(Model, frozen=True):
     parallelism: int | None = None
     completions: int | None = None
     backoff_limit: int | None = None
@@ -22,7 +22,7 @@ class JobSpec(Model):
     template: Raw = {}
 
 
-class JobStatus(Model):
+class JobStatus(Model, frozen=True):
     active: int = 0
     ready: int | None = None
     succeeded: int = 0
@@ -31,12 +31,12 @@ class JobStatus(Model):
     start_time: str | None = None
 
 
-class Job(Object):
+class Job(Object, frozen=True):
     spec: JobSpec = JobSpec()
     status: JobStatus = JobStatus()
 
 
-class ReplicatedSpec(Model):
+class ReplicatedSpec(Model, frozen=True):
     """Deployment, ReplicaSet and StatefulSet as far as we read them."""
 
     replicas: int | None = None
@@ -46,25 +46,25 @@ class ReplicatedSpec(Model):
     pod_management_policy: str = ""
 
 
-class ReplicatedStatus(Model):
+class ReplicatedStatus(Model, frozen=True):
     replicas: int = 0
     ready_replicas: int = 0
     available_replicas: int = 0
     observed_generation: int = 0
 
 
-class Replicated(Object):
+class Replicated(Object, frozen=True):
     spec: ReplicatedSpec = ReplicatedSpec()
     status: ReplicatedStatus = ReplicatedStatus()
 
 
-class PriorityClass(Object):
+class PriorityClass(Object, frozen=True):
     value: int = 0
     global_default: bool = False
     preemption_policy: str = ""
 
 
-class LeaseSpec(Model):
+class LeaseSpec(Model, frozen=True):
     holder_identity: str | None = None
     lease_duration_seconds: int | None = None
     acquire_time: str | None = None
@@ -72,22 +72,22 @@ class LeaseSpec(Model):
     lease_transitions: int | None = None
 
 
-class Lease(Object):
+class Lease(Object, frozen=True):
     spec: LeaseSpec = LeaseSpec()
 
 
-class WorkloadSpec(Model):
+class WorkloadSpec(Model, frozen=True):
     """scheduling.k8s.io Workload, the form kube-scheduler 1.35 reads."""
 
     pod_groups: tuple[Raw, ...] = ()
     controller_ref: Raw | None = None
 
 
-class Workload(Object):
+class Workload(Object, frozen=True):
     spec: WorkloadSpec = WorkloadSpec()
 
 
-class Untyped(Object):
+class Untyped(Object, frozen=True):
     """A kind of which we read no more than its spec and status as plain data."""
 
     spec: Any = None

@@ -12,13 +12,13 @@ import msgspec
 from gangline.api.meta import Condition, Model, Object, Raw
 
 
-class ResourceRequirements(Model):
+class ResourceRequirements(Model, frozen=True):
     requests: dict[str, Any] = {}
     limits: dict[str, Any] = {}
     claims: tuple[Raw, ...] = ()
 
 
-class Container(Model):
+class Container(Model, frozen=True):
     name: str = ""
     image: str = ""
     command: tuple[str, ...] = ()
@@ -31,11 +31,11 @@ class Container(Model):
     volume_mounts: tuple[Raw, ...] = ()
 
 
-class SchedulingGate(Model):
+class SchedulingGate(Model, frozen=True):
     name: str
 
 
-class Toleration(Model):
+class Toleration(Model, frozen=True):
     key: str = ""
     operator: str = ""
     value: str = ""
@@ -43,13 +43,13 @@ class Toleration(Model):
     toleration_seconds: int | None = None
 
 
-class PodResourceClaim(Model):
+class PodResourceClaim(Model, frozen=True):
     name: str
     resource_claim_name: str | None = None
     resource_claim_template_name: str | None = None
 
 
-class PodSpec(Model):
+class PodSpec(Model, frozen=True):
     node_name: str = ""
     scheduler_name: str = ""
     priority: int | None = None
@@ -74,7 +74,7 @@ class PodSpec(Model):
     topology_spread_constraints: tuple[Raw, ...] = ()
 
 
-class ContainerStatus(Model):
+class ContainerStatus(Model, frozen=True):
     name: str = ""
     ready: bool = False
     started: bool | None = None
@@ -83,7 +83,7 @@ class ContainerStatus(Model):
     last_state: Raw = {}
 
 
-class PodStatus(Model):
+class PodStatus(Model, frozen=True):
     phase: str = ""
     reason: str = ""
     message: str = ""
@@ -98,88 +98,88 @@ class PodStatus(Model):
     extended_resource_claim_status: Raw | None = None
 
 
-class Pod(Object):
+class Pod(Object, frozen=True):
     spec: PodSpec = PodSpec()
     status: PodStatus = PodStatus()
 
 
-class Taint(Model):
+class Taint(Model, frozen=True):
     key: str
     effect: str
     value: str = ""
     time_added: str | None = None
 
 
-class NodeSpec(Model):
+class NodeSpec(Model, frozen=True):
     unschedulable: bool = False
     taints: tuple[Taint, ...] = ()
     provider_id: str = msgspec.field(default="", name="providerID")
 
 
-class NodeStatus(Model):
+class NodeStatus(Model, frozen=True):
     capacity: dict[str, Any] = {}
     allocatable: dict[str, Any] = {}
     conditions: tuple[Condition, ...] = ()
 
 
-class Node(Object):
+class Node(Object, frozen=True):
     spec: NodeSpec = NodeSpec()
     status: NodeStatus = NodeStatus()
 
 
-class NamespaceStatus(Model):
+class NamespaceStatus(Model, frozen=True):
     phase: str = ""
 
 
-class NamespaceSpec(Model):
+class NamespaceSpec(Model, frozen=True):
     finalizers: tuple[str, ...] = ()
 
 
-class Namespace(Object):
+class Namespace(Object, frozen=True):
     spec: NamespaceSpec = NamespaceSpec()
     status: NamespaceStatus = NamespaceStatus()
 
 
-class ConfigMap(Object):
+class ConfigMap(Object, frozen=True):
     data: dict[str, str] = {}
 
 
-class Secret(Object):
+class Secret(Object, frozen=True):
     type: str = ""
     data: dict[str, str] = {}
 
 
-class ServiceSpec(Model):
+class ServiceSpec(Model, frozen=True):
     cluster_ip: str = msgspec.field(default="", name="clusterIP")
     selector: dict[str, str] = {}
     ports: tuple[Raw, ...] = ()
     publish_not_ready_addresses: bool = False
 
 
-class Service(Object):
+class Service(Object, frozen=True):
     spec: ServiceSpec = ServiceSpec()
 
 
-class ServiceAccount(Object):
+class ServiceAccount(Object, frozen=True):
     secrets: tuple[Raw, ...] = ()
 
 
-class VolumeClaimSpec(Model):
+class VolumeClaimSpec(Model, frozen=True):
     storage_class_name: str | None = None
     volume_name: str = ""
     resources: ResourceRequirements = ResourceRequirements()
 
 
-class VolumeClaimStatus(Model):
+class VolumeClaimStatus(Model, frozen=True):
     phase: str = ""
 
 
-class PersistentVolumeClaim(Object):
+class PersistentVolumeClaim(Object, frozen=True):
     spec: VolumeClaimSpec = VolumeClaimSpec()
     status: VolumeClaimStatus = VolumeClaimStatus()
 
 
-class Event(Object):
+class Event(Object, frozen=True):
     involved_object: Raw = {}
     reason: str = ""
     message: str = ""

@@ -8,12 +8,12 @@ from __future__ import annotations
 from gangline.api.meta import Condition, Model, Object, Raw
 
 
-class Pack(Model):
+class Pack(Model, frozen=True):
     required: str | None = None
     preferred: str | None = None
 
 
-class CliqueTopology(Model):
+class CliqueTopology(Model, frozen=True):
     """A topology constraint as a user writes it: level names of a ClusterTopologyBinding."""
 
     topology_name: str = ""
@@ -21,20 +21,20 @@ class CliqueTopology(Model):
     pack_domain: str = ""
 
 
-class ResourceSharing(Model):
+class ResourceSharing(Model, frozen=True):
     name: str = ""
     namespace: str = ""
     scope: str = ""
     filter: Raw | None = None
 
 
-class AutoScaling(Model):
+class AutoScaling(Model, frozen=True):
     max_replicas: int = 0
     min_replicas: int | None = None
     metrics: tuple[Raw, ...] = ()
 
 
-class PodCliqueSpec(Model):
+class PodCliqueSpec(Model, frozen=True):
     role_name: str = ""
     pod_spec: Raw = {}
     replicas: int = 0
@@ -43,7 +43,7 @@ class PodCliqueSpec(Model):
     auto_scaling_config: AutoScaling | None = None
 
 
-class CliqueTemplate(Model):
+class CliqueTemplate(Model, frozen=True):
     name: str = ""
     labels: dict[str, str] = {}
     annotations: dict[str, str] = {}
@@ -52,7 +52,7 @@ class CliqueTemplate(Model):
     spec: PodCliqueSpec = PodCliqueSpec()
 
 
-class ScalingGroupConfig(Model):
+class ScalingGroupConfig(Model, frozen=True):
     name: str = ""
     clique_names: tuple[str, ...] = ()
     annotations: dict[str, str] = {}
@@ -63,11 +63,11 @@ class ScalingGroupConfig(Model):
     topology_constraint: CliqueTopology | None = None
 
 
-class HeadlessService(Model):
+class HeadlessService(Model, frozen=True):
     publish_not_ready_addresses: bool = True
 
 
-class SetTemplate(Model):
+class SetTemplate(Model, frozen=True):
     cliques: tuple[CliqueTemplate, ...] = ()
     clique_startup_type: str = ""
     priority_class_name: str = ""
@@ -79,23 +79,23 @@ class SetTemplate(Model):
     pod_clique_scaling_groups: tuple[ScalingGroupConfig, ...] = ()
 
 
-class UpdateStrategy(Model):
+class UpdateStrategy(Model, frozen=True):
     type: str = ""
 
 
-class SetSpec(Model):
+class SetSpec(Model, frozen=True):
     replicas: int = 0
     update_strategy: UpdateStrategy | None = None
     template: SetTemplate = SetTemplate()
 
 
-class LastError(Model):
+class LastError(Model, frozen=True):
     code: str = ""
     description: str = ""
     observed_at: str | None = None
 
 
-class SetStatus(Model):
+class SetStatus(Model, frozen=True):
     observed_generation: int | None = None
     conditions: tuple[Condition, ...] = ()
     last_errors: tuple[LastError, ...] = ()
@@ -108,12 +108,12 @@ class SetStatus(Model):
     update_progress: Raw | None = None
 
 
-class PodCliqueSet(Object):
+class PodCliqueSet(Object, frozen=True):
     spec: SetSpec = SetSpec()
     status: SetStatus = SetStatus()
 
 
-class PodCliqueStatus(Model):
+class PodCliqueStatus(Model, frozen=True):
     observed_generation: int | None = None
     last_errors: tuple[LastError, ...] = ()
     replicas: int = 0
@@ -128,18 +128,18 @@ class PodCliqueStatus(Model):
     update_progress: Raw | None = None
 
 
-class PodClique(Object):
+class PodClique(Object, frozen=True):
     spec: PodCliqueSpec = PodCliqueSpec()
     status: PodCliqueStatus = PodCliqueStatus()
 
 
-class ScalingGroupSpec(Model):
+class ScalingGroupSpec(Model, frozen=True):
     replicas: int = 0
     min_available: int | None = None
     clique_names: tuple[str, ...] = ()
 
 
-class ScalingGroupStatus(Model):
+class ScalingGroupStatus(Model, frozen=True):
     observed_generation: int | None = None
     last_errors: tuple[LastError, ...] = ()
     replicas: int = 0
@@ -152,67 +152,67 @@ class ScalingGroupStatus(Model):
     update_progress: Raw | None = None
 
 
-class PodCliqueScalingGroup(Object):
+class PodCliqueScalingGroup(Object, frozen=True):
     spec: ScalingGroupSpec = ScalingGroupSpec()
     status: ScalingGroupStatus = ScalingGroupStatus()
 
 
-class BindingLevel(Model):
+class BindingLevel(Model, frozen=True):
     domain: str = ""
     key: str = ""
 
 
-class BackendTopology(Model):
+class BackendTopology(Model, frozen=True):
     scheduler_name: str = ""
     topology_reference: str = ""
 
 
-class BindingSpec(Model):
+class BindingSpec(Model, frozen=True):
     levels: tuple[BindingLevel, ...] = ()
     scheduler_topology_bindings: tuple[BackendTopology, ...] = ()
 
 
-class BindingStatus(Model):
+class BindingStatus(Model, frozen=True):
     observed_generation: int = 0
     conditions: tuple[Condition, ...] = ()
     scheduler_topology_statuses: tuple[Raw, ...] = ()
 
 
-class ClusterTopologyBinding(Object):
+class ClusterTopologyBinding(Object, frozen=True):
     spec: BindingSpec = BindingSpec()
     status: BindingStatus = BindingStatus()
 
 
-class GangPack(Model):
+class GangPack(Model, frozen=True):
     """Node label keys, already resolved from level names."""
 
     required: str | None = None
     preferred: str | None = None
 
 
-class GangTopology(Model):
+class GangTopology(Model, frozen=True):
     pack_constraint: GangPack | None = None
 
 
-class PodReference(Model):
+class PodReference(Model, frozen=True):
     namespace: str
     name: str
 
 
-class GangGroup(Model):
+class GangGroup(Model, frozen=True):
     name: str
     pod_references: tuple[PodReference, ...] = ()
     min_replicas: int = 0
     topology_constraint: GangTopology | None = None
 
 
-class GroupOfGroups(Model):
+class GroupOfGroups(Model, frozen=True):
     name: str = ""
     pod_group_names: tuple[str, ...] = ()
     topology_constraint: GangTopology | None = None
 
 
-class GangSpec(Model):
+class GangSpec(Model, frozen=True):
     podgroups: tuple[GangGroup, ...] = ()
     topology_constraint: GangTopology | None = None
     topology_constraint_group_configs: tuple[GroupOfGroups, ...] = ()
@@ -220,13 +220,13 @@ class GangSpec(Model):
     reuse_reservation_ref: PodReference | None = None
 
 
-class GangStatus(Model):
+class GangStatus(Model, frozen=True):
     phase: str = ""
     conditions: tuple[Condition, ...] = ()
     placement_score: float | None = None
 
 
-class PodGang(Object):
+class PodGang(Object, frozen=True):
     spec: GangSpec = GangSpec()
     status: GangStatus = GangStatus()
 

@@ -12,19 +12,19 @@ import msgspec
 from gangline.api.meta import Model, Object, Raw
 
 
-class QueueResource(Model):
+class QueueResource(Model, frozen=True):
     quota: float = 0
     over_quota_weight: float = 0
     limit: float = 0
 
 
-class QueueResources(Model):
+class QueueResources(Model, frozen=True):
     gpu: QueueResource = QueueResource()
     cpu: QueueResource = QueueResource()
     memory: QueueResource = QueueResource()
 
 
-class QueueSpec(Model):
+class QueueSpec(Model, frozen=True):
     display_name: str = ""
     parent_queue: str = ""
     priority: int | None = None
@@ -33,25 +33,25 @@ class QueueSpec(Model):
     resources: QueueResources | None = None
 
 
-class QueueStatus(Model):
+class QueueStatus(Model, frozen=True):
     child_queues: tuple[str, ...] = ()
     allocated: dict[str, Any] = {}
     allocated_non_preemptible: dict[str, Any] = {}
     requested: dict[str, Any] = {}
 
 
-class Queue(Object):
+class Queue(Object, frozen=True):
     spec: QueueSpec = QueueSpec()
     status: QueueStatus = QueueStatus()
 
 
-class TopologyConstraint(Model):
+class TopologyConstraint(Model, frozen=True):
     topology: str = ""
     required_topology_level: str = ""
     preferred_topology_level: str = ""
 
 
-class SubGroup(Model):
+class SubGroup(Model, frozen=True):
     name: str
     min_member: int | None = None
     min_sub_group: int | None = None
@@ -59,7 +59,7 @@ class SubGroup(Model):
     topology_constraint: TopologyConstraint | None = None
 
 
-class PodGroupSpec(Model):
+class PodGroupSpec(Model, frozen=True):
     min_member: int | None = None
     min_sub_group: int | None = None
     queue: str = ""
@@ -73,13 +73,13 @@ class PodGroupSpec(Model):
     staleness_grace_period: str | None = None
 
 
-class PodGroupResources(Model):
+class PodGroupResources(Model, frozen=True):
     allocated: dict[str, Any] = {}
     allocated_non_preemptible: dict[str, Any] = {}
     requested: dict[str, Any] = {}
 
 
-class SchedulingCondition(Model):
+class SchedulingCondition(Model, frozen=True):
     type: str = ""
     node_pool: str = ""
     reason: str = ""
@@ -90,22 +90,22 @@ class SchedulingCondition(Model):
     transition_id: str = msgspec.field(default="", name="transitionID")
 
 
-class PodGroupStatus(Model):
+class PodGroupStatus(Model, frozen=True):
     resources_status: PodGroupResources = PodGroupResources()
     scheduling_conditions: tuple[SchedulingCondition, ...] = ()
 
 
-class PodGroup(Object):
+class PodGroup(Object, frozen=True):
     spec: PodGroupSpec = PodGroupSpec()
     status: PodGroupStatus = PodGroupStatus()
 
 
-class ReceivedGpu(Model):
+class ReceivedGpu(Model, frozen=True):
     count: int = 0
     portion: str = ""
 
 
-class BindRequestSpec(Model):
+class BindRequestSpec(Model, frozen=True):
     pod_name: str = ""
     selected_node: str = ""
     received_resource_type: str = ""
@@ -117,42 +117,42 @@ class BindRequestSpec(Model):
     backoff_limit: int | None = None
 
 
-class BindRequestStatus(Model):
+class BindRequestStatus(Model, frozen=True):
     phase: str = ""
     reason: str = ""
     failed_attempts: int = 0
 
 
-class BindRequest(Object):
+class BindRequest(Object, frozen=True):
     spec: BindRequestSpec = BindRequestSpec()
     status: BindRequestStatus = BindRequestStatus()
 
 
-class TopologyLevel(Model):
+class TopologyLevel(Model, frozen=True):
     node_label: str
     alias: str = ""
 
 
-class TopologySpec(Model):
+class TopologySpec(Model, frozen=True):
     levels: tuple[TopologyLevel, ...] = ()
 
 
-class Topology(Object):
+class Topology(Object, frozen=True):
     spec: TopologySpec = TopologySpec()
 
 
-class ShardSpec(Model):
+class ShardSpec(Model, frozen=True):
     partition_label_value: str = ""
     placement_strategy: Raw = {}
     args: dict[str, str] = {}
     min_runtime: Raw = {}
 
 
-class SchedulingShard(Object):
+class SchedulingShard(Object, frozen=True):
     spec: ShardSpec = ShardSpec()
     status: Raw = {}
 
 
-class Config(Object):
+class Config(Object, frozen=True):
     spec: Raw = {}
     status: Raw = {}

@@ -18,7 +18,7 @@ class Model(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, renam
     """The base of every typed view."""
 
 
-class OwnerReference(Model):
+class OwnerReference(Model, frozen=True):
     api_version: str
     kind: str
     name: str
@@ -31,7 +31,7 @@ class OwnerReference(Model):
         return self.api_version.rpartition("/")[0]
 
 
-class Metadata(Model):
+class Metadata(Model, frozen=True):
     name: str = ""
     namespace: str = ""
     generate_name: str = ""
@@ -55,7 +55,7 @@ class Metadata(Model):
         return next((owner for owner in self.owner_references if owner.controller), None)
 
 
-class Condition(Model):
+class Condition(Model, frozen=True):
     type: str = ""
     status: str = ""
     reason: str = ""
@@ -64,7 +64,7 @@ class Condition(Model):
     last_transition_time: str | None = None
 
 
-class Object(Model):
+class Object(Model, frozen=True):
     """An object of any kind; kinds we read more of derive from it."""
 
     api_version: str = ""
@@ -92,13 +92,13 @@ class Object(Model):
         return self.metadata.annotations
 
 
-class LabelRequirement(Model):
+class LabelRequirement(Model, frozen=True):
     key: str
     operator: str
     values: tuple[str, ...] = ()
 
 
-class LabelSelector(Model):
+class LabelSelector(Model, frozen=True):
     match_labels: dict[str, str] = {}
     match_expressions: tuple[LabelRequirement, ...] = ()
 

@@ -1,7 +1,7 @@
 """Quantities: exact arithmetic on what Kubernetes writes as `500m`, `1Gi` or `2`.
 
-A quantity is read into a `Fraction`-free pair of integers where possible: everything is kept as an integer number of nano-units, so
-sums never lose a digit. Formatting follows Kubernetes' canonical form. Nothing here knows what a resource means.
+A quantity is kept as an integer number of nano-units, so sums never lose a digit. Formatting follows Kubernetes' canonical
+form. Nothing here knows what a resource means.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ def _parse(text: str) -> int:
     else:
         exponent = (int(suffix[1:]) if suffix and suffix[0] in "eE" and len(suffix) > 1 else _DECIMAL[suffix or ""]) - scale
     if exponent >= 0:
-        nanos = numerator * 10 ** min(exponent, 60)
+        amount: int = numerator * 10 ** min(exponent, 60)
     else:
-        nanos = -(-numerator // 10 ** min(-exponent, 60))
-    return -nanos if sign == "-" else nanos
+        amount = -(-numerator // 10 ** min(-exponent, 60))
+    return -amount if sign == "-" else amount
 
 
 def nanos(value: Any) -> int:

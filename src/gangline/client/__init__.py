@@ -1,0 +1,6 @@
+"""Talking to an API server: get list watch create patch apply delete bind evict, over HTTP or in process."""
+
+from gangline.client.client import Client, Listing, WatchEvent
+from gangline.client.wire import InProcess, Request, Response, Transport, User
+
+__all__ = ["Client", "InProcess", "Listing", "Request", "Response", "Transport", "User", "WatchEvent"]

@@ -1,7 +1,7 @@
 """One request, one response: the seam between whoever asks and whoever answers.
 
-A `Transport` carries a Request to an API server and brings back a Response: over HTTP (client/http.py), or by calling the embedded
-server in the same process (`InProcess`). Nothing here knows kinds or objects; client/client.py does.
+A `Transport` carries a Request to an API server and brings back a Response: over HTTP (client/http.py), or by calling the
+embedded server in the same process (`InProcess`). Nothing here knows kinds or objects; client/client.py does.
 """
 
 from __future__ import annotations

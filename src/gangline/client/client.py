@@ -1,0 +1,243 @@
+"""The one async client: verbs on kinds, for the embedded server and for a real one alike.
+
+Reads give typed views; writes take plain data (a create, a patch, or server-side apply of the fields we own), so nothing that
+we do not know is lost. Errors are members of the family in errors.py. Nothing here caches; runtime/cache.py does.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Generic, TypeAlias, TypeVar
+
+import msgspec
+
+from gangline.api.kinds import POD, Kind
+from gangline.api.meta import Metadata, Model, Object, Raw
+from gangline.api.selectors import Selector, equals, print_labels
+from gangline.client.wire import APPLY_PATCH, JSON, MERGE_PATCH, Request, Response, Transport
+from gangline.errors import ApiError, TooManyRequests, Unavailable, api_error
+
+T = TypeVar("T", bound=Object)
+
+Raws: TypeAlias = list[Raw]
+Labels: TypeAlias = Selector | Mapping[str, str] | str | None
+PAGE = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Listing(Generic[T]):
+    items: list[T]
+    revision: str
+
+
+@dataclass(frozen=True, slots=True)
+class WatchEvent(Generic[T]):
+    type: str
+    """ADDED, MODIFIED, DELETED, or BOOKMARK (whose object has only a revision)."""
+    object: T
+
+
+class _ListMeta(Model, frozen=True):
+    resource_version: str = ""
+    continue_: str = msgspec.field(default="", name="continue")
+
+
+class _RawList(Model, frozen=True):
+    metadata: _ListMeta = _ListMeta()
+    items: tuple[msgspec.Raw, ...] | None = ()
+
+
+class _RawEvent(Model, frozen=True):
+    type: str
+    object: msgspec.Raw
+
+
+class _Bookmark(Model, frozen=True):
+    metadata: Metadata = Metadata()
+
+
+_LIST = msgspec.json.Decoder(_RawList)
+_EVENT = msgspec.json.Decoder(_RawEvent)
+_BOOKMARK = msgspec.json.Decoder(_Bookmark)
+_STATUS = msgspec.json.Decoder(dict[str, Any])
+_DECODERS: dict[type, msgspec.json.Decoder[Any]] = {}
+
+
+def decode(kind: Kind[T], body: bytes | msgspec.Raw) -> T:
+    """Bytes of an object → its typed view."""
+    decoder = _DECODERS.get(kind.type)
+    if decoder is None:
+        decoder = _DECODERS[kind.type] = msgspec.json.Decoder(kind.type, strict=False)
+    result: T = decoder.decode(body)
+    return result
+
+
+def label_query(labels: Labels) -> str:
+    if labels is None or isinstance(labels, str):
+        return labels or ""
+    return print_labels(labels if isinstance(labels, Selector) else equals(labels))
+
+
+class Client:
+    """Verbs on kinds. `manager` names us as owner of the fields we write."""
+
+    def __init__(self, transport: Transport, manager: str = "gangline", retries: int = 4) -> None:
+        self.transport = transport
+        self.manager = manager
+        self._retries = retries
+
+    # --- reading -------------------------------------------------------------------------------------------------------
+
+    async def get(self, kind: Kind[T], name: str, namespace: str = "") -> T:
+        return decode(kind, (await self.send("GET", kind.path(namespace, name))).body)
+
+    async def get_raw(self, kind: Kind[Any], name: str, namespace: str = "") -> Raw:
+        return _STATUS.decode((await self.send("GET", kind.path(namespace, name))).body)
+
+    async def list(self, kind: Kind[T], namespace: str = "", labels: Labels = None, fields: str = "") -> Listing[T]:
+        """All objects, page by page, on one consistent revision."""
+        items: list[T] = []
+        token = revision = ""
+        while True:
+            answer = await self.send("GET", kind.path(namespace), query=_query(
+                limit=str(PAGE), labelSelector=label_query(labels), fieldSelector=fields, **{"continue": token}))
+            page = _LIST.decode(answer.body)
+            items += [decode(kind, raw) for raw in page.items or ()]
+            revision, token = page.metadata.resource_version, page.metadata.continue_
+            if not token:
+                return Listing(items, revision)
+
+    async def list_raw(self, kind: Kind[Any], namespace: str = "", labels: Labels = None, fields: str = "") -> Raws:
+        answer = await self.send("GET", kind.path(namespace), query=_query(
+            labelSelector=label_query(labels), fieldSelector=fields))
+        items = _STATUS.decode(answer.body).get("items") or []
+        return [{"apiVersion": kind.api_version, "kind": kind.kind, **item} for item in items]
+
+    async def watch(self, kind: Kind[T], since: str, namespace: str = "", labels: Labels = None,
+                    fields: str = "", seconds: int = 300) -> AsyncIterator[WatchEvent[T]]:
+        """Events after a revision, until the server ends the stream. Raises `Gone` when the revision is no longer kept."""
+        answer = await self.send("GET", kind.path(namespace), query=_query(
+            watch="true", resourceVersion=since, allowWatchBookmarks="true", timeoutSeconds=str(seconds),
+            labelSelector=label_query(labels), fieldSelector=fields))
+        if answer.stream is None:
+            raise Unavailable({"message": f"the server did not answer a watch of {kind.resource} with a stream"})
+        async for line in _lines(answer.stream):
+            yield _event(kind, line)
+
+    # --- writing -------------------------------------------------------------------------------------------------------
+
+    async def create(self, kind: Kind[T], obj: Raw, namespace: str = "", *, dry_run: bool = False) -> T:
+        namespace = namespace or obj.get("metadata", {}).get("namespace", "")
+        body = msgspec.json.encode({"apiVersion": kind.api_version, "kind": kind.kind, **obj})
+        answer = await self.send("POST", kind.path(namespace), body, query=_query(
+            fieldManager=self.manager, dryRun="All" if dry_run else ""))
+        return decode(kind, answer.body)
+
+    async def patch(self, kind: Kind[T], name: str, namespace: str, patch: Any, *, subresource: str = "",
+                    content_type: str = MERGE_PATCH) -> T:
+        answer = await self.send("PATCH", kind.path(namespace, name, subresource), msgspec.json.encode(patch),
+                                 content_type=content_type, query=_query(fieldManager=self.manager))
+        return decode(kind, answer.body)
+
+    async def apply(self, kind: Kind[T], obj: Raw, *, force: bool = True, subresource: str = "", manager: str = "") -> T:
+        """Server-side apply: we own exactly the fields given."""
+        meta = obj["metadata"]
+        body = msgspec.json.encode({"apiVersion": kind.api_version, "kind": kind.kind, **obj})
+        answer = await self.send("PATCH", kind.path(meta.get("namespace", ""), meta["name"], subresource), body,
+                                 content_type=APPLY_PATCH, query=_query(
+                                     fieldManager=manager or self.manager, force="true" if force else ""))
+        return decode(kind, answer.body)
+
+    async def replace(self, kind: Kind[T], obj: Raw, *, subresource: str = "") -> T:
+        meta = obj["metadata"]
+        body = msgspec.json.encode({"apiVersion": kind.api_version, "kind": kind.kind, **obj})
+        answer = await self.send("PUT", kind.path(meta.get("namespace", ""), meta["name"], subresource), body,
+                                 query=_query(fieldManager=self.manager))
+        return decode(kind, answer.body)
+
+    async def delete(self, kind: Kind[Any], name: str, namespace: str = "", *, uid: str = "", revision: str = "",
+                     grace: int | None = None, propagation: str = "") -> None:
+        options: Raw = {"apiVersion": "v1", "kind": "DeleteOptions"}
+        conditions = {key: value for key, value in (("uid", uid), ("resourceVersion", revision)) if value}
+        if conditions:
+            options["preconditions"] = conditions
+        if grace is not None:
+            options["gracePeriodSeconds"] = grace
+        if propagation:
+            options["propagationPolicy"] = propagation
+        await self.send("DELETE", kind.path(namespace, name), msgspec.json.encode(options))
+
+    async def bind(self, pod: str, namespace: str, node: str, *, uid: str = "",
+                   annotations: Mapping[str, str] | None = None) -> None:
+        meta: Raw = {"name": pod, "namespace": namespace} | ({"uid": uid} if uid else {})
+        if annotations:
+            meta["annotations"] = dict(annotations)
+        body = {"apiVersion": "v1", "kind": "Binding", "metadata": meta,
+                "target": {"apiVersion": "v1", "kind": "Node", "name": node}}
+        await self.send("POST", POD.path(namespace, pod, "binding"), msgspec.json.encode(body))
+
+    async def evict(self, pod: str, namespace: str, *, grace: int | None = None) -> None:
+        body: Raw = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": pod, "namespace": namespace}}
+        if grace is not None:
+            body["deleteOptions"] = {"gracePeriodSeconds": grace}
+        await self.send("POST", POD.path(namespace, pod, "eviction"), msgspec.json.encode(body))
+
+    # --- the wire ------------------------------------------------------------------------------------------------------
+
+    async def send(self, method: str, path: str, body: bytes = b"", *, query: tuple[tuple[str, str], ...] = (),
+                   content_type: str = JSON) -> Response:
+        """One request. Overload and, for reads, passing faults are tried again with back-off."""
+        request = Request(method, path, query, body, content_type)
+        for attempt in range(self._retries + 1):
+            try:
+                answer = await self.transport.send(request)
+                if answer.status < 400:
+                    return answer
+                raise _error(answer)
+            except (TooManyRequests, Unavailable) as error:
+                if attempt == self._retries or (method != "GET" and not isinstance(error, TooManyRequests)):
+                    raise
+                await asyncio.sleep(error.retry_after or 0.1 * 2**attempt)
+        raise AssertionError("unreachable")
+
+    async def close(self) -> None:
+        await self.transport.close()
+
+
+def _query(**arguments: str) -> tuple[tuple[str, str], ...]:
+    return tuple((key, value) for key, value in arguments.items() if value)
+
+
+def _error(answer: Response) -> ApiError:
+    try:
+        status = _STATUS.decode(answer.body)
+    except msgspec.DecodeError:
+        status = {"message": answer.body.decode(errors="replace")[:500]}
+    return api_error(status, answer.status)
+
+
+async def _lines(stream: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    rest = b""
+    try:
+        async for chunk in stream:
+            *lines, rest = (rest + chunk).split(b"\n")
+            for line in lines:
+                if line:
+                    yield line
+        if rest:
+            yield rest
+    finally:
+        close = getattr(stream, "aclose", None)
+        if close is not None:
+            await close()
+
+
+def _event(kind: Kind[T], line: bytes) -> WatchEvent[T]:
+    event = _EVENT.decode(line)
+    if event.type == "ERROR":
+        raise api_error(_STATUS.decode(event.object))
+    if event.type == "BOOKMARK":
+        return WatchEvent("BOOKMARK", kind.type(metadata=_BOOKMARK.decode(event.object).metadata))
+    return WatchEvent(event.type, decode(kind, event.object))

@@ -1,0 +1,209 @@
+"""List + watch → an indexed copy of the cluster that controllers read.
+
+One `Cache` per component holds one `Informer` per kind. An informer lists, then follows the watch; when the revision is gone it
+lists again and works out what was deleted meanwhile. Readers get frozen objects and can never reach the network from here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping
+from typing import Any, Generic, Protocol, TypeVar, cast
+
+import msgspec
+
+from gangline.api.kinds import Kind
+from gangline.api.meta import Object
+from gangline.api.selectors import Selector, equals
+from gangline.client import Client, WatchEvent
+from gangline.errors import ApiError, Gone, NotFound
+from gangline.runtime.clock import Clock, SystemClock
+from gangline.runtime.keys import Key, key_of
+
+log = logging.getLogger(__name__)
+T = TypeVar("T", bound=Object)
+Handler = Callable[[T | None, T | None], None]
+"""Called with (before, after); None stands for "was not there" and "is gone"."""
+Index = Callable[[Any], Iterable[str]]
+
+
+class Reader(Protocol):
+    """What a pure part may read: objects that are already here."""
+
+    def get(self, kind: Kind[T], name: str, namespace: str = "") -> T | None: ...
+
+    def by(self, kind: Kind[T], index: str, value: str) -> list[T]: ...
+
+    def owned(self, kind: Kind[T], uid: str) -> list[T]: ...
+
+    def list(self, kind: Kind[T], namespace: str = "", labels: Selector | Mapping[str, str] | None = None) -> list[T]: ...
+
+
+def by_owner(obj: Object) -> Iterable[str]:
+    return [owner.uid for owner in obj.metadata.owner_references]
+
+
+class Informer(Generic[T]):
+    """The copy of one kind."""
+
+    def __init__(self, client: Client, kind: Kind[T], clock: Clock, labels: str = "", fields: str = "") -> None:
+        self.kind = kind
+        self.revision = 0
+        self.synced = asyncio.Event()
+        self._client, self._clock, self._labels, self._fields = client, clock, labels, fields
+        self._objects: dict[Key, T] = {}
+        self._handlers: list[Handler[T]] = []
+        self._indexes: dict[str, Index] = {"owner": by_owner}
+        self._indexed: dict[str, dict[str, dict[Key, None]]] = {"owner": {}}
+
+    def on_change(self, handler: Handler[T]) -> None:
+        self._handlers.append(handler)
+        for obj in list(self._objects.values()):
+            handler(None, obj)
+
+    def add_index(self, name: str, index: Index) -> None:
+        if name in self._indexes:
+            return
+        self._indexes[name] = index
+        self._indexed[name] = {}
+        for key, obj in self._objects.items():
+            for value in index(obj):
+                self._indexed[name].setdefault(value, {})[key] = None
+
+    def get(self, key: Key) -> T | None:
+        return self._objects.get(key)
+
+    def values(self) -> Iterator[T]:
+        return iter(self._objects.values())
+
+    def by(self, index: str, value: str) -> list[T]:
+        return [self._objects[key] for key in self._indexed[index].get(value, ())]
+
+    async def run(self) -> None:
+        """Follow the server for ever; every failure is waited out and tried again."""
+        wait = 0.1
+        while True:
+            try:
+                await self._list()
+                wait = 0.1
+                await self._follow()
+            except Gone:
+                continue
+            except NotFound:
+                await self._clock.sleep(min(wait := wait * 2, 5))
+            except ApiError as error:
+                log.warning("watching %s: %s", self.kind.resource, error)
+                await self._clock.sleep(min(wait := wait * 2, 30))
+            except msgspec.DecodeError as error:
+                log.error("an object of %s cannot be read: %s", self.kind.resource, error)
+                await self._clock.sleep(min(wait := wait * 2, 30))
+
+    async def _list(self) -> None:
+        listing = await self._client.list(self.kind, labels=self._labels, fields=self._fields)
+        present = {key_of(obj): obj for obj in listing.items}
+        for key in [key for key in self._objects if key not in present]:
+            self._forget(key)
+        for key, obj in present.items():
+            self._store(key, obj)
+        self.revision = int(listing.revision or 0)
+        self.synced.set()
+
+    async def _follow(self) -> None:
+        while True:
+            events = self._client.watch(self.kind, str(self.revision), labels=self._labels, fields=self._fields)
+            async with contextlib.aclosing(cast("AsyncGenerator[WatchEvent[T], None]", events)):
+                async for event in events:
+                    self._take(event)
+
+    def _take(self, event: WatchEvent[T]) -> None:
+        obj = event.object
+        if event.type == "DELETED":
+            self._forget(key_of(obj), obj)
+        elif event.type != "BOOKMARK":
+            self._store(key_of(obj), obj)
+        self.revision = max(self.revision, int(obj.metadata.resource_version or 0))
+
+    def _store(self, key: Key, obj: T) -> None:
+        before = self._objects.get(key)
+        if before is not None and before.metadata.resource_version == obj.metadata.resource_version:
+            return
+        if before is not None:
+            self._unindex(key, before)
+        self._objects[key] = obj
+        for name, index in self._indexes.items():
+            for value in index(obj):
+                self._indexed[name].setdefault(value, {})[key] = None
+        self._tell(before, obj)
+
+    def _forget(self, key: Key, last: T | None = None) -> None:
+        before = self._objects.pop(key, None)
+        if before is not None:
+            self._unindex(key, before)
+            self._tell(last or before, None)
+
+    def _unindex(self, key: Key, obj: T) -> None:
+        for name, index in self._indexes.items():
+            for value in index(obj):
+                bucket = self._indexed[name].get(value)
+                if bucket is not None:
+                    bucket.pop(key, None)
+                    if not bucket:
+                        del self._indexed[name][value]
+
+    def _tell(self, before: T | None, after: T | None) -> None:
+        for handler in self._handlers:
+            try:
+                handler(before, after)
+            except Exception:
+                log.exception("a handler of %s failed", self.kind.resource)
+
+
+class Cache:
+    """All informers of a process; the Reader that pure parts are given."""
+
+    def __init__(self, client: Client, clock: Clock | None = None) -> None:
+        self._client = client
+        self._clock = clock or SystemClock()
+        self._informers: dict[Kind[Any], Informer[Any]] = {}
+        self._tasks: dict[Kind[Any], asyncio.Task[None]] = {}
+
+    def informer(self, kind: Kind[T], labels: str = "", fields: str = "") -> Informer[T]:
+        """The informer of a kind; the first call decides its selectors."""
+        found = self._informers.get(kind)
+        if found is None:
+            found = self._informers[kind] = Informer(self._client, kind, self._clock, labels, fields)
+        return found
+
+    async def start(self) -> None:
+        """Run what was asked for so far, and wait until it is complete once."""
+        for kind, informer in self._informers.items():
+            if kind not in self._tasks:
+                self._tasks[kind] = asyncio.create_task(informer.run(), name=f"informer {kind.resource}")
+        await asyncio.gather(*(informer.synced.wait() for informer in self._informers.values()))
+
+    async def stop(self) -> None:
+        for task in self._tasks.values():
+            task.cancel()
+        await asyncio.gather(*self._tasks.values(), return_exceptions=True)
+        self._tasks.clear()
+
+    @property
+    def informers(self) -> Iterable[Informer[Any]]:
+        return self._informers.values()
+
+    def get(self, kind: Kind[T], name: str, namespace: str = "") -> T | None:
+        return cast("T | None", self._informers[kind].get(Key(namespace if kind.namespaced else "", name)))
+
+    def by(self, kind: Kind[T], index: str, value: str) -> list[T]:
+        return self._informers[kind].by(index, value)
+
+    def owned(self, kind: Kind[T], uid: str) -> list[T]:
+        return self._informers[kind].by("owner", uid)
+
+    def list(self, kind: Kind[T], namespace: str = "", labels: Selector | Mapping[str, str] | None = None) -> list[T]:
+        selector = labels if labels is None or isinstance(labels, Selector) else equals(labels)
+        return [obj for obj in self._informers[kind].values()
+                if (not namespace or obj.metadata.namespace == namespace)
+                and (selector is None or selector.matches(obj.metadata.labels))]

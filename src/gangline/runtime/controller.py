@@ -1,0 +1,157 @@
+"""A controller: watch → key → one reconcile of four beats (look, think, act, tell).
+
+`Controller` is data: what to watch and which function to call; `Running` is the loop around it. A reconcile returns (done),
+returns `Again(seconds)`, or raises; a Conflict or a failed write is tried again with growing waits. Keys are passed, never events.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from gangline.api.kinds import Kind
+from gangline.api.meta import Object
+from gangline.client import Client
+from gangline.errors import ApiError, Conflict, GanglineError, NotFound
+from gangline.runtime.cache import Cache, Index, Reader
+from gangline.runtime.clock import Clock
+from gangline.runtime.events import Recorder
+from gangline.runtime.keys import Key, key_of
+from gangline.runtime.metrics import RECONCILES, SECONDS
+from gangline.runtime.queue import WorkQueue
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Again:
+    """Done for now; look again in so many seconds."""
+
+    seconds: float
+
+
+@dataclass(slots=True)
+class Context:
+    """What a reconcile is given."""
+
+    client: Client
+    read: Reader
+    clock: Clock
+    events: Recorder
+
+
+Reconcile = Callable[[Context, Key], Awaitable[Again | None]]
+ToKeys = Callable[[Any, Reader], Iterable[Key]]
+
+
+@dataclass(frozen=True, slots=True)
+class Watch:
+    """A kind whose changes matter, and which keys each change concerns."""
+
+    kind: Kind[Any]
+    keys: ToKeys
+    when: Callable[[Any, Any], bool] | None = None
+    """Called with (before, after), either may be None; False: this change does not matter."""
+
+
+def itself(obj: Object, read: Reader) -> Iterable[Key]:
+    return [key_of(obj)]
+
+
+def owner(kind: Kind[Any]) -> ToKeys:
+    """Concerns the owner of that kind."""
+
+    def keys(obj: Object, read: Reader) -> Iterable[Key]:
+        return [Key(obj.namespace if kind.namespaced else "", each.name) for each in obj.metadata.owner_references
+                if each.kind == kind.kind and each.group == kind.group]
+
+    return keys
+
+
+@dataclass(frozen=True, slots=True)
+class Controller:
+    name: str
+    reconcile: Reconcile
+    watches: Sequence[Watch]
+    reads: Sequence[Kind[Any]] = ()
+    """Further kinds the Reader must hold."""
+    indexes: Sequence[tuple[Kind[Any], str, Index]] = ()
+    workers: int = 8
+    selectors: dict[Kind[Any], tuple[str, str]] = field(default_factory=dict)
+    """Label and field selector per kind, to hold less in memory."""
+
+
+class Running:
+    """A controller at work: its queue and its workers."""
+
+    def __init__(self, controller: Controller, context: Context, cache: Cache) -> None:
+        self.controller = controller
+        self.queue = WorkQueue(context.clock)
+        self._context = context
+        self._cache = cache
+        self._tasks: list[asyncio.Task[None]] = []
+        for kind in [watch.kind for watch in controller.watches] + list(controller.reads):
+            cache.informer(kind, *controller.selectors.get(kind, ("", "")))
+        for kind, name, index in controller.indexes:
+            cache.informer(kind).add_index(name, index)
+
+    def start(self) -> None:
+        """Called once the cache is complete."""
+        for watch in self.controller.watches:
+            self._cache.informer(watch.kind).on_change(self._handler(watch))
+        self._tasks = [asyncio.create_task(self._work(), name=f"{self.controller.name} {number}")
+                       for number in range(self.controller.workers)]
+
+    def _handler(self, watch: Watch) -> Callable[[Any, Any], None]:
+        def changed(before: Any, after: Any) -> None:
+            if watch.when is not None and not watch.when(before, after):
+                return
+            keys = {key for obj in (before, after) if obj is not None for key in watch.keys(obj, self._cache)}
+            for key in sorted(keys):
+                self.queue.add(key)
+
+        return changed
+
+    async def _work(self) -> None:
+        while True:
+            key = await self.queue.take()
+            try:
+                await self._reconcile(key)
+            finally:
+                self.queue.done(key)
+
+    async def _reconcile(self, key: Key) -> None:
+        name = self.controller.name
+        with SECONDS.labels(name).time():
+            try:
+                again = await self.controller.reconcile(self._context, key)
+                RECONCILES.labels(name, "again" if again else "done").inc()
+                self.queue.forget(key)
+                if again is not None:
+                    self.queue.add_after(key, again.seconds)
+            except (Conflict, NotFound):
+                RECONCILES.labels(name, "stale").inc()
+                self.queue.retry(key)
+            except (ApiError, GanglineError) as error:
+                RECONCILES.labels(name, "failed").inc()
+                wait = self.queue.retry(key)
+                log.warning("%s %s: %s; again in %.1f s", name, key, error, wait)
+            except asyncio.CancelledError:
+                raise
+            except Exception:
+                RECONCILES.labels(name, "failed").inc()
+                wait = self.queue.retry(key)
+                log.exception("%s %s failed; again in %.1f s", name, key, wait)
+
+    @property
+    def idle(self) -> bool:
+        return self.queue.idle
+
+    async def stop(self) -> None:
+        self.queue.close()
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)

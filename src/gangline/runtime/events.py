@@ -1,0 +1,110 @@
+"""Events for people: told once, counted after that, and never in a component's way.
+
+`tell` only puts the event aside; a task of its own writes it. Equal events of one object are joined into a count.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import logging
+from collections import OrderedDict
+from dataclasses import dataclass
+
+from gangline.api.kinds import EVENT, Kind
+from gangline.api.meta import Object, Raw
+from gangline.client import Client
+from gangline.errors import ApiError, NotFound
+from gangline.runtime.clock import Clock, timestamp
+from gangline.runtime.metrics import EVENTS_DROPPED
+
+log = logging.getLogger(__name__)
+REMEMBERED = 4096
+WAITING = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    kind: Kind[Object]
+    namespace: str
+    name: str
+    uid: str
+    type: str
+    reason: str
+    message: str
+    annotations: tuple[tuple[str, str], ...] = ()
+
+
+class Recorder:
+    """Writes events of one component."""
+
+    def __init__(self, client: Client, clock: Clock, component: str) -> None:
+        self._client, self._clock, self._component = client, clock, component
+        self._queue: asyncio.Queue[Told] = asyncio.Queue(WAITING)
+        self._counts: OrderedDict[Told, tuple[str, int]] = OrderedDict()
+        self._task: asyncio.Task[None] | None = None
+        self._busy = False
+
+    def tell(self, kind: Kind[Object], obj: Object, reason: str, message: str, *, warning: bool = False,
+             annotations: dict[str, str] | None = None) -> None:
+        told = Told(kind, obj.namespace, obj.name, obj.uid, "Warning" if warning else "Normal", reason, message[:1024],
+                    tuple(sorted((annotations or {}).items())))
+        try:
+            self._queue.put_nowait(told)
+        except asyncio.QueueFull:
+            EVENTS_DROPPED.labels(self._component).inc()
+
+    def start(self) -> None:
+        self._task = asyncio.create_task(self._write_all(), name=f"events {self._component}")
+
+    async def stop(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+
+    @property
+    def idle(self) -> bool:
+        return self._queue.empty() and not self._busy
+
+    async def _write_all(self) -> None:
+        while True:
+            told = await self._queue.get()
+            self._busy = True
+            try:
+                await self._write(told)
+            except ApiError as error:
+                log.debug("event on %s %s not written: %s", told.kind, told.name, error)
+            finally:
+                self._busy = False
+
+    async def _write(self, told: Told) -> None:
+        now = timestamp(self._clock.now())
+        known = self._counts.pop(told, None)
+        if known is not None:
+            name, count = known
+            try:
+                await self._client.patch(EVENT, name, told.namespace or "default", {"count": count + 1, "lastTimestamp": now})
+                self._remember(told, name, count + 1)
+                return
+            except NotFound:
+                pass
+        digest = hashlib.sha256(repr((told, self._clock.now())).encode()).hexdigest()[:16]
+        name = f"{told.name[:200]}.{digest}"
+        await self._client.create(EVENT, self._object(told, name, now), told.namespace or "default")
+        self._remember(told, name, 1)
+
+    def _remember(self, told: Told, name: str, count: int) -> None:
+        self._counts[told] = (name, count)
+        if len(self._counts) > REMEMBERED:
+            self._counts.popitem(last=False)
+
+    def _object(self, told: Told, name: str, now: str) -> Raw:
+        meta: Raw = {"name": name, "namespace": told.namespace or "default"}
+        if told.annotations:
+            meta["annotations"] = dict(told.annotations)
+        about = {"apiVersion": told.kind.api_version, "kind": told.kind.kind, "name": told.name, "uid": told.uid}
+        if told.namespace:
+            about["namespace"] = told.namespace
+        return {"metadata": meta, "involvedObject": about, "type": told.type, "reason": told.reason, "message": told.message,
+                "count": 1, "firstTimestamp": now, "lastTimestamp": now, "source": {"component": self._component},
+                "reportingComponent": self._component, "reportingInstance": self._component}

@@ -1,0 +1,84 @@
+"""A component alive: its client, its cache, its controllers and background tasks, started and stopped together.
+
+`Component` is the word for anything `gangline run` can start. A component talks to others only through the API server.
+Nothing here knows which components exist; components.py does.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from gangline.client import Client
+from gangline.runtime.cache import Cache
+from gangline.runtime.clock import Clock, SystemClock
+from gangline.runtime.controller import Context, Controller, Running
+from gangline.runtime.events import Recorder
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """Background work that is not a controller: runs until it is cancelled; `idle` says whether it has nothing to do."""
+
+    name: str
+    run: Callable[[Context, Cache], Awaitable[None]]
+    idle: Callable[[], bool] = lambda: True
+    prepare: Callable[[Cache], None] = lambda cache: None
+    """Asks the cache for the informers the service reads, before the cache starts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Component:
+    """What `gangline run NAME` starts."""
+
+    name: str
+    controllers: Sequence[Controller] = ()
+    services: Sequence[Service] = ()
+
+
+class Manager:
+    """One component, running."""
+
+    def __init__(self, component: Component, client: Client, clock: Clock | None = None) -> None:
+        self.component = component
+        self.clock = clock or SystemClock()
+        self.cache = Cache(client, self.clock)
+        self.events = Recorder(client, self.clock, component.name)
+        self.context = Context(client, self.cache, self.clock, self.events)
+        self.running = [Running(controller, self.context, self.cache) for controller in component.controllers]
+        self._tasks: list[asyncio.Task[Any]] = []
+        for service in component.services:
+            service.prepare(self.cache)
+
+    async def start(self) -> None:
+        await self.cache.start()
+        self.events.start()
+        for running in self.running:
+            running.start()
+        self._tasks = [asyncio.create_task(_forever(service, self.context, self.cache), name=service.name)
+                       for service in self.component.services]
+
+    async def stop(self) -> None:
+        for running in self.running:
+            await running.stop()
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self.events.stop()
+        await self.cache.stop()
+
+    @property
+    def idle(self) -> bool:
+        """No controller has work, no event waits to be written."""
+        return (all(running.idle for running in self.running) and self.events.idle
+                and all(service.idle() for service in self.component.services))
+
+    def behind(self, revisions: dict[str, int]) -> bool:
+        """Whether some informer has not yet seen the last change of its kind (by resource name)."""
+        return any(informer.revision < revisions.get(informer.kind.resource, 0) for informer in self.cache.informers)
+
+
+async def _forever(service: Service, context: Context, cache: Cache) -> None:
+    await service.run(context, cache)
