@@ -71,7 +71,9 @@ def _quota_message(account: Account, resource: int, request: Amounts) -> str:
     quota, held = (_shown(a[resource], resource) for a in (account.deserved, account.allocated_non_preemptible))
     asked = shortest(request[resource]) if resource == GPU else _shown(request[resource], resource)
     return (f"Non-preemptible workload is over quota. Workload requested {asked} {_ASKED[resource]}, "
-            f"but {account.name} quota is {quota} {unit}, while {held} {unit} are already allocated for non-preemptible pods. Use a preemptible workload to go over quota.")
+            f"but {account.name} quota is {quota} {unit}, "
+            f"while {held} {unit} are already allocated for non-preemptible pods. "
+            "Use a preemptible workload to go over quota.")
 
 
 def _shown(value: float, resource: int) -> str:
