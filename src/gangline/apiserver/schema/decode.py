@@ -1,0 +1,215 @@
+"""Built-in kinds: read an object the way the real server's typed decoder does, and write it back as its encoder would.
+
+A decoder per node, compiled once to a closure: unknown fields are dropped and counted, nulls are absent, zero values are left out or
+written as the table says, quantities and times get their canonical text. The fast pass knows no paths; only when it met something
+unknown or of a wrong type does `unknown_fields` / `explain` walk again to say where.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from gangline.apiserver.schema import forms
+from gangline.apiserver.schema.node import Node
+from gangline.errors import GanglineError
+
+Decoder = Callable[[Any, list[str]], Any]
+"""value, list that collects the names of unknown fields → clean value"""
+
+
+class WrongType(GanglineError):
+    """A value that cannot be read as what the field is; the text says which field and what was expected."""
+
+
+_decoders: dict[int, Decoder] = {}
+_KINDS: dict[str, tuple[type, ...]] = {"string": (str,), "integer": (int,), "number": (int, float), "boolean": (bool,)}
+_LIMITS = {"int32": (-(2**31), 2**31 - 1), "int64": (-(2**63), 2**63 - 1)}
+_FORMS: dict[str, Callable[[str], str]] = {
+    "quantity": forms.quantity, "time": forms.time, "microtime": lambda text: forms.time(text, micro=True), "bytes": forms.bytes_,
+}
+
+
+def decoder(node: Node) -> Decoder:
+    """The decoder of a node; compiled at first use."""
+    known = _decoders.get(id(node))
+    if known is None:
+        holder: list[Decoder] = []
+        _decoders[id(node)] = lambda value, unknown: holder[0](value, unknown)
+        known = _COMPILERS[node.shape](node)
+        holder.append(known)
+        _decoders[id(node)] = known
+        _kept.append(node)
+    return known
+
+
+_kept: list[Node] = []
+"""Nodes whose ids are keys of `_decoders`: they must not be freed."""
+
+
+def _struct(node: Node) -> Decoder:
+    parts = [(name, child, decoder(child), _absent(child), _is_zero(child)) for name, child in node.fields.items()]
+    names = node.fields.keys()
+
+    def decode(value: Any, unknown: list[str]) -> Any:
+        if type(value) is not dict:
+            raise WrongType(f"cannot read {_kind_of(value)} as an object")
+        out: dict[str, Any] = {}
+        for name, _, read, absent, is_zero in parts:
+            item = value.get(name)
+            if item is None:
+                if absent is not None:
+                    absent(out, name)
+                continue
+            item = read(item, unknown)
+            if is_zero is None or not is_zero(item):
+                out[name] = item
+        if len(value) > len(out) and not value.keys() <= names:
+            unknown.extend(name for name in value if name not in names)
+        return out
+
+    return decode
+
+
+def _absent(node: Node) -> Callable[[dict[str, Any], str], None] | None:
+    """What is written for a field that was not given: mostly nothing."""
+    if node.shape == "struct" and not node.pointer and not node.omit_zero:
+        read = decoder(node)
+        return lambda out, name: out.__setitem__(name, read({}, []))
+    if node.form == "time" and not node.pointer and not node.omit_zero:
+        return lambda out, name: out.__setitem__(name, None)
+    if not node.always:
+        return None
+    zero = _ZERO.get(node.form) if not node.pointer else None
+    return lambda out, name: out.__setitem__(name, zero)
+
+
+_ZERO: dict[str, Any] = {"str": "", "int32": 0, "int64": 0, "float": 0, "bool": False, "quantity": "0", "intstr": 0}
+
+
+def _is_zero(node: Node) -> Callable[[Any], bool] | None:
+    """Whether a given value is left out again."""
+    if node.omit_zero and node.shape == "struct":
+        return lambda value: not value
+    if node.always or node.shape in ("struct", "either"):
+        return None
+    if node.shape in ("list", "map"):
+        return lambda value: not value
+    if node.pointer or node.form in ("time", "quantity", "raw", "json", "intstr", "microtime"):
+        return None
+    return lambda value: not value
+
+
+def _list(node: Node) -> Decoder:
+    assert node.items is not None
+    read = decoder(node.items)
+    filler = read({}, []) if node.items.shape == "struct" else _ZERO.get(node.items.form)
+
+    def decode(value: Any, unknown: list[str]) -> Any:
+        if type(value) is not list:
+            raise WrongType(f"cannot read {_kind_of(value)} as a list")
+        return [read(item, unknown) if item is not None else filler for item in value]
+
+    return decode
+
+
+def _map(node: Node) -> Decoder:
+    assert node.values is not None
+    read = decoder(node.values)
+    filler: Any = None if node.values.shape in ("map", "list") else _ZERO.get(node.values.form)
+
+    def decode(value: Any, unknown: list[str]) -> Any:
+        if type(value) is not dict:
+            raise WrongType(f"cannot read {_kind_of(value)} as a map")
+        return {name: read(item, unknown) if item is not None else filler for name, item in value.items()}
+
+    return decode
+
+
+def _scalar(node: Node) -> Decoder:
+    if node.form in _FORMS:
+        return _formed(node.form, _FORMS[node.form])
+    kinds = _KINDS[node.scalar]
+    if node.scalar == "integer":
+        return _integer(*_LIMITS[node.form])
+
+    def decode(value: Any, unknown: list[str]) -> Any:
+        if type(value) not in kinds:
+            raise WrongType(f"cannot read {_kind_of(value)} as {node.scalar}")
+        return value
+
+    return decode
+
+
+def _integer(least: int, most: int) -> Decoder:
+    def decode(value: Any, unknown: list[str]) -> Any:
+        if type(value) is float and value.is_integer():
+            value = int(value)
+        if type(value) is not int or not least <= value <= most:
+            raise WrongType(f"cannot read {_kind_of(value)} as integer")
+        return value
+
+    return decode
+
+
+def _formed(form: str, canonical: Callable[[str], str]) -> Decoder:
+    def decode(value: Any, unknown: list[str]) -> Any:
+        if form == "quantity" and type(value) in (int, float):
+            value = str(value)
+        if type(value) is not str:
+            raise WrongType(f"cannot read {_kind_of(value)} as {form}")
+        return canonical(value)
+
+    return decode
+
+
+def _intstr(node: Node) -> Decoder:
+    def decode(value: Any, unknown: list[str]) -> Any:
+        if type(value) is float and value.is_integer():
+            value = int(value)
+        if type(value) not in (int, str):
+            raise WrongType(f"cannot read {_kind_of(value)} as integer or string")
+        return value
+
+    return decode
+
+
+def _either(node: Node) -> Decoder:
+    read = _struct(node)
+    return lambda value, unknown: read(value, unknown) if type(value) is dict else value
+
+
+def _any(node: Node) -> Decoder:
+    return lambda value, unknown: value
+
+
+_COMPILERS: dict[str, Callable[[Node], Decoder]] = {
+    "struct": _struct, "list": _list, "map": _map, "scalar": _scalar, "intstr": _intstr, "either": _either, "any": _any,
+}
+
+
+def _kind_of(value: Any) -> str:
+    if isinstance(value, bool):
+        return "boolean"
+    names = {dict: "object", list: "array", str: "string", int: "number", float: "number"}
+    return names.get(type(value), "null")
+
+
+def unknown_fields(node: Node, value: Any, path: str = "") -> list[str]:
+    """The paths of fields the node does not know, in the order they stand."""
+    found: list[str] = []
+    if node.shape in ("struct", "either") and isinstance(value, dict):
+        for name, item in value.items():
+            child = node.fields.get(name)
+            where = f"{path}.{name}" if path else name
+            if child is None:
+                found.append(where)
+            else:
+                found.extend(unknown_fields(child, item, where))
+    elif node.shape == "map" and isinstance(value, dict) and node.values is not None:
+        for name, item in value.items():
+            found.extend(unknown_fields(node.values, item, f"{path}.{name}"))
+    elif node.shape == "list" and isinstance(value, list) and node.items is not None:
+        for index, item in enumerate(value):
+            found.extend(unknown_fields(node.items, item, f"{path}[{index}]"))
+    return found
