@@ -1,7 +1,8 @@
 """A controller: watch → key → one reconcile of four beats (look, think, act, tell).
 
 `Controller` is data: what to watch and which function to call; `Running` is the loop around it. A reconcile returns (done),
-returns `Again(seconds)`, or raises; a Conflict or a failed write is tried again with growing waits. Keys are passed, never events.
+returns `Again(seconds)`, or raises; a failed write is tried again with growing waits. Keys are passed, never
+events.
 """
 
 from __future__ import annotations

@@ -1,0 +1,38 @@
+"""Settings that several components share, each typed, with its default and its meaning in one line.
+
+`Manner` holds every deliberate difference between gangline's own way (native) and upstream's (`compat: grove`, `compat: kai`): one named
+setting each, listed in docs/compat.md and tested both ways. Settings of a single component stand in that component's settings.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, fields, replace
+
+from gangline.errors import ConfigError
+
+GROVE, KAI = "grove", "kai"
+
+
+@dataclass(frozen=True, slots=True)
+class Manner:
+    """Native unless said otherwise; a field's metadata says which compat switches it on."""
+
+    one_gate: bool = field(default=False, metadata={"compat": GROVE})
+    """Every backend's pods wait behind Grove's gate `grove.io/podgang-pending-creation` instead of the backend's own."""
+    group_named_like_gang: bool = field(default=False, metadata={"compat": GROVE})
+    """The KAI PodGroup of a PodGang carries the PodGang's name instead of `pg-<podgang>-<uid>`."""
+    queue_mandatory: bool = field(default=False, metadata={"compat": GROVE})
+    """A set for KAI without a queue is refused instead of going to `default-queue`."""
+
+
+def manner(compat: Iterable[str] = ()) -> Manner:
+    """The manner for the upstream systems that are to be imitated."""
+    wanted = set(compat)
+    unknown = sorted(wanted - {GROVE, KAI})
+    if unknown:
+        raise ConfigError(f"compat knows {GROVE} and {KAI}, not {', '.join(unknown)}")
+    return replace(Manner(), **{each.name: True for each in fields(Manner) if each.metadata["compat"] in wanted})
+
+
+NATIVE = Manner()

@@ -1,0 +1,60 @@
+"""The shape of an admission hook: a plain function that completes or refuses an object.
+
+The same Hook is registered in the embedded server (in process) and served as a webhook to real clusters, so both say the same. Hooks
+themselves live in admission/; nothing here decides anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from gangline.api.meta import Raw
+from gangline.errors import Problem, list_problems
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """One write that asks to be admitted."""
+
+    operation: str
+    """CREATE, UPDATE or DELETE."""
+    obj: Raw
+    """The object as it would be stored; on DELETE the one that is stored."""
+    old: Raw | None = None
+    namespace: str = ""
+    name: str = ""
+    user: str = ""
+    groups: tuple[str, ...] = ()
+    subresource: str = ""
+    dry_run: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Denied:
+    """A refusal. Problems, where given, become the causes of the answer."""
+
+    message: str
+    problems: tuple[Problem, ...] = ()
+    code: int = 403
+    reason: str = "Forbidden"
+
+
+def denied(problems: list[Problem], code: int = 422, reason: str = "Invalid") -> Denied | None:
+    """A refusal that lists every problem, or None where there is none."""
+    return Denied(list_problems(problems), tuple(problems), code, reason) if problems else None
+
+
+@dataclass(frozen=True, slots=True)
+class Hook:
+    name: str
+    group: str
+    plural: str
+    versions: tuple[str, ...] = ("*",)
+    operations: tuple[str, ...] = ("CREATE", "UPDATE")
+    subresources: tuple[str, ...] = ("",)
+    mutate: Callable[[Review], Raw | Denied] | None = None
+    validate: Callable[[Review], Denied | None] | None = None
+    warn: Callable[[Review], list[str]] = field(default=lambda review: [])
+    matches: Callable[[Review], bool] = field(default=lambda review: True)
+    """Only objects that are ours: a hook that matches everything would hurt bystanders."""
