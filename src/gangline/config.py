@@ -1,7 +1,7 @@
 """Settings that several components share, each typed, with its default and its meaning in one line.
 
-`Manner` holds every deliberate difference between gangline's own way (native) and upstream's (`compat: grove`, `compat: kai`): one named
-setting each, listed in docs/compat.md and tested both ways. Settings of a single component stand in that component's settings.py.
+`Manner` holds every deliberate difference between gangline's own way (native) and upstream's (`compat: grove`, `compat: kai`):
+one named setting each, listed in docs/compat.md and tested both ways. Settings of a single component stand in that component's settings.py.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The shape of an admission hook: a plain function that completes or refuses an object.
 
-The same Hook is registered in the embedded server (in process) and served as a webhook to real clusters, so both say the same. Hooks
-themselves live in admission/; nothing here decides anything.
+The same Hook is registered in the embedded server (in process) and served as a webhook to real clusters, so both say the same.
+Hooks themselves live in admission/; nothing here decides anything.
 """
 
 from __future__ import annotations

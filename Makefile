@@ -1,0 +1,59 @@
+# gangline: `make demo` shows it, `make test` tests it. Both make their own environment in .venv.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+READY  := $(VENV)/.ready
+DEV    := $(VENV)/.ready-dev
+KUBECTL := .cache/bin/kubectl
+GO_FLAGS := -trimpath -ldflags "-s -w -X k8s.io/component-base/version.gitVersion=v1.35.8"
+
+.PHONY: help demo up test lint format bench conformance kubectl crds clean
+
+help: ## what can be made
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
+
+$(READY): pyproject.toml
+	@echo "making the environment in $(VENV) …"
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/pip install -q --disable-pip-version-check -e .
+	@touch $@
+
+$(DEV): pyproject.toml
+	@echo "making the development environment in $(VENV) …"
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/pip install -q --disable-pip-version-check -e '.[dev]'
+	@touch $@ $(READY)
+
+demo: $(READY) ## start everything, play five scenes, stop (≤ 60 s)
+	@$(BIN)/gangline demo
+
+up: $(READY) ## start the platform and keep it running
+	@$(BIN)/gangline up
+
+test: $(DEV) ## all tests that need nothing but Python
+	@$(BIN)/pytest -n 2 tests
+
+lint: $(DEV) ## ruff, mypy, import contracts
+	@$(BIN)/ruff check src tests bench
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports
+
+bench: $(DEV) ## BENCH=core|apiserver|e2e|operator, one JSON line per scenario
+	@set -e; for each in $(or $(BENCH),$(basename $(notdir $(wildcard bench/*.py)))); do \
+		case $$each in _*) ;; *) $(BIN)/python bench/$$each.py $(ARGS);; esac; done
+
+conformance: $(DEV) ## SUITE=kai-core|apiserver|kai-services|grove CASES=folder: replay recorded upstream behaviour
+	@PYTHONPATH=tests $(BIN)/python -m conformance $(addprefix --suite ,$(SUITE)) $(addprefix --cases ,$(CASES)) $(ARGS)
+
+kubectl: $(KUBECTL) ## build a real kubectl from the Go module registry, for the tests
+$(KUBECTL): tests/real/go.mod
+	@command -v go >/dev/null || { echo "kubectl: Go is not installed; tests that need a kubectl will use the one on PATH or skip"; exit 1; }
+	@echo "building kubectl from the Go module registry (about 2 minutes the first time) …"
+	@mkdir -p $(dir $@)
+	@cd tests/real && CGO_ENABLED=0 go build $(GO_FLAGS) -o ../../$@ k8s.io/kubernetes/cmd/kubectl
+
+crds: $(DEV) ## print the CRDs anew into charts/gangline/crds
+	@$(BIN)/python -m gangline.api.crds charts/gangline/crds
+
+clean: ## remove what make made
+	rm -rf $(VENV) .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis

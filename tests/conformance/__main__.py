@@ -1,0 +1,106 @@
+"""`make conformance`: replay what upstream decided or created, and hold the line.
+
+    python -m conformance [--suite S ...] [--cases FOLDER] [--verbose]
+
+Without `--cases`, each suite's recorded cases run and the ratchet holds: an unlisted case that fails, or a listed one that
+passes, fails the run. With `--cases`, the lists are ignored and every case below the folder must pass.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import importlib
+import inspect
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from conformance.results import Results
+from conformance.shared import known_failures, suite_folder
+
+SUITES = {"kai-core": "conformance.kai_core.run", "apiserver": "conformance.apiserver.run",
+          "kai-services": "conformance.kai_services.run", "grove": "conformance.grove.run"}
+SHOWN = 25
+
+
+def main() -> int:
+    arguments = _arguments()
+    suites = arguments.suite or ([_suite_of(arguments.cases)] if arguments.cases else list(SUITES))
+    tally = Tally()
+    for suite in suites:
+        folder = arguments.cases or suite_folder(suite)
+        if not folder.exists():
+            print(f"{suite}: skipped, no recorded cases at {folder}")
+            continue
+        report(suite, run_suite(suite, folder), tally, strict=bool(arguments.cases), verbose=arguments.verbose)
+    if arguments.cases and not (tally.passed or tally.failed):
+        print(f"no case found below {arguments.cases}")
+        return 1
+    if tally.known:
+        print(f"{tally.known} more are known to fail (tests/conformance/known-failures)")
+    print(f"{tally.passed} passed, {tally.failed} failed")
+    return 1 if tally.failed else 0
+
+
+@dataclass(slots=True)
+class Tally:
+    passed: int = 0
+    failed: int = 0
+    """Cases that fail and are not listed, and cases that are listed and pass."""
+    known: int = 0
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="conformance", description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("--suite", action="append", choices=list(SUITES), help="only this suite (may be repeated)")
+    parser.add_argument("--cases", type=Path, help="run every case below this folder; the lists of known failures are ignored")
+    parser.add_argument("--verbose", action="store_true", help="show every failing case, not the first few")
+    return parser.parse_args()
+
+
+def _suite_of(folder: Path) -> str:
+    """The suite a folder belongs to, by the name of one of its parents."""
+    named = [part for part in folder.resolve().parts if part in SUITES]
+    if not named:
+        sys.exit(f"which suite is {folder}? Say --suite {'|'.join(SUITES)}")
+    return named[-1]
+
+
+def run_suite(suite: str, folder: Path) -> Results:
+    module = importlib.import_module(SUITES[suite])
+    started = time.monotonic()
+    live = sys.stderr.isatty()
+
+    def progress(text: str) -> None:
+        if live:
+            print(f"\r{suite}: {text}"[:118].ljust(118), end="", file=sys.stderr, flush=True)
+
+    answer = module.run(folder, progress)
+    results: Results = asyncio.run(answer) if inspect.isawaitable(answer) else answer
+    if live:
+        print(file=sys.stderr)
+    print(f"{suite}: {len(results.passed)} of {len(results.passed) + len(results.failed)} cases pass "
+          f"({time.monotonic() - started:.0f} s)")
+    return results
+
+
+def report(suite: str, results: Results, tally: Tally, *, strict: bool, verbose: bool) -> None:
+    """Print what is not as it should be, and count it."""
+    known = set() if strict else known_failures(suite)
+    new = {case: why for case, why in results.failed.items() if case not in known}
+    healed = sorted(known & set(results.passed))
+    for case, why in list(new.items())[: None if verbose else SHOWN]:
+        print(f"  FAILED {case}: {why}")
+    if len(new) > SHOWN and not verbose:
+        print(f"  … and {len(new) - SHOWN} more (--verbose shows all)")
+    for case in healed:
+        print(f"  PASSES NOW {case}: take it off tests/conformance/known-failures/{suite}.txt")
+    tally.passed += len(results.passed) - len(healed)
+    tally.failed += len(new) + len(healed)
+    tally.known += len(results.failed) - len(new)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
