@@ -1,0 +1,105 @@
+"""What a cycle decided, as plain values in the order in which they were decided.
+
+`decide` returns a Decisions; the service writes them: Bind → BindRequest, Evict → eviction, Nominate → event (never
+persisted), Refuse → condition and event, GangUpdate → annotations. Tests compare these with `==`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from ..errors import Refusal
+from .records import DeviceId
+
+
+@dataclass(frozen=True, slots=True)
+class Bind:
+    """Bind this task to this node. `received`: Regular, Fraction or MigInstance; `gpu_count` and `gpu_portion` are
+    what it was given.
+
+    A group named `new-…` is a device to open for sharing; the shell gives it its final name. `claims`: devices per
+    claim name."""
+
+    task: str
+    node: str
+    gpu_groups: tuple[str, ...] = ()
+    received: str = "Regular"
+    gpu_count: int = 0
+    gpu_portion: float = 0
+    gpu_memory: int = 0
+    claims: Mapping[str, tuple[DeviceId, ...]] = field(default_factory=dict)
+    numa_zones: tuple[int, ...] | None = None
+    annotations: Mapping[str, str] = field(default_factory=dict)
+    action: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Evict:
+    """Remove this task from its node. `preemptor`: uid of the gang it makes room for ("" for a stale gang)."""
+
+    task: str
+    node: str
+    message: str = ""
+    action: str = ""
+    preemptor: str = ""
+    gang_size: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Nominate:
+    """This task will get room on this node once others are gone (upstream: pipelined). Told, never persisted."""
+
+    task: str
+    node: str
+    gpu_groups: tuple[str, ...] = ()
+    action: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Refuse:
+    """Why a gang (and, by task uid, each of its tasks) was not placed. `text` is the complete sentence for the
+    condition."""
+
+    gang: str
+    refusals: tuple[Refusal, ...]
+    text: str = ""
+    tasks: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class GangUpdate:
+    """Time stamps of a gang that changed in this cycle; None clears or leaves absent, compare with the gang's
+    record."""
+
+    gang: str
+    last_start: float | None = None
+    last_eviction: float | None = None
+    stale_since: float | None = None
+    stale: bool = False
+
+
+Commit: TypeAlias = Bind | Evict | Nominate
+
+
+@dataclass(frozen=True, slots=True)
+class Decisions:
+    """`commits` in the order decided; `steps` is how many what-if simulations were tried, per action."""
+
+    commits: tuple[Commit, ...] = ()
+    refusals: tuple[Refuse, ...] = ()
+    updates: tuple[GangUpdate, ...] = ()
+    steps: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def binds(self) -> list[Bind]:
+        return [commit for commit in self.commits if isinstance(commit, Bind)]
+
+    @property
+    def evictions(self) -> list[Evict]:
+        return [commit for commit in self.commits if isinstance(commit, Evict)]
+
+    @property
+    def nominations(self) -> list[Nominate]:
+        return [commit for commit in self.commits if isinstance(commit, Nominate)]

@@ -1,0 +1,170 @@
+"""The points at which plugins are asked, and the five ways in which their answers are combined.
+
+A plugin is a small class, built once per cycle with `(session, arguments)`, with a `name` and a method for each hook
+it cares about:
+
+    way       answers combine by                        hooks
+    key       tuples, smallest first                    gang_order sub_group_order task_order; queue_order compares
+    instead veto      the first refusal wins                    before_task victim_invariant predicate over_capacity
+    firm_over_quota
+                                                        task_over_capacity can_reclaim reclaim_victim preempt_victim
+                                                        reclaim_scenario preempt_scenario before_bind
+    sum       added up                                  node_score gpu_score
+    pass on   each works on what the one before gave    subset_nodes numa_placement bind_annotations
+    tell      nobody answers                            before_scoring before_gang before_solving allocated deallocated
+
+    gang_order(gang) -> tuple                           sub_group_order(member: Group | PodSet) -> tuple
+    task_order(task) -> tuple                           queue_order(QueueSide, QueueSide) -> int (negative: left
+    first, 0: no opinion) before_task(task, gang) -> Refusal | None           victim_invariant(task, gang) -> Refusal
+    | None predicate(task, node) -> Refusal | None             node_score(task, node) -> float | None (None drops the
+    node) before_scoring(task, nodes) -> None                 gpu_score(task, node, group) -> float
+    over_capacity(gang, tasks) -> Refusal | None        firm_over_quota(gang, tasks) -> Refusal | None
+    task_over_capacity(task, gang, node) -> Refusal | None
+    can_reclaim(gang) -> Refusal | None                 (no plugin answers: nobody may reclaim)
+    reclaim_victim(preemptor, victim) -> bool           preempt_victim(preemptor, victim) -> bool
+    reclaim_scenario(scenario) -> bool                  preempt_scenario(scenario) -> bool
+    before_bind(task, node) -> Refusal | None           at commit; a refused task is put back
+    subset_nodes(gang, member, pod_sets, tasks, nodes) -> list[node list]    (SubsetRefused ends the attempt)
+    numa_placement(task, node) -> zones | None          bind_annotations(task, node, annotations) -> annotations
+    before_gang(gang) -> None                           before_solving(preemptor) -> None
+    allocated(task) / deallocated(task) -> None         state that follows these is written through `session.journal`
+
+Plugins may also offer `scenario_generator` (see `victims.py`) and the figures
+`queue_allocated/queue_deserved/queue_fair_share(queue)`, of which the first plugin that has them is asked. A scoring
+hook whose answer depends on more than the task's shape and the node's own state says so with a class attribute
+`beyond_shape = True`; then nodes are scored anew for every task.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+from ..errors import Refusal
+from .model.gang import Gang, Group, PodSet
+from .model.node import Node
+from .model.queue import Queue
+from .model.task import Task
+
+if TYPE_CHECKING:
+    from .session import Session
+
+Answer = TypeVar("Answer")
+
+
+class Plugin(Protocol):
+    """Everything else is optional: a plugin answers only the hooks it has a method for."""
+
+    name: str
+
+
+PluginClass = Callable[["Session", Mapping[str, str]], Plugin]
+
+
+@dataclass(slots=True)
+class QueueSide:
+    """One side of a queue comparison: the queue, the next gang in its subtree (None among victims), and the victims
+    counted so far."""
+
+    queue: Queue
+    gang: Gang | None = None
+    victims: Sequence[Gang] = ()
+
+
+class SubsetRefused(Exception):
+    """A plugin says that no set of nodes can do; the refusal (if any) is for the gang."""
+
+    def __init__(self, refusal: Refusal | None = None) -> None:
+        super().__init__(refusal.reason if refusal else "no node set")
+        self.refusal = refusal
+
+
+class Hooks:
+    """The bound methods of this cycle's plugins, by hook, in plugin order."""
+
+    def __init__(self, plugins: Iterable[Plugin]) -> None:
+        self.plugins = list(plugins)
+        self._methods: dict[str, list[Callable[..., Any]]] = {}
+
+    def methods(self, hook: str) -> list[Callable[..., Any]]:
+        found = self._methods.get(hook)
+        if found is None:
+            found = self._methods[hook] = [getattr(plugin, hook) for plugin in self.plugins if hasattr(plugin, hook)]
+        return found
+
+    def having(self, hook: str) -> list[Plugin]:
+        return [plugin for plugin in self.plugins if hasattr(plugin, hook)]
+
+    # ── key ──
+
+    def key(self, hook: str, subject: Any) -> tuple[Any, ...]:
+        """The plugins' tuples one after the other."""
+        return tuple([method(subject) for method in self.methods(hook)])
+
+    def compare_queues(self, left: QueueSide, right: QueueSide) -> int:
+        for method in self.methods("queue_order"):
+            order: int = method(left, right)
+            if order:
+                return order
+        return 0
+
+    # ── veto ──
+
+    def veto(self, hook: str, *subject: Any) -> Refusal | None:
+        """The first refusal."""
+        for method in self.methods(hook):
+            refusal: Refusal | None = method(*subject)
+            if refusal is not None:
+                return refusal
+        return None
+
+    def vetoes(self, hook: str, *subject: Any) -> list[Refusal]:
+        """Every refusal."""
+        return [refusal for method in self.methods(hook) if (refusal := method(*subject)) is not None]
+
+    def agree(self, hook: str, *subject: Any) -> bool:
+        """Whether every plugin says yes."""
+        return all(method(*subject) for method in self.methods(hook))
+
+    # ── sum ──
+
+    def node_score(self, task: Task, node: Node) -> float | None:
+        total = 0.0
+        for method in self.methods("node_score"):
+            score: float | None = method(task, node)
+            if score is None:
+                return None
+            total += score
+        return total
+
+    def gpu_score(self, task: Task, node: Node, group: str) -> float:
+        return sum(method(task, node, group) for method in self.methods("gpu_score"))
+
+    # ── pass on ──
+
+    def subset_nodes(
+        self, gang: Gang, member: Group | PodSet, pod_sets: Sequence[PodSet], tasks: Sequence[Task], nodes: Sequence[Node]
+    ) -> list[Sequence[Node]]:
+        """Node sets to try one after the other; each plugin splits the sets of the one before."""
+        sets: list[Sequence[Node]] = [nodes]
+        for method in self.methods("subset_nodes"):
+            sets = [subset for each in sets for subset in method(gang, member, pod_sets, tasks, each)]
+        return sets
+
+    def bind_annotations(self, task: Task, node: Node) -> dict[str, str]:
+        annotations: dict[str, str] = {}
+        for method in self.methods("bind_annotations"):
+            annotations = method(task, node, annotations)
+        return annotations
+
+    # ── tell ──
+
+    def tell(self, hook: str, *news: Any) -> None:
+        for method in self.methods(hook):
+            method(*news)
+
+    def first(self, hook: str, *subject: Any) -> Any:
+        """The answer of the first plugin that has this figure; None when nobody has."""
+        methods = self.methods(hook)
+        return methods[0](*subject) if methods else None

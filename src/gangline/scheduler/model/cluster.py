@@ -1,0 +1,463 @@
+"""The cluster: every node, queue, gang, task, topology and claim, kept up to date by records in time proportional to
+the change.
+
+`Cluster.build(records)` makes one from scratch; `apply(record)` adds or replaces one thing, `remove(RecordType, key)`
+takes it away, in any order: a task may come before its gang or its node and is linked when they appear. A cluster fed
+event by event is equal (`state()`) to one built from scratch. Decisions are made on it by a Session, which restores
+it when it is closed. No clock, no input or output.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from ..records import (
+    ClaimRecord,
+    ConfigMapRecord,
+    DeviceClassRecord,
+    GangRecord,
+    NodeRecord,
+    QueueRecord,
+    Record,
+    SliceRecord,
+    StorageCapacityRecord,
+    TaskRecord,
+    TopologyRecord,
+    VolumeClaimRecord,
+)
+from .dra import Devices
+from .gang import Gang
+from .journal import Journal
+from .node import Node
+from .queue import Amount, Booking, Queue, amount_of
+from .resources import ResourceNames, Vector, minus, plus
+from .status import ACTIVE_USED, ALLOCATED, Status
+from .task import Shape, Task, is_plain, shape_key
+from .topology import TopologyTree
+
+Key = str | tuple[str, str]
+
+
+class Cluster:
+    """`nodes`, `queues`, `gangs`, `tasks` are by name or uid. `waiting` are the uids of gangs with pending tasks,
+    `suspects` those that may be stale. `touched` is the log of changed node numbers; `epoch` changes when numbers are
+    given anew. `generation` counts changes of nodes themselves (not of what runs on them)."""
+
+    def __init__(self) -> None:
+        self.names = ResourceNames()
+        self.journal = Journal()
+        self.nodes: dict[str, Node] = {}
+        self.queues: dict[str, Queue] = {}
+        self.gangs: dict[str, Gang] = {}
+        self.tasks: dict[str, Task] = {}
+        self.topologies: dict[str, TopologyRecord] = {}
+        self.volume_claims: dict[tuple[str, str], VolumeClaimRecord] = {}
+        self.capacities: dict[str, StorageCapacityRecord] = {}
+        self.config_maps: dict[tuple[str, str], ConfigMapRecord] = {}
+        self.devices = Devices(self.journal)
+        self.touched: list[int] = []
+        self.by_number: list[Node | None] = []
+        self.epoch = 0
+        self.generation = 0
+        self.waiting: dict[str, None] = {}
+        self.suspects: dict[str, None] = {}
+        self.shapes: dict[tuple[Any, ...], Shape] = {}
+        self.memo: dict[Any, Any] = {}
+        self._tasks_of_gang: dict[str, dict[str, Task]] = {}
+        self._tasks_on: dict[str, dict[str, Task]] = {}
+        self._children: dict[str, dict[str, None]] = {}
+        self._gangs_of: dict[str, dict[str, None]] = {}
+        self._trees: dict[str, TopologyTree] = {}
+
+    @classmethod
+    def build(cls, records: Iterable[Record]) -> Cluster:
+        """A cluster from scratch; records may come in any order."""
+        cluster = cls()
+        ordered = sorted(records, key=lambda record: _BUILD_ORDER[type(record)])
+        for record in ordered:
+            cluster.apply(record)
+        return cluster
+
+    def apply(self, record: Record) -> None:
+        """Add the thing this record describes, or replace it."""
+        _APPLY[type(record)](self, record)
+        self.journal.clear()
+
+    def remove(self, kind: type[Record], key: Key) -> None:
+        """Take away the thing of this record type with this name (tasks and gangs: uid; claims and config maps:
+        (namespace, name))."""
+        _REMOVE[kind](self, key)
+        self.journal.clear()
+
+    # ── nodes ──
+
+    def _apply_node(self, record: NodeRecord) -> None:
+        old = self.nodes.get(record.name)
+        if old is not None and old.record == record:
+            return
+        number = len(self.by_number) if old is None else old.number
+        node = Node(record, self.names, self.journal, number, self.touched, self.devices.gpus_on(record.name))
+        if old is None:
+            self.by_number.append(node)
+        else:
+            self.by_number[number] = node
+        self.nodes[record.name] = node
+        self._nodes_changed()
+        self._refill(node)
+
+    def _remove_node(self, name: Key) -> None:
+        node = self.nodes.pop(str(name))
+        self.by_number[node.number] = None
+        self.touched.append(node.number)
+        self._nodes_changed()
+        for task in self._tasks_on.get(node.name, {}).values():
+            task.accepted = None
+            self._book(task)
+
+    def _nodes_changed(self) -> None:
+        self.generation += 1
+        self._trees.clear()
+
+    def _refill(self, node: Node) -> None:
+        """Count the node's tasks from scratch, in the order that a fresh snapshot would: reservations first, then by
+        uid."""
+        tasks = sorted(self._tasks_on.get(node.name, {}).values(), key=_seating_order)
+        node.clear()
+        for task in tasks:
+            node.add(task, self.devices.held_by(task))
+            self._book(task)
+
+    # ── tasks ──
+
+    def _apply_task(self, record: TaskRecord) -> None:
+        old = self.tasks.get(record.uid)
+        if old is not None:
+            if old.record == record:
+                return
+            self._remove_task(record.uid)
+        task = Task(record, self.names)
+        task.shape = self._shape_of(task)
+        self.tasks[task.uid] = task
+        if record.gang:
+            self._tasks_of_gang.setdefault(record.gang, {})[task.uid] = task
+            if record.gang in self.gangs:
+                self.gangs[record.gang].join(task)
+        self._seat(task)
+        self._book(task)
+        self._look_at(record.gang)
+
+    def _remove_task(self, uid: Key) -> None:
+        task = self.tasks.pop(str(uid))
+        gang = task.record.gang
+        self._unbook(task)
+        self._unseat(task)
+        if gang:
+            del self._tasks_of_gang[gang][task.uid]
+            if not self._tasks_of_gang[gang]:
+                del self._tasks_of_gang[gang]
+        if task.gang is not None:
+            task.gang.leave(task)
+        self._look_at(gang)
+
+    def _seat(self, task: Task) -> None:
+        """Put a task that holds resources on its node."""
+        if not task.node or not task.status & ACTIVE_USED:
+            return
+        self._tasks_on.setdefault(task.node, {})[task.uid] = task
+        node = self.nodes.get(task.node)
+        if node is None:
+            return
+        if self._order_matters(node, task):
+            self._refill(node)
+        else:
+            node.add(task, self.devices.held_by(task))
+
+    def _unseat(self, task: Task) -> None:
+        seated = self._tasks_on.get(task.node)
+        if seated is None or seated.pop(task.uid, None) is None:
+            return
+        if not seated:
+            del self._tasks_on[task.node]
+        node = self.nodes.get(task.node)
+        if node is None:
+            return
+        if self._order_matters(node, task):
+            self._refill(node)
+        else:
+            node.remove(task)
+
+    def _order_matters(self, node: Node, task: Task) -> bool:
+        """Shared GPUs and shared devices are counted differently in different orders: such a node is counted anew."""
+        return task.shared or bool(task.record.claims) or bool(node.shared.used) or bool(node.devices)
+
+    def _shape_of(self, task: Task) -> Shape:
+        key = shape_key(task)
+        shape = self.shapes.get(key) if is_plain(task) else None
+        if shape is None:
+            shape = Shape(key, len(self.shapes), task.request, task.gpu, task, is_plain(task))
+            if shape.plain:
+                self.shapes[key] = shape
+        return shape
+
+    # ── sums per queue, and gangs worth a look ──
+
+    def _book(self, task: Task) -> None:
+        """Count the task in its queue's sums as it is now, instead of how it was counted before."""
+        self._unbook(task)
+        gang = task.gang
+        queue = self.queues.get(gang.queue) if gang is not None and task.pod_set is not None else None
+        if gang is None or queue is None:
+            return
+        if task.status & ALLOCATED:
+            amount = amount_of(task.given, self.names)
+            task.booked = Booking(queue, held=amount, firm=Amount() if gang.preemptible else amount)
+        elif task.status == Status.PENDING:
+            task.booked = Booking(queue, asked=amount_of(task.request, self.names), gpu_memory=task.gpu.count * task.gpu.memory)
+        else:
+            return
+        task.booked.apply(+1)
+
+    def _unbook(self, task: Task) -> None:
+        if task.booked is not None:
+            task.booked.apply(-1)
+            task.booked = None
+
+    def _look_at(self, uid: str) -> None:
+        """Keep the lists of waiting and possibly stale gangs right for this gang."""
+        gang = self.gangs.get(uid)
+        _listed(self.waiting, uid, gang is not None and gang.pending > 0)
+        _listed(self.suspects, uid, gang is not None and (gang.stale_since is not None or gang.is_stale))
+
+    # ── gangs ──
+
+    def _apply_gang(self, record: GangRecord) -> None:
+        old = self.gangs.get(record.uid)
+        if old is not None:
+            if old.record == record:
+                return
+            self._remove_gang(record.uid)
+        gang = self.gangs[record.uid] = Gang(record)
+        self._gangs_of.setdefault(record.queue, {})[gang.uid] = None
+        if record.queue in self.queues:
+            self.queues[record.queue].gangs[gang.uid] = None
+        for task in self._tasks_of_gang.get(record.uid, {}).values():
+            gang.join(task)
+            self._book(task)
+        self._look_at(record.uid)
+
+    def _remove_gang(self, uid: Key) -> None:
+        gang = self.gangs[str(uid)]
+        for task in [*gang.tasks.values(), *gang.invalid.values()]:
+            self._unbook(task)
+            gang.leave(task)
+        del self.gangs[gang.uid]
+        del self._gangs_of[gang.queue][gang.uid]
+        if not self._gangs_of[gang.queue]:
+            del self._gangs_of[gang.queue]
+        if gang.queue in self.queues:
+            del self.queues[gang.queue].gangs[gang.uid]
+        self._look_at(gang.uid)
+
+    # ── queues ──
+
+    def _apply_queue(self, record: QueueRecord) -> None:
+        if record.name in self.queues:
+            if self.queues[record.name].record == record:
+                return
+            self._remove_queue(record.name)
+        queue = self.queues[record.name] = Queue(record)
+        self._children.setdefault(record.parent, {})[queue.name] = None
+        if record.parent in self.queues:
+            self._list_children(record.parent)
+        self._list_children(queue.name)
+        for uid in self._gangs_of.get(queue.name, {}):
+            queue.gangs[uid] = None
+            for task in self.gangs[uid].tasks.values():
+                self._book(task)
+
+    def _remove_queue(self, name: Key) -> None:
+        queue = self.queues.pop(str(name))
+        del self._children[queue.parent][queue.name]
+        if not self._children[queue.parent]:
+            del self._children[queue.parent]
+        if queue.parent in self.queues:
+            self._list_children(queue.parent)
+
+    def _list_children(self, name: str) -> None:
+        self.queues[name].children = sorted(self._children.get(name, {}))
+
+    # ── topologies, devices, volumes, config maps ──
+
+    def _apply_topology(self, record: TopologyRecord) -> None:
+        self.topologies[record.name] = record
+        self._trees.pop(record.name, None)
+
+    def _remove_topology(self, name: Key) -> None:
+        del self.topologies[str(name)]
+        self._trees.pop(str(name), None)
+
+    def topology(self, name: str) -> TopologyTree | None:
+        """The tree of domains of a topology over the present nodes; None when there is no such topology."""
+        record = self.topologies.get(name)
+        if record is None:
+            return None
+        tree = self._trees.get(name)
+        if tree is None:
+            tree = self._trees[name] = TopologyTree(record, self.nodes.values())
+        return tree
+
+    def _apply_class(self, record: DeviceClassRecord) -> None:
+        self.devices.classes[record.name] = record
+
+    def _remove_class(self, name: Key) -> None:
+        del self.devices.classes[str(name)]
+
+    def _apply_slice(self, record: SliceRecord) -> None:
+        old = self.devices.slices.get(record.name)
+        self.devices.slices[record.name] = record
+        for name in sorted({record.node} | ({old.node} if old else set())):
+            self._devices_changed(name)
+
+    def _remove_slice(self, name: Key) -> None:
+        self._devices_changed(self.devices.slices.pop(str(name)).node)
+
+    def _devices_changed(self, name: str) -> None:
+        self.devices.slices_changed()
+        node = self.nodes.pop(name, None)
+        if node is not None:
+            self._rebuild_node(node)
+
+    def _rebuild_node(self, node: Node) -> None:
+        fresh = Node(node.record, self.names, self.journal, node.number, self.touched, self.devices.gpus_on(node.name))
+        self.nodes[node.name] = self.by_number[node.number] = fresh
+        self._nodes_changed()
+        self._refill(fresh)
+
+    def _apply_claim(self, record: ClaimRecord) -> None:
+        key = (record.namespace, record.name)
+        if self.devices.records.get(key) == record:
+            return
+        before = self.devices.nodes_of_users(key, self.tasks)
+        self.devices.put(record)
+        for name in sorted(before | self.devices.nodes_of_users(key, self.tasks)):
+            if name in self.nodes:
+                self._refill(self.nodes[name])
+
+    def _remove_claim(self, key: Key) -> None:
+        assert isinstance(key, tuple)
+        users = self.devices.nodes_of_users(key, self.tasks)
+        self.devices.drop(key)
+        for name in sorted(users):
+            if name in self.nodes:
+                self._refill(self.nodes[name])
+
+    def _apply_volume_claim(self, record: VolumeClaimRecord) -> None:
+        self.volume_claims[record.namespace, record.name] = record
+
+    def _remove_volume_claim(self, key: Key) -> None:
+        assert isinstance(key, tuple)
+        del self.volume_claims[key]
+
+    def _apply_capacity(self, record: StorageCapacityRecord) -> None:
+        self.capacities[record.name] = record
+
+    def _remove_capacity(self, name: Key) -> None:
+        del self.capacities[str(name)]
+
+    def _apply_config_map(self, record: ConfigMapRecord) -> None:
+        self.config_maps[record.namespace, record.name] = record
+
+    def _remove_config_map(self, key: Key) -> None:
+        assert isinstance(key, tuple)
+        del self.config_maps[key]
+
+    # ── questions ──
+
+    def path_of(self, queue: str) -> list[Queue]:
+        """The queue and its ancestors up to the top; empty when the queue or an ancestor is missing or the parents
+        run in a circle."""
+        path: list[Queue] = []
+        name = queue
+        while name:
+            found = self.queues.get(name)
+            if found is None or len(path) > len(self.queues):
+                return []
+            path.append(found)
+            name = found.parent
+        return path
+
+    def gpu_memory_range(self) -> tuple[int | None, int | None]:
+        """The smallest and largest memory per GPU over nodes that report a real one (> 100 MiB)."""
+        sizes = [node.gpu_memory for node in self.nodes.values() if node.gpu_memory > 100]
+        return (min(sizes), max(sizes)) if sizes else (None, None)
+
+    def foreign_on(self, node: Node) -> Vector:
+        """Requests of pods on the node that no gang of ours holds and that are not our helpers."""
+        total: Vector = (0, 0, 0, 0)
+        for placed in node.placed.values():
+            if not placed.task.record.gang and not placed.task.record.utility:
+                total = plus(total, placed.task.request)
+        return total
+
+    def total(self, count_gpus: Callable[[Node], bool] = lambda node: True) -> Vector:
+        """What the top queues divide: allocatable of ready nodes without what foreign pods ask for."""
+        total: Vector = (0, 0, 0, 0)
+        for node in self.nodes.values():
+            if node.ready:
+                share = minus(node.allocatable, self.foreign_on(node))
+                total = plus(total, share if count_gpus(node) else (*share[:2], 0, *share[3:]))
+        return total
+
+    def state(self) -> dict[str, Any]:
+        """Everything that changes, for comparing two clusters."""
+        return {
+            "nodes": {name: node.state() for name, node in sorted(self.nodes.items())},
+            "queues": {name: (queue.held, queue.held_firm, queue.asked, queue.asked_gpu_memory, queue.children,
+                              sorted(queue.gangs)) for name, queue in sorted(self.queues.items())},
+            "gangs": {uid: ({name: leaf.counts for name, leaf in gang.pod_sets.items()}, sorted(gang.tasks), gang.last_start,
+                            gang.last_eviction, gang.stale_since, gang.stale) for uid, gang in sorted(self.gangs.items())},
+            "tasks": {uid: (task.status, task.node, task.gpu_groups, task.virtual, task.accepted, task.numa)
+                      for uid, task in sorted(self.tasks.items())},
+            "claims": self.devices.state(), "waiting": sorted(self.waiting), "suspects": sorted(self.suspects),
+        }
+
+
+def _seating_order(task: Task) -> tuple[bool, str]:
+    return task.record.utility != "reservation", task.uid
+
+
+def _listed(names: dict[str, None], name: str, wanted: bool) -> None:
+    if wanted:
+        names[name] = None
+    else:
+        names.pop(name, None)
+
+
+_APPLY: dict[type[Any], Callable[[Cluster, Any], None]] = {
+    QueueRecord: Cluster._apply_queue,
+    DeviceClassRecord: Cluster._apply_class,
+    SliceRecord: Cluster._apply_slice,
+    NodeRecord: Cluster._apply_node,
+    TopologyRecord: Cluster._apply_topology,
+    ClaimRecord: Cluster._apply_claim,
+    VolumeClaimRecord: Cluster._apply_volume_claim,
+    StorageCapacityRecord: Cluster._apply_capacity,
+    ConfigMapRecord: Cluster._apply_config_map,
+    GangRecord: Cluster._apply_gang,
+    TaskRecord: Cluster._apply_task,
+}
+_BUILD_ORDER = {kind: place for place, kind in enumerate(_APPLY)}
+_REMOVE: dict[type[Any], Callable[[Cluster, Key], None]] = {
+    QueueRecord: Cluster._remove_queue,
+    DeviceClassRecord: Cluster._remove_class,
+    SliceRecord: Cluster._remove_slice,
+    NodeRecord: Cluster._remove_node,
+    TopologyRecord: Cluster._remove_topology,
+    ClaimRecord: Cluster._remove_claim,
+    VolumeClaimRecord: Cluster._remove_volume_claim,
+    StorageCapacityRecord: Cluster._remove_capacity,
+    ConfigMapRecord: Cluster._remove_config_map,
+    GangRecord: Cluster._remove_gang,
+    TaskRecord: Cluster._remove_task,
+}

@@ -1,0 +1,276 @@
+"""A gang: a PodGroup with its tree of groups and pod sets, and the rules on how many members it needs.
+
+Gangs are filled from records by the cluster. Their counts follow the tasks' statuses through the journal. A *partial
+view* (`with_tasks`) is another Gang over some of the same tasks; it is used in what-if questions and never changes
+the tasks' membership. What to allocate or evict next is decided in `order.py`, on top of the minima given here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from ..records import DEFAULT_POD_SET, GangRecord, GroupRecord, PodSetRecord, TopologyRule
+from .journal import Journal
+from .status import ACTIVE_ALLOCATED, ACTIVE_USED, ALIVE, ALLOCATED, Status
+from .task import Task
+
+_STATUSES = tuple(int(status) for status in Status)
+_PLACE = {status: place for place, status in enumerate(_STATUSES)}
+
+
+class PodSet:
+    """A leaf of the tree: tasks, and how many of them are needed (`min_available`)."""
+
+    __slots__ = ("_active_allocated", "_active_used", "counts", "min_available", "name", "parent", "tasks", "topology")
+
+    def __init__(self, name: str, min_available: int, topology: TopologyRule | None, parent: Group | None) -> None:
+        self.name = name
+        self.min_available = min_available
+        self.topology = topology
+        self.parent = parent
+        self.tasks: dict[str, Task] = {}
+        self.counts: tuple[int, ...] = (0,) * len(_STATUSES)
+        self._active_allocated = 0
+        self._active_used = 0
+
+    def count(self, statuses: int) -> int:
+        return sum(number for number, status in zip(self.counts, _STATUSES, strict=True) if status & statuses)
+
+    def shift(self, old: Status | None, new: Status | None) -> None:
+        """Count one task from one status to another; None stands for not being a member."""
+        counts = list(self.counts)
+        if old is not None:
+            counts[_PLACE[old]] -= 1
+            self._active_allocated -= bool(old & ACTIVE_ALLOCATED)
+            self._active_used -= bool(old & ACTIVE_USED)
+        if new is not None:
+            counts[_PLACE[new]] += 1
+            self._active_allocated += bool(new & ACTIVE_ALLOCATED)
+            self._active_used += bool(new & ACTIVE_USED)
+        self.counts = tuple(counts)
+
+    @property
+    def active_allocated(self) -> int:
+        return self._active_allocated
+
+    @property
+    def active_used(self) -> int:
+        return self._active_used
+
+    @property
+    def minimum(self) -> int:
+        return self.min_available
+
+    @property
+    def satisfied(self) -> bool:
+        return self._active_allocated >= self.min_available
+
+    @property
+    def ready(self) -> bool:
+        return self.count(ALIVE & ~Status.GATED) >= self.min_available
+
+    def pod_sets(self) -> Iterator[PodSet]:
+        yield self
+
+
+class Group:
+    """An inner node of the tree. `min_groups` None: every direct member is needed."""
+
+    __slots__ = ("groups", "leaves", "min_groups", "name", "parent", "topology")
+
+    def __init__(self, name: str, min_groups: int | None, topology: TopologyRule | None, parent: Group | None) -> None:
+        self.name = name
+        self.min_groups = min_groups
+        self.topology = topology
+        self.parent = parent
+        self.groups: list[Group] = []
+        self.leaves: list[PodSet] = []
+
+    @property
+    def members(self) -> list[Group | PodSet]:
+        """Direct members, groups before pod sets."""
+        return [*self.groups, *self.leaves]
+
+    @property
+    def minimum(self) -> int:
+        return len(self.groups) + len(self.leaves) if self.min_groups is None else self.min_groups
+
+    @property
+    def active_allocated(self) -> int:
+        """How many direct members are satisfied: what sub-group order compares with the minimum."""
+        return sum(member.satisfied for member in self.members)
+
+    @property
+    def satisfied(self) -> bool:
+        return self.active_allocated >= self.minimum
+
+    @property
+    def ready(self) -> bool:
+        return sum(member.ready for member in self.members) >= self.minimum
+
+    def pod_sets(self) -> Iterator[PodSet]:
+        for group in self.groups:
+            yield from group.pod_sets()
+        yield from self.leaves
+
+
+def build_tree(record: GroupRecord, parent: Group | None = None) -> Group:
+    group = Group(record.name, record.min_groups, record.topology, parent)
+    group.groups = [build_tree(child, group) for child in record.groups]
+    group.leaves = [_build_leaf(leaf, group) for leaf in record.pod_sets]
+    return group
+
+
+def _build_leaf(record: PodSetRecord, parent: Group) -> PodSet:
+    return PodSet(record.name, max(record.min_available, 0), record.topology, parent)
+
+
+class Gang:
+    """`invalid` holds tasks that name a pod set which does not exist: they are reported, not scheduled."""
+
+    __slots__ = (
+        "created", "invalid", "last_eviction", "last_start", "name", "namespace", "order_key", "original", "pod_sets",
+        "preemptible", "priority", "problems", "queue", "record", "root", "signature_key", "stale", "stale_since", "tasks",
+        "uid", "version", "wanted",
+    )
+
+    def __init__(self, record: GangRecord, root: Group | None = None) -> None:
+        self.record = record
+        self.uid = record.uid
+        self.name = record.name or record.uid
+        self.namespace = record.namespace
+        self.queue = record.queue
+        self.priority = record.priority
+        self.preemptible = record.priority < 100 if record.preemptible is None else record.preemptible
+        self.created = record.created
+        self.last_start = record.last_start
+        self.last_eviction = record.last_eviction
+        self.stale_since = record.stale_since
+        self.stale = record.stale_since is not None
+        self.problems = record.problems
+        self.root = build_tree(record.tree) if root is None else root
+        self.pod_sets: dict[str, PodSet] = {leaf.name: leaf for leaf in self.root.pod_sets()}
+        self.tasks: dict[str, Task] = {}
+        self.invalid: dict[str, Task] = {}
+        self.version = 0
+        self.order_key: tuple[Any, ...] | None = None
+        self.wanted: tuple[Any, Any] | None = None
+        self.signature_key: tuple[int, str] | None = None
+        self.original: Gang = self
+
+    @property
+    def full_name(self) -> str:
+        return f"{self.namespace}/{self.name}"
+
+    def join(self, task: Task) -> None:
+        """Make the task a member (an event, not a decision)."""
+        leaf = self.pod_sets.get(task.record.pod_set or DEFAULT_POD_SET)
+        task.gang = self
+        self.version += 1
+        if leaf is None:
+            self.invalid[task.uid] = task
+            return
+        self.tasks[task.uid] = task
+        leaf.tasks[task.uid] = task
+        leaf.shift(None, task.status)
+        task.pod_set = leaf
+
+    def leave(self, task: Task) -> None:
+        self.version += 1
+        if self.invalid.pop(task.uid, None) is None:
+            del self.tasks[task.uid]
+            assert task.pod_set is not None
+            del task.pod_set.tasks[task.uid]
+            task.pod_set.shift(task.status, None)
+        task.gang = task.pod_set = None
+
+    def count(self, statuses: int) -> int:
+        return sum(leaf.count(statuses) for leaf in self.pod_sets.values())
+
+    @property
+    def active_allocated(self) -> int:
+        return sum(leaf.active_allocated for leaf in self.pod_sets.values())
+
+    @property
+    def active_used(self) -> int:
+        return sum(leaf.active_used for leaf in self.pod_sets.values())
+
+    @property
+    def pending(self) -> int:
+        return self.count(Status.PENDING)
+
+    @property
+    def allocated(self) -> int:
+        return self.count(ALLOCATED)
+
+    @property
+    def ready(self) -> bool:
+        """Enough living, ungated members to be worth scheduling."""
+        return self.root.ready
+
+    @property
+    def gang_satisfied(self) -> bool:
+        """Every pod set holds its minimum; the minima of groups are not considered."""
+        return all(leaf.active_used >= leaf.min_available for leaf in self.pod_sets.values())
+
+    @property
+    def is_stale(self) -> bool:
+        """Some pods hold resources, none has succeeded, and some pod set is below its minimum."""
+        return self.active_used > 0 and not self.count(Status.SUCCEEDED) and not self.gang_satisfied
+
+    @property
+    def elastic(self) -> bool:
+        return any(leaf.min_available < len(leaf.tasks) for leaf in self.pod_sets.values())
+
+    @property
+    def allocated_tasks(self) -> list[Task]:
+        return [task for task in self.tasks.values() if task.status & ACTIVE_ALLOCATED]
+
+    def with_tasks(self, tasks: Iterable[Task]) -> Gang:
+        """The same gang with only these of its tasks, counted as they are now."""
+        view = Gang.__new__(Gang)
+        for slot in Gang.__slots__:
+            setattr(view, slot, getattr(self, slot))
+        view.original = self.original
+        view.root = _copy_tree(self.root, None)
+        view.pod_sets = {leaf.name: leaf for leaf in view.root.pod_sets()}
+        view.tasks, view.invalid = {}, {}
+        view.order_key = view.wanted = view.signature_key = None
+        for task in tasks:
+            view.tasks[task.uid] = task
+            leaf = view.pod_sets[task.pod_set.name if task.pod_set else DEFAULT_POD_SET]
+            leaf.tasks[task.uid] = task
+            leaf.shift(None, task.status)
+        return view
+
+    def __repr__(self) -> str:
+        return f"<gang {self.uid}: {len(self.tasks)} tasks>"
+
+
+def _copy_tree(group: Group, parent: Group | None) -> Group:
+    copy = Group(group.name, group.min_groups, group.topology, parent)
+    copy.groups = [_copy_tree(child, copy) for child in group.groups]
+    copy.leaves = [PodSet(leaf.name, leaf.min_available, leaf.topology, copy) for leaf in group.leaves]
+    return copy
+
+
+def _put_status(task: Task, old: tuple[Status, bool]) -> None:
+    _move(task, old[0])
+    task.virtual = old[1]
+
+
+def _move(task: Task, status: Status) -> None:
+    if task.pod_set is not None:
+        task.pod_set.shift(task.status, status)
+    task.status = status
+    if task.gang is not None:
+        task.gang.version += 1
+        task.gang.order_key = None
+
+
+def set_status(task: Task, status: Status, journal: Journal, virtual: bool = True) -> None:
+    """Change a task's status as part of a decision: counts follow, and the journal can undo it."""
+    journal.note(_put_status, task, (task.status, task.virtual))
+    _move(task, status)
+    task.virtual = virtual

@@ -1,0 +1,237 @@
+"""A node: what it has, what is used, what is leaving, and whether a task's resources fit now or later.
+
+`idle` is free now; `later` (idle + releasing) is free once leaving pods are gone, minus what is already promised to
+waiting ones. Vectors are replaced, never changed in place, so that the journal can keep the old ones. Every change is
+noted in `touched`, from which the node index of `place.py` learns what to look at again. Rules about labels, taints
+or quotas are plugins, not here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ..records import NodeRecord
+from .gpu import SharedGpus, device_memory
+from .journal import Journal
+from .resources import GPU, PODS, ResourceNames, Vector, at, fits, is_mig, minus, plus
+from .status import Status
+from .task import Task, share_of
+
+
+class Placed:
+    """A task as one node counts it: the status, charge and GPU groups with which it was added."""
+
+    __slots__ = ("charge", "devices", "groups", "memory", "status", "task")
+
+    def __init__(self, task: Task, charge: Vector, memory: int, devices: tuple[str, ...]) -> None:
+        self.task = task
+        self.status = task.status
+        self.charge = charge
+        self.groups = task.gpu_groups if task.shared else ()
+        self.memory = memory
+        self.devices = devices
+
+
+class Node:
+    """`touched` is the cluster's log of node numbers whose state changed; `number` is this node's place in it."""
+
+    __slots__ = (
+        "_names", "allocatable", "devices", "dra_gpus", "has_mig", "idle", "journal", "labels", "later", "legacy_mig", "name",
+        "numa", "number", "placed", "record", "releasing", "shared", "touched", "used",
+    )
+
+    def __init__(
+        self, record: NodeRecord, names: ResourceNames, journal: Journal, number: int, touched: list[int], dra_gpus: int = 0
+    ) -> None:
+        self.record = record
+        self.name = record.name
+        self.labels: Mapping[str, str] = record.labels
+        self.number = number
+        self.journal = journal
+        self.touched = touched
+        self._names = names
+        self.dra_gpus = dra_gpus
+        vector = names.vector(record.allocatable)
+        self.allocatable: Vector = (*vector[:GPU], vector[GPU] + dra_gpus, *vector[GPU + 1:])
+        self.has_mig = any(is_mig(name) and amount > 0 for name, amount in record.allocatable.items())
+        self.numa = record.numa
+        self.clear()
+
+    def clear(self) -> None:
+        """Forget every task; what follows is adding them again."""
+        self.idle: Vector = self.allocatable
+        self.later: Vector = self.allocatable
+        self.used: Vector = (0,) * len(self.allocatable)
+        self.releasing: Vector = (0,) * len(self.allocatable)
+        self.placed: dict[str, Placed] = {}
+        self.shared = SharedGpus(self.gpu_count, self.record.gpu_memory, self.journal)
+        self.devices: dict[str, int] = {}
+        self.legacy_mig: dict[str, None] = {}
+        self.touched.append(self.number)
+
+    # ── what it is ──
+
+    @property
+    def ready(self) -> bool:
+        return self.record.ready
+
+    @property
+    def gpu_memory(self) -> int:
+        return self.record.gpu_memory
+
+    @property
+    def gpu_count(self) -> int:
+        return int(self.allocatable[GPU]) if self.record.gpu_count is None else self.record.gpu_count
+
+    @property
+    def mig_enabled(self) -> bool:
+        return self.has_mig if self.record.mig_enabled is None else self.record.mig_enabled
+
+    @property
+    def cpu_only(self) -> bool:
+        return self.allocatable[GPU] <= 0 and not self.dra_gpus and not self.mig_enabled
+
+    # ── counting tasks in and out ──
+
+    def add(self, task: Task, devices: tuple[str, ...] = ()) -> None:
+        """Count the task with its present status and GPU groups; an earlier entry of it is replaced but stays
+        charged."""
+        self._accept(task)
+        placed = Placed(task, self._charge(task, devices), device_memory(task, self.gpu_memory), devices)
+        self.journal.set_item(self.placed, task.uid, placed)
+        if task.record.legacy_mig:
+            self.journal.set_item(self.legacy_mig, task.uid, None)
+        self._count(placed, +1)
+        for key in devices:
+            self.journal.set_item(self.devices, key, self.devices.get(key, 0) + 1)
+        for group in placed.groups:
+            self._move_gpus(*self.shared.add(group, placed.memory, placed.status, self.idle[GPU], self.used[GPU]))
+
+    def remove(self, task: Task) -> None:
+        """Undo `add`, with the status, charge and groups that the task had then."""
+        placed: Placed = self.journal.pop_item(self.placed, task.uid)
+        if task.uid in self.legacy_mig:
+            self.journal.pop_item(self.legacy_mig, task.uid)
+        for key in placed.devices:
+            self.journal.set_item(self.devices, key, self.devices[key] - 1)
+        self._count(placed, -1)
+        for group in placed.groups:
+            self._move_gpus(*self.shared.remove(group, placed.memory, placed.status, self.idle[GPU], self.used[GPU]))
+
+    def _accept(self, task: Task) -> None:
+        old = (task.accepted, task.accepted_portion, task.accepted_memory)
+        task.accept(self.gpu_memory)
+        if old[0] is not task.accepted or old[1] != task.accepted_portion or old[2] != task.accepted_memory:
+            self.journal.note(_put_accepted, task, old)
+
+    def _charge(self, task: Task, devices: tuple[str, ...]) -> Vector:
+        """The accepted vector without shared GPUs, without devices that others hold already, without what this node
+        does not have."""
+        accepted = task.given
+        gpu = accepted[GPU]
+        if task.shared or task.record.utility == "reservation":
+            gpu = 0
+        elif devices:
+            gpu = max(0, gpu - sum(self.devices.get(key, 0) > 0 for key in devices))
+        room = self.allocatable
+        if gpu == accepted[GPU] and len(accepted) <= len(room) and all([not need or have for need, have in zip(accepted, room, strict=False)]):
+            return accepted
+        charge = [need if at(room, place) else 0 for place, need in enumerate(accepted)]
+        charge[GPU] = gpu if room[GPU] else 0
+        return tuple(charge)
+
+    def _count(self, placed: Placed, sign: int) -> None:
+        self.journal.note(_put_vectors, self, (self.idle, self.later, self.used, self.releasing))
+        self.touched.append(self.number)
+        charge, status = placed.charge, placed.status
+        add, take = (plus, minus) if sign > 0 else (minus, plus)
+        self.used = add(self.used, charge)
+        if status == Status.PIPELINED:
+            self.releasing = take(self.releasing, charge)
+            self.later = take(self.later, charge)
+            return
+        self.idle = take(self.idle, charge)
+        if status == Status.RELEASING:
+            self.releasing = add(self.releasing, charge)
+        else:
+            self.later = take(self.later, charge)
+
+    def _move_gpus(self, idle: int, releasing: int) -> None:
+        if not idle and not releasing:
+            return
+        self.journal.note(_put_vectors, self, (self.idle, self.later, self.used, self.releasing))
+        self.idle = _shifted(self.idle, idle)
+        self.releasing = _shifted(self.releasing, releasing)
+        self.later = _shifted(self.later, idle + releasing)
+
+    # ── does it fit ──
+
+    def fits_now(self, task: Task) -> bool:
+        """Allocatable on what is idle."""
+        return self._fits(task, self.idle)
+
+    def fits_later(self, task: Task) -> bool:
+        """Allocatable on what is idle or leaving."""
+        return self._fits(task, self.later)
+
+    def _fits(self, task: Task, room: Vector) -> bool:
+        if not task.shared:
+            if not task.record.claims:
+                return fits(task.request, room)
+            return fits(task.request, _shifted(room, self._shared_devices(task)))
+        gpu = task.gpu
+        demand = (*task.request[:GPU], 0, *task.request[GPU + 1:])
+        if not fits(demand, (*room[:GPU], 0, *room[GPU + 1:])) or not self._valid_portion(task):
+            return False
+        whole = int(room[GPU] // 1)
+        return whole + min(len(self.shared.fitting(device_memory(task, self.gpu_memory))), gpu.count) >= gpu.count
+
+    def _valid_portion(self, task: Task) -> bool:
+        portion = share_of(task.gpu.memory, self.gpu_memory) if task.gpu.memory > 0 else task.gpu.portion
+        return portion <= 1 or portion == int(portion)
+
+    def _shared_devices(self, task: Task) -> int:
+        return 0
+
+    # ── sums ──
+
+    def idle_gpus(self) -> float:
+        """Free GPUs, the free parts of shared ones included."""
+        return self.shared.idle_portions() + self._names.total_gpus(self.idle)
+
+    def releasing_gpus(self) -> float:
+        return self.shared.releasing_portions() + self._names.total_gpus(self.releasing)
+
+    def idle_gpu_memory(self) -> float:
+        return self.shared.idle_memory() + self.idle[GPU] * self.gpu_memory
+
+    def releasing_gpu_memory(self) -> float:
+        return self.shared.releasing_memory() + self.releasing[GPU] * self.gpu_memory
+
+    def free_pods(self) -> float:
+        return self.later[PODS]
+
+    def state(self) -> dict[str, Any]:
+        """Everything that changes, for comparing two nodes."""
+        return {
+            "idle": self.idle, "later": self.later, "used": self.used, "releasing": self.releasing,
+            "placed": {uid: (placed.status, placed.charge, placed.groups, placed.devices) for uid, placed in sorted(self.placed.items())},
+            "shared": (self.shared.used, self.shared.releasing, self.shared.allocated, self.shared.marked), "devices": self.devices,
+        }
+
+    def __repr__(self) -> str:
+        return f"<node {self.name} idle={self.idle} releasing={self.releasing}>"
+
+
+def _shifted(vector: Vector, gpus: int) -> Vector:
+    return (*vector[:GPU], vector[GPU] + gpus, *vector[GPU + 1:]) if gpus else vector
+
+
+def _put_vectors(node: Node, old: tuple[Vector, Vector, Vector, Vector]) -> None:
+    node.idle, node.later, node.used, node.releasing = old
+    node.touched.append(node.number)
+
+
+def _put_accepted(task: Task, old: tuple[Vector | None, float, int]) -> None:
+    task.accepted, task.accepted_portion, task.accepted_memory = old

@@ -1,0 +1,76 @@
+"""A queue of the queue tree: what it is promised, and exact running sums of what its gangs hold and ask for.
+
+Sums are whole numbers (GPUs in hundredths), so that they do not depend on the order of events. Fair shares are
+computed from them per cycle by the proportion plugin; nothing here divides anything.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from ..records import QueueRecord
+from .resources import CPU, MEMORY, ResourceNames, Vector, half_up
+
+
+class Amount(NamedTuple):
+    """CPU in milli-cores, memory in bytes, GPUs in hundredths of a device."""
+
+    cpu: int = 0
+    memory: int = 0
+    gpu: int = 0
+
+
+def amount_of(vector: Vector, names: ResourceNames) -> Amount:
+    return Amount(int(vector[CPU]), int(vector[MEMORY]), half_up(names.total_gpus(vector) * 100))
+
+
+class Queue:
+    """`gangs` are the uids of gangs that name this queue. `held`, `held_firm` (non-preemptible part) and `asked`
+    (pending) are the sums of its own gangs only; `asked_gpu_memory` is Σ devices × MiB of pending GPU-memory
+    requests, not part of `asked`."""
+
+    __slots__ = ("asked", "asked_gpu_memory", "children", "created", "gangs", "held", "held_firm", "name", "parent", "record", "title")
+
+    def __init__(self, record: QueueRecord) -> None:
+        self.record = record
+        self.name = record.name
+        self.title = record.display_name or record.name
+        self.parent = record.parent
+        self.created = record.created
+        self.children: list[str] = []
+        self.gangs: dict[str, None] = {}
+        self.held = Amount()
+        self.held_firm = Amount()
+        self.asked = Amount()
+        self.asked_gpu_memory = 0
+
+    @property
+    def is_leaf(self) -> bool:
+        return not self.children
+
+    @property
+    def priority(self) -> int:
+        return self.record.priority
+
+
+@dataclass(frozen=True, slots=True)
+class Booking:
+    """How one task is counted in its queue's sums."""
+
+    queue: Queue
+    held: Amount = Amount()
+    firm: Amount = Amount()
+    asked: Amount = Amount()
+    gpu_memory: int = 0
+
+    def apply(self, sign: int) -> None:
+        queue = self.queue
+        queue.held = _moved(queue.held, self.held, sign)
+        queue.held_firm = _moved(queue.held_firm, self.firm, sign)
+        queue.asked = _moved(queue.asked, self.asked, sign)
+        queue.asked_gpu_memory += sign * self.gpu_memory
+
+
+def _moved(total: Amount, by: Amount, sign: int) -> Amount:
+    return Amount(total.cpu + sign * by.cpu, total.memory + sign * by.memory, total.gpu + sign * by.gpu)

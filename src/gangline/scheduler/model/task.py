@@ -1,0 +1,158 @@
+"""A task: one pod as the core sees it — what it asks for, where it is, and what it was really given.
+
+A Task is changed only by the cluster (events) and by a statement (decisions), always through the journal. What it
+asks for never changes; tasks that ask for the same thing in the same way share one `Shape`, so that nodes are
+filtered and scored once for all of them.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from ..records import GpuRequest, TaskRecord
+from .resources import GPU, ResourceNames, Vector, half_up, mig_portion, plain
+from .status import Status
+
+if TYPE_CHECKING:
+    from .gang import Gang, PodSet
+    from .queue import Booking
+
+
+def gpus_of(request: GpuRequest) -> float:
+    """Whole and fractional devices asked for, to the hundredth; GPU memory, MIG and DRA count 0 here."""
+    return plain(half_up(request.portion * 100) * request.count / 100)
+
+
+def share_of(memory: int, gpu_memory: int) -> float:
+    """The portion of a device that so much memory takes, rounded up to the hundredth."""
+    return math.ceil(memory / gpu_memory * 100) / 100
+
+
+def dra_gpus(request: GpuRequest) -> int:
+    return sum(request.dra.values())
+
+
+def gpu_quota(request: GpuRequest) -> float:
+    """Devices as quotas count them: MIG instances by portion, DRA devices, whole and fractional devices."""
+    mig = sum(mig_portion(name) * amount for name, amount in request.mig.items())
+    return mig + dra_gpus(request) + gpus_of(request)
+
+
+def request_vector(record: TaskRecord, names: ResourceNames) -> Vector:
+    amounts: dict[str, float] = dict(record.request)
+    amounts["pods"] = 1
+    amounts["gpu"] = gpus_of(record.gpu) + dra_gpus(record.gpu)
+    for name, amount in record.gpu.mig.items():
+        amounts[name] = amount
+    return names.vector(amounts)
+
+
+@dataclass(slots=True, eq=False)
+class Shape:
+    """What filters and scores may look at besides the node: tasks with the same shape get the same answers.
+
+    `plain` is false for tasks whose answers depend on more than the shape and the node's own state (claims, volumes,
+    inter-pod affinity)."""
+
+    key: tuple[Any, ...]
+    number: int
+    request: Vector
+    gpu: GpuRequest
+    sample: Task
+    plain: bool
+    answers: dict[Any, Any] = field(default_factory=dict)
+
+
+class Task:
+    """`status`, `node`, `gpu_groups`, `virtual`, `accepted`… are the changing part; `record` holds everything else.
+
+    `accepted` is the vector the task was really given (set when it is placed); queues account by it."""
+
+    __slots__ = ("accepted", "accepted_memory", "accepted_portion", "booked", "created", "gang", "gpu", "gpu_groups", "gpus", "labels", "name",
+                 "namespace", "needs_gpu", "node", "numa", "order_key", "pod_set", "quota_gpus", "record", "request", "shape", "shared",
+                 "status", "uid", "virtual")
+
+    def __init__(self, record: TaskRecord, names: ResourceNames) -> None:
+        gpu = record.gpu
+        self.record = record
+        self.uid = record.uid
+        self.name = record.name or record.uid
+        self.namespace = record.namespace
+        self.labels = record.labels
+        self.created = record.created
+        self.gpu = gpu
+        self.gpus = gpus_of(gpu)
+        self.quota_gpus = gpu_quota(gpu)
+        self.request = request_vector(record, names)
+        self.shared = gpu.kind in ("Fraction", "GpuMemory")
+        self.needs_gpu = self.gpus > 0 or bool(gpu.dra) or gpu.kind in ("GpuMemory", "MigInstance")
+        self.status = record.status
+        self.node = record.node
+        self.gpu_groups = record.gpu_groups
+        self.virtual = False
+        self.gang: Gang | None = None
+        self.pod_set: PodSet | None = None
+        self.accepted: Vector | None = None
+        self.accepted_portion: float = 0
+        self.accepted_memory: int = 0
+        self.numa: tuple[int, ...] | None = None
+        self.shape: Shape
+        self.order_key: tuple[Any, ...] | None = None
+        self.booked: Booking | None = None
+
+    @property
+    def full_name(self) -> str:
+        return f"{self.namespace}/{self.name}"
+
+    @property
+    def given(self) -> Vector:
+        """What the task occupies once placed, what it asks for before."""
+        return self.request if self.accepted is None else self.accepted
+
+    @property
+    def accepted_gpus(self) -> float:
+        return plain(half_up(self.accepted_portion * 100) * self.gpu.count / 100) if self.accepted is not None else 0
+
+    def allocatable(self, simulation: bool) -> bool:
+        """Whether an attempt may place this task: waiting, or (in a simulation) evicted by it."""
+        return self.status == Status.PENDING or (simulation and self.status == Status.RELEASING and self.virtual)
+
+    def accept(self, gpu_memory: int) -> None:
+        """Compute what a node with this much memory per GPU really gives to the task."""
+        gpu = self.gpu
+        if gpu.kind == "MigInstance":
+            self.accepted, self.accepted_portion, self.accepted_memory = self.request, 0, 0
+            return
+        portion, memory = gpu.portion, gpu.memory
+        if self.shared:
+            if gpu.memory:
+                portion = share_of(gpu.memory, gpu_memory)
+            else:
+                memory = int(gpu.portion * gpu_memory)
+        self.accepted_portion, self.accepted_memory = portion, memory
+        if gpu.memory:
+            given = list(self.request)
+            given[GPU] = plain(half_up(portion * 100) * gpu.count / 100) + dra_gpus(gpu)
+            self.accepted = tuple(given)
+        else:
+            self.accepted = self.request
+
+    def __repr__(self) -> str:
+        return f"<{self.uid} {self.status.label}{' on ' + self.node if self.node else ''}>"
+
+
+def shape_key(task: Task) -> tuple[Any, ...]:
+    record, gpu = task.record, task.gpu
+    return (
+        task.request, gpu.kind, gpu.count, gpu.portion, gpu.memory, tuple(sorted(gpu.dra.items())), record.legacy_mig,
+        tuple(sorted(record.node_selector.items())), record.node_affinity, record.tolerations, record.host_ports, record.nominated_node,
+        record.qos, tuple((tuple(sorted(c.requests.items())), c.init, c.sidecar) for c in record.containers),
+    )
+
+
+def is_plain(task: Task) -> bool:
+    record = task.record
+    return not (record.claims or record.missing_claims or record.volumes or record.pod_affinity or record.pod_anti_affinity
+                or record.preferred_affinity or record.preferred_anti_affinity or record.config_maps)

@@ -1,0 +1,369 @@
+"""The one neutral input form of the decision core: plain records of what stands in a cluster.
+
+`snapshot.py` fills these from API objects, the conformance runner from case files, `load` from a saved snapshot;
+`model/cluster.py` turns them into the model. Records are frozen values: to change something, apply a new record with
+the same key. Nothing here decides anything.
+
+Units, once and for all: cpu in milli-cores, memory and storage in bytes, gpu in devices, pods and MIG profiles as
+counts, every other resource in thousandths. GPU memory in MiB. Times in seconds since the epoch. -1 means unlimited
+in quotas and limits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from .model.status import Status
+
+Amounts: TypeAlias = Mapping[str, float]
+"""Resource name → amount, in the units above. The names "cpu", "memory", "gpu" and "pods" are the fixed ones."""
+
+
+@dataclass(frozen=True, slots=True)
+class Requirement:
+    """One line of a selector; operators as in Kubernetes: In NotIn Exists DoesNotExist Gt Lt."""
+
+    key: str
+    operator: str
+    values: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class NodeTerm:
+    """All label and field requirements must hold; a pod's required terms are alternatives."""
+
+    labels: tuple[Requirement, ...] = ()
+    fields: tuple[Requirement, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PodTerm:
+    """One inter-pod (anti-)affinity term. `namespaces` empty and no namespace selector: the pod's own namespace.
+
+    `every_namespace` stands for an empty namespace selector. `weight` is 0 for required terms."""
+
+    topology_key: str
+    selector: tuple[Requirement, ...] | None = ()
+    namespaces: tuple[str, ...] = ()
+    every_namespace: bool = False
+    weight: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Taint:
+    key: str
+    effect: str
+    value: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Toleration:
+    key: str = ""
+    operator: str = "Equal"
+    value: str = ""
+    effect: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ZoneRecord:
+    """One NUMA zone; a resource that is missing is 0. `available` already excludes running pods."""
+
+    id: int
+    allocatable: Amounts
+    available: Amounts
+
+
+@dataclass(frozen=True, slots=True)
+class NumaRecord:
+    """`policy`: none, best-effort, restricted, single-numa-node. `scope`: container or pod. `resources`: the aligned
+    names."""
+
+    policy: str
+    scope: str
+    resources: tuple[str, ...]
+    zones: tuple[ZoneRecord, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class NodeRecord:
+    """`ready` is the verdict on the node's conditions and `unschedulable`; `ready_reason` says why not.
+
+    `gpu_memory` is per device, already floored to a multiple of 100; `mig_enabled` None means the label is absent."""
+
+    name: str
+    allocatable: Amounts
+    labels: Mapping[str, str] = field(default_factory=dict)
+    taints: tuple[Taint, ...] = ()
+    ready: bool = True
+    ready_reason: str = ""
+    gpu_memory: int = 100
+    gpu_memory_synced: bool = False
+    gpu_count: int | None = None
+    mig_enabled: bool | None = None
+    mig_strategy: str = ""
+    numa: NumaRecord | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """What a queue is promised of one resource. Memory here is in bytes."""
+
+    quota: float = 0
+    limit: float = 0
+    weight: float = 0
+    usage: float = 0
+
+
+@dataclass(frozen=True, slots=True)
+class QueueRecord:
+    name: str
+    parent: str = ""
+    priority: int = 100
+    created: float = 0
+    cpu: Share = Share()
+    memory: Share = Share()
+    gpu: Share = Share()
+    display_name: str = ""
+    preempt_min_runtime: float | None = None
+    reclaim_min_runtime: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TopologyRule:
+    """The topology constraint of a gang, group or pod set. Levels are node label keys; "" is not given."""
+
+    topology: str = ""
+    required: str = ""
+    preferred: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PodSetRecord:
+    name: str
+    min_available: int = 0
+    topology: TopologyRule | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class GroupRecord:
+    """An inner node of a gang's tree; the root is named "". `min_groups` None: every direct member is needed."""
+
+    name: str = ""
+    min_groups: int | None = None
+    topology: TopologyRule | None = None
+    groups: tuple[GroupRecord, ...] = ()
+    pod_sets: tuple[PodSetRecord, ...] = ()
+
+
+DEFAULT_POD_SET = "default"
+
+
+def plain_gang(min_available: int = 1, topology: TopologyRule | None = None) -> GroupRecord:
+    """The tree of a gang without sub-groups."""
+    return GroupRecord(topology=topology, pod_sets=(PodSetRecord(DEFAULT_POD_SET, min_available),))
+
+
+@dataclass(frozen=True, slots=True)
+class GangRecord:
+    """A PodGroup. `preemptible` None: decided by the priority (< 100)."""
+
+    uid: str
+    queue: str
+    name: str = ""
+    namespace: str = ""
+    priority: int = 50
+    preemptible: bool | None = None
+    created: float = 0
+    tree: GroupRecord = field(default_factory=plain_gang)
+    preemption_delay: float = 0
+    staleness_grace: float | None = None
+    stale_since: float | None = None
+    last_start: float | None = None
+    last_eviction: float | None = None
+    skipped: bool = False
+    problems: tuple[str, ...] = ()
+
+
+GpuKind: TypeAlias = Literal["Regular", "Fraction", "GpuMemory", "MigInstance"]
+
+
+@dataclass(frozen=True, slots=True)
+class GpuRequest:
+    """What a pod asks of GPUs: `count` devices, each `portion` of a device or `memory` MiB; MIG profiles; DRA devices
+    per class."""
+
+    kind: GpuKind = "Regular"
+    count: int = 0
+    portion: float = 0
+    memory: int = 0
+    mig: Amounts = field(default_factory=dict)
+    dra: Mapping[str, int] = field(default_factory=dict)
+
+
+NO_GPU = GpuRequest()
+
+
+@dataclass(frozen=True, slots=True)
+class ContainerRecord:
+    """What NUMA alignment needs to know of one container, in start order. `sidecar`: an init container that keeps
+    running."""
+
+    requests: Amounts
+    init: bool = False
+    sidecar: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class HostPort:
+    port: int
+    protocol: str = "TCP"
+    ip: str = "0.0.0.0"
+
+
+@dataclass(frozen=True, slots=True)
+class TaskRecord:
+    """A pod. `gang` "" means that it belongs to nobody we schedule. `request` is the effective pod request without
+    GPUs; GPUs are in `gpu`. `node` counts only in statuses that hold resources."""
+
+    uid: str
+    gang: str = ""
+    name: str = ""
+    namespace: str = ""
+    pod_set: str = DEFAULT_POD_SET
+    status: Status = Status.PENDING
+    node: str = ""
+    created: float = 0
+    request: Amounts = field(default_factory=dict)
+    overhead: Amounts = field(default_factory=dict)
+    gpu: GpuRequest = NO_GPU
+    gpu_groups: tuple[str, ...] = ()
+    labels: Mapping[str, str] = field(default_factory=dict)
+    annotations: Mapping[str, str] = field(default_factory=dict)
+    node_selector: Mapping[str, str] = field(default_factory=dict)
+    node_affinity: tuple[NodeTerm, ...] | None = None
+    pod_affinity: tuple[PodTerm, ...] = ()
+    pod_anti_affinity: tuple[PodTerm, ...] = ()
+    preferred_affinity: tuple[PodTerm, ...] = ()
+    preferred_anti_affinity: tuple[PodTerm, ...] = ()
+    tolerations: tuple[Toleration, ...] = ()
+    host_ports: tuple[HostPort, ...] = ()
+    priority_class: str = ""
+    priority: int = 0
+    volumes: tuple[str, ...] = ()
+    config_maps: tuple[str, ...] = ()
+    claims: tuple[str, ...] = ()
+    missing_claims: tuple[str, ...] = ()
+    template_claims: tuple[str, ...] = ()
+    numa_zones: tuple[int, ...] | None = None
+    containers: tuple[ContainerRecord, ...] = ()
+    qos: str = ""
+    nominated_node: str = ""
+    legacy_mig: bool = False
+    utility: Literal["", "reservation", "scaling"] = ""
+    signature: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TopologyRecord:
+    """Levels are node label keys from coarse to fine."""
+
+    name: str
+    levels: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceClassRecord:
+    """`resource`: the extended resource that this class backs, if any."""
+
+    name: str
+    resource: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Device:
+    name: str
+    device_class: str = ""
+    attributes: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class SliceRecord:
+    """Devices of one driver on one node; slices of the same pool are one pool."""
+
+    name: str
+    node: str
+    driver: str
+    pool: str
+    devices: tuple[Device, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceId:
+    driver: str
+    pool: str
+    device: str
+    request: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceRequest:
+    """`count` None: every matching device of the node."""
+
+    name: str
+    device_class: str
+    count: int | None = 1
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimRecord:
+    """A ResourceClaim. `allocated` None: not allocated yet. `nodes`: where the allocation is usable (None:
+    everywhere)."""
+
+    name: str
+    namespace: str = ""
+    labels: Mapping[str, str] = field(default_factory=dict)
+    requests: tuple[DeviceRequest, ...] = ()
+    allocated: tuple[DeviceId, ...] | None = None
+    nodes: tuple[NodeTerm, ...] | None = None
+    reserved_for: tuple[str, ...] = ()
+    template: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class VolumeClaimRecord:
+    """A PersistentVolumeClaim. `nodes`: the node affinity of its bound volume. `waits`: its class binds on first
+    use."""
+
+    name: str
+    namespace: str = ""
+    bound: bool = False
+    waits: bool = True
+    nodes: tuple[NodeTerm, ...] | None = None
+    storage_class: str = ""
+    size: float = 0
+    deleted: bool = False
+    owner: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class StorageCapacityRecord:
+    """What is left of a storage class on the nodes that match."""
+
+    name: str
+    storage_class: str
+    free: float
+    nodes: tuple[NodeTerm, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigMapRecord:
+    name: str
+    namespace: str = ""
+
+
+Record: TypeAlias = (
+    NodeRecord | QueueRecord | GangRecord | TaskRecord | TopologyRecord | DeviceClassRecord | SliceRecord | ClaimRecord
+    | VolumeClaimRecord | StorageCapacityRecord | ConfigMapRecord
+)

@@ -1,0 +1,121 @@
+"""A session: one cycle's working state — the cluster, the settings, the time, the plugins, and what was decided so far.
+
+Actions run one after the other on the same session and change the model only inside statements. `close()` puts the
+model back exactly as it was (`decide` in `cycle.py` does so); what was decided is in `commits`. The shell books
+committed decisions on the model by applying records.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..errors import ConfigError, Refusal
+from .decisions import Commit, Decisions, Evict, GangUpdate, Refuse
+from .hooks import Hooks, PluginClass
+from .model.cluster import Cluster
+from .model.gang import Gang
+from .model.node import Node
+from .model.queue import Queue
+from .model.task import Task
+from .plugins import plugin_class
+from .refusals import GangRefusals, joined
+from .settings import Settings
+from .statement import Statement
+
+
+@dataclass(slots=True)
+class _Mine:
+    """Refusals of one gang and, by task uid, of its tasks."""
+
+    gang: list[GangRefusals] = field(default_factory=list)
+    tasks: dict[str, str] = field(default_factory=dict)
+
+
+class Session:
+    """`action` is the name of the action at work. `queues` are those with an unbroken line of ancestors."""
+
+    def __init__(self, cluster: Cluster, settings: Settings, now: float, extra: Iterable[PluginClass] = ()) -> None:
+        self.cluster = cluster
+        self.settings = settings
+        self.now = now
+        self.journal = cluster.journal
+        self._start = self.journal.mark()
+        self.action = ""
+        self.commits: list[Commit] = []
+        self.steps: dict[str, int] = {}
+        self.memo: dict[Any, Any] = {}
+        self._refusals: dict[str, _Mine] = {}
+        self.queues: dict[str, Queue] = {name: queue for name, queue in cluster.queues.items() if cluster.path_of(name)}
+        self.min_gpu_memory, self.max_gpu_memory = self._gpu_memory()
+        self.hooks = Hooks(())
+        self.hooks = Hooks([*self._configured(), *[make(self, {}) for make in extra]])
+
+    def _configured(self) -> list[Any]:
+        made = []
+        for setting in self.settings.plugins:
+            make = plugin_class(setting.name)
+            if make is None:
+                raise ConfigError(f"plugins: there is no plugin {setting.name!r}")
+            made.append(make(self, setting.arguments))
+        return made
+
+    def _gpu_memory(self) -> tuple[int | None, int | None]:
+        smallest, largest = self.cluster.gpu_memory_range()
+        default = self.settings.default_gpu_memory
+        return smallest or default, largest or default
+
+    def close(self) -> None:
+        """Put the model back as it was when the session was opened."""
+        self.journal.rollback(self._start)
+        self.journal.clear()
+
+    def statement(self) -> Statement:
+        return Statement(self)
+
+    # ── what was decided ──
+
+    def record(self, commit: Commit) -> None:
+        self.commits.append(commit)
+
+    def record_eviction(self, task: Task, node: Node, message: str, preemptor: str) -> None:
+        gang = task.gang
+        assert gang is not None
+        self.commits.append(Evict(task.uid, node.name, message, self.action, preemptor, len(gang.tasks)))
+        self.journal.set_attr(gang, "last_eviction", self.now)
+
+    def refuse(self, gang: Gang, refusal: GangRefusals) -> None:
+        """Remember why the gang was not placed; the same words are not remembered twice."""
+        mine = self._refusals.setdefault(gang.uid, _Mine()).gang
+        if refusal not in mine:
+            mine.append(refusal)
+
+    def refuse_task(self, task: Task, text: str) -> None:
+        assert task.gang is not None
+        self._refusals.setdefault(task.gang.uid, _Mine()).tasks[task.uid] = text
+
+    def refused(self, gang: str) -> list[GangRefusals]:
+        mine = self._refusals.get(gang)
+        return mine.gang if mine else []
+
+    def task_refusal(self, task: Task) -> str | None:
+        mine = self._refusals.get(task.gang.uid) if task.gang else None
+        return mine.tasks.get(task.uid) if mine else None
+
+    def decisions(self) -> Decisions:
+        return Decisions(tuple(self.commits), tuple(self._refuse_list()), tuple(self._updates()), dict(self.steps))
+
+    def _refuse_list(self) -> Iterable[Refuse]:
+        for uid in sorted(self._refusals):
+            gang, mine = self.cluster.gangs[uid], self._refusals[uid]
+            if mine.gang and gang.pending:
+                refusals = tuple(Refusal(each.plugin, message, each.resolvable) for each in mine.gang for message in each.messages)
+                yield Refuse(uid, refusals, joined(mine.gang), dict(sorted(mine.tasks.items())))
+
+    def _updates(self) -> Iterable[GangUpdate]:
+        for uid in sorted(self.cluster.gangs):
+            gang = self.cluster.gangs[uid]
+            now = (gang.last_start, gang.last_eviction, gang.stale_since)
+            if now != (gang.record.last_start, gang.record.last_eviction, gang.record.stale_since):
+                yield GangUpdate(uid, *now, gang.stale)

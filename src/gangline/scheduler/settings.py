@@ -1,0 +1,112 @@
+"""Every setting of the decision core, typed, and how KAI's scheduler config.yaml is read unchanged.
+
+A Settings value is an input of `decide`, like the cluster and the time. Unknown actions or plugins are refused with
+their name. What a plugin does with its arguments is the plugin's business.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..errors import ConfigError
+
+ACTIONS = ("allocate", "consolidation", "reclaim", "preempt", "stalegangeviction")
+
+
+@dataclass(frozen=True, slots=True)
+class PluginSetting:
+    name: str
+    arguments: Mapping[str, str] = field(default_factory=dict)
+
+
+DEFAULT_PLUGINS: tuple[PluginSetting, ...] = tuple(
+    PluginSetting(name, {"cpu": "binpack", "gpu": "binpack"} if name == "nodeplacement" else {})
+    for name in (
+        "predicates", "proportion", "priority", "elastic", "kubeflow", "ray", "nodeavailability", "gpusharingorder", "gpupack",
+        "resourcetype", "subgrouporder", "taskorder", "nominatednode", "dynamicresources", "nodeplacement", "minruntime",
+        "topology", "snapshot", "sg-nodelocalgreedy", "sg-multinodegang",
+    )
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """`max_consolidation_victims` -1: no limit. `queue_depth`: how many gangs per leaf queue an action looks at
+    (absent: all).
+
+    `search_steps`: how many what-if simulations one action may try (0: no limit)."""
+
+    actions: tuple[str, ...] = ACTIONS
+    plugins: tuple[PluginSetting, ...] = DEFAULT_PLUGINS
+    staleness_grace: float = 60
+    max_consolidation_victims: int = 16
+    signatures: bool = True
+    full_hierarchy: bool = True
+    consolidating_reclaim: bool = True
+    detailed_refusals: bool = False
+    csi_storage: bool = False
+    restrict_nodes: bool = False
+    dynamic_resources: bool = True
+    node_pool: str = ""
+    queue_label: str = "kai.scheduler/queue"
+    queue_depth: Mapping[str, int] = field(default_factory=dict)
+    usage_k: float | None = None
+    search_steps: int = 0
+    default_gpu_memory: int | None = None
+
+    def arguments(self, plugin: str) -> Mapping[str, str]:
+        for setting in self.plugins:
+            if setting.name == plugin:
+                return setting.arguments
+        return {}
+
+
+def read_config(config: Mapping[str, Any], base: Settings | None = None) -> Settings:
+    """Settings from the parsed scheduler config.yaml of KAI: `actions` text, `tiers[].plugins[]`,
+    `queueDepthPerAction`."""
+    from dataclasses import replace
+
+    settings = base or Settings()
+    changes: dict[str, Any] = {}
+    if config.get("actions"):
+        changes["actions"] = _actions(str(config["actions"]))
+    if config.get("tiers") is not None:
+        changes["plugins"] = _plugins(config["tiers"])
+    if config.get("queueDepthPerAction"):
+        changes["queue_depth"] = {str(name): int(depth) for name, depth in config["queueDepthPerAction"].items()}
+    return replace(settings, **changes)
+
+
+def _actions(text: str) -> tuple[str, ...]:
+    names = tuple(name.strip() for name in text.split(",") if name.strip())
+    for name in names:
+        if name not in ACTIONS:
+            raise ConfigError(f"actions: there is no action {name!r}; known are {', '.join(ACTIONS)}")
+    return names
+
+
+def _plugins(tiers: Sequence[Mapping[str, Any]]) -> tuple[PluginSetting, ...]:
+    return tuple(
+        PluginSetting(str(plugin["name"]), {str(key): str(value) for key, value in (plugin.get("arguments") or {}).items()})
+        for tier in tiers for plugin in tier.get("plugins") or ()
+    )
+
+
+_UNITS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0, "w": 604800.0}
+_DURATION = re.compile(r"(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|ms|s|m|h|d|w)")
+
+
+def seconds(text: str) -> float:
+    """A duration such as "90s", "1h30m", "2d" or "-1s" in seconds."""
+    body = text.strip()
+    sign = -1 if body.startswith("-") else 1
+    body = body.lstrip("+-")
+    parts = _DURATION.findall(body)
+    if body == "0":
+        return 0
+    if not parts or "".join(number + unit for number, unit in parts) != body:
+        raise ConfigError(f"{text!r} is not a duration; write a number with a unit (ms, s, m, h, d, w), for example 90s or 1h30m")
+    return sign * sum(float(number) * _UNITS[unit] for number, unit in parts)

@@ -1,0 +1,177 @@
+"""A statement: a what-if on the model. Leaving it without `commit()` undoes everything.
+
+    with session.statement() as statement:
+        statement.evict(victim, message)
+        statement.pipeline(task, node)
+        if good:
+            statement.commit()
+
+Every change goes through the cluster's journal; the list of operations only says what to tell the world at commit, in
+order. Nothing here chooses a node or a victim.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from types import TracebackType
+from typing import TYPE_CHECKING, Literal
+
+from .decisions import Bind, Nominate
+from .model.gang import set_status
+from .model.node import Node
+from .model.status import Status
+from .model.task import Task
+
+if TYPE_CHECKING:
+    from .session import Session
+
+
+@dataclass(slots=True)
+class Operation:
+    """`was` is what an eviction changed, so that it can be taken back in the middle of the log."""
+
+    kind: Literal["evict", "pipeline", "allocate"]
+    task: Task
+    node: Node
+    message: str = ""
+    preemptor: str = ""
+    was: tuple[Status, tuple[str, ...], bool] | None = None
+    valid: bool = True
+
+
+class Statement:
+    """Operations: `evict`, `allocate`, `pipeline`; `checkpoint`/`rollback` for a part, `discard` for all."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._journal = session.journal
+        self._start = self._journal.mark()
+        self.operations: list[Operation] = []
+        self._open = True
+
+    def __enter__(self) -> Statement:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._open:
+            self.discard()
+
+    # ── operations ──
+
+    def evict(self, task: Task, message: str = "", preemptor: str = "") -> None:
+        """The task will leave its node: Releasing from now on."""
+        node = self._session.cluster.nodes[task.node]
+        was = (task.status, task.gpu_groups, task.virtual)
+        self._restatus(task, node, Status.RELEASING)
+        self._session.hooks.tell("deallocated", task)
+        self._log(Operation("evict", task, node, message, preemptor, was))
+
+    def allocate(self, task: Task, node: Node) -> None:
+        """The task gets idle room on the node now."""
+        set_status(task, Status.ALLOCATED, self._journal)
+        self._journal.set_attr(task, "node", node.name)
+        node.add(task, self._session.cluster.devices.held_by(task))
+        self._session.hooks.tell("allocated", task)
+        self._log(Operation("allocate", task, node))
+
+    def pipeline(self, task: Task, node: Node, update: bool = False, same_place: bool = True) -> None:
+        """The task gets room on the node once others are gone.
+
+        A task that this statement evicted from the same node and that would keep its GPUs (`same_place`) is simply
+        not evicted any more, unless `update` asks for a waiting place all the same."""
+        placed = node.placed.get(task.uid)
+        moved = placed is not None and task.shared and placed.groups != task.gpu_groups
+        if placed is not None and not update and not moved and same_place and self._unevict(task):
+            return
+        set_status(task, Status.PIPELINED, self._journal)
+        self._journal.set_attr(task, "node", node.name)
+        if placed is not None and not moved:
+            node.remove(task)
+        node.add(task, self._session.cluster.devices.held_by(task))
+        self._session.hooks.tell("allocated", task)
+        self._log(Operation("pipeline", task, node))
+
+    def _unevict(self, task: Task) -> bool:
+        """Take back the earliest eviction of this task that still holds."""
+        for operation in self.operations:
+            if operation.kind == "evict" and operation.task is task and operation.valid:
+                break
+        else:
+            return False
+        assert operation.was is not None
+        status, groups, virtual = operation.was
+        self._journal.set_attr(operation, "valid", False)
+        self._journal.set_attr(task, "gpu_groups", groups)
+        self._restatus(task, operation.node, status, virtual)
+        self._session.hooks.tell("allocated", task)
+        return True
+
+    def _restatus(self, task: Task, node: Node, status: Status, virtual: bool = True) -> None:
+        set_status(task, status, self._journal, virtual)
+        node.remove(task)
+        node.add(task, self._session.cluster.devices.held_by(task))
+
+    def _log(self, operation: Operation) -> None:
+        self.operations.append(operation)
+
+    def wait_together(self, gang: str) -> None:
+        """Turn every allocation of this gang into a waiting place on the same node."""
+        mine = [op for op in self.operations if op.kind == "allocate" and op.task.gang is not None and op.task.gang.uid == gang]
+        for operation in mine:
+            task, node = operation.task, operation.node
+            self._session.hooks.tell("deallocated", task)
+            node.remove(task)
+            self.operations.remove(operation)
+            self.pipeline(task, node, update=True)
+
+    # ── undoing, keeping ──
+
+    def checkpoint(self) -> tuple[int, int]:
+        return self._journal.mark(), len(self.operations)
+
+    def rollback(self, checkpoint: tuple[int, int]) -> None:
+        mark, length = checkpoint
+        self._journal.rollback(mark)
+        del self.operations[length:]
+
+    def discard(self) -> None:
+        self.rollback((self._start, 0))
+        self._open = False
+
+    def commit(self) -> bool:
+        """Tell the world, in order. False when a bind was refused: that task is put back and the rest is not told."""
+        self._open = False
+        return all(self._commit(operation) for operation in self.operations if operation.valid)
+
+    def _commit(self, operation: Operation) -> bool:
+        session, task = self._session, operation.task
+        if operation.kind == "evict":
+            session.record_eviction(task, operation.node, operation.message, operation.preemptor)
+            self._journal.set_attr(task, "virtual", False)
+        elif operation.kind == "pipeline":
+            session.record(Nominate(task.uid, operation.node.name, task.gpu_groups, session.action))
+        elif session.hooks.veto("before_bind", task, operation.node) is not None:
+            self._put_back(task, operation.node)
+            return False
+        else:
+            session.record(bind_decision(session, task, operation.node))
+            set_status(task, Status.BINDING, self._journal, virtual=task.virtual)
+        return True
+
+    def _put_back(self, task: Task, node: Node) -> None:
+        set_status(task, Status.PENDING, self._journal, virtual=False)
+        node.remove(task)
+        self._session.hooks.tell("deallocated", task)
+        self._journal.set_attr(task, "node", "")
+
+
+def bind_decision(session: Session, task: Task, node: Node) -> Bind:
+    received = "MigInstance" if task.gpu.kind == "MigInstance" else "Fraction" if task.shared else "Regular"
+    claims = {name: state.allocated for name in task.record.claims
+              if (state := session.cluster.devices.claims.get((task.namespace, name))) is not None and state.allocated is not None}
+    return Bind(
+        task.uid, node.name, task.gpu_groups if task.shared else (), received, task.gpu.count, task.accepted_portion,
+        task.accepted_memory, claims, task.numa, session.hooks.bind_annotations(task, node), session.action,
+    )
