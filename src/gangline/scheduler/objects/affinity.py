@@ -1,0 +1,109 @@
+"""Selectors, affinities and tolerations as pods write them → the forms that predicates compare.
+
+Asked by pods.py, devices.py and storage.py. A namespace selector is resolved to names here, so that nobody later
+needs a namespace object.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from gangline.api import core
+from gangline.api.meta import Raw
+from gangline.scheduler.objects.reading import Reading
+from gangline.scheduler.records import NodeTerm, PodTerm, Requirement, Taint, Toleration
+
+
+def requirements(selector: Raw | None) -> tuple[Requirement, ...]:
+    """A label selector as a list of requirements; labels to match are requirements of one value."""
+    if not selector:
+        return ()
+    labels = selector.get("matchLabels") or {}
+    exact = tuple(Requirement(key, "In", (labels[key],)) for key in sorted(labels))
+    return exact + _expressions(selector.get("matchExpressions"))
+
+
+def _expressions(expressions: Iterable[Raw] | None) -> tuple[Requirement, ...]:
+    return tuple(Requirement(str(e["key"]), str(e["operator"]), tuple(e.get("values") or ())) for e in expressions or ())
+
+
+def node_terms(selector: Raw | None) -> tuple[NodeTerm, ...] | None:
+    """A node selector; None when there is none. A term without any requirement matches no node and is left out."""
+    if selector is None:
+        return None
+    terms = (
+        NodeTerm(_expressions(term.get("matchExpressions")), _expressions(term.get("matchFields")))
+        for term in selector.get("nodeSelectorTerms") or ()
+    )
+    return tuple(term for term in terms if term.labels or term.fields)
+
+
+def required_nodes(affinity: Raw | None) -> tuple[NodeTerm, ...] | None:
+    return node_terms(_part(affinity, "nodeAffinity").get("requiredDuringSchedulingIgnoredDuringExecution"))
+
+
+def required_pods(affinity: Raw | None, kind: str, reading: Reading) -> tuple[PodTerm, ...]:
+    terms = _part(affinity, kind).get("requiredDuringSchedulingIgnoredDuringExecution") or ()
+    return tuple(pod_term(term, 0, reading) for term in terms)
+
+
+def preferred_pods(affinity: Raw | None, kind: str, reading: Reading) -> tuple[PodTerm, ...]:
+    terms = _part(affinity, kind).get("preferredDuringSchedulingIgnoredDuringExecution") or ()
+    return tuple(pod_term(term.get("podAffinityTerm") or {}, int(term.get("weight") or 0), reading) for term in terms)
+
+
+def _part(affinity: Raw | None, kind: str) -> Raw:
+    return (affinity or {}).get(kind) or {}
+
+
+def pod_term(term: Raw, weight: int, reading: Reading) -> PodTerm:
+    selector = term.get("labelSelector")
+    wanted = term.get("namespaceSelector")
+    named: tuple[str, ...] = tuple(term.get("namespaces") or ())
+    everywhere = wanted is not None and not requirements(wanted)
+    if wanted is not None and not everywhere:
+        named = tuple(sorted({*named, *_matching(wanted, reading.namespaces)})) or ("",)
+    return PodTerm(
+        topology_key=str(term.get("topologyKey") or ""),
+        selector=None if selector is None else requirements(selector),
+        namespaces=named,
+        every_namespace=everywhere,
+        weight=weight,
+    )
+
+
+def _matching(selector: Raw, namespaces: Mapping[str, Mapping[str, str]]) -> list[str]:
+    wanted = requirements(selector)
+    return [name for name, labels in namespaces.items() if all(holds(each, labels) for each in wanted)]
+
+
+def holds(requirement: Requirement, labels: Mapping[str, str]) -> bool:
+    value = labels.get(requirement.key)
+    match requirement.operator:
+        case "In":
+            return value is not None and value in requirement.values
+        case "NotIn":
+            return value is None or value not in requirement.values
+        case "Exists":
+            return value is not None
+        case "DoesNotExist":
+            return value is None
+    return False
+
+
+def tolerations(given: Iterable[core.Toleration]) -> tuple[Toleration, ...]:
+    return tuple(Toleration(t.key, t.operator or "Equal", t.value, t.effect) for t in given)
+
+
+def taints(given: Iterable[core.Taint]) -> tuple[Taint, ...]:
+    return tuple(Taint(t.key, t.effect, t.value) for t in given)
+
+
+def as_text(value: Any) -> str:
+    """Plain data as text that does not depend on the order of keys."""
+    if isinstance(value, Mapping):
+        return "{" + ",".join(f"{key}:{as_text(value[key])}" for key in sorted(value)) + "}"
+    if isinstance(value, list | tuple):
+        return "[" + ",".join(as_text(each) for each in value) + "]"
+    return str(value)

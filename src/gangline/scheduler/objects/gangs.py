@@ -1,0 +1,203 @@
+"""PodGroup, Queue, PriorityClass and Topology → GangRecord, QueueRecord, TopologyRecord.
+
+A gang is known by namespace and name of its PodGroup; pods name it in an annotation. A PodGroup whose tree makes no
+sense becomes a gang with `problems`: it waits and says why, and no other gang notices.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from gangline.api import kai, names
+from gangline.api.builtin import PriorityClass
+from gangline.rules import times
+from gangline.scheduler.objects.reading import DEFAULTS, Reading, refuse
+from gangline.scheduler.records import (
+    DEFAULT_POD_SET,
+    GangRecord,
+    GroupRecord,
+    PodSetRecord,
+    QueueRecord,
+    Share,
+    TopologyRecord,
+    TopologyRule,
+)
+
+DEFAULT_PRIORITY = 50
+DEFAULT_QUEUE_PRIORITY = 100
+UNLIMITED = -1.0
+NO_BACKOFF = -1
+
+Aliases = Mapping[str, Mapping[str, str]]
+"""Topology name → level alias → node label key."""
+
+
+@dataclass(frozen=True, slots=True)
+class Priorities:
+    """Priority classes by name, and what counts without one."""
+
+    values: Mapping[str, int] = field(default_factory=dict)
+    default: int = DEFAULT_PRIORITY
+
+
+NO_CLASSES = Priorities()
+
+
+def priorities(classes: Iterable[PriorityClass]) -> Priorities:
+    ordered = sorted(classes, key=lambda each: each.name)
+    default = next((each.value for each in ordered if each.global_default), DEFAULT_PRIORITY)
+    return Priorities({each.name: each.value for each in ordered}, default)
+
+
+def gang_uid(namespace: str, name: str) -> str:
+    return f"{namespace}/{name}"
+
+
+def queue_record(queue: kai.Queue, usage: Mapping[str, float] | None = None) -> QueueRecord:
+    """`usage`: the part of the cluster it used in the past, per cpu, memory, gpu."""
+    spec, used = queue.spec, usage or {}
+    given = spec.resources or kai.QueueResources()
+    return QueueRecord(
+        name=queue.name,
+        parent=spec.parent_queue,
+        priority=DEFAULT_QUEUE_PRIORITY if spec.priority is None else spec.priority,
+        created=times.seconds(queue.metadata.creation_timestamp) or 0.0,
+        cpu=_share("cpu", given.cpu, used),
+        memory=_share("memory", given.memory, used, unit=1e6),
+        gpu=_share("gpu", given.gpu, used),
+        display_name=spec.display_name,
+        preempt_min_runtime=_duration("spec.preemptMinRuntime", spec.preempt_min_runtime),
+        reclaim_min_runtime=_duration("spec.reclaimMinRuntime", spec.reclaim_min_runtime),
+    )
+
+
+def _share(resource: str, given: kai.QueueResource, usage: Mapping[str, float], unit: float = 1.0) -> Share:
+    for field_name, value in (("quota", given.quota), ("limit", given.limit)):
+        if value < 0 and value != UNLIMITED:
+            raise refuse(f"spec.resources.{resource}.{field_name}", "must be -1 (unlimited) or not negative")
+    if given.over_quota_weight < 0:
+        raise refuse(f"spec.resources.{resource}.overQuotaWeight", "must not be negative")
+    return Share(
+        quota=max(UNLIMITED, given.quota * unit),
+        limit=max(UNLIMITED, given.limit * unit),
+        weight=given.over_quota_weight,
+        usage=usage.get(resource, 0.0),
+    )
+
+
+def _duration(path: str, text: str | None) -> float | None:
+    if text is None:
+        return None
+    try:
+        return times.duration(text)
+    except ValueError as error:
+        raise refuse(path, str(error)) from error
+
+
+def gang_record(
+    group: kai.PodGroup,
+    known: Priorities = NO_CLASSES,
+    aliases: Aliases | None = None,
+    reading: Reading = DEFAULTS,
+) -> GangRecord:
+    spec, noted = group.spec, group.annotations
+    tree, problems = gang_tree(spec, aliases or {})
+    return GangRecord(
+        uid=gang_uid(group.namespace, group.name),
+        queue=spec.queue,
+        name=group.name,
+        namespace=group.namespace,
+        priority=known.values.get(spec.priority_class_name, known.default),
+        preemptible={"preemptible": True, "non-preemptible": False}.get(spec.preemptibility),
+        created=times.seconds(group.metadata.creation_timestamp) or 0.0,
+        tree=tree,
+        preemption_delay=_duration("spec.preemptionDelay", spec.preemption_delay) or 0.0,
+        staleness_grace=_duration("spec.stalenessGracePeriod", spec.staleness_grace_period),
+        stale_since=times.seconds(noted.get(names.STALE_SINCE)),
+        last_start=times.seconds(noted.get(names.LAST_START)),
+        last_eviction=times.seconds(noted.get(names.LAST_EVICTION)),
+        skipped=backs_off(group, reading),
+        problems=problems,
+    )
+
+
+def backs_off(group: kai.PodGroup, reading: Reading) -> bool:
+    """It gave up on this node pool and asked not to be tried here again."""
+    if group.spec.scheduling_backoff in (None, NO_BACKOFF):
+        return False
+    conditions = group.status.scheduling_conditions
+    if not conditions:
+        return False
+    last = max(conditions, key=lambda each: int(each.transition_id) if each.transition_id.isdigit() else -1)
+    return last.node_pool == (group.labels.get(reading.node_pool_key) or "default")
+
+
+def gang_tree(spec: kai.PodGroupSpec, aliases: Aliases) -> tuple[GroupRecord, tuple[str, ...]]:
+    """The tree of sub-groups, or the plain one with problems when it cannot be built."""
+    rule = topology_rule(spec.topology_constraint, aliases)
+    if not spec.sub_groups:
+        minimum = 1 if spec.min_member is None else spec.min_member
+        return GroupRecord(min_groups=spec.min_sub_group, topology=rule, pod_sets=(PodSetRecord(DEFAULT_POD_SET, minimum),)), ()
+    problems = tree_problems(spec.sub_groups)
+    if problems:
+        return GroupRecord(topology=rule, pod_sets=(PodSetRecord(DEFAULT_POD_SET, 1),)), problems
+    children: dict[str, list[kai.SubGroup]] = {}
+    for member in spec.sub_groups:
+        children.setdefault((member.parent or "").lower(), []).append(member)
+    return _group("", spec.min_sub_group, rule, children, aliases), ()
+
+
+def _group(
+    name: str, minimum: int | None, rule: TopologyRule | None, children: Mapping[str, list[kai.SubGroup]], aliases: Aliases
+) -> GroupRecord:
+    members = [(member, topology_rule(member.topology_constraint, aliases)) for member in children[name]]
+    return GroupRecord(
+        name=name,
+        min_groups=minimum,
+        topology=rule,
+        groups=tuple(_group(m.name, m.min_sub_group, r, children, aliases) for m, r in members if m.name in children),
+        pod_sets=tuple(PodSetRecord(m.name, max(m.min_member or 0, 0), r) for m, r in members if m.name not in children),
+    )
+
+
+def tree_problems(members: Iterable[kai.SubGroup]) -> tuple[str, ...]:
+    """Everything that keeps sub-groups from being one tree."""
+    parents: dict[str, str] = {}
+    problems = []
+    for member in members:
+        if member.name in parents:
+            problems.append(f"sub-group {member.name} is listed twice")
+        parents[member.name] = (member.parent or "").lower()
+    problems += [f"sub-group {name} has the unknown parent {up}" for name, up in parents.items() if up and up not in parents]
+    if not problems:
+        problems += [f"sub-group {name} is its own ancestor" for name in parents if _circular(name, parents)]
+    return tuple(problems)
+
+
+def _circular(name: str, parents: Mapping[str, str]) -> bool:
+    at = parents[name]
+    for _ in parents:
+        if not at or at == name:
+            break
+        at = parents[at]
+    return at == name
+
+
+def topology_rule(constraint: kai.TopologyConstraint | None, aliases: Aliases) -> TopologyRule | None:
+    if constraint is None or not constraint.topology:
+        return None
+    known = aliases.get(constraint.topology, {})
+    required, preferred = constraint.required_topology_level, constraint.preferred_topology_level
+    return TopologyRule(constraint.topology, known.get(required, required), known.get(preferred, preferred))
+
+
+def topology_record(topology: kai.Topology) -> TopologyRecord:
+    if not topology.spec.levels:
+        raise refuse("spec.levels", "must name at least one level")
+    return TopologyRecord(topology.name, tuple(level.node_label for level in topology.spec.levels))
+
+
+def level_aliases(topologies: Iterable[kai.Topology]) -> dict[str, dict[str, str]]:
+    found = {each.name: {level.alias: level.node_label for level in each.spec.levels if level.alias} for each in topologies}
+    return {name: aliases for name, aliases in found.items() if aliases}

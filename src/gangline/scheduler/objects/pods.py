@@ -1,0 +1,243 @@
+"""Pod and its BindRequest → TaskRecord.
+
+The busiest reader: called for every pod event. What the pod asks for comes from `rules/requests.py`; here it is
+joined with where the pod stands (its status, node, shared GPUs) and what it demands of a node.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Literal, cast
+
+from gangline.api import kai, names
+from gangline.api.core import Container, Pod
+from gangline.api.meta import Raw
+from gangline.rules import requests, times
+from gangline.scheduler.model.status import Status
+from gangline.scheduler.objects import affinity
+from gangline.scheduler.objects.gangs import gang_uid
+from gangline.scheduler.objects.nodes import by_name, zone_number
+from gangline.scheduler.objects.reading import DEFAULTS, Reading, not_negative
+from gangline.scheduler.records import DEFAULT_POD_SET, ContainerRecord, GpuKind, GpuRequest, HostPort, TaskRecord
+
+OBSERVED_ZONES = "kai.scheduler/numa-placement-observed"
+PREDICTED_ZONES = "kai.scheduler/numa-placement-predicted"
+APP = "app"
+
+_PHASES = {"Succeeded": Status.SUCCEEDED, "Failed": Status.FAILED, "Unknown": Status.UNKNOWN}
+
+
+def task_record(
+    pod: Pod,
+    bind_request: kai.BindRequest | None = None,
+    claims: Iterable[Raw] = (),
+    reading: Reading = DEFAULTS,
+) -> TaskRecord:
+    """`bind_request` is the pod's own, `claims` the ResourceClaims it uses as far as they exist."""
+    binding = bind_request if bind_request is not None and bind_request_live(bind_request) else None
+    owned = list(claims)
+    asked = requests.request(pod, owned)
+    not_negative("spec.containers.resources.requests", asked.amounts)
+    spec, labels = pod.spec, pod.labels
+    found, missing, made = claim_references(pod, owned)
+    return TaskRecord(
+        uid=pod.uid or gang_uid(pod.namespace, pod.name),
+        gang=gang_of(pod, reading),
+        name=pod.name,
+        namespace=pod.namespace,
+        pod_set=labels.get(names.SUB_GROUP) or DEFAULT_POD_SET,
+        status=status_of(pod, binding, reading),
+        node=spec.node_name or (binding.spec.selected_node if binding else ""),
+        created=times.seconds(pod.metadata.creation_timestamp) or 0.0,
+        request={name: value for name, value in asked.amounts.items() if name != requests.GPU and not requests.is_mig(name)},
+        overhead=requests.amounts_of(spec.overhead) if spec.overhead else {},
+        gpu=gpu_record(asked.gpu),
+        gpu_groups=(binding.spec.selected_gpu_groups if binding else ()) or requests.gpu_groups(pod),
+        labels=labels,
+        annotations=pod.annotations,
+        node_selector=spec.node_selector,
+        node_affinity=affinity.required_nodes(spec.affinity),
+        pod_affinity=affinity.required_pods(spec.affinity, "podAffinity", reading),
+        pod_anti_affinity=affinity.required_pods(spec.affinity, "podAntiAffinity", reading),
+        preferred_affinity=affinity.preferred_pods(spec.affinity, "podAffinity", reading),
+        preferred_anti_affinity=affinity.preferred_pods(spec.affinity, "podAntiAffinity", reading),
+        tolerations=affinity.tolerations(spec.tolerations),
+        host_ports=tuple(host_ports(pod)),
+        priority_class=spec.priority_class_name,
+        priority=spec.priority or 0,
+        volumes=tuple(volume_claims(pod)),
+        config_maps=tuple(config_maps(pod)),
+        claims=found,
+        missing_claims=missing,
+        template_claims=made,
+        numa_zones=numa_zones(pod.annotations, binding),
+        containers=tuple(_containers(pod)),
+        qos=pod.status.qos_class or qos_class(pod),
+        nominated_node=pod.status.nominated_node_name,
+        legacy_mig=asked.gpu.legacy_mig,
+        utility=utility(labels, reading),
+        signature=signature(pod),
+    )
+
+
+def gang_of(pod: Pod, reading: Reading) -> str:
+    """The gang a pod of ours belongs to; pods of other schedulers belong to none."""
+    name = pod.annotations.get(names.POD_GROUP_NAME)
+    return gang_uid(pod.namespace, name) if name and pod.spec.scheduler_name == reading.scheduler_name else ""
+
+
+def bind_request_live(request: kai.BindRequest) -> bool:
+    """A request that failed as often as it may no longer holds its node."""
+    if request.status.phase != "Failed":
+        return True
+    limit = request.spec.backoff_limit
+    return limit is not None and request.status.failed_attempts < limit
+
+
+def status_of(pod: Pod, binding: kai.BindRequest | None, reading: Reading) -> Status:
+    ended = _PHASES.get(pod.status.phase)
+    if ended is not None:
+        return ended
+    deleted = times.seconds(pod.metadata.deletion_timestamp)
+    if deleted is not None:
+        stuck = pod.status.phase == "Running" and reading.now - deleted > reading.stuck_releasing
+        return Status.STUCK_RELEASING if stuck else Status.RELEASING
+    if pod.status.phase == "Running":
+        return Status.RUNNING
+    if pod.spec.node_name:
+        return Status.BOUND
+    if binding is not None:
+        return Status.BINDING
+    return Status.GATED if pod.spec.scheduling_gates else Status.PENDING
+
+
+def gpu_record(gpu: requests.GpuRequest) -> GpuRequest:
+    mig = {name: float(count) for name, count in gpu.mig.items()}
+    return GpuRequest(cast(GpuKind, gpu.kind), gpu.count, gpu.portion, gpu.memory, mig, gpu.dra)
+
+
+def utility(labels: Mapping[str, str], reading: Reading) -> Literal["", "reservation", "scaling"]:
+    app = labels.get(APP)
+    if app == reading.reservation_app:
+        return "reservation"
+    return "scaling" if app == reading.scaling_app else ""
+
+
+def every_container(pod: Pod) -> Iterator[Container]:
+    yield from pod.spec.init_containers
+    yield from pod.spec.containers
+
+
+def _containers(pod: Pod) -> Iterator[ContainerRecord]:
+    for container in pod.spec.init_containers:
+        yield ContainerRecord(by_name(container.resources.requests), True, container.restart_policy == "Always")
+    for container in pod.spec.containers:
+        yield ContainerRecord(by_name(container.resources.requests))
+
+
+def host_ports(pod: Pod) -> Iterator[HostPort]:
+    for container in every_container(pod):
+        for port in container.ports:
+            number = int(port.get("hostPort") or 0)
+            if number > 0:
+                yield HostPort(number, str(port.get("protocol") or "TCP"), str(port.get("hostIP") or "0.0.0.0"))
+
+
+def volume_claims(pod: Pod) -> Iterator[str]:
+    """Names of the PersistentVolumeClaims of its volumes, those made for the pod included."""
+    for volume in pod.spec.volumes:
+        if volume.get("persistentVolumeClaim"):
+            yield str(volume["persistentVolumeClaim"].get("claimName") or "")
+        elif volume.get("ephemeral"):
+            yield f"{pod.name}-{volume.get('name')}"
+
+
+def config_maps(pod: Pod) -> list[str]:
+    """ConfigMaps without which its containers cannot start; those that the binder will make do not count."""
+    mounted = {mount.get("name") for container in every_container(pod) for mount in container.volume_mounts}
+    references: list[Raw] = []
+    for volume in pod.spec.volumes:
+        if volume.get("name") in mounted:
+            references += [each for each in _volume_maps(volume) if each]
+    for container in every_container(pod):
+        references += [(each.get("valueFrom") or {}).get("configMapKeyRef") or {} for each in container.env]
+        references += [each.get("configMapRef") or {} for each in container.env_from]
+    ours = pod.annotations.get(names.SHARED_GPU_CONFIG_MAP)
+    needed = {str(each["name"]) for each in references if each.get("name") and not each.get("optional")}
+    return sorted(name for name in needed if ours is None or not name.startswith(ours))
+
+
+def _volume_maps(volume: Raw) -> list[Raw]:
+    projected = (volume.get("projected") or {}).get("sources") or ()
+    return [volume.get("configMap") or {}, *((each.get("configMap") or {}) for each in projected)]
+
+
+def claim_references(pod: Pod, claims: Iterable[Raw]) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+    """Claims that exist, references without a claim, and which of the claims were made from a template."""
+    existing = {str((claim.get("metadata") or {}).get("name")) for claim in claims}
+    named = requests.claim_names(pod)
+    found, missing, made = [], [], []
+    for reference in pod.spec.resource_claims:
+        name = named.get(reference.name)
+        if name is None or name not in existing:
+            missing.append(name or reference.name)
+            continue
+        found.append(name)
+        if reference.resource_claim_template_name:
+            made.append(name)
+    return tuple(found), tuple(missing), tuple(made)
+
+
+def numa_zones(annotations: Mapping[str, str], binding: kai.BindRequest | None) -> tuple[int, ...] | None:
+    """Where the pod sits: as observed, else as its BindRequest says, else as predicted. None: not known."""
+    for record in (_zones(annotations.get(OBSERVED_ZONES)), _bound_zones(binding), _zones(annotations.get(PREDICTED_ZONES))):
+        if record:
+            return record
+    return None
+
+
+def _zones(text: str | None) -> tuple[int, ...]:
+    try:
+        placed = json.loads(text) if text else []
+        return tuple(zone_number(str(each["zone"])) for each in placed)
+    except (ValueError, TypeError, KeyError):
+        return ()
+
+
+def _bound_zones(binding: kai.BindRequest | None) -> tuple[int, ...]:
+    placed = binding.spec.predicted_numa_zones if binding else ()
+    return tuple(zone_number(str(each.get("zone") or "")) for each in placed)
+
+
+def qos_class(pod: Pod) -> str:
+    """Guaranteed, Burstable or BestEffort, for servers that do not write it."""
+    guaranteed, any_request = True, False
+    for container in every_container(pod):
+        limits = requests.amounts_of(container.resources.limits)
+        asked = limits | requests.amounts_of(container.resources.requests)
+        any_request = any_request or bool(asked.get("cpu") or asked.get("memory"))
+        guaranteed = guaranteed and all(limits.get(name) and limits[name] == asked[name] for name in ("cpu", "memory"))
+    if not any_request:
+        return "BestEffort"
+    return "Guaranteed" if guaranteed else "Burstable"
+
+
+def signature(pod: Pod) -> str:
+    """Pods with the same signature demand the same of nodes, amounts aside: what failed for one is not tried for the other."""
+    spec = pod.spec
+    demands: list[Any] = [
+        [_storage(volume) for volume in spec.volumes if not volume.get("configMap") and not volume.get("secret")],
+        spec.node_selector,
+        spec.affinity,
+        [[t.key, t.operator, t.value, t.effect] for t in spec.tolerations],
+        [spec.priority_class_name, spec.priority],
+        spec.topology_spread_constraints,
+        [port.get("hostPort") or 0 for container in every_container(pod) for port in container.ports],
+    ]
+    return hashlib.sha256(affinity.as_text(demands).encode()).hexdigest()
+
+
+def _storage(volume: Raw) -> Raw:
+    return {key: value for key, value in volume.items() if key != "name"}

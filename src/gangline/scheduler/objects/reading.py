@@ -1,0 +1,50 @@
+"""What reading an object depends on besides the object itself.
+
+Handed to every reader of this folder by the service (from its settings, its clock and its caches) and by
+`snapshot.py` (from a saved cluster).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from gangline.api import names
+from gangline.errors import GanglineError, Problem
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """`now` decides which terminating pods count as stuck; `namespaces` are labels by namespace, for namespace selectors."""
+
+    now: float = 0.0
+    scheduler_name: str = names.KAI_SCHEDULER
+    node_pool_key: str = names.NODE_POOL
+    node_pool: str = ""
+    stuck_releasing: float = 120.0
+    reservation_app: str = names.RESERVATION_NAMESPACE
+    scaling_app: str = "scaling-pod"
+    mig_label: str = "node-role.kubernetes.io/mig-enabled"
+    namespaces: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+
+
+DEFAULTS = Reading()
+
+
+class Unreadable(GanglineError):
+    """One object makes no sense; `problem` says which part and why."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(str(problem))
+        self.problem = problem
+
+
+def refuse(path: str, message: str) -> Unreadable:
+    return Unreadable(Problem(path, message))
+
+
+def not_negative(path: str, amounts: Mapping[str, float]) -> None:
+    """A negative amount would hand out what does not exist."""
+    for name, value in amounts.items():
+        if value < 0:
+            raise refuse(f"{path}[{name}]", "must not be negative")

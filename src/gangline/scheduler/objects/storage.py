@@ -1,0 +1,67 @@
+"""PersistentVolumeClaim, CSIStorageCapacity and ConfigMap → their records.
+
+Volumes and classes are read only as far as they say where a claim can be used, and whether it waits for its first
+pod.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from gangline.api import resources
+from gangline.api.core import ConfigMap, PersistentVolumeClaim
+from gangline.api.meta import Raw
+from gangline.scheduler.objects import affinity
+from gangline.scheduler.records import ConfigMapRecord, NodeTerm, StorageCapacityRecord, VolumeClaimRecord
+
+WAITS = "WaitForFirstConsumer"
+
+
+def volume_claim_record(
+    claim: PersistentVolumeClaim, volumes: Mapping[str, Raw] | None = None, classes: Mapping[str, Raw] | None = None
+) -> VolumeClaimRecord:
+    """`volumes` and `classes` are PersistentVolumes and StorageClasses by name."""
+    spec = claim.spec
+    volume = (volumes or {}).get(spec.volume_name)
+    name = spec.storage_class_name or ""
+    mode = ((classes or {}).get(name) or {}).get("volumeBindingMode")
+    owners = claim.metadata.owner_references
+    return VolumeClaimRecord(
+        name=claim.name,
+        namespace=claim.namespace,
+        bound=claim.status.phase == "Bound",
+        waits=mode == WAITS,
+        nodes=volume_nodes(volume),
+        storage_class=name,
+        size=float(resources.units(spec.resources.requests.get("storage", 0))),
+        deleted=claim.metadata.deleting or claim.status.phase == "Lost",
+        owner=owners[0].uid if len(owners) == 1 and owners[0].kind == "Pod" else "",
+    )
+
+
+def volume_nodes(volume: Raw | None) -> tuple[NodeTerm, ...] | None:
+    """Where a volume can be mounted; None: everywhere."""
+    bound = ((volume or {}).get("spec") or {}).get("nodeAffinity") or {}
+    return affinity.node_terms(bound.get("required"))
+
+
+def storage_capacity_record(capacity: Raw) -> StorageCapacityRecord:
+    """CSIStorageCapacity; one without a node topology is usable nowhere."""
+    meta = capacity.get("metadata") or {}
+    topology = capacity.get("nodeTopology")
+    nodes = () if topology is None else _terms(topology)
+    return StorageCapacityRecord(
+        name=f"{meta.get('namespace') or ''}/{meta.get('name') or ''}",
+        storage_class=str(capacity.get("storageClassName") or ""),
+        free=float(resources.units(capacity.get("capacity") or 0)),
+        nodes=nodes,
+    )
+
+
+def _terms(selector: Raw) -> tuple[NodeTerm, ...] | None:
+    wanted = affinity.requirements(selector)
+    return (NodeTerm(labels=wanted),) if wanted else None
+
+
+def config_map_record(config: ConfigMap) -> ConfigMapRecord:
+    return ConfigMapRecord(config.name, config.namespace)
