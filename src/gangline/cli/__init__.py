@@ -1,0 +1,71 @@
+"""`gangline`: the commands. One file per command; this one only lists them.
+
+Commands are imported when they are called, so that `gangline --help` answers at once.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from typing import Any
+
+import click
+
+from gangline import __version__
+from gangline.errors import GanglineError
+
+COMMANDS = {
+    "up": "start the platform on this machine and keep it running",
+    "demo": "start the platform, play five scenes, stop",
+    "run": "run one component against a cluster",
+    "apply": "create or change objects from files",
+    "get": "show objects as a table, JSON or YAML",
+    "delete": "delete objects by name or from files",
+    "explain": "say why a gang waits, and what would start it",
+    "tree": "draw a PodCliqueSet with all that belongs to it",
+}
+
+
+class Commands(click.Group):
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        if name not in COMMANDS:
+            return None
+        command: click.Command = importlib.import_module(f"gangline.cli.{name}").command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
+        if args and args[0] not in COMMANDS:
+            ctx.fail(f"no command {args[0]!r}; there are: {', '.join(COMMANDS)}")
+        return super().resolve_command(ctx, args)
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, message="gangline %(version)s")
+def group() -> None:
+    """Gang scheduling for Kubernetes: everyone pulls, or nobody moves.
+
+    Start with `gangline demo`, or `gangline up` and then kubectl.
+    """
+
+
+def main() -> None:
+    """The console script: errors of ours are one line, never a traceback."""
+    try:
+        group(standalone_mode=False)
+    except click.exceptions.Abort:
+        sys.exit(130)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except GanglineError as error:
+        click.echo(f"error: {error}", err=True)
+        sys.exit(1)
+    except KeyboardInterrupt:
+        sys.exit(130)

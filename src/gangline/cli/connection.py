@@ -1,0 +1,110 @@
+"""Which cluster a command speaks to, and the kinds that cluster serves.
+
+The kubeconfig is, in this order: `--kubeconfig`, `$KUBECONFIG`, the platform started here by `gangline up` (`$GANGLINE_HOME/kubeconfig`), and
+`~/.kube/config`. Commands get a `Connection` and never open files themselves.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+import msgspec
+
+from gangline.api import kinds
+from gangline.api.kinds import Kind
+from gangline.api.meta import Object
+from gangline.client import Client
+from gangline.client.kubeconfig import load, transport
+from gangline.errors import ApiError, BadInput
+
+
+def home() -> Path:
+    """Where a local platform keeps its files."""
+    return Path(os.environ.get("GANGLINE_HOME") or ".gangline")
+
+
+def kubeconfig_path(given: str | None) -> Path | None:
+    if given or os.environ.get("KUBECONFIG"):
+        return Path(given) if given else None
+    local = home() / "kubeconfig"
+    return local if local.exists() else None
+
+
+@dataclass(slots=True)
+class Connection:
+    client: Client
+    namespace: str
+    server: str
+
+    async def kind(self, name: str) -> Kind[Object]:
+        """The kind a user means by `pods`, `pcs`, `podgroup` or `podgroups.scheduling.run.ai`."""
+        served = await self.served()
+        wanted = name.lower()
+        found = [each for each in served if wanted in each.names or wanted == each.kind.resource]
+        if not found:
+            known = sorted({each.kind.plural for each in served})
+            raise BadInput(f"the server at {self.server} serves no {name!r}; it serves: {', '.join(known)}")
+        return min(found, key=lambda each: (each.kind.group not in ("", "grove.io", "scheduling.run.ai"), each.kind.resource)).kind
+
+    async def served(self) -> list[Served]:
+        groups = [""] + [each["name"] for each in (await self.json("/apis")).get("groups", [])]
+        versions = await asyncio.gather(*(self._preferred(group) for group in groups))
+        return [each for listing in versions for each in listing]
+
+    async def _preferred(self, group: str) -> list[Served]:
+        if not group:
+            return _resources("v1", await self.json("/api/v1"))
+        try:
+            version = (await self.json(f"/apis/{group}"))["preferredVersion"]["groupVersion"]
+            return _resources(version, await self.json(f"/apis/{version}"))
+        except ApiError:
+            return []
+
+    async def json(self, path: str) -> dict[str, Any]:
+        answer: dict[str, Any] = msgspec.json.decode((await self.client.send("GET", path)).body)
+        return answer
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    kind: Kind[Object]
+    names: frozenset[str]
+
+
+def _resources(group_version: str, listing: dict[str, Any]) -> list[Served]:
+    served = []
+    for each in listing.get("resources", []):
+        if "/" in each["name"]:
+            continue
+        kind = kinds.known(group_version, each["kind"]) or kinds.foreign(
+            group_version, each["kind"], each["name"], each["namespaced"])
+        names = {each["name"], each.get("singularName") or each["kind"].lower(), *each.get("shortNames", [])}
+        served.append(Served(kind, frozenset(names)))
+    return served
+
+
+@asynccontextmanager
+async def connect(kubeconfig: str | None, namespace: str | None) -> AsyncIterator[Connection]:
+    target = load(kubeconfig_path(kubeconfig))
+    client = Client(transport(target, "gangline-cli"), manager="gangline-cli", retries=1)
+    try:
+        yield Connection(client, namespace or target.namespace, target.server)
+    finally:
+        await client.close()
+
+
+def cluster_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """`--kubeconfig` and `-n`, the same for every command that speaks to a cluster."""
+    function = click.option("--kubeconfig", metavar="FILE", help="which cluster (default: the platform started here)")(function)
+    return click.option("-n", "--namespace", metavar="NAME", help="namespace (default: the kubeconfig's)")(function)
+
+
+def run(work: Coroutine[Any, Any, None]) -> None:
+    asyncio.run(work)
