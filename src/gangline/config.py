@@ -24,6 +24,24 @@ class Manner:
     """The KAI PodGroup of a PodGang carries the PodGang's name instead of `pg-<podgang>-<uid>`."""
     queue_mandatory: bool = field(default=False, metadata={"compat": GROVE})
     """A set for KAI without a queue is refused instead of going to `default-queue`."""
+    keeps_non_preemptible_status: bool = field(default=False, metadata={"compat": KAI})
+    """A PodGroup that turns preemptible keeps its last `allocatedNonPreemptible` instead of losing it."""
+    fraction_counts_one_device: bool = field(default=False, metadata={"compat": KAI})
+    """What a pod on several shared GPUs holds is counted for one of them only."""
+    tells_every_bind: bool = field(default=False, metadata={"compat": KAI})
+    """The binder writes condition `PodBound` and an event for binds that went well, too."""
+    gate_by_listing: bool = field(default=False, metadata={"compat": GROVE})
+    """A pod's gate is lifted as soon as its gang lists the pod, instead of when the gang is complete and translated."""
+    keep_services: bool = field(default=False, metadata={"compat": GROVE})
+    """Headless services of removed set replicas stay until the set is deleted, instead of going with their replica."""
+    keep_compute_domains: bool = field(default=False, metadata={"compat": GROVE})
+    """ComputeDomains stay when a set no longer needs any, instead of being removed."""
+    token_first: bool = field(default=False, metadata={"compat": GROVE})
+    """No PodClique before the init container's token exists, instead of only where a clique waits for another."""
+    priority_on_gang_only: bool = field(default=False, metadata={"compat": GROVE})
+    """priorityClassName of a set reaches only the PodGang, instead of the pods too."""
+    gates_replaced: bool = field(default=False, metadata={"compat": GROVE})
+    """Scheduling gates that a template names are dropped, instead of kept beside the operator's."""
 
 
 def manner(compat: Iterable[str] = ()) -> Manner:

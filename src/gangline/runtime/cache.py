@@ -91,7 +91,8 @@ class Informer(Generic[T]):
                 await self._follow()
             except Gone:
                 continue
-            except NotFound:
+            except NotFound:                                       # a kind that is not served has no objects
+                self.synced.set()
                 await self._clock.sleep(min(wait := wait * 2, 5))
             except ApiError as error:
                 log.warning("watching %s: %s", self.kind.resource, error)

@@ -1,0 +1,160 @@
+"""PodGroup status: what the pods of a group ask for and what they hold.
+
+Stands after the binder in the journey (status flows back) and before the Queue controller, which adds up what is written
+here. Each pod's part is worked out once per change of that pod; a group's total is a running sum. It never touches scheduling
+conditions, which are the scheduler's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from gangline.api import names
+from gangline.api.core import Node, Pod
+from gangline.api.kai import PodGroup
+from gangline.api.kinds import NODE, POD, POD_GROUP, PRIORITY_CLASS, RESOURCE_CLAIM
+from gangline.api.meta import Object, Raw
+from gangline.config import NATIVE, Manner
+from gangline.controllers.parts import Part, Unreadable, part
+from gangline.controllers.sums import Amounts, Sum, merge_patch, printed
+from gangline.errors import NotFound
+from gangline.rules import priorities, requests
+from gangline.runtime import Again, Context, Controller, Key, Reader, Watch, itself, key_of
+
+GROUP, CLAIM = "group", "claim"
+
+
+@dataclass(slots=True)
+class Account:
+    """One group's running sums, and the pods whose part must be worked out anew."""
+
+    requested: Sum = field(default_factory=Sum)
+    allocated: Sum = field(default_factory=Sum)
+    changed: dict[Key, None] = field(default_factory=dict)
+
+    def put(self, pod: Key, value: Part) -> None:
+        self.requested.set(pod, value.requested)
+        self.allocated.set(pod, value.allocated)
+
+
+def group_of(pod: Pod) -> Key | None:
+    name = pod.annotations.get(names.POD_GROUP_NAME)
+    return Key(pod.namespace, name) if name else None
+
+
+class Ledger:
+    """Which pods changed since their group was last written."""
+
+    def __init__(self, scheduler: str, manner: Manner) -> None:
+        self._scheduler, self._manner = scheduler, manner
+        self._accounts: dict[Key, Account] = {}
+
+    def account(self, group: Key) -> Account:
+        return self._accounts.setdefault(group, Account())
+
+    def forget(self, group: Key) -> None:
+        account = self._accounts.get(group)
+        if account is not None and not account.changed:
+            del self._accounts[group]
+
+    def ours(self, pod: Pod | None) -> bool:
+        return pod is not None and pod.spec.scheduler_name == self._scheduler
+
+    def pod_changed(self, before: Pod | None, after: Pod | None) -> bool:
+        """Notes the pod in the group it left and the one it is in."""
+        for pod in (before, after):
+            group = group_of(pod) if pod is not None and self.ours(pod) else None
+            if pod is not None and group is not None:
+                self.account(group).changed[key_of(pod)] = None
+        return True
+
+    def bring_up_to_date(self, group: Key, read: Reader) -> Account:
+        """Works out the parts of changed pods; a pod that cannot be read stays to be tried again."""
+        account = self.account(group)
+        for key in list(account.changed):
+            pod = read.get(POD, key.name, key.namespace)
+            member = pod is not None and self.ours(pod) and group_of(pod) == group
+            account.put(key, self._part(pod, read) if member and pod is not None else Part())
+            del account.changed[key]
+        return account
+
+    def _part(self, pod: Pod, read: Reader) -> Part:
+        claims = [] if pod.status.phase in ("Succeeded", "Failed") else list(_claims(pod, read))
+        return part(pod, claims, _node(pod, read), self._manner)
+
+
+def _claims(pod: Pod, read: Reader) -> Iterable[Raw]:
+    found = requests.claim_names(pod)
+    for reference in pod.spec.resource_claims:
+        name = found.get(reference.name, "")
+        claim = read.get(RESOURCE_CLAIM, name, pod.namespace) if name else None
+        if claim is None:
+            raise Unreadable(f"pod {pod.namespace}/{pod.name}: its ResourceClaim {name or reference.name} does not exist yet")
+        yield {"metadata": {"annotations": claim.annotations}, "spec": claim.spec}
+
+
+def _node(pod: Pod, read: Reader) -> Node | None:
+    return read.get(NODE, pod.spec.node_name) if pod.spec.node_name else None
+
+
+def status_patch(group: PodGroup, requested: Amounts, allocated: Amounts, preemptible: bool, manner: Manner) -> Raw | None:
+    """The merge patch that brings resourcesStatus up to date; None when it is."""
+    wanted = {"requested": printed(requested), "allocated": printed(allocated)}
+    if not preemptible:
+        wanted["allocatedNonPreemptible"] = wanted["allocated"]
+    elif not manner.keeps_non_preemptible_status:
+        wanted["allocatedNonPreemptible"] = {}
+    stored = group.status.resources_status
+    current: dict[str, dict[str, Any]] = {"requested": stored.requested, "allocated": stored.allocated,
+                                          "allocatedNonPreemptible": stored.allocated_non_preemptible}
+    changes = {name: merge_patch(current[name], value) for name, value in wanted.items() if current[name] != value}
+    return {"status": {"resourcesStatus": changes}} if changes else None
+
+
+def controller(scheduler: str = names.KAI_SCHEDULER, manner: Manner = NATIVE, workers: int = 10) -> Controller:
+    ledger = Ledger(scheduler, manner)
+
+    async def reconcile(ctx: Context, key: Key) -> Again | None:
+        group = ctx.read.get(POD_GROUP, key.name, key.namespace)
+        if group is None:
+            ledger.forget(key)
+            return None
+        account = ledger.bring_up_to_date(key, ctx.read)
+        preemptible = priorities.preemptible(group, ctx.read.list(PRIORITY_CLASS))
+        patch = status_patch(group, account.requested.amounts, account.allocated.amounts, preemptible, manner)
+        if patch is not None:
+            try:
+                await ctx.client.patch(POD_GROUP, key.name, key.namespace, patch, subresource="status")
+            except NotFound:
+                ledger.forget(key)
+        return None
+
+    def again(obj: Object, read: Reader, index: str, value: str) -> Iterable[Key]:
+        """Pods whose part depends on an object that changed."""
+        for pod in read.by(POD, index, value):
+            ledger.pod_changed(None, pod)
+            group = group_of(pod)
+            if group is not None:
+                yield group
+
+    return Controller(
+        "podgroup", reconcile, workers=workers,
+        watches=(
+            Watch(POD_GROUP, itself),
+            Watch(POD, lambda pod, read: [key for key in [group_of(pod)] if key is not None], ledger.pod_changed),
+            Watch(RESOURCE_CLAIM, lambda claim, read: again(claim, read, CLAIM, f"{claim.namespace}/{claim.name}")),
+            Watch(NODE, lambda node, read: again(node, read, "memory-on", node.name), _labels_changed),
+            Watch(PRIORITY_CLASS, lambda each, read: [key_of(group) for group in read.list(POD_GROUP)]),
+        ),
+        indexes=(
+            (POD, CLAIM, lambda pod: [f"{pod.namespace}/{name}" for name in requests.claim_names(pod).values()]),
+            (POD, "memory-on", lambda pod: [pod.spec.node_name] if names.GPU_MEMORY in pod.annotations else []),
+        ),
+        selectors={POD: ("", f"spec.schedulerName={scheduler}")},
+    )
+
+
+def _labels_changed(before: Node | None, after: Node | None) -> bool:
+    return before is None or after is None or before.labels != after.labels
