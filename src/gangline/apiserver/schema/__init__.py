@@ -1,0 +1,80 @@
+"""Schemas: what an object of a kind may look like, compiled once per kind, used on every write.
+
+    schema = compile_schema(openapi)             a custom resource's openAPIV3Schema
+    schema = builtin_schema("core", "Pod")       a type of api/tables
+    clean, unknown = schema.admit(obj)           pruned, defaulted, canonical; and the paths of unknown fields
+    problems = schema.validate(clean, old)       the complete list; `old` for updates (ratcheting, transition rules)
+
+`admit` raises WrongType (or BadForm) for built-in kinds when a value cannot be read as what its field is: the real server answers 400.
+`schema.root` is the Node that server-side apply, strategic merge and OpenAPI output walk. Nothing here reads or writes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from gangline.api.notation import MISSING
+from gangline.apiserver.schema.decode import WrongType, decoder, unknown_fields
+from gangline.apiserver.schema.forms import BadForm
+from gangline.apiserver.schema.lists import duplicates, embedded_problems
+from gangline.apiserver.schema.node import Node, builtin_node
+from gangline.apiserver.schema.prune import pruned_fields, pruner
+from gangline.apiserver.schema.structural import structural_node
+from gangline.apiserver.schema.validate import Sink, checker
+from gangline.errors import Problem
+
+__all__ = ["BadForm", "Node", "Schema", "WrongType", "builtin_schema", "compile_schema"]
+
+Obj = dict[str, Any]
+
+
+class Schema:
+    """A compiled schema. `root` describes the object, apiVersion, kind and metadata included."""
+
+    def __init__(self, root: Node) -> None:
+        self.root = root
+        self.builtin = bool(root.type_name)
+        self._clean = decoder(root) if self.builtin else pruner(root)
+        self._check = None if self.builtin else checker(root)
+        status = root.fields.get("status")
+        self._check_status = checker(status) if status is not None and not self.builtin else None
+
+    def admit(self, obj: Obj, *, prune: bool = True) -> tuple[Obj, list[str]]:
+        """The object as it is stored, and the paths of fields nobody knows (dropped, unless `prune` is off)."""
+        names: list[str] = []
+        clean = self._clean(obj, names) if self._clean is not None and prune else obj
+        return clean, (self.unknown(obj) if names or not prune else [])
+
+    def unknown(self, obj: Obj) -> list[str]:
+        return unknown_fields(self.root, obj) if self.builtin else pruned_fields(self.root, obj)
+
+    def validate(self, obj: Obj, old: Obj | None = None, *, status: bool = False) -> list[Problem]:
+        """Everything wrong with an admitted object. `status`: only the status was written, only it is judged."""
+        if self.builtin:
+            return []
+        sink = Sink("status" if status else "")
+        before: Any = MISSING if old is None else old
+        if status and self._check_status is not None:
+            self._check_status(obj.get("status"), before.get("status", MISSING) if old else MISSING, None, sink)
+        elif not status and self._check is not None:
+            self._check(obj, before, None, sink)
+        sink.problems.extend(embedded_problems(self.root, obj))
+        sink.problems.extend(duplicates(self.root, obj))
+        return sink.problems
+
+
+def compile_schema(openapi: Mapping[str, Any]) -> Schema:
+    """A custom resource's schema, from the `openAPIV3Schema` of one version."""
+    return Schema(structural_node(openapi))
+
+
+_builtin: dict[tuple[str, str], Schema] = {}
+
+
+def builtin_schema(table: str, name: str) -> Schema:
+    """The schema of a type of `api/tables`; compiled at first use."""
+    known = _builtin.get((table, name))
+    if known is None:
+        known = _builtin[table, name] = Schema(builtin_node(table, name))
+    return known
