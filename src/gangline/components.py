@@ -1,0 +1,98 @@
+"""Name → how to build that component: the composition root of `gangline run` and of the local platform.
+
+One line per component. Components never import each other; they meet only here, and in the objects of an API server.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from gangline.config import manner
+from gangline.errors import ConfigError
+from gangline.rules.hooks import Hook
+from gangline.runtime import Component
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What every component may be told at start."""
+
+    compat: tuple[str, ...] = ()
+    """Upstream systems to imitate: grove, kai."""
+    period: float = 1.0
+    """Seconds between two scheduling cycles, at least."""
+    job_seconds: float = 1.0
+    """How long the simulated containers of a Job run that does not say."""
+
+
+def _operator(options: Options) -> Component:
+    from gangline.operator.component import component
+    from gangline.operator.settings import OperatorSettings
+
+    return component(OperatorSettings(manner=manner(options.compat)))
+
+
+def _grouper(options: Options) -> Component:
+    from gangline.grouper.component import component
+    from gangline.grouper.settings import GrouperSettings
+
+    return component(GrouperSettings(manner=manner(options.compat)))
+
+
+def _scheduler(options: Options) -> Component:
+    from gangline.scheduler.component import component
+    from gangline.scheduler.settings import Settings
+
+    return component(Settings(), period=options.period)
+
+
+def _binder(options: Options) -> Component:
+    from gangline.binder.component import component
+
+    return component()
+
+
+def _pod_group_controller(options: Options) -> Component:
+    from gangline.controllers.component import pod_group_controller
+
+    return pod_group_controller()
+
+
+def _queue_controller(options: Options) -> Component:
+    from gangline.controllers.component import queue_controller
+
+    return queue_controller()
+
+
+def _world(options: Options) -> Component:
+    from gangline.world.component import component
+    from gangline.world.settings import WorldSettings
+
+    return component(WorldSettings(job_seconds=options.job_seconds))
+
+
+COMPONENTS: dict[str, Callable[[Options], Component]] = {
+    "operator": _operator,
+    "grouper": _grouper,
+    "scheduler": _scheduler,
+    "binder": _binder,
+    "podgroup-controller": _pod_group_controller,
+    "queue-controller": _queue_controller,
+    "world": _world,
+}
+
+
+def build(name: str, options: Options) -> Component:
+    builder = COMPONENTS.get(name)
+    if builder is None:
+        raise ConfigError(f"no component {name!r}; there are: {', '.join(COMPONENTS)}")
+    return builder(options)
+
+
+def hooks(options: Options) -> Iterable[Hook]:
+    """Every admission hook of the two halves."""
+    from gangline.admission import kai, podcliqueset
+
+    yield from podcliqueset.hooks(manner(options.compat))
+    yield from kai.hooks()

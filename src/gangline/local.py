@@ -1,0 +1,118 @@
+"""The whole platform on one machine: the embedded API server, a simulated world, and every component, in one process.
+
+The other composition root. Each component gets a client of its own under its own account; they share nothing but the server. Used by
+`gangline up`, `gangline demo` and, in memory, by the journeys of the test suite.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from gangline.api import names
+from gangline.api.crds import crds
+from gangline.api.kinds import CLUSTER_ROLE_BINDING, CRD, NAMESPACE, Kind
+from gangline.api.meta import Object, Raw
+from gangline.apiserver.hooks import admit_with
+from gangline.apiserver.server import Server, ServerSettings
+from gangline.client import Client, User
+from gangline.components import COMPONENTS, Options, build, hooks
+from gangline.errors import AlreadyExists
+from gangline.runtime import Clock, Manager, SystemClock
+
+ADMIN = User("admin", ("system:masters", "system:authenticated"))
+NAMESPACES = (names.SYSTEM_NAMESPACE, names.KAI_NAMESPACE, names.RESERVATION_NAMESPACE, names.SCALE_NAMESPACE)
+
+
+def account(component: str) -> User:
+    """The account a component runs under."""
+    groups = ("system:serviceaccounts", f"system:serviceaccounts:{names.SYSTEM_NAMESPACE}", "system:authenticated")
+    return User(f"system:serviceaccount:{names.SYSTEM_NAMESPACE}:{component}", groups)
+
+
+@dataclass(frozen=True, slots=True)
+class PlatformSettings:
+    folder: Path | None = None
+    """Where objects are kept; None: in memory, gone when the platform stops."""
+    components: Sequence[str] = tuple(COMPONENTS)
+    options: Options = Options(period=0.05)
+    nodes: Sequence[Raw] = ()
+    """Node objects to start with."""
+    clock: Clock = field(default_factory=SystemClock)
+
+
+class Platform:
+    """Everything together. `start` returns when all of it is ready."""
+
+    def __init__(self, settings: PlatformSettings) -> None:
+        self.settings = settings
+        self.server = Server(ServerSettings(folder=settings.folder, clock=settings.clock.now))
+        self.admin = Client(self.server.transport(ADMIN), manager="gangline-admin")
+        self.managers: list[Manager] = []
+
+    async def start(self) -> None:
+        await self.server.open()
+        for hook in hooks(self.settings.options):
+            admit_with(self.server.admission, hook)
+        await self._install()
+        for name in self.settings.components:
+            await self.start_component(name)
+
+    async def start_component(self, name: str) -> Manager:
+        client = Client(self.server.transport(account(name)), manager=f"gangline-{name}")
+        manager = Manager(build(name, self.settings.options), client, self.settings.clock)
+        await manager.start()
+        self.managers.append(manager)
+        return manager
+
+    async def stop(self) -> None:
+        for manager in reversed(self.managers):
+            await manager.stop()
+        self.managers.clear()
+        await self.server.close()
+
+    async def _install(self) -> None:
+        """What a fresh cluster needs before the first component starts."""
+        from gangline.controllers.defaults import default_objects
+
+        await self._ensure(CRD, crds())
+        await self._ensure(NAMESPACE, ({"metadata": {"name": name}} for name in NAMESPACES))
+        await self._ensure(CLUSTER_ROLE_BINDING, [_rights()])
+        for kind, obj in default_objects():
+            await self._ensure(kind, [obj])
+        from gangline.api.kinds import NODE
+
+        await self._ensure(NODE, self.settings.nodes)
+
+    async def _ensure(self, kind: Kind[Object], objects: Iterable[Raw]) -> None:
+        for obj in objects:
+            try:
+                await self.admin.create(kind, obj)
+            except AlreadyExists:
+                continue
+
+    async def settles(self, seconds: float = 30.0) -> None:
+        """Wait until no component has work left: every informer is current, every queue empty, twice in a row."""
+        quiet, deadline = 0, time.monotonic() + seconds
+        while quiet < 3:
+            quiet = quiet + 1 if self._idle() else 0
+            if time.monotonic() > deadline:
+                raise TimeoutError(f"not settled after {seconds} s: {', '.join(self._busy()) or 'informers are behind'}")
+            await asyncio.sleep(0.002)
+
+    def _idle(self) -> bool:
+        revisions = self.server.revisions()
+        return all(manager.idle and not manager.behind(revisions) for manager in self.managers)
+
+    def _busy(self) -> list[str]:
+        return [manager.component.name for manager in self.managers if not manager.idle]
+
+
+def _rights() -> Raw:
+    return {"metadata": {"name": "gangline:components"},
+            "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "cluster-admin"},
+            "subjects": [{"kind": "Group", "name": f"system:serviceaccounts:{names.SYSTEM_NAMESPACE}",
+                          "apiGroup": "rbac.authorization.k8s.io"}]}

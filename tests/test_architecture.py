@@ -1,0 +1,73 @@
+"""The tree keeps its shape: pure files stay pure, the tour names only files that exist, nothing names a machine."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).parents[1]
+SOURCE = REPOSITORY / "src" / "gangline"
+
+SHELLS = {
+    "components.py", "local.py", "extend.py", "client", "runtime", "cli", "dashboard", "world", "apiserver", "binder", "controllers",
+    "operator", "grouper", "admission/webhook.py", "scheduler/service.py", "installer", "config.py", "errors.py",
+}
+"""Files and folders that may do input and output (in mixed folders, the pure parts below are named in PURE)."""
+PURE = {"operator/desired", "operator/backends", "grouper/groupers", "grouper/owners.py", "apiserver/cel", "apiserver/schema",
+        "apiserver/apply", "apiserver/builtin", "apiserver/patch.py", "apiserver/strategic.py", "scheduler/model",
+        "scheduler/actions", "scheduler/plugins", "scheduler/fairness", "scheduler/cycle.py", "scheduler/session.py",
+        "scheduler/statement.py", "scheduler/explain.py", "scheduler/snapshot.py", "rules", "api"}
+IMPURE_IMPORTS = {"asyncio", "logging", "random", "time", "socket", "aiohttp", "secrets", "sqlite3", "gangline.client", "gangline.runtime"}
+
+
+def pure_files() -> list[Path]:
+    files: list[Path] = []
+    for name in sorted(PURE):
+        path = SOURCE / name
+        files += [path] if path.suffix else sorted(path.rglob("*.py"))
+    return [file for file in files if file.exists()]
+
+
+def test_there_are_pure_files() -> None:
+    assert len(pure_files()) > 40
+
+
+@pytest.mark.parametrize("file", pure_files(), ids=lambda file: str(file.relative_to(SOURCE)))
+def test_a_pure_file_has_no_async_def_and_imports_no_input_or_output(file: Path) -> None:
+    tree = ast.parse(file.read_text())
+    assert not [node.name for node in ast.walk(tree) if isinstance(node, ast.AsyncFunctionDef)]
+    assert not sorted(name for name in _imports(tree) if _impure(name))
+
+
+def _imports(tree: ast.Module) -> set[str]:
+    """Modules imported for use (imports for types only do not count)."""
+    typing_only = {id(inner) for node in ast.walk(tree) if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test)
+                   for inner in ast.walk(node)}
+    found = set()
+    for node in ast.walk(tree):
+        if id(node) in typing_only:
+            continue
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found.add(node.module)
+    return found
+
+
+def _impure(module: str) -> bool:
+    return any(module == name or module.startswith(name + ".") for name in IMPURE_IMPORTS)
+
+
+def test_the_tour_names_only_files_that_exist() -> None:
+    named = re.findall(r"`((?:src|tests|docs|examples|bench)/[\w./-]+)`", (REPOSITORY / "docs" / "tour.md").read_text())
+    assert len(named) > 15
+    assert [name for name in named if not (REPOSITORY / name).exists()] == []
+
+
+def test_every_module_says_what_lives_there() -> None:
+    silent = [str(file.relative_to(SOURCE)) for file in sorted(SOURCE.rglob("*.py"))
+              if file.read_text().strip() and not ast.get_docstring(ast.parse(file.read_text()))]
+    assert silent == []
