@@ -1,0 +1,90 @@
+"""Admission: what may still change or refuse a write after it was understood and allowed.
+
+Plain functions are registered per (group, resource, operation); the same functions serve as webhooks on real clusters. The steps that a
+kube-apiserver has built in are registered the same way by plugins.py; calling foreign webhooks is webhooks.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from gangline.apiserver.resources import Resource
+from gangline.apiserver.status import invalid
+from gangline.client.wire import User
+from gangline.errors import ApiError, Problem
+
+CREATE, UPDATE, DELETE, CONNECT = "CREATE", "UPDATE", "DELETE", "CONNECT"
+
+
+@dataclass(slots=True)
+class Review:
+    """One write on its way in. `object` may be replaced by mutating functions; `old` is the stored one, if any."""
+
+    operation: str
+    resource: Resource
+    namespace: str
+    name: str
+    object: dict[str, Any] | None
+    old: dict[str, Any] | None
+    user: User
+    subresource: str = ""
+    dry_run: bool = False
+    warnings: list[str] = field(default_factory=list)
+    options: dict[str, Any] = field(default_factory=dict)
+
+
+Mutate = Callable[[Review], dict[str, Any] | None]
+"""Returns the object to go on with, or None to leave it."""
+Validate = Callable[[Review], Iterable[Problem]]
+Hook = Callable[[Review], Awaitable[None]]
+
+
+@dataclass(slots=True)
+class _Step:
+    name: str
+    mutate: Mutate | None
+    validate: Validate | None
+    subresources: tuple[str, ...]
+
+
+class Admission:
+    def __init__(self) -> None:
+        self._steps: dict[tuple[str, str, str], list[_Step]] = {}
+        self.mutating_hook: Hook | None = None
+        self.validating_hook: Hook | None = None
+
+    def add(self, group: str, resource: str, operations: Iterable[str], *, mutate: Mutate | None = None,
+            validate: Validate | None = None, name: str = "", subresources: tuple[str, ...] = ("",)) -> None:
+        """Register functions for a resource ("*" for all). `subresources` names those it also sees; "" is the object itself."""
+        for operation in operations:
+            self._steps.setdefault((group, resource, operation), []).append(_Step(name, mutate, validate, subresources))
+
+    def _for(self, review: Review) -> list[_Step]:
+        resource, operation = review.resource, review.operation
+        found = (self._steps.get(("*", "*", operation), []) + self._steps.get((resource.group, resource.plural, operation), []))
+        return [step for step in found if review.subresource in step.subresources or "*" in step.subresources]
+
+    async def mutate(self, review: Review) -> None:
+        for step in self._for(review):
+            if step.mutate is not None:
+                changed = step.mutate(review)
+                if changed is not None:
+                    review.object = changed
+        if self.mutating_hook is not None:
+            await self.mutating_hook(review)
+
+    async def validate(self, review: Review) -> None:
+        for step in self._for(review):
+            if step.validate is not None:
+                problems = list(step.validate(review))
+                if problems:
+                    raise refused(review, problems)
+        if self.validating_hook is not None:
+            await self.validating_hook(review)
+
+
+def refused(review: Review, problems: list[Problem]) -> ApiError:
+    name = review.name or ((review.object or {}).get("metadata") or {}).get("name", "")
+    return invalid(review.resource.group, review.resource.kind, name, problems)

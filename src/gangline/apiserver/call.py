@@ -1,0 +1,114 @@
+"""One request, understood: which verb on which resource, for whom, with which options.
+
+`read_path` turns a path into parts; server.py adds who asks and which resource answers, and hands the `Call` to a verb.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from urllib.parse import unquote
+
+from gangline.apiserver.resources import Resource, Subresource
+from gangline.apiserver.status import bad_request, no_such_resource
+from gangline.client.wire import Request, User
+
+_VERBS = {"POST": "create", "GET": "get", "HEAD": "get", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}
+_MANY = {"get": "list", "delete": "deletecollection"}
+_NAMESPACE_SUBRESOURCES = ("finalize", "status")
+
+
+@dataclass(slots=True)
+class Parts:
+    """A resource path taken apart; `group` is None for anything that is not below /api or /apis."""
+
+    group: str | None = None
+    version: str = ""
+    plural: str = ""
+    namespace: str = ""
+    name: str = ""
+    subresource: str = ""
+    rest: tuple[str, ...] = ()
+
+
+def read_path(path: str) -> Parts:
+    pieces = [unquote(piece) for piece in path.strip("/").split("/")]
+    if pieces[0] == "api" and len(pieces) >= 3:
+        return _below(Parts("", pieces[1]), pieces[2:])
+    if pieces[0] == "apis" and len(pieces) >= 4:
+        return _below(Parts(pieces[1], pieces[2]), pieces[3:])
+    return Parts()
+
+
+def _below(parts: Parts, pieces: list[str]) -> Parts:
+    if pieces[0] == "namespaces" and len(pieces) >= 2:
+        parts.namespace = pieces[1]
+        if len(pieces) >= 3 and pieces[2] not in _NAMESPACE_SUBRESOURCES:
+            pieces = pieces[2:]
+    parts.plural = pieces[0]
+    parts.name = pieces[1] if len(pieces) > 1 else ""
+    parts.subresource = pieces[2] if len(pieces) > 2 else ""
+    parts.rest = tuple(pieces[3:])
+    return parts
+
+
+def verb_of(request: Request, parts: Parts) -> str:
+    """The Kubernetes verb; empty for a method that is none."""
+    verb = _VERBS.get(request.method, "")
+    if parts.name or not verb:
+        return verb
+    verb = _MANY.get(verb, verb)
+    if verb == "list" and truth(request.argument("watch")):
+        return "watch"
+    return verb
+
+
+def truth(text: str) -> bool:
+    return text.lower() in ("true", "1", "t")
+
+
+@dataclass(slots=True)
+class Call:
+    request: Request
+    user: User
+    verb: str
+    resource: Resource
+    namespace: str
+    name: str
+    subresource: str = ""
+    sub: Subresource | None = None
+    warnings: list[str] = field(default_factory=list)
+
+    @property
+    def place(self) -> tuple[str, str]:
+        return (self.namespace if self.resource.namespaced else "", self.name)
+
+    @property
+    def agent(self) -> str:
+        """The default field manager: what stands before the first slash of the user agent."""
+        return self.request.headers.get("user-agent", "").split("/", 1)[0][:128] or "unknown"
+
+    @property
+    def manager(self) -> str:
+        return self.request.argument("fieldManager") or self.agent
+
+    @property
+    def dry_run(self) -> bool:
+        return bool(self.request.argument("dryRun"))
+
+    def number(self, name: str) -> int | None:
+        """A query argument that must be a number if it is given."""
+        text = self.request.argument(name)
+        if not text:
+            return None
+        try:
+            return int(text)
+        except ValueError:
+            raise bad_request(f'strconv.ParseInt: parsing "{text}": invalid syntax') from None
+
+
+def check_scope(resource: Resource, parts: Parts) -> None:
+    """A cluster-scoped resource has no path below a namespace, and single namespaced objects have no path without one."""
+    if not resource.namespaced and parts.namespace and parts.plural != "namespaces":
+        raise no_such_resource()
+    if resource.namespaced and not parts.namespace and parts.name:
+        raise no_such_resource()

@@ -1,0 +1,103 @@
+"""Bytes to plain data and back: JSON and YAML bodies in, JSON or YAML answers out.
+
+Undecodable bodies are refused here, with the code and reason of a kube-apiserver; whether the data makes sense is for others to say.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import msgspec
+import yaml
+
+from gangline.apiserver.status import bad_request, unsupported_media_type
+
+BODY_TYPES = ("application/json", "application/yaml", "application/vnd.kubernetes.protobuf")
+encode = msgspec.json.encode
+_decode = msgspec.json.Decoder().decode
+_Loader: type[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_Dumper: type[Any] = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+
+
+class _PlainLoader(_Loader):  # type: ignore[misc]  # YAML as Kubernetes reads it: no dates, no sexagesimals
+    yaml_implicit_resolvers = {
+        first: [(tag, expression) for tag, expression in rules if tag != "tag:yaml.org,2002:timestamp"]
+        for first, rules in _Loader.yaml_implicit_resolvers.items()
+    }
+
+
+def media_type(content_type: str) -> str:
+    return content_type.split(";", 1)[0].strip().lower()
+
+
+def decode_body(body: bytes, content_type: str, expected: str) -> Any:
+    """The data of a request body. `expected` is the kind named in a refusal."""
+    kind = media_type(content_type)
+    if kind in ("application/json", ""):
+        return decode_json(body, expected)
+    if kind in ("application/yaml", "application/x-yaml"):
+        return decode_yaml(body, expected)
+    raise unsupported_media_type(BODY_TYPES)
+
+
+def decode_json(body: bytes, expected: str) -> Any:
+    try:
+        return _decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise _unrecognised(expected, "json parse error: " + _go_words(body, str(error)), body) from None
+
+
+def decode_yaml(body: bytes, expected: str) -> Any:
+    try:
+        return yaml.load(body, _PlainLoader)
+    except (yaml.YAMLError, ValueError, UnicodeDecodeError, RecursionError) as error:
+        raise _unrecognised(expected, f"yaml: {error}", body) from None
+
+
+def _go_words(body: bytes, words: str) -> str:
+    return "unexpected end of JSON input" if not body.strip() or "truncated" in words else words
+
+
+def _unrecognised(expected: str, why: str, body: bytes) -> Exception:
+    told = body[:200].decode("utf-8", "replace") or "<empty>"
+    if not expected:
+        return bad_request(f"couldn't get version/kind; {why}")
+    return bad_request(f"the object provided is unrecognized (must be of type {expected}): couldn't get version/kind; {why} ({told})")
+
+
+def duplicate_fields(body: bytes) -> list[str]:
+    """The dotted paths of JSON keys that occur twice in one object, in the order they are found."""
+    found: list[str] = []
+
+    def note(pairs: list[tuple[str, Any]]) -> _Pairs:
+        return _Pairs(pairs)
+
+    def walk(value: Any, path: str) -> None:
+        if isinstance(value, _Pairs):
+            seen: set[str] = set()
+            for key, item in value.pairs:
+                here = f"{path}.{key}" if path else key
+                if key in seen:
+                    found.append(here)
+                seen.add(key)
+                walk(item, here)
+        elif isinstance(value, list):
+            for index, item in enumerate(value):
+                walk(item, f"{path}[{index}]")
+
+    try:
+        walk(json.loads(body, object_pairs_hook=note), "")
+    except (ValueError, RecursionError):
+        return []
+    return found
+
+
+class _Pairs:
+    def __init__(self, pairs: list[tuple[str, Any]]) -> None:
+        self.pairs = pairs
+
+
+def to_yaml(body: bytes) -> bytes:
+    text: str = yaml.dump(_decode(body), Dumper=_Dumper, sort_keys=True, allow_unicode=True, default_flow_style=False)
+    return text.encode()

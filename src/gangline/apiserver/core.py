@@ -1,0 +1,111 @@
+"""What every verb needs: the store, the catalogue of resources, admission, the clock, and the two ways to write a record.
+
+The server builds one `Core`; verbs take it as their first argument. Chance and time enter here and nowhere else.
+"""
+
+from __future__ import annotations
+
+import secrets
+import time
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from gangline.apiserver.codec import encode
+from gangline.apiserver.meta import SUFFIX_LETTERS, Obj
+from gangline.apiserver.resources import Catalogue, Resource
+from gangline.apiserver.selectors import selectable_values
+from gangline.apiserver.store import Place, Record, Store
+
+if TYPE_CHECKING:
+    from gangline.apiserver.admission import Admission
+
+SYSTEM_NAMESPACES = ("default", "kube-system", "kube-public", "kube-node-lease")
+
+
+@dataclass(slots=True)
+class ServerSettings:
+    """Every switch of the embedded server."""
+
+    folder: Path | None = None
+    """Where the journal lives; None keeps everything in memory."""
+    service_account_admission: bool = False
+    """Give pods their namespace's `default` service account, and refuse pods whose account is absent."""
+    anonymous: bool = False
+    """Let requests without credentials in as system:anonymous instead of refusing them."""
+    tokens: dict[str, str] | None = None
+    """Static bearer tokens: token → user name (member of system:masters)."""
+    history: int = 8192
+    """Changes remembered per resource, at least; a watch from before them is answered with 410."""
+    body_limit: int = 3 * 1024 * 1024
+    request_seconds: float = 60.0
+    bookmark_seconds: float = 60.0
+    service_range: str = "10.0.0.0/24"
+    node_ports: tuple[int, int] = (30000, 32767)
+    workload_versions: tuple[str, ...] = ("v1alpha1",)
+    """Which versions of scheduling.k8s.io Workload are served."""
+    clock: Callable[[], float] = time.time
+
+
+class Core:
+    def __init__(self, settings: ServerSettings, store: Store, catalogue: Catalogue, admission: Admission) -> None:
+        self.settings = settings
+        self.store = store
+        self.catalogue = catalogue
+        self.admission = admission
+        self.closing = False
+        self._second = -1
+        self._second_text = ""
+
+    def now(self, ahead: float = 0) -> str:
+        """The time as objects carry it, in whole seconds."""
+        second = int(self.settings.clock() + ahead)
+        if second != self._second:
+            self._second = second
+            self._second_text = datetime.fromtimestamp(second, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        return self._second_text
+
+    def new_uid(self) -> str:
+        return str(uuid.uuid4())
+
+    def suffix(self) -> str:
+        return "".join(secrets.choice(SUFFIX_LETTERS) for _ in range(5))
+
+    def read(self, resource: Resource, place: Place) -> Obj | None:
+        """A fresh copy of a stored object, with apiVersion and kind."""
+        record = self.store.get(resource.shelf, place)
+        return None if record is None else whole(resource, record)
+
+    def write(self, resource: Resource, place: Place, obj: Obj) -> Record:
+        """Store an object under the next revision. The object's apiVersion and kind are taken off."""
+        record = self.stamp(resource, place, obj)
+        self.store.commit(resource.shelf, record)
+        return record
+
+    def remove(self, resource: Resource, place: Place, obj: Obj) -> Record:
+        record = self.stamp(resource, place, obj)
+        self.store.remove(resource.shelf, record)
+        return record
+
+    def stamp(self, resource: Resource, place: Place, obj: Obj) -> Record:
+        revision = self.store.next_revision
+        obj["metadata"]["resourceVersion"] = str(revision)
+        return unstored(resource, place, obj, revision)
+
+
+def unstored(resource: Resource, place: Place, obj: Obj, revision: int) -> Record:
+    """A record as it would be stored (a dry run ends here)."""
+    obj.pop("apiVersion", None)
+    obj.pop("kind", None)
+    meta: dict[str, Any] = obj["metadata"]
+    return Record(place, revision, meta.get("uid", ""), encode(obj), meta.get("labels") or {}, selectable_values(resource, obj))
+
+
+def whole(resource: Resource, record: Record) -> Obj:
+    obj = record.object()
+    obj["apiVersion"] = resource.api_version
+    obj["kind"] = resource.kind
+    return obj

@@ -1,0 +1,165 @@
+"""The metadata every object has: filled in at creation, kept on update, and checked on both.
+
+Pure: the time, new uids and random suffixes are handed in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from gangline.apiserver.names import label_value_problems, qualified_name_problems
+from gangline.errors import Problem
+
+Obj = dict[str, Any]
+NameCheck = Callable[[str], list[str]]
+SUFFIX_LETTERS = "bcdfghjklmnpqrstvwxz2456789"
+ANNOTATION_LIMIT = 262144
+_STANDARD_FINALIZERS = ("kubernetes", "orphan", "foregroundDeletion")
+
+
+def invalid(path: str, value: Any, why: str) -> Problem:
+    return Problem(path, f"Invalid value: {shown(value)}: {why}", "FieldValueInvalid", value)
+
+
+def shown(value: Any) -> str:
+    """A value as Kubernetes prints it in a refusal."""
+    import msgspec
+
+    return msgspec.json.encode(value).decode()
+
+
+def metadata(obj: Mapping[str, Any]) -> Obj:
+    found = obj.get("metadata")
+    return found if isinstance(found, dict) else {}
+
+
+def fill_new(obj: Obj, namespace: str, uid: str, now: str, suffix: Callable[[], str]) -> None:
+    """Stamp a new object: what the server decides, whatever was sent."""
+    meta = obj.setdefault("metadata", {})
+    if meta is None:
+        meta = obj["metadata"] = {}
+    for key in ("deletionTimestamp", "deletionGracePeriodSeconds", "selfLink"):
+        meta.pop(key, None)
+    if not meta.get("name") and meta.get("generateName"):
+        meta["name"] = meta["generateName"][:58] + suffix()
+    if namespace:
+        meta["namespace"] = namespace
+    else:
+        meta.pop("namespace", None)
+    meta["uid"] = uid
+    meta["creationTimestamp"] = now
+
+
+def keep_identity(new: Obj, old: Obj) -> None:
+    """An update cannot change what the server decided at creation, nor end or postpone a deletion."""
+    meta, before = new.setdefault("metadata", {}), old["metadata"]
+    for key in ("uid", "creationTimestamp"):
+        if not meta.get(key) or key == "creationTimestamp":
+            _copy(meta, before, key)
+    for key in ("deletionTimestamp", "deletionGracePeriodSeconds", "generation", "selfLink"):
+        _copy(meta, before, key)
+
+
+def _copy(target: Obj, source: Obj, key: str) -> None:
+    if key in source:
+        target[key] = source[key]
+    else:
+        target.pop(key, None)
+
+
+def tidy(obj: Obj) -> None:
+    """Empty maps and lists of metadata are not kept."""
+    meta = obj["metadata"]
+    for key in ("labels", "annotations", "finalizers", "ownerReferences", "managedFields", "generateName"):
+        if key in meta and not meta[key]:
+            del meta[key]
+    if not meta.get("generation", 1):
+        del meta["generation"]
+
+
+def check(obj: Obj, namespaced: bool, name_problems: NameCheck) -> list[Problem]:
+    """Everything that is wrong with an object's metadata."""
+    meta = metadata(obj)
+    problems: list[Problem] = []
+    if meta.get("generateName"):
+        prefix = meta["generateName"]
+        masked = prefix[:-1] + "a" if prefix.endswith("-") else prefix
+        problems += [invalid("metadata.generateName", prefix, why) for why in name_problems(masked) if "253" not in why]
+    if not meta.get("name"):
+        problems.append(Problem("metadata.name", "Required value: name or generateName is required", "FieldValueRequired"))
+    else:
+        problems += [invalid("metadata.name", meta["name"], why) for why in name_problems(meta["name"])]
+    problems += check_labels(meta.get("labels") or {}, "metadata.labels")
+    problems += check_annotations(meta.get("annotations") or {}, "metadata.annotations")
+    problems += _check_owners(meta.get("ownerReferences") or [])
+    problems += check_finalizers(meta.get("finalizers") or [])
+    return problems
+
+
+def check_labels(labels: Mapping[str, str], path: str) -> list[Problem]:
+    problems: list[Problem] = []
+    for key in sorted(labels):
+        problems += [invalid(path, key, why) for why in qualified_name_problems(key)]
+        problems += [invalid(path, labels[key], why) for why in label_value_problems(labels[key])]
+    return problems
+
+
+def check_annotations(annotations: Mapping[str, str], path: str) -> list[Problem]:
+    problems: list[Problem] = []
+    for key in sorted(annotations):
+        problems += [invalid(path, key, why) for why in qualified_name_problems(key.lower())]
+    if sum(len(key.encode()) + len(value.encode()) for key, value in annotations.items()) > ANNOTATION_LIMIT:
+        problems.append(Problem(path, f"Too long: may not be more than {ANNOTATION_LIMIT} bytes", "FieldValueTooLong"))
+    return problems
+
+
+def _check_owners(owners: list[Obj]) -> list[Problem]:
+    problems: list[Problem] = []
+    path = "metadata.ownerReferences"
+    controller = ""
+    for owner in owners:
+        group, slash, version = owner.get("apiVersion", "").rpartition("/")
+        if not version:
+            problems.append(invalid(path + ".apiVersion", owner.get("apiVersion", ""), "version must not be empty"))
+        for key in ("kind", "name", "uid"):
+            if not owner.get(key):
+                problems.append(invalid(f"{path}.{key}", owner.get(key, ""), "must not be empty"))
+        if (group, version, owner.get("kind")) == ("", "v1", "Event"):
+            problems.append(invalid(path, "/v1, Kind=Event", "/v1, Kind=Event is disallowed from being an owner"))
+        if owner.get("controller"):
+            this = owner.get("name", "")
+            if controller:
+                problems.append(invalid(path, owners, "Only one reference can have Controller set to true. "
+                                        f'Found "true" in references for {controller} and {this}'))
+            else:
+                controller = this
+    return problems
+
+
+def check_finalizers(finalizers: list[str]) -> list[Problem]:
+    problems: list[Problem] = []
+    path = "metadata.finalizers"
+    for index, name in enumerate(finalizers):
+        problems += [invalid(path, name, why) for why in qualified_name_problems(name)]
+        if "/" not in name and name not in _STANDARD_FINALIZERS:
+            problems.append(invalid(f"{path}[{index}]", name, "name is neither a standard finalizer name nor is it fully qualified"))
+    if "orphan" in finalizers and "foregroundDeletion" in finalizers:
+        problems.append(invalid(path, finalizers, "finalizer orphan and foregroundDeletion cannot be both set"))
+    return problems
+
+
+def check_update(new: Obj, old: Obj) -> list[Problem]:
+    """What an update may not do to metadata."""
+    meta, before = metadata(new), metadata(old)
+    problems: list[Problem] = []
+    if before.get("deletionTimestamp"):
+        added = [name for name in meta.get("finalizers") or [] if name not in (before.get("finalizers") or [])]
+        if added:
+            told = "[]string{" + ", ".join(f'"{name}"' for name in sorted(added)) + "}"
+            problems.append(Problem("metadata.finalizers", "Forbidden: no new finalizers can be added if the object is being "
+                                    f"deleted, found new finalizers {told}", "FieldValueForbidden"))
+    for key in ("name", "namespace", "uid"):
+        if meta.get(key, "") != before.get(key, ""):
+            problems.append(invalid(f"metadata.{key}", meta.get(key, ""), "field is immutable"))
+    return problems

@@ -1,0 +1,266 @@
+"""The embedded API server: one entry, `handle`, whoever carries the request.
+
+A request is identified, understood, allowed, and given to a verb; what the verb refuses becomes a Status. http.py puts this behind a
+socket, `transport` behind nothing at all. The server reads and writes only its own store; controllers are clients like any other.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from gangline.apiserver import deletes, discovery, pods, reads, writes
+from gangline.apiserver.admission import CREATE, UPDATE, Admission, Review
+from gangline.apiserver.call import Call, Parts, check_scope, read_path, verb_of
+from gangline.apiserver.codec import encode
+from gangline.apiserver.core import SYSTEM_NAMESPACES, Core, ServerSettings
+from gangline.apiserver.custom import Definitions, establish
+from gangline.apiserver.identity import Secrets, Tokens, administrator, authenticate, impersonated
+from gangline.apiserver.rbac import GROUP as RBAC
+from gangline.apiserver.rbac import Action, Authorizer, bootstrap_roles, forbidden_text
+from gangline.apiserver.resources import Catalogue, Resource, builtin_resources
+from gangline.apiserver.rules import rules_for
+from gangline.apiserver.scale import scale
+from gangline.apiserver.status import answer, failure, forbidden, method_not_allowed, no_such_resource, success
+from gangline.apiserver.store import Store
+from gangline.apiserver.watch import open_watch
+from gangline.client.wire import InProcess, Request, Response, User
+from gangline.errors import ApiError
+
+__all__ = ["Server", "ServerSettings"]
+log = logging.getLogger(__name__)
+TEXT = "text/plain; charset=utf-8"
+Obj = dict[str, Any]
+
+
+class Server:
+    def __init__(self, settings: ServerSettings | None = None) -> None:
+        self.settings = settings or ServerSettings()
+        self.admission = Admission()
+        self.store = Store(self.settings.history)
+        self.catalogue = Catalogue(row for row in builtin_resources() if self._is_served(row))
+        self.core = Core(self.settings, self.store, self.catalogue, self.admission)
+        self.secrets = Secrets(self.settings.folder)
+        fixed = {token: administrator(name) for token, name in (self.settings.tokens or {}).items()}
+        self.tokens = Tokens(self.secrets.signing_key, fixed, self._account_uid, self.settings.clock)
+        self.authorizer: Authorizer | None = None
+
+    def _is_served(self, row: Resource) -> bool:
+        return row.plural != "workloads" or row.version in self.settings.workload_versions
+
+    @property
+    def revision(self) -> int:
+        return self.store.revision
+
+    def transport(self, user: User) -> InProcess:
+        return InProcess(self.handle, user)
+
+    async def open(self) -> None:
+        self.authorizer = Authorizer(self.store)
+        Definitions(self.core)
+        self.admission.add("apiextensions.k8s.io", "customresourcedefinitions", (CREATE, UPDATE), mutate=self._establish)
+        self._bootstrap()
+
+    async def close(self) -> None:
+        self.core.closing = True
+        for shelf in self.store.shelves():
+            shelf.wake()
+
+    def _account_uid(self, namespace: str, name: str) -> str | None:
+        record = self.store.get(("", "serviceaccounts"), (namespace, name))
+        return record.uid if record else None
+
+    def _establish(self, review: Review) -> None:
+        if review.object is not None:
+            establish(review.object, self.core.now())
+
+    def _bootstrap(self) -> None:
+        for name in SYSTEM_NAMESPACES:
+            self._make("", "namespaces", name, {"metadata": {"labels": {"kubernetes.io/metadata.name": name}},
+                                                "spec": {"finalizers": ["kubernetes"]}, "status": {"phase": "Active"}})
+        for name, rules, subjects in bootstrap_roles():
+            labels = {"metadata": {"labels": {"kubernetes.io/bootstrapping": "rbac-defaults"}}}
+            self._make(RBAC, "clusterroles", name, {**labels, "rules": rules})
+            if subjects:
+                ref = {"apiGroup": RBAC, "kind": "ClusterRole", "name": name}
+                self._make(RBAC, "clusterrolebindings", name, {**labels, "roleRef": ref, "subjects": subjects})
+
+    def _make(self, group: str, plural: str, name: str, content: Obj) -> None:
+        resource = self.catalogue.any_version(group, plural)
+        assert resource is not None
+        if self.store.get(resource.shelf, ("", name)) is None:
+            about = {"name": name, "uid": self.core.new_uid(), "creationTimestamp": self.core.now(), **content.get("metadata", {})}
+            self.core.write(resource, ("", name), {**content, "metadata": about})
+
+    async def handle(self, request: Request) -> Response:
+        """Answer one request; never raises for what a caller did wrong."""
+        try:
+            return await self._answer(request)
+        except ApiError as error:
+            return answer(error)
+        except Exception:
+            log.exception("%s %s failed", request.method, request.path)
+            return answer(failure(500, "InternalError", "Internal error occurred: the request made the server fail"))
+
+    async def _answer(self, request: Request) -> Response:
+        user = self._identify(request)
+        parts = read_path(request.path)
+        if parts.group is None:
+            return self._answer_path(request, user)
+        verb = verb_of(request, parts)
+        self._allow(user, Action(verb or request.method.lower(), parts.group, parts.plural, parts.subresource, parts.namespace, parts.name))
+        call = self._understand(request, user, verb, parts)
+        response = await self._dispatch(call)
+        if call.warnings:
+            response.warnings = (*response.warnings, *call.warnings)
+        await self.store.settled(self.store.revision)
+        return response
+
+    def _identify(self, request: Request) -> User:
+        user = authenticate(request, self.tokens, self.settings.anonymous)
+        other = impersonated(request)
+        if other is None:
+            return user
+        self._allow(user, Action("impersonate", "", "users", "", "", other.name))
+        for group in other.groups if request.headers.get("impersonate-group") else ():
+            self._allow(user, Action("impersonate", "", "groups", "", "", group))
+        return other
+
+    def _allow(self, user: User, action: Action) -> None:
+        assert self.authorizer is not None, "the server is not open"
+        verdict = self.authorizer.decide(user, action)
+        if verdict.allowed:
+            return
+        why = forbidden_text(user, action) + (f": {verdict.reason}" if verdict.reason else "")
+        if action.path:
+            raise failure(403, "Forbidden", f"forbidden: {why}", {})
+        raise forbidden(action.group, action.resource, action.name, why)
+
+    def _understand(self, request: Request, user: User, verb: str, parts: Parts) -> Call:
+        group = parts.group or ""
+        if group and not self.catalogue.group(group):
+            raise _PageNotFound()
+        resource = self.catalogue.find(group, parts.version, parts.plural)
+        if resource is None:
+            raise no_such_resource()
+        check_scope(resource, parts)
+        sub = resource.subresources.get(parts.subresource) if parts.subresource else None
+        if parts.subresource and sub is None:
+            raise no_such_resource()
+        if not verb or request.method == "HEAD" or verb not in (sub.verbs if sub else resource.verbs):
+            raise method_not_allowed()
+        if resource.namespaced and not parts.namespace and verb in ("create", "deletecollection"):
+            raise method_not_allowed()
+        return Call(request, user, verb, resource, parts.namespace if resource.namespaced else "", parts.name, parts.subresource, sub)
+
+    async def _dispatch(self, call: Call) -> Response:
+        if call.subresource and call.subresource not in ("status", "ephemeralcontainers", "resize", "approval"):
+            answerer = _SUBRESOURCES.get(call.subresource)
+            if answerer is None:
+                raise no_such_resource()
+            return await answerer(self, call)
+        if call.verb == "get":
+            return self._object(call, reads.get(self.core, call))
+        if call.verb == "list":
+            return Response(200, reads.list_bytes(call.resource, reads.listing(self.core, call)))
+        if call.verb == "watch":
+            return Response(200, stream=open_watch(self.core, call))
+        if call.verb == "delete":
+            return await self._delete(call)
+        if call.verb == "deletecollection":
+            return await self._delete_collection(call)
+        if not call.resource.stored:
+            raise method_not_allowed()
+        written = await writes.writer(call.verb)(self.core, call)
+        return self._object(call, written.record, 201 if written.created else 200)
+
+    def _object(self, call: Call, record: Any, status: int = 200) -> Response:
+        return Response(status, reads.object_bytes(call.resource, record))
+
+    async def _delete(self, call: Call) -> Response:
+        record, is_gone = await deletes.delete(self.core, call)
+        if is_gone and not rules_for(call.resource).returns_deleted:
+            return Response(200, encode(success(call.resource.group, call.resource.plural, call.name, record.uid)))
+        return self._object(call, record)
+
+    async def _delete_collection(self, call: Call) -> Response:
+        options = deletes.read_options(call)
+        page = reads.listing(self.core, call)
+        for record in page.records:
+            one = Call(call.request, call.user, "deletecollection", call.resource, record.place[0], record.place[1])
+            try:
+                await deletes.delete_one(self.core, one, options)
+            except ApiError as error:
+                if error.code != 404:
+                    raise
+        page.revision = self.store.revision
+        return Response(200, reads.list_bytes(call.resource, page))
+
+    async def _bind(self, call: Call) -> Response:
+        return Response(201, encode(await pods.bind(self.core, call)))
+
+    async def _evict(self, call: Call) -> Response:
+        return Response(201, encode(await pods.evict(self.core, call)))
+
+    async def _scale(self, call: Call) -> Response:
+        return Response(200, encode(await scale(self.core, call)))
+
+    async def _finalize(self, call: Call) -> Response:
+        """Replace a namespace's own finalizers; without any, a namespace on its way out goes."""
+        wanted = writes.read_object(call, call.resource)
+
+        def finalized(namespace: Obj) -> Obj:
+            namespace["spec"] = {"finalizers": found} if (found := (wanted.get("spec") or {}).get("finalizers")) else {}
+            return namespace
+
+        return self._object(call, (await writes.change(self.core, call, finalized)).record)
+
+    def _answer_path(self, request: Request, user: User) -> Response:
+        path = request.path.rstrip("/") or "/"
+        self._allow(user, Action(request.method.lower(), path=request.path))
+        pieces = path.strip("/").split("/")
+        found: Any = None
+        if path in ("/healthz", "/livez", "/readyz"):
+            return Response(200, b"ok", TEXT)
+        if path in ("/api", "/apis") and "APIGroupDiscoveryList" in request.accept:
+            body = encode(discovery.aggregated(self.catalogue, path == "/apis"))
+            return Response(200, body, discovery.AGGREGATED)
+        if path == "/":
+            found = discovery.root_paths(self.catalogue)
+        elif path == "/version":
+            found = discovery.server_version()
+        elif path == "/api":
+            found = discovery.core_versions()
+        elif path == "/apis":
+            found = discovery.group_list(self.catalogue)
+        elif pieces[0] == "api" and len(pieces) == 2:
+            found = discovery.resource_list(self.catalogue, "", pieces[1])
+        elif pieces[0] == "apis" and len(pieces) == 2:
+            found = discovery.one_group(self.catalogue, pieces[1])
+        elif pieces[0] == "apis" and len(pieces) == 3 and self.catalogue.group(pieces[1]):
+            found = discovery.resource_list(self.catalogue, pieces[1], pieces[2])
+            if found is None:
+                raise no_such_resource()
+        if found is None:
+            if path.startswith("/api/"):
+                raise no_such_resource()
+            return Response(404, b"404 page not found\n", TEXT)
+        if request.method not in ("GET", "HEAD"):
+            raise method_not_allowed()
+        return Response(200, encode(found))
+
+
+class _PageNotFound(ApiError):
+    """A group nobody serves: plain text, not a Status."""
+
+    def __init__(self) -> None:
+        super().__init__({"message": "404 page not found", "code": 404}, 404)
+
+
+_SUBRESOURCES: dict[str, Callable[[Server, Call], Awaitable[Response]]] = {
+    "binding": Server._bind,
+    "eviction": Server._evict,
+    "finalize": Server._finalize,
+    "scale": Server._scale,
+}

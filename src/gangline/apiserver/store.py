@@ -1,0 +1,226 @@
+"""Every object as encoded bytes in memory, the revisions, and the recent changes that watchers read.
+
+A `Shelf` holds all objects of one resource. A write appends a `Change`; watchers keep a position in that list and are woken, so a slow
+one costs a writer nothing and simply falls off the end. A `Journal` may make writes durable: until it says so, changes are not shown to
+watchers. Nothing here knows kinds, rules or requests; verbs do.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Protocol
+
+import msgspec
+
+Place = tuple[str, str]
+"""Namespace (empty for cluster scope) and name."""
+ShelfKey = tuple[str, str]
+"""API group and plural name."""
+
+ADDED, MODIFIED, DELETED = "ADDED", "MODIFIED", "DELETED"
+_decode = msgspec.json.Decoder().decode
+
+
+class Record(msgspec.Struct, frozen=True, gc=False):
+    """One version of one object. `body` is its JSON without apiVersion and kind, which each reader's version prefixes."""
+
+    place: Place
+    revision: int
+    uid: str
+    body: bytes
+    labels: dict[str, str]
+    fields: tuple[str, ...]
+
+    def object(self) -> dict[str, Any]:
+        """A fresh, mutable copy."""
+        return _decode(self.body)  # type: ignore[no-any-return]
+
+
+class Change(msgspec.Struct, gc=False):
+    type: str
+    revision: int
+    record: Record
+    previous: Record | None
+    lines: dict[tuple[str, bytes], bytes]
+    """Encoded watch events by (event type, prefix): made once, shared by all watchers."""
+
+
+class Journal(Protocol):
+    def append(self, revision: int, key: ShelfKey, place: Place, body: bytes | None) -> None: ...
+
+
+class Shelf:
+    """All objects of one resource, and its latest changes."""
+
+    def __init__(self, key: ShelfKey, history: int, floor: int) -> None:
+        self.key = key
+        self.records: dict[Place, Record] = {}
+        self.by_namespace: dict[str, dict[Place, Record]] = {}
+        self.changes: list[Change] = []
+        self.first = 0
+        self.floor = floor
+        self._history = history
+        self._waiters: list[asyncio.Future[None]] = []
+        self._order: list[Record] | None = None
+
+    def put(self, record: Record) -> None:
+        self.records[record.place] = record
+        self.by_namespace.setdefault(record.place[0], {})[record.place] = record
+        self._order = None
+
+    def drop(self, place: Place) -> None:
+        del self.records[place]
+        del self.by_namespace[place[0]][place]
+        self._order = None
+
+    def remember(self, change: Change) -> None:
+        self.changes.append(change)
+        if len(self.changes) > 2 * self._history:
+            self.floor = self.changes[self._history - 1].revision
+            del self.changes[: self._history]
+            self.first += self._history
+
+    def listing(self, namespace: str = "") -> list[Record]:
+        """Current records in the order of their keys."""
+        if namespace:
+            return sorted(self.by_namespace.get(namespace, {}).values(), key=_place)
+        if self._order is None:
+            self._order = sorted(self.records.values(), key=_place)
+        return self._order
+
+    def listing_at(self, revision: int, namespace: str = "") -> list[Record]:
+        """The records as they were at an earlier revision that is still remembered."""
+        newer = self.changes[self.position_after(revision) - self.first:]
+        if not newer:
+            return self.listing(namespace)
+        records = dict(self.by_namespace.get(namespace, {}) if namespace else self.records)
+        for change in reversed(newer):
+            if namespace and change.record.place[0] != namespace:
+                continue
+            if change.previous is None:
+                records.pop(change.record.place, None)
+            else:
+                records[change.record.place] = change.previous
+        return sorted(records.values(), key=_place)
+
+    def position_after(self, revision: int) -> int:
+        """The position of the first change newer than a revision."""
+        return self.first + bisect_right(self.changes, revision, key=_revision)
+
+    def since(self, position: int, visible: int) -> list[Change]:
+        """Changes from a position on, as far as they may be shown."""
+        fresh = self.changes[position - self.first:]
+        while fresh and fresh[-1].revision > visible:
+            fresh.pop()
+        return fresh
+
+    def wait(self) -> asyncio.Future[None]:
+        future = asyncio.get_running_loop().create_future()
+        self._waiters.append(future)
+        return future
+
+    def forget(self, future: asyncio.Future[None]) -> None:
+        """A waiter that gave up."""
+        if future in self._waiters:
+            self._waiters.remove(future)
+
+    def wake(self) -> None:
+        waiters, self._waiters = self._waiters, []
+        for future in waiters:
+            if not future.done():
+                future.set_result(None)
+
+
+def _place(record: Record) -> Place:
+    return record.place
+
+
+def _revision(change: Change) -> int:
+    return change.revision
+
+
+class Store:
+    """All shelves, one counter of revisions."""
+
+    def __init__(self, history: int = 8192, journal: Journal | None = None) -> None:
+        self.revision = 1
+        self.visible = 1
+        self.journal = journal
+        self.listeners: list[Callable[[ShelfKey, Change], None]] = []
+        self._history = history
+        self._start = 0
+        self._shelves: dict[ShelfKey, Shelf] = {}
+        self._unseen: dict[ShelfKey, Shelf] = {}
+        self._settling: list[tuple[int, asyncio.Future[None]]] = []
+
+    def shelf(self, key: ShelfKey) -> Shelf:
+        found = self._shelves.get(key)
+        if found is None:
+            found = self._shelves[key] = Shelf(key, self._history, self._start)
+        return found
+
+    def shelves(self) -> Iterator[Shelf]:
+        return iter(self._shelves.values())
+
+    def get(self, key: ShelfKey, place: Place) -> Record | None:
+        return self.shelf(key).records.get(place)
+
+    def load(self, revision: int, rows: Iterable[tuple[ShelfKey, Record]]) -> None:
+        """Take over what a journal kept: nothing older than `revision` can be watched."""
+        self.revision = self.visible = self._start = revision
+        for key, record in rows:
+            self.shelf(key).put(record)
+
+    def commit(self, key: ShelfKey, record: Record) -> Change:
+        """Store a new version whose revision the caller took from `next_revision`."""
+        shelf = self.shelf(key)
+        previous = shelf.records.get(record.place)
+        shelf.put(record)
+        return self._changed(shelf, Change(MODIFIED if previous else ADDED, record.revision, record, previous, {}), record.body)
+
+    def remove(self, key: ShelfKey, last: Record) -> Change:
+        """Forget an object; `last` is its final state, stamped with the revision of its end."""
+        shelf = self.shelf(key)
+        previous = shelf.records[last.place]
+        shelf.drop(last.place)
+        return self._changed(shelf, Change(DELETED, last.revision, last, previous, {}), None)
+
+    @property
+    def next_revision(self) -> int:
+        return self.revision + 1
+
+    def _changed(self, shelf: Shelf, change: Change, body: bytes | None) -> Change:
+        self.revision = change.revision
+        shelf.remember(change)
+        self._unseen[shelf.key] = shelf
+        for listener in self.listeners:
+            listener(shelf.key, change)
+        if self.journal is None:
+            self.settle(change.revision)
+        else:
+            self.journal.append(change.revision, shelf.key, change.record.place, body)
+        return change
+
+    def settle(self, revision: int) -> None:
+        """Everything up to `revision` is durable: show it to watchers, let its writers answer."""
+        self.visible = max(self.visible, revision)
+        unseen, self._unseen = self._unseen, {}
+        for shelf in unseen.values():
+            shelf.wake()
+            if shelf.changes and shelf.changes[-1].revision > self.visible:
+                self._unseen[shelf.key] = shelf
+        if self._settling:
+            ready = [future for wanted, future in self._settling if wanted <= revision]
+            self._settling = [pair for pair in self._settling if pair[0] > revision]
+            for future in ready:
+                if not future.done():
+                    future.set_result(None)
+
+    async def settled(self, revision: int) -> None:
+        """Wait until a revision is durable."""
+        if self.visible < revision:
+            future = asyncio.get_running_loop().create_future()
+            self._settling.append((revision, future))
+            await future
