@@ -22,8 +22,8 @@ class Options:
     """Upstream systems to imitate: grove, kai."""
     period: float = 1.0
     """Seconds between two scheduling cycles, at least."""
-    job_seconds: float = 1.0
-    """How long the simulated containers of a Job run that does not say."""
+    nodes: str = ""
+    """Simulated nodes, as the text of a nodes file; empty: the default ones."""
 
 
 def _operator(options: Options) -> Component:
@@ -67,9 +67,10 @@ def _queue_controller(options: Options) -> Component:
 
 def _world(options: Options) -> Component:
     from gangline.world.component import component
+    from gangline.world.nodes import read_nodes
     from gangline.world.settings import WorldSettings
 
-    return component(WorldSettings(job_seconds=options.job_seconds))
+    return component(WorldSettings(nodes=read_nodes(options.nodes)) if options.nodes else WorldSettings())
 
 
 COMPONENTS: dict[str, Callable[[Options], Component]] = {

@@ -7,6 +7,7 @@ The other composition root. Each component gets a client of its own under its ow
 from __future__ import annotations
 
 import asyncio
+import secrets
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -14,9 +15,11 @@ from pathlib import Path
 
 from gangline.api import names
 from gangline.api.crds import crds
-from gangline.api.kinds import CLUSTER_ROLE_BINDING, CRD, NAMESPACE, Kind
+from gangline.api.kinds import CLUSTER_ROLE_BINDING, CRD, NAMESPACE, NODE, Kind
 from gangline.api.meta import Object, Raw
 from gangline.apiserver.hooks import admit_with
+from gangline.apiserver.http import Listener, serve
+from gangline.apiserver.identity import kubeconfig
 from gangline.apiserver.server import Server, ServerSettings
 from gangline.client import Client, User
 from gangline.components import COMPONENTS, Options, build, hooks
@@ -39,8 +42,6 @@ class PlatformSettings:
     """Where objects are kept; None: in memory, gone when the platform stops."""
     components: Sequence[str] = tuple(COMPONENTS)
     options: Options = Options(period=0.05)
-    nodes: Sequence[Raw] = ()
-    """Node objects to start with."""
     clock: Clock = field(default_factory=SystemClock)
 
 
@@ -49,9 +50,11 @@ class Platform:
 
     def __init__(self, settings: PlatformSettings) -> None:
         self.settings = settings
-        self.server = Server(ServerSettings(folder=settings.folder, clock=settings.clock.now))
+        self.token = _token(settings.folder)
+        self.server = Server(ServerSettings(folder=settings.folder, clock=settings.clock.now, tokens={self.token: ADMIN.name}))
         self.admin = Client(self.server.transport(ADMIN), manager="gangline-admin")
         self.managers: list[Manager] = []
+        self._listener: Listener | None = None
 
     async def start(self) -> None:
         await self.server.open()
@@ -72,6 +75,8 @@ class Platform:
         for manager in reversed(self.managers):
             await manager.stop()
         self.managers.clear()
+        if self._listener is not None:
+            await self._listener.close()
         await self.server.close()
 
     async def _install(self) -> None:
@@ -83,9 +88,14 @@ class Platform:
         await self._ensure(CLUSTER_ROLE_BINDING, [_rights()])
         for kind, obj in default_objects():
             await self._ensure(kind, [obj])
-        from gangline.api.kinds import NODE
 
-        await self._ensure(NODE, self.settings.nodes)
+    async def listen(self, host: str = "127.0.0.1", port: int = 0) -> str:
+        """Serve over TLS; gives the address."""
+        self._listener = await serve(self.server, host, port)
+        return self._listener.url
+
+    async def count_nodes(self) -> int:
+        return len((await self.admin.list(NODE)).items)
 
     async def _ensure(self, kind: Kind[Object], objects: Iterable[Raw]) -> None:
         for obj in objects:
@@ -104,11 +114,37 @@ class Platform:
             await asyncio.sleep(0.002)
 
     def _idle(self) -> bool:
-        revisions = self.server.revisions()
+        revisions = {shelf_resource(shelf.key): shelf.changes[-1].revision for shelf in self.server.store.shelves() if shelf.changes}
         return all(manager.idle and not manager.behind(revisions) for manager in self.managers)
 
     def _busy(self) -> list[str]:
         return [manager.component.name for manager in self.managers if not manager.idle]
+
+
+def shelf_resource(key: tuple[str, str]) -> str:
+    group, plural = key
+    return f"{plural}.{group}" if group else plural
+
+
+def _token(folder: Path | None) -> str:
+    """The administrator's token; a platform that keeps its objects keeps this too."""
+    if folder is None:
+        return secrets.token_urlsafe(32)
+    path = folder / "admin.token"
+    if not path.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        path.touch(mode=0o600)
+        path.write_text(secrets.token_urlsafe(32))
+    return path.read_text().strip()
+
+
+def write_kubeconfig(platform: Platform, url: str, path: Path) -> Path:
+    """A kubeconfig of the administrator, readable by its owner only."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    text = kubeconfig(url, platform.server.secrets.authority.pair.certificate, platform.token)
+    path.touch(mode=0o600)
+    path.write_text(text)
+    return path.resolve()
 
 
 def _rights() -> Raw:

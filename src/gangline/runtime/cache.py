@@ -51,6 +51,7 @@ class Informer(Generic[T]):
     def __init__(self, client: Client, kind: Kind[T], clock: Clock, labels: str = "", fields: str = "") -> None:
         self.kind = kind
         self.revision = 0
+        self.selects = bool(labels or fields)
         self.synced = asyncio.Event()
         self._client, self._clock, self._labels, self._fields = client, clock, labels, fields
         self._objects: dict[Key, T] = {}

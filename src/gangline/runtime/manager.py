@@ -76,8 +76,9 @@ class Manager:
                 and all(service.idle() for service in self.component.services))
 
     def behind(self, revisions: dict[str, int]) -> bool:
-        """Whether some informer has not yet seen the last change of its kind (by resource name)."""
-        return any(informer.revision < revisions.get(informer.kind.resource, 0) for informer in self.cache.informers)
+        """Whether some informer has not yet seen the last change of its kind (by resource name). One that selects cannot tell."""
+        return any(informer.revision < revisions.get(informer.kind.resource, 0)
+                   for informer in self.cache.informers if not informer.selects)
 
 
 async def _forever(service: Service, context: Context, cache: Cache) -> None:

@@ -1,0 +1,70 @@
+"""`gangline up`: the whole platform on this machine, until Ctrl-C."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import signal
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from gangline.cli.connection import home, run
+
+if TYPE_CHECKING:
+    from gangline.local import Platform
+
+PORT = 8443
+
+
+@click.command(help="Start the API server, simulated GPU nodes and every component on this machine; stop with Ctrl-C.")
+@click.option("--memory", is_flag=True, help="keep nothing: all objects are gone when it stops")
+@click.option("--port", type=click.IntRange(0, 65535), default=PORT, show_default=True, help="port of the API server; 0 takes a free one")
+@click.option("--host", default="127.0.0.1", show_default=True, help="address to listen on")
+@click.option("--nodes", "nodes_file", metavar="FILE", type=click.Path(exists=True, dir_okay=False),
+              help="simulated nodes (default: 4 nodes of 8 GPUs); see examples/nodes.yaml")
+@click.option("--compat", multiple=True, type=click.Choice(["grove", "kai"]), help="upstream's names and habits (may be repeated)")
+@click.option("--log", "level", default="warning", show_default=True, type=click.Choice(["debug", "info", "warning", "error"]))
+def command(memory: bool, port: int, host: str, nodes_file: str | None, compat: tuple[str, ...], level: str) -> None:
+    from gangline.runtime.logs import set_up
+
+    set_up(level)
+    run(_up(memory, port, host, nodes_file, compat))
+
+
+async def _up(memory: bool, port: int, host: str, nodes_file: str | None, compat: tuple[str, ...]) -> None:
+    from gangline.components import Options
+    from gangline.local import Platform, PlatformSettings
+
+    folder = None if memory else home() / "data"
+    nodes = Path(nodes_file).read_text() if nodes_file else ""
+    platform = Platform(PlatformSettings(folder=folder, options=Options(compat=compat, period=0.05, nodes=nodes)))
+    stopped = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, stopped.set)
+    try:
+        await _start(platform, host, port, memory)
+        await stopped.wait()
+        click.echo("\nstopping …")
+    finally:
+        with contextlib.suppress(asyncio.CancelledError):
+            await platform.stop()
+
+
+async def _start(platform: Platform, host: str, port: int, memory: bool) -> None:
+    from gangline.local import write_kubeconfig
+
+    click.echo("starting …")
+    await platform.start()
+    url = await platform.listen(host, port)
+    config = write_kubeconfig(platform, url, home() / "kubeconfig")
+    if host not in ("127.0.0.1", "localhost", "::1"):
+        click.echo(f"warning: listening on {host}, which other machines may reach", err=True)
+    click.echo(f"API server   {url}")
+    click.echo(f"kubeconfig   {config}")
+    click.echo("objects      kept in memory only" if memory else f"objects      {home() / 'data'}")
+    click.echo(f"nodes        {await platform.count_nodes()} simulated")
+    click.echo(f"try          export KUBECONFIG={config}; kubectl apply -f examples/01-gang; kubectl get pods -w")
+    click.echo("ready")
