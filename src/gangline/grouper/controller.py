@@ -1,0 +1,98 @@
+"""Pods in, PodGroups out: the shell around plan.py and write.py.
+
+Watches the pods of our scheduler. For each it lets the plan think, fetches the owners it asks for, writes the PodGroup if it
+differs, and then (never before) marks the pod as its member. A pod that cannot be grouped gets a Warning event, and
+is tried again.
+"""
+
+from __future__ import annotations
+
+from gangline.api.core import Pod
+from gangline.api.kinds import CONFIG_MAP, NAMESPACE, POD, POD_GROUP, PRIORITY_CLASS, Kind
+from gangline.api.meta import Object
+from gangline.api.selectors import equals, print_labels
+from gangline.errors import AlreadyExists, ApiError, Conflict, NotFound
+from gangline.grouper import write
+from gangline.grouper.foreign import Foreign
+from gangline.grouper.grouping import Grouping, Ungroupable
+from gangline.grouper.look import Answer, Look, Ref, Unseen
+from gangline.grouper.plan import plan
+from gangline.grouper.settings import GrouperSettings
+from gangline.runtime import Again, Context, Controller, Key, Watch, itself
+
+WARNING = "PodGrouperWarning"
+
+
+def controller(settings: GrouperSettings) -> Controller:
+    reads: list[Kind[Object]] = [POD_GROUP, PRIORITY_CLASS]
+    selectors: dict[Kind[Object], tuple[str, str]] = {
+        POD: (print_labels(equals(settings.pod_selector)), f"spec.schedulerName={settings.scheduler_name}")}
+    if settings.has_defaults:
+        reads.append(CONFIG_MAP)
+        selectors[CONFIG_MAP] = ("", f"metadata.name={settings.defaults_name}")
+    if settings.namespace_selector:
+        reads.append(NAMESPACE)
+    return Controller("grouper", Reconciler(settings), [Watch(POD, itself)], reads=reads, workers=settings.workers,
+                      selectors=selectors)
+
+
+class Reconciler:
+    def __init__(self, settings: GrouperSettings) -> None:
+        self._settings = settings
+        self._foreign: Foreign | None = None
+
+    async def __call__(self, ctx: Context, key: Key) -> Again | None:
+        pod = ctx.read.get(POD, key.name, key.namespace)
+        if pod is None or not self._selected(ctx, pod):
+            return None
+        try:
+            grouping = await self._think(ctx, pod)
+            if grouping is not None:
+                await self._write_group(ctx, grouping)
+                await _write_pod(ctx, pod, grouping)
+        except Conflict:
+            raise
+        except (Ungroupable, ApiError) as error:
+            ctx.events.tell(POD, pod, WARNING, str(error), warning=True)
+            if pod.metadata.deleting:
+                return None
+            raise
+        return None
+
+    def _selected(self, ctx: Context, pod: Pod) -> bool:
+        wanted = self._settings.namespace_selector
+        namespace = ctx.read.get(NAMESPACE, pod.namespace) if wanted else None
+        return not wanted or (namespace is not None and equals(wanted).matches(namespace.labels))
+
+    async def _think(self, ctx: Context, pod: Pod) -> Grouping | None:
+        """Think; fetch what was missing; think again, until nothing is missing."""
+        if self._foreign is None:
+            self._foreign = Foreign(ctx.client, ctx.clock)
+        seen: dict[Ref, Answer] = {}
+        while True:
+            try:
+                return plan(pod, Look(self._settings, ctx.read, seen))
+            except Unseen as unseen:
+                seen[unseen.ref] = await self._foreign.fetch(unseen.ref)
+
+    async def _write_group(self, ctx: Context, grouping: Grouping) -> None:
+        live = ctx.read.get(POD_GROUP, grouping.name, grouping.namespace)
+        if live is None:
+            try:
+                await ctx.client.create(POD_GROUP, write.new_object(grouping))
+                return
+            except AlreadyExists:
+                live = await ctx.client.get(POD_GROUP, grouping.name, grouping.namespace)
+        patch = write.change(live, grouping, self._settings)
+        if patch is not None:
+            await ctx.client.patch(POD_GROUP, grouping.name, grouping.namespace, patch)
+
+
+async def _write_pod(ctx: Context, pod: Pod, grouping: Grouping) -> None:
+    patch = write.pod_change(pod, grouping)
+    if patch is None:
+        return
+    try:
+        await ctx.client.patch(POD, pod.name, pod.namespace, patch)
+    except NotFound:
+        return

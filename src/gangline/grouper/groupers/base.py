@@ -1,0 +1,103 @@
+"""The rules that nearly every workload shares: name, owner, labels, queue, priority, preemptibility, delays, topology.
+
+A grouper calls `base` and replaces what its family does differently. `owners` are searched for priority, preemptibility and
+delays; most families search only the object they group by, the default grouper the whole chain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gangline.api import names
+from gangline.api.core import Pod
+from gangline.api.meta import Raw
+from gangline.grouper import durations, owners
+from gangline.grouper.defaults import defaults_of, kind_defaults
+from gangline.grouper.grouping import Grouping, Placement
+from gangline.grouper.look import Look
+from gangline.grouper.topowner import described
+
+TRAIN, BUILD, INFERENCE = "train", "build", "inference"
+PREEMPTIBILITIES = ("preemptible", "non-preemptible", "")
+PROJECT, USER = "project", "user"
+
+
+def base(pod: Pod, owner: Raw, read: Look, chain: Sequence[Raw] = (), fallback: str = TRAIN) -> Grouping:
+    """The group of an owner by the common rules, with a minimum of one pod."""
+    searched = chain or (owner,)
+    return Grouping(
+        name=names.kai_pod_group(owners.name_of(owner), owners.uid_of(owner)),
+        namespace=pod.namespace,
+        owner=owners.reference_to(owner),
+        labels=group_labels(pod, owner),
+        annotations=group_annotations(pod, owner),
+        queue=queue(pod, owner, read),
+        priority_class=priority_class(pod, searched, read, fallback),
+        preemptibility=preemptibility(pod, searched, read),
+        preemption_delay=_delay(pod, searched, names.PREEMPTION_DELAY, negative=False),
+        staleness_grace=_delay(pod, searched, names.STALENESS_GRACE, negative=True),
+        placement=placement(owners.annotations_of(owner)),
+    )
+
+
+def group_labels(pod: Pod, owner: Raw) -> dict[str, str]:
+    user = {USER: pod.labels[USER]} if USER in pod.labels else {}
+    return user | owners.labels_of(owner)
+
+
+def group_annotations(pod: Pod, owner: Raw) -> dict[str, str]:
+    user = {USER: pod.annotations[USER]} if USER in pod.annotations else {}
+    return user | {names.TOP_OWNER: described(owner)} | owners.annotations_of(owner)
+
+
+def queue(pod: Pod, owner: Raw, read: Look) -> str:
+    """The queue label of owner or pod (an empty one counts), else the older project label, else the default queue."""
+    for labels in (owners.labels_of(owner), pod.labels):
+        if read.settings.queue_label in labels:
+            return labels[read.settings.queue_label]
+    project = owners.labels_of(owner).get(PROJECT, pod.labels.get(PROJECT, ""))
+    if not project:
+        return names.DEFAULT_QUEUE
+    pool = pod.labels.get(read.settings.node_pool_label)
+    return project if pool is None else f"{project}-{pool}"
+
+
+def priority_class(pod: Pod, searched: Sequence[Raw], read: Look, fallback: str = TRAIN) -> str:
+    """The first class that exists: said by an owner (or, for an owner that says none, by the pod), then the kind's default."""
+    of_pod = pod.labels.get(names.PRIORITY_CLASS, pod.spec.priority_class_name)
+    said = [owners.labels_of(owner).get(names.PRIORITY_CLASS, of_pod) for owner in searched]
+    usual = defaults_of(read)
+    by_kind = [kind_defaults(usual, owner).priority for owner in searched]
+    return next((name for name in [*said, *by_kind] if read.has_priority_class(name)), fallback)
+
+
+def preemptibility(pod: Pod, searched: Sequence[Raw], read: Look) -> str:
+    """The first valid label of owners, then pod, then the kind's default; empty: it follows from the priority."""
+    for labels in [*(owners.labels_of(owner) for owner in searched), pod.labels]:
+        value = labels.get(names.PREEMPTIBILITY)
+        if value in PREEMPTIBILITIES:
+            return value
+    usual = defaults_of(read)
+    by_kind = [kind_defaults(usual, owner).preemptibility.lower() for owner in searched]
+    return next((value for value in by_kind if value and value in PREEMPTIBILITIES), "")
+
+
+def _delay(pod: Pod, searched: Sequence[Raw], annotation: str, *, negative: bool) -> str | None:
+    for said in [*(owners.annotations_of(owner) for owner in searched), pod.annotations]:
+        found = delay(said.get(annotation), negative=negative)
+        if found is not None:
+            return found
+    return None
+
+
+def delay(text: str | None, *, negative: bool = False) -> str | None:
+    """A duration in the form in which it is stored; None when it is none, or below zero where that makes no sense."""
+    nanos = durations.nanoseconds(text) if text is not None else None
+    if nanos is None or (nanos < 0 and not negative):
+        return None
+    return durations.canonical(nanos)
+
+
+def placement(annotations: dict[str, str]) -> Placement:
+    return Placement(annotations.get(names.TOPOLOGY, ""), annotations.get(names.TOPOLOGY_REQUIRED, ""),
+                     annotations.get(names.TOPOLOGY_PREFERRED, ""))
