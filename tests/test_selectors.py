@@ -1,0 +1,36 @@
+"""Label selectors as kubectl writes them."""
+
+from __future__ import annotations
+
+import pytest
+
+from gangline.api.selectors import equals, from_selector, parse_labels, print_labels
+from gangline.errors import BadInput
+
+LABELS = {"app": "llm", "tier": "2"}
+
+
+@pytest.mark.parametrize(("text", "matches"), [
+    ("", True), ("app=llm", True), ("app==llm,tier", True), ("app!=llm", False), ("!other", True), ("!app", False),
+    ("app in (llm, chat)", True), ("app notin (llm)", False), ("missing notin (x)", True), ("tier>1", True), ("tier<2", False),
+    ("missing!=x", True),
+])
+def test_a_selector_matches_as_kubernetes_says(text: str, matches: bool) -> None:
+    assert parse_labels(text).matches(LABELS) is matches
+
+
+@pytest.mark.parametrize("text", ["app in llm", "app in (llm", "=x,", "a=b,", "a b", "!"])
+def test_a_broken_selector_is_refused_and_quoted(text: str) -> None:
+    with pytest.raises(BadInput, match="unable to parse label selector"):
+        parse_labels(text)
+
+
+def test_printing_and_parsing_again_gives_the_same_selector() -> None:
+    selector = parse_labels("a=b,c!=d,e in (f,g),!h,k,m>3")
+    assert parse_labels(print_labels(selector)) == selector
+
+
+def test_a_selector_object_and_its_text_agree() -> None:
+    made = from_selector({"matchLabels": {"app": "llm"}, "matchExpressions": [{"key": "tier", "operator": "Exists"}]})
+    assert made == parse_labels("app=llm,tier")
+    assert equals({"app": "llm"}).matches(LABELS)
