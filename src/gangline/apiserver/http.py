@@ -41,9 +41,10 @@ async def serve(server: Server, host: str = "127.0.0.1", port: int = 0, tls: boo
     async def respond(request: web.BaseRequest) -> web.StreamResponse:
         return await _respond(server, request)
 
-    runner = web.ServerRunner(web.Server(respond, request_factory=_request_factory(server.settings.body_limit), access_log=None))
+    runner = web.ServerRunner(web.Server(respond, request_factory=_request_factory(server.settings.body_limit), access_log=None),
+                              shutdown_timeout=1)
     await runner.setup()
-    site = web.TCPSite(runner, host, port, ssl_context=context, backlog=512, shutdown_timeout=1)
+    site = web.TCPSite(runner, host, port, ssl_context=context, backlog=512)
     await site.start()
     bound = runner.addresses[0][1]
     shown = f"[{host}]" if ":" in host else host

@@ -1,0 +1,132 @@
+"""The client's verbs on the embedded server, in process and over HTTP alike."""
+
+from __future__ import annotations
+
+import ssl
+from collections.abc import AsyncIterator
+
+import pytest
+
+from embedded import admin, embedded
+from gangline.api.kinds import CONFIG_MAP, NODE, POD
+from gangline.apiserver.http import serve
+from gangline.apiserver.server import Server, ServerSettings
+from gangline.client import Client
+from gangline.client.http import Http
+from gangline.errors import AlreadyExists, Conflict, Gone, NotFound, Unavailable
+
+POD_BODY = {"metadata": {"name": "p", "namespace": "default"}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
+
+
+def config_map(name: str, **data: str) -> dict[str, object]:
+    return {"metadata": {"name": name, "namespace": "default", "labels": {"app": name[0]}}, "data": data}
+
+
+@pytest.fixture(params=["in process", "over http"])
+async def client(request: pytest.FixtureRequest) -> AsyncIterator[Client]:
+    async with embedded(settings=ServerSettings(tokens={"secret": "admin"})) as server:
+        if request.param == "in process":
+            yield admin(server)
+            return
+        async for each in _over_http(server):
+            yield each
+
+
+async def _over_http(server: Server) -> AsyncIterator[Client]:
+    listener = await serve(server)
+    trust = ssl.create_default_context(cadata=server.secrets.authority.pair.certificate.decode())
+
+    async def token() -> str:
+        return "secret"
+
+    client = Client(Http(listener.url, trust, token), manager="test")
+    try:
+        yield client
+    finally:
+        await client.close()
+        await listener.close()
+
+
+async def test_what_was_created_can_be_read_listed_and_deleted(client: Client) -> None:
+    made = await client.create(CONFIG_MAP, config_map("a", x="1"))
+    assert (await client.get(CONFIG_MAP, "a", "default")).data == {"x": "1"}
+    assert [each.uid for each in (await client.list(CONFIG_MAP, "default")).items] == [made.uid]
+    await client.delete(CONFIG_MAP, "a", "default", uid=made.uid)
+    with pytest.raises(NotFound, match='configmaps "a" not found'):
+        await client.get(CONFIG_MAP, "a", "default")
+
+
+async def test_a_list_is_read_page_by_page(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gangline.client.client.PAGE", 2)
+    for number in range(5):
+        await client.create(CONFIG_MAP, config_map(f"a{number}"))
+    assert [each.name for each in (await client.list(CONFIG_MAP, "default")).items] == ["a0", "a1", "a2", "a3", "a4"]
+
+
+async def test_labels_select(client: Client) -> None:
+    for name in ("a1", "a2", "b1"):
+        await client.create(CONFIG_MAP, config_map(name))
+    assert [each.name for each in (await client.list(CONFIG_MAP, labels={"app": "a"})).items] == ["a1", "a2"]
+    assert [each["metadata"]["name"] for each in await client.list_raw(CONFIG_MAP, labels="app!=a,app")] == ["b1"]
+
+
+async def test_a_second_create_and_a_stale_replace_are_refused(client: Client) -> None:
+    await client.create(CONFIG_MAP, config_map("a"))
+    with pytest.raises(AlreadyExists, match='configmaps "a" already exists'):
+        await client.create(CONFIG_MAP, config_map("a"))
+    stale = await client.get_raw(CONFIG_MAP, "a", "default")
+    await client.patch(CONFIG_MAP, "a", "default", {"data": {"x": "2"}})
+    with pytest.raises(Conflict, match="please apply your changes to the latest version"):
+        await client.replace(CONFIG_MAP, stale)
+
+
+async def test_a_field_we_have_never_heard_of_survives_our_patch(client: Client) -> None:
+    await client.create(NODE, {"metadata": {"name": "n"}, "spec": {"podCIDR": "10.1.0.0/24"}})
+    await client.patch(NODE, "n", "", {"metadata": {"labels": {"x": "y"}}})
+    assert (await client.get_raw(NODE, "n"))["spec"]["podCIDR"] == "10.1.0.0/24"
+
+
+async def test_apply_owns_only_what_it_says(client: Client) -> None:
+    await client.create(CONFIG_MAP, config_map("a", theirs="1"))
+    mine = {"metadata": {"name": "a", "namespace": "default"}, "data": {"mine": "2"}}
+    await client.apply(CONFIG_MAP, mine, manager="me")
+    await client.apply(CONFIG_MAP, mine | {"data": {}}, manager="me")
+    assert (await client.get(CONFIG_MAP, "a", "default")).data == {"theirs": "1"}
+
+
+async def test_a_watch_shows_each_change_after_its_revision(client: Client) -> None:
+    start = (await client.list(CONFIG_MAP)).revision
+    await client.create(CONFIG_MAP, config_map("a"))
+    await client.patch(CONFIG_MAP, "a", "default", {"data": {"x": "2"}})
+    await client.delete(CONFIG_MAP, "a", "default")
+    seen = []
+    async for event in client.watch(CONFIG_MAP, start):
+        seen.append((event.type, event.object.data))
+        if len(seen) == 3:
+            break
+    assert seen == [("ADDED", {}), ("MODIFIED", {"x": "2"}), ("DELETED", {"x": "2"})]
+
+
+async def test_a_pod_is_bound_once(client: Client) -> None:
+    await client.create(POD, POD_BODY)
+    await client.bind("p", "default", "node-1")
+    assert (await client.get(POD, "p", "default")).spec.node_name == "node-1"
+    with pytest.raises(Conflict, match="already assigned to node"):
+        await client.bind("p", "default", "node-2")
+
+
+async def test_a_revision_that_is_no_longer_kept_is_gone() -> None:
+    async with embedded(settings=ServerSettings(history=2)) as server:
+        client = admin(server)
+        for number in range(10):
+            await client.create(CONFIG_MAP, config_map(f"a{number}"))
+        with pytest.raises(Gone):
+            async for _ in client.watch(CONFIG_MAP, "5"):
+                pass
+
+
+async def test_no_answer_names_the_server() -> None:
+    client = Client(Http("http://127.0.0.1:9"), retries=0)
+    with pytest.raises(Unavailable, match=r"no answer from http://127.0.0.1:9"):
+        await client.get(NODE, "n")
+    await client.close()

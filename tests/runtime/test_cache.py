@@ -1,0 +1,107 @@
+"""The cache follows the server: lists, watches, lists again when it must, and tells what changed."""
+
+from __future__ import annotations
+
+from embedded import admin, embedded, until
+from gangline.api.core import ConfigMap
+from gangline.api.kinds import CONFIG_MAP, POD
+from gangline.apiserver.server import ServerSettings
+from gangline.client import Client
+from gangline.client.wire import Request, Response
+from gangline.runtime import Cache
+
+
+def config_map(name: str, owner: str = "") -> dict[str, object]:
+    meta: dict[str, object] = {"name": name, "namespace": "default", "labels": {"app": name[0]}}
+    if owner:
+        meta["ownerReferences"] = [{"apiVersion": "v1", "kind": "Pod", "name": "p", "uid": owner}]
+    return {"metadata": meta}
+
+
+async def test_a_reader_sees_what_was_there_and_what_comes() -> None:
+    async with embedded() as server:
+        client = admin(server)
+        await client.create(CONFIG_MAP, config_map("a1"))
+        cache = Cache(client)
+        cache.informer(CONFIG_MAP)
+        await cache.start()
+        assert cache.get(CONFIG_MAP, "a1", "default") is not None
+        await client.create(CONFIG_MAP, config_map("a2", owner="u1"))
+        await until(lambda: cache.get(CONFIG_MAP, "a2", "default") is not None)
+        assert [each.name for each in cache.owned(CONFIG_MAP, "u1")] == ["a2"]
+        assert [each.name for each in cache.list(CONFIG_MAP, labels={"app": "a"})] == ["a1", "a2"]
+        await client.delete(CONFIG_MAP, "a2", "default")
+        await until(lambda: cache.owned(CONFIG_MAP, "u1") == [])
+        await cache.stop()
+
+
+async def test_a_handler_is_told_before_and_after() -> None:
+    async with embedded() as server:
+        client = admin(server)
+        await client.create(CONFIG_MAP, config_map("a"))
+        cache = Cache(client)
+        told: list[tuple[bool, bool]] = []
+
+        def handler(before: ConfigMap | None, after: ConfigMap | None) -> None:
+            told.append((before is not None, after is not None))
+
+        cache.informer(CONFIG_MAP).on_change(handler)
+        await cache.start()
+        await client.patch(CONFIG_MAP, "a", "default", {"data": {"x": "1"}})
+        await client.delete(CONFIG_MAP, "a", "default")
+        await until(lambda: len(told) == 3)
+        assert told == [(False, True), (True, True), (True, False)]
+        await cache.stop()
+
+
+class Cut:
+    """A transport whose watches can be cut off."""
+
+    def __init__(self, inner: Client) -> None:
+        self.inner = inner.transport
+        self.open = True
+        self.watches = 0
+
+    async def send(self, request: Request) -> Response:
+        answer = await self.inner.send(request)
+        if answer.stream is not None:
+            self.watches += 1
+            if not self.open:
+                answer.stream = None
+        return answer
+
+    async def close(self) -> None:
+        await self.inner.close()
+
+
+async def test_what_was_deleted_while_the_watch_was_away_is_noticed() -> None:
+    async with embedded(settings=ServerSettings(history=2)) as server:
+        client = admin(server)
+        for name in ("a", "b"):
+            await client.create(CONFIG_MAP, config_map(name))
+        cut = Cut(client)
+        cut.open = False
+        cache = Cache(Client(cut, retries=0))
+        gone: list[str] = []
+        cache.informer(CONFIG_MAP).on_change(lambda before, after: gone.append(before.name) if before and not after else None)
+        await cache.start()
+        await client.delete(CONFIG_MAP, "a", "default")
+        for number in range(6):
+            await client.create(CONFIG_MAP, config_map(f"c{number}"))
+        cut.open = True
+        await until(lambda: gone == ["a"])
+        assert len(cache.list(CONFIG_MAP)) == 7
+        await cache.stop()
+
+
+async def test_selectors_keep_the_rest_out() -> None:
+    async with embedded() as server:
+        client = admin(server)
+        for name, scheduler in (("p", "kai-scheduler"), ("q", "other")):
+            await client.create(POD, {"metadata": {"name": name, "namespace": "default"}, "spec": {
+                "schedulerName": scheduler, "containers": [{"name": "c", "image": "i"}]}})
+        cache = Cache(client)
+        cache.informer(POD, fields="spec.schedulerName=kai-scheduler")
+        await cache.start()
+        assert [each.name for each in cache.list(POD)] == ["p"]
+        await cache.stop()

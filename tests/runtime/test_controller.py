@@ -1,0 +1,97 @@
+"""A controller loop: every change leads to a reconcile, failures come back later and later, no key is worked on twice at once."""
+
+from __future__ import annotations
+
+import asyncio
+
+from embedded import admin, embedded, until
+from gangline.api.kinds import CONFIG_MAP, POD
+from gangline.errors import BadInput
+from gangline.runtime import Again, Component, Context, Controller, Key, Manager, ManualClock, Watch, itself, owner
+from gangline.runtime.queue import WorkQueue
+
+
+async def test_a_key_waits_once_however_often_it_is_added() -> None:
+    queue = WorkQueue(ManualClock())
+    for _ in range(3):
+        queue.add(Key("ns", "a"))
+    key = await queue.take()
+    queue.add(key)
+    assert not queue.idle
+    queue.done(key)
+    assert await queue.take() == key
+    queue.done(key)
+    assert queue.idle
+
+
+async def test_failures_wait_longer_and_longer() -> None:
+    queue = WorkQueue(ManualClock())
+    key = Key("ns", "a")
+    assert [queue.retry(key) for _ in range(4)] == [0.005, 0.01, 0.02, 0.04]
+    for _ in range(30):
+        longest = queue.retry(key)
+    assert longest == 60
+    queue.forget(key)
+    assert queue.retry(key) == 0.005
+    queue.close()
+
+
+async def test_changes_of_owned_objects_lead_to_their_owner() -> None:
+    seen: list[Key] = []
+
+    async def reconcile(context: Context, key: Key) -> None:
+        seen.append(key)
+
+    async with embedded() as server:
+        client = admin(server)
+        controller = Controller("test", reconcile, [Watch(CONFIG_MAP, owner(POD))])
+        manager = Manager(Component("test", [controller]), client)
+        await manager.start()
+        await client.create(CONFIG_MAP, {"metadata": {"name": "a", "namespace": "default", "ownerReferences": [
+            {"apiVersion": "v1", "kind": "Pod", "name": "mother", "uid": "u"}]}})
+        await until(lambda: seen == [Key("default", "mother")])
+        await manager.stop()
+
+
+async def test_again_is_asked_of_the_clock_and_an_error_is_tried_again() -> None:
+    clock = ManualClock()
+    calls: list[float] = []
+
+    async def reconcile(context: Context, key: Key) -> Again | None:
+        calls.append(clock.now())
+        if len(calls) == 1:
+            raise BadInput("not yet")
+        return Again(3600) if len(calls) == 2 else None
+
+    async with embedded() as server:
+        client = admin(server)
+        manager = Manager(Component("test", [Controller("test", reconcile, [Watch(CONFIG_MAP, itself)])]), client, clock)
+        await manager.start()
+        await client.create(CONFIG_MAP, {"metadata": {"name": "a", "namespace": "default"}})
+        await until(lambda: len(calls) == 1 and manager.idle)
+        clock.advance(0.005)
+        await until(lambda: len(calls) == 2 and manager.idle)
+        clock.advance(3599)
+        await asyncio.sleep(0)
+        assert len(calls) == 2
+        clock.advance(1)
+        await until(lambda: len(calls) == 3)
+        await manager.stop()
+
+
+async def test_one_object_that_fails_does_not_stop_the_others() -> None:
+    done: list[str] = []
+
+    async def reconcile(context: Context, key: Key) -> None:
+        if key.name == "bad":
+            raise RuntimeError("broken")
+        done.append(key.name)
+
+    async with embedded() as server:
+        client = admin(server)
+        manager = Manager(Component("test", [Controller("test", reconcile, [Watch(CONFIG_MAP, itself)], workers=1)]), client)
+        await manager.start()
+        for name in ("bad", "good"):
+            await client.create(CONFIG_MAP, {"metadata": {"name": name, "namespace": "default"}})
+        await until(lambda: done == ["good"])
+        await manager.stop()
