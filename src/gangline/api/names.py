@@ -5,6 +5,8 @@ Code elsewhere asks here and never spells one. Grouped by who invented it: Grove
 
 from __future__ import annotations
 
+import hashlib
+
 # --- scheduler names -------------------------------------------------------------------------------------------------
 DEFAULT_SCHEDULER = "default-scheduler"
 KAI_SCHEDULER = "kai-scheduler"
@@ -35,11 +37,50 @@ CLIQUE_FINALIZER = "grove.io/podclique.grove.io"
 SCALING_GROUP_FINALIZER = "grove.io/podcliquescalinggroup.grove.io"
 COMPUTE_DOMAIN_FINALIZER = "grove.io/computedomain-finalizer"
 
+RESERVED_LABELS = "grove.io/"
+"""What begins so on a PodGang is the operator's; everything else there mirrors the set."""
+
+# --- Grove: what an object is for (label app.kubernetes.io/component) ----------------------------------------------------
+FOR_SERVICE = "pcs-headless-service"
+FOR_ROLE = "pod-role"
+FOR_ROLE_BINDING = "pod-role-binding"
+FOR_SERVICE_ACCOUNT = "pod-service-account"
+FOR_TOKEN = "pod-sa-token-secret"
+FOR_SCALING_GROUP = "pcs-podcliquescalinggroup"
+FOR_AUTOSCALER = "pcs-hpa"
+FOR_GANG = "podgang"
+FOR_STANDALONE_CLIQUE = "pcs-podclique"
+FOR_GROUPED_CLIQUE = "pcsg-podclique"
+FOR_CLAIM = "resource-claim"
+FOR_COMPUTE_DOMAIN = "pcs-computedomain"
+
+# --- Grove: inside a pod -------------------------------------------------------------------------------------------------
+INIT_CONTAINER = "grove-initc"
+INIT_IMAGE_VARIABLE = "GROVE_INIT_CONTAINER_IMAGE"
+TOKEN_VOLUME = "sa-token-secret-vol"
+POD_INFO_VOLUME = "pod-info-vol"
+POD_INFO_FOLDER = "/var/grove/pod-info"
+TOKEN_FOLDER = "/var/run/secrets/kubernetes.io/serviceaccount"
+MNNVL_CLAIM = "mnnvl-claim"
+MNNVL_OPT_OUT = "none"
+
 # --- scheduling gates --------------------------------------------------------------------------------------------------
 GATE_GROVE = "grove.io/podgang-pending-creation"
 GATE_KAI = "grove.io/podgang"
 GATE_DEFAULT = "scheduling.k8s.io/workload"
 GATE_KOORDINATOR = "scheduling.koordinator.sh/gang"
+GATE_VOLCANO = "scheduling.volcano.sh/gang"
+GATE_PASSTHROUGH = "gangline.io/gang"
+OUR_GATES = frozenset({GATE_GROVE, GATE_KAI, GATE_DEFAULT, GATE_KOORDINATOR, GATE_VOLCANO, GATE_PASSTHROUGH})
+"""Gates that the operator may lift; any other was set by someone else and is never touched."""
+
+# --- Volcano: labels and annotations -----------------------------------------------------------------------------------
+VOLCANO = "volcano"
+VOLCANO_QUEUE = "scheduling.grove.io/volcano-queue"
+VOLCANO_GROUP = "scheduling.volcano.sh/group-name"
+KUBE_GROUP = "scheduling.k8s.io/group-name"
+DEFAULT_VOLCANO_QUEUE = "default"
+LPX_SCHEDULER = "lpx-scheduler"
 
 # --- KAI: labels and annotations ---------------------------------------------------------------------------------------
 QUEUE = "kai.scheduler/queue"
@@ -87,12 +128,32 @@ GPU_COUNT_LABEL = "nvidia.com/gpu.count"
 SYSTEM_NAMESPACE = "gangline-system"
 VERDICT = "gangline.io/verdict"
 """Annotation on a PodGroup: the scheduler's verdict on a waiting gang, as JSON."""
+BIND_FAILURES = "gangline.io/bind-failures"
+"""Annotation on a pod: how often binding it failed."""
+BIND_AFTER = "gangline.io/bind-after"
+"""Annotation on a pod: when it may be bound again, after a failure."""
 RUN_SECONDS = "gangline.io/run-seconds"
 """Annotation on a pod: how long its containers run on a simulated node before they succeed."""
 EXIT_CODE = "gangline.io/exit-code"
 """Annotation on a pod: what its containers end with on a simulated node."""
 SIMULATED = "gangline.io/simulated"
 """Label of nodes that the simulated kubelet plays."""
+POOL = "gangline.io/pool"
+"""Label of simulated nodes: the pool of the nodes file they come from."""
+HEALTH = "gangline.io/health"
+"""Annotation on a simulated node: `lost` or `not-ready` plays that failure while it is there."""
+FAILURES = "gangline.io/failures"
+"""Annotation on a simulated node: failures planned by age, as JSON."""
+START_SECONDS = "gangline.io/start-seconds"
+"""Annotation on a pod: how long a simulated node takes before its first container starts."""
+INIT_SECONDS = "gangline.io/init-seconds"
+"""Annotation on a pod: how long each of its init containers runs on a simulated node."""
+READY_SECONDS = "gangline.io/ready-seconds"
+"""Annotation on a pod: how long after their start its containers become ready on a simulated node."""
+STOP_SECONDS = "gangline.io/stop-seconds"
+"""Annotation on a pod: how long it takes to stop on a simulated node, within its grace period."""
+METRIC = "gangline.io/metric"
+"""Annotation on a HorizontalPodAutoscaler: the value its metrics have in the simulated world."""
 
 
 # --- generated names -----------------------------------------------------------------------------------------------------
@@ -129,3 +190,38 @@ def role(pcs: str) -> str:
 
 def token_secret(pcs: str) -> str:
     return f"{pcs}-ic-sat"
+
+
+def legacy_token_secret(pcs: str) -> str:
+    return f"{pcs}-initc-sa-token-secret"
+
+
+def shared_claim(owner: str, template: str, replica: int | None) -> str:
+    """A ResourceClaim that an owner's replicas share; replica None: all of them share one."""
+    return f"{owner}-{'all' if replica is None else replica}-{template}"
+
+
+def compute_domain(pcs: str, replica: int, group: str) -> str:
+    return f"{pcs}-{replica}-{group}"
+
+
+def pod_hostname(clique: str, index: int) -> str:
+    return f"{clique}-{index}"
+
+
+_SUFFIX_LETTERS = "bcdfghjklmnpqrstvwxz2456789"
+
+
+def suffix(*parts: str) -> str:
+    """Five letters that always follow from the same parts, in the alphabet of generated names."""
+    return letters(5, *parts)
+
+
+def letters(count: int, *parts: str) -> str:
+    """A digest of the parts in the alphabet of generated names."""
+    number = int.from_bytes(hashlib.sha256("\0".join(parts).encode()).digest(), "big")
+    found = []
+    for _ in range(count):
+        number, rest = divmod(number, len(_SUFFIX_LETTERS))
+        found.append(_SUFFIX_LETTERS[rest])
+    return "".join(found)

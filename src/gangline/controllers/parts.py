@@ -1,7 +1,7 @@
 """What one pod asks for and holds, as a PodGroup's status counts it.
 
-Used by podgroup.py only. Counts what containers request plus shared GPUs and GPU claims; init containers and overhead are left
-out, as upstream's status does. The scheduler's own view of a pod is rules/requests.py. No input or output.
+Used by podgroup.py only. Counts what containers request plus shared GPUs and GPU claims; init containers and overhead
+are left out, as upstream's status does. The scheduler's own view of a pod is rules/requests.py. No input or output.
 """
 
 from __future__ import annotations

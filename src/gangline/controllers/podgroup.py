@@ -1,8 +1,8 @@
 """PodGroup status: what the pods of a group ask for and what they hold.
 
-Stands after the binder in the journey (status flows back) and before the Queue controller, which adds up what is written
-here. Each pod's part is worked out once per change of that pod; a group's total is a running sum. It never touches scheduling
-conditions, which are the scheduler's.
+Stands after the binder in the journey (status flows back) and before the Queue controller, which adds up what is
+written here. Each pod's part is worked out once per change of that pod; a group's total is a running sum. It never
+touches scheduling conditions, which are the scheduler's.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The queue tree's running totals: what the PodGroups of each queue, and of the queues below it, ask for and hold.
 
-Kept by the Queue controller. A change of one group costs one step per level; moving a queue counts the tree anew, once. Queues
-that stand in a ring are counted once each and never loop. No input or output.
+Kept by the Queue controller. A change of one group costs one step per level; moving a queue counts the tree anew, once.
+Queues that stand in a ring are counted once each and never loop. No input or output.
 """
 
 from __future__ import annotations

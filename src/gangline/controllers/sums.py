@@ -1,8 +1,8 @@
 """Exact sums of resource lists, kept up to date member by member.
 
-Stands below the PodGroup and Queue controllers. A sum knows each member's part, so a change costs only that member; amounts are
-integers of nano-units, so nothing drifts. It prints as Kubernetes would have added the quantities.
-Nothing here knows pods or queues.
+Stands below the PodGroup and Queue controllers. A sum knows each member's part, so a change costs only that member;
+amounts are integers of nano-units, so nothing drifts. It prints as Kubernetes would have added the quantities. Nothing
+here knows pods or queues.
 """
 
 from __future__ import annotations

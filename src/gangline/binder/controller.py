@@ -1,0 +1,246 @@
+"""BindRequest → bound pod, or undone.
+
+Stands between the scheduler, which decides, and the kubelet, which runs. A request is settled at once when it cannot or
+need not be carried out (pure: `settled`); otherwise the plugins prepare, the pod is bound, and the request says so.
+Whatever fails is undone completely, and the pod waits longer after each failure; how long stands on the pod itself, so
+neither a restart nor a new request forgets it. Never chooses a node.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from gangline.api import names
+from gangline.api.core import Node, Pod
+from gangline.api.kai import BindRequest
+from gangline.api.kinds import BIND_REQUEST, NODE, POD, PVC, Kind
+from gangline.api.meta import Object, Raw
+from gangline.binder import plugins, reservations
+from gangline.binder.attempt import Attempt, CannotBind, NotYet
+from gangline.binder.plugins.plugin import Plugin
+from gangline.binder.plugins.volumes import claims_of
+from gangline.binder.settings import DEFAULTS, Settings
+from gangline.client.wire import STRATEGIC_PATCH
+from gangline.errors import ApiError, NotFound
+from gangline.rules import requests
+from gangline.runtime import Again, Context, Controller, Key, Reader, Watch, itself
+from gangline.runtime.clock import timestamp
+
+log = logging.getLogger(__name__)
+T = TypeVar("T", bound=Object)
+NUMA_PREDICTED = "kai.scheduler/numa-placement-predicted"
+SUCCEEDED, FAILED = "Succeeded", "Failed"
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """A request that ends without a bind; `reason` empty: it is fulfilled."""
+
+    reason: str = ""
+
+
+def settled(request: BindRequest, pod: Pod | None, node: Node | None, scheduler_name: str) -> Settled | None:
+    """Whether there is nothing to do for a request, or nothing that can be done."""
+    spec = request.spec
+    owner = next((each.uid for each in request.metadata.owner_references if each.kind == POD.kind), None)
+    if pod is None:
+        return Settled(f"pod {request.namespace}/{spec.pod_name} does not exist")
+    if owner is not None and owner != pod.uid:
+        return Settled(f"it was made for an earlier pod named {pod.name}")
+    if pod.spec.node_name:
+        here = pod.spec.node_name == spec.selected_node
+        return Settled("" if here else f"the pod is already on node {pod.spec.node_name}")
+    if pod.metadata.deleting:
+        return Settled("the pod is being deleted")
+    if pod.spec.scheduler_name != scheduler_name:
+        return Settled(f"the pod belongs to scheduler {pod.spec.scheduler_name}, not {scheduler_name}")
+    if node is None:
+        return Settled(f"node {spec.selected_node} does not exist")
+    if spec.received_resource_type == requests.FRACTION and not spec.selected_gpu_groups:
+        return Settled("it shares a GPU but names no GPU group")
+    return None
+
+
+def gave_up(request: BindRequest) -> bool:
+    limit = request.spec.backoff_limit
+    return request.status.phase == FAILED and (limit is None or request.status.failed_attempts >= limit)
+
+
+def next_try(failures: int, settings: Settings) -> float:
+    """Seconds to wait after so many failures in a row."""
+    return float(min(settings.first_delay * 2.0 ** min(failures - 1, 30), settings.longest_delay))
+
+
+def failures_of(pod: Pod) -> int:
+    text = pod.annotations.get(names.BIND_FAILURES, "")
+    return int(text) if text.isdigit() else 0
+
+
+def extra_annotations(request: BindRequest) -> dict[str, str]:
+    """What the pod is told about its place, in the same write as the bind."""
+    found = {names.RECEIVED_TYPE: request.spec.received_resource_type} if request.spec.received_resource_type else {}
+    if request.spec.predicted_numa_zones:
+        found[NUMA_PREDICTED] = json.dumps(list(request.spec.predicted_numa_zones), separators=(",", ":"))
+    return found
+
+
+class Binder:
+    def __init__(self, settings: Settings, steps: Sequence[Plugin]) -> None:
+        self._settings, self._steps = settings, steps
+        self._since: dict[Key, float] = {}
+        self._due: dict[Key, float] = {}
+
+    async def reconcile(self, ctx: Context, key: Key) -> Again | None:
+        request = ctx.read.get(BIND_REQUEST, key.name, key.namespace)
+        if request is None or request.metadata.deleting or request.status.phase == SUCCEEDED or gave_up(request):
+            self._forget(key)
+            return None
+        wait = self._due.get(key, 0.0) - ctx.clock.now()
+        if wait > 0:
+            return Again(wait)
+        pod = await _find(ctx, POD, request.spec.pod_name, request.namespace)
+        node = await _find(ctx, NODE, request.spec.selected_node)
+        end = settled(request, pod, node, self._settings.scheduler_name)
+        if end is not None:
+            await self._settle(ctx, request, pod, end)
+            return None
+        assert pod is not None and node is not None
+        since = self._since.setdefault(key, ctx.clock.now())
+        return await self._try(Attempt(ctx, request, pod, node, since, annotations=extra_annotations(request)), key)
+
+    async def _try(self, attempt: Attempt, key: Key) -> Again | None:
+        try:
+            for plugin in self._steps:
+                await plugin.prepare(attempt)
+            await attempt.ctx.client.bind(attempt.pod.name, attempt.pod.namespace, attempt.node.name, uid=attempt.pod.uid,
+                                          annotations=attempt.annotations)
+        except NotYet as wait:
+            return Again(wait.seconds)
+        except (ApiError, CannotBind) as error:
+            return await self._failed(attempt, key, error)
+        self._forget(key)
+        await self._succeeded(attempt)
+        return None
+
+    def _forget(self, key: Key) -> None:
+        self._since.pop(key, None)
+        self._due.pop(key, None)
+
+    async def _settle(self, ctx: Context, request: BindRequest, pod: Pod | None, end: Settled) -> None:
+        if not end.reason:
+            await _write(ctx, request, {"phase": SUCCEEDED, "reason": None})
+            return
+        attempts = max(request.status.failed_attempts, request.spec.backoff_limit or 0)
+        await _write(ctx, request, {"phase": FAILED, "reason": end.reason, "failedAttempts": attempts})
+
+    async def _succeeded(self, attempt: Attempt) -> None:
+        ctx, pod = attempt.ctx, attempt.pod
+        await _write(ctx, attempt.request, {"phase": SUCCEEDED, "reason": None})
+        if self._settings.manner.tells_every_bind or failures_of(pod):
+            text = f"Pod bound successfully to node {attempt.node.name}"
+            ctx.events.tell(POD, pod, "Bound", text)
+            await _condition(ctx, pod, "True", "Bound", text)
+
+    async def _failed(self, attempt: Attempt, key: Key, error: ApiError | CannotBind) -> Again | None:
+        """Undo everything, unless the pod turns out to be bound after all (the answer was lost, or another was faster)."""
+        ctx, request = attempt.ctx, attempt.request
+        pod = await _live(ctx, attempt.pod)
+        if pod is None or pod.uid != attempt.pod.uid or pod.spec.node_name:
+            bound_here = pod is not None and pod.uid == attempt.pod.uid and pod.spec.node_name == attempt.node.name
+            if not bound_here:
+                await self._undo(attempt)
+            end = settled(request, pod, attempt.node, self._settings.scheduler_name)
+            await self._settle(ctx, request, pod, end or Settled(str(error)))
+            return None
+        await self._undo(attempt)
+        self._since.pop(key, None)
+        return await self._record(attempt, key, error)
+
+    async def _record(self, attempt: Attempt, key: Key, error: ApiError | CannotBind) -> Again | None:
+        ctx, request, pod = attempt.ctx, attempt.request, attempt.pod
+        failures = failures_of(pod) + 1
+        delay = next_try(failures, self._settings)
+        final = isinstance(error, CannotBind) and error.final
+        attempts = max(request.status.failed_attempts + 1, (request.spec.backoff_limit or 0) if final else 0)
+        text = f"{error}; binding is tried again in {delay:g} s"
+        await ctx.client.patch(POD, pod.name, pod.namespace, {"metadata": {"annotations": {
+            names.BIND_FAILURES: str(failures), names.BIND_AFTER: timestamp(ctx.clock.now() + delay)}}})
+        ctx.events.tell(POD, pod, "BindingError", f"cannot bind {attempt}: {text}", warning=True)
+        await _condition(ctx, pod, "False", "BindingError", text)
+        again = request.spec.backoff_limit is not None and attempts < request.spec.backoff_limit
+        if again:
+            self._due[key] = ctx.clock.now() + delay
+        await _write(ctx, request, {"phase": FAILED, "reason": str(error), "failedAttempts": attempts})
+        return Again(delay) if again else None
+
+    async def _undo(self, attempt: Attempt) -> None:
+        """Every plugin undoes its part, even if another cannot; what is left over is found by the next try or the clean-up."""
+        for plugin in reversed(self._steps):
+            try:
+                await plugin.undo(attempt)
+            except (ApiError, CannotBind) as error:
+                log.warning("undoing %s for %s: %s", plugin.name, attempt, error)
+
+
+async def _find(ctx: Context, kind: Kind[T], name: str, namespace: str = "") -> T | None:
+    """From the cache, or from the server when the cache may be behind."""
+    found = ctx.read.get(kind, name, namespace)
+    if found is not None or not name:
+        return found
+    try:
+        return await ctx.client.get(kind, name, namespace)
+    except NotFound:
+        return None
+
+
+async def _live(ctx: Context, pod: Pod) -> Pod | None:
+    try:
+        return await ctx.client.get(POD, pod.name, pod.namespace)
+    except NotFound:
+        return None
+
+
+async def _write(ctx: Context, request: BindRequest, status: Raw) -> None:
+    try:
+        await ctx.client.patch(BIND_REQUEST, request.name, request.namespace, {"status": status}, subresource="status")
+    except NotFound:
+        log.debug("BindRequest %s/%s went with its pod", request.namespace, request.name)
+
+
+async def _condition(ctx: Context, pod: Pod, status: str, reason: str, message: str) -> None:
+    now = timestamp(ctx.clock.now())
+    condition = {"type": "PodBound", "status": status, "reason": reason, "message": message, "lastTransitionTime": now}
+    try:
+        await ctx.client.patch(POD, pod.name, pod.namespace, {"status": {"conditions": [condition]}}, subresource="status",
+                               content_type=STRATEGIC_PATCH)
+    except NotFound:
+        log.debug("pod %s/%s is gone", pod.namespace, pod.name)
+
+
+def _waiting_for(index: str, values: Iterable[str], read: Reader) -> list[Key]:
+    return [Key(each.namespace, each.name) for value in values for each in read.by(BIND_REQUEST, index, value)
+            if each.status.phase != SUCCEEDED]
+
+
+def controller(settings: Settings = DEFAULTS) -> Controller:
+    binder = Binder(settings, plugins.build(settings))
+
+    def of_pod(pod: Pod, read: Reader) -> Iterable[Key]:
+        """Requests that wait for this reservation pod to say which GPU it holds."""
+        ours = pod.namespace == settings.reservation_namespace
+        return _waiting_for("group", reservations.by_group(pod), read) if ours else []
+
+    def of_claim(claim: Object, read: Reader) -> Iterable[Key]:
+        users = read.by(POD, "volume", f"{claim.namespace}/{claim.name}")
+        return _waiting_for("pod", [f"{pod.namespace}/{pod.name}" for pod in users], read)
+
+    return Controller(
+        "binder", binder.reconcile, workers=settings.workers, reads=(NODE,),
+        watches=(Watch(BIND_REQUEST, itself), Watch(POD, of_pod), Watch(PVC, of_claim)),
+        indexes=((BIND_REQUEST, "group", lambda request: request.spec.selected_gpu_groups),
+                 (BIND_REQUEST, "pod", lambda request: [f"{request.namespace}/{request.spec.pod_name}"]),
+                 (POD, "volume", lambda pod: [f"{pod.namespace}/{name}" for name in claims_of(pod)])))

@@ -1,0 +1,47 @@
+"""Shared GPUs, the device's side: make sure that each GPU group of the request holds a real GPU, and put the pod in the group.
+
+First of all plugins, so that the others know the devices. What a reservation is, and when it ends, is in ../reservations.py.
+"""
+
+from __future__ import annotations
+
+import contextlib
+
+from gangline.api import names
+from gangline.api.kinds import POD
+from gangline.binder import reservations
+from gangline.binder.attempt import Attempt
+from gangline.binder.plugins.plugin import Plugin
+from gangline.errors import NotFound
+from gangline.rules import requests
+
+
+class Reservation(Plugin):
+    name = "reservation"
+    priority = 1000
+
+    async def prepare(self, attempt: Attempt) -> None:
+        if not attempt.shares_gpu:
+            return
+        groups = attempt.request.spec.selected_gpu_groups
+        for group in groups:
+            attempt.devices.append(await reservations.reserve(attempt, group, self.settings))
+        labels = group_labels(groups, requests.request(attempt.pod).gpu.count)
+        if any(attempt.pod.labels.get(key) != value for key, value in labels.items()):
+            patch = {"metadata": {"labels": labels}}
+            attempt.pod = await attempt.ctx.client.patch(POD, attempt.pod.name, attempt.pod.namespace, patch)
+
+    async def undo(self, attempt: Attempt) -> None:
+        if not attempt.shares_gpu:
+            return
+        labels = {key: None for key in attempt.pod.labels if key == names.GPU_GROUP or key.startswith(names.GPU_GROUP + "/")}
+        if labels:
+            with contextlib.suppress(NotFound):
+                await attempt.ctx.client.patch(POD, attempt.pod.name, attempt.pod.namespace, {"metadata": {"labels": labels}})
+
+
+def group_labels(groups: tuple[str, ...], devices: int) -> dict[str, str]:
+    """One label for a pod on one shared GPU; one per GPU for a pod on several."""
+    if devices > 1:
+        return {f"{names.GPU_GROUP}/{group}": group for group in groups}
+    return {names.GPU_GROUP: groups[0]}

@@ -1,0 +1,177 @@
+"""GPU groups: a shared GPU is held by a reservation pod for as long as somebody uses it.
+
+A reservation pod asks the kubelet for one whole GPU and says in an annotation which one it got. Its state is in the
+cluster only, so a restart loses nothing. Who arrives first *touches* the reservation; who cleans up deletes it only at
+the revision at which it saw nobody using it. So an arrival and a departure cannot miss each other, not even in two
+processes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+from collections.abc import Iterable
+
+from gangline.api import names
+from gangline.api.core import Pod
+from gangline.api.kai import BindRequest
+from gangline.api.kinds import BIND_REQUEST, POD
+from gangline.api.meta import Raw, as_raw, condition
+from gangline.binder.attempt import Attempt, CannotBind, NotYet
+from gangline.binder.settings import Settings
+from gangline.client import Client
+from gangline.errors import AlreadyExists, Conflict, NotFound
+from gangline.rules import times
+from gangline.runtime import Again, Context, Controller, Key, Reader, Watch
+
+log = logging.getLogger(__name__)
+TOUCHED = "gangline.io/reserved-for"
+LOOK_AGAIN = 5.0
+CONTAINER = "resource-reservation"
+GROUP = "group"
+
+
+def pod_name(node: str, group: str) -> str:
+    """The same for everybody who reserves this group, so that two can never reserve two GPUs for it."""
+    return f"gpu-reservation-{hashlib.sha256(f'{node}/{group}'.encode()).hexdigest()[:16]}"
+
+
+def by_group(pod: Pod) -> list[str]:
+    """Every GPU group a pod is in, or reserves."""
+    prefix = names.GPU_GROUP + "/"
+    return list(dict.fromkeys(value for key, value in pod.labels.items() if key == names.GPU_GROUP or key.startswith(prefix)))
+
+
+async def reserve(attempt: Attempt, group: str, settings: Settings) -> str:
+    """The UUID of the group's GPU; raises NotYet until its reservation pod has said it."""
+    client, namespace, name = attempt.ctx.client, settings.reservation_namespace, pod_name(attempt.node.name, group)
+    try:
+        pod = await client.patch(POD, name, namespace, {"metadata": {"annotations": {TOUCHED: attempt.pod.uid}}})
+    except NotFound:
+        pod = await _create(attempt, group, settings)
+    device = pod.annotations.get(names.RESERVED_GPU)
+    if device and not pod.metadata.deleting:
+        return device
+    age = attempt.ctx.clock.now() - (times.seconds(pod.metadata.creation_timestamp) or attempt.ctx.clock.now())
+    if age < settings.reservation_timeout:
+        raise NotYet(f"waiting for reservation pod {namespace}/{name} to say which GPU it holds", LOOK_AGAIN)
+    await _delete(client, pod)
+    raise CannotBind(f"reservation pod {namespace}/{name} did not get a GPU of node {attempt.node.name} in "
+                     f"{settings.reservation_timeout:g} s")
+
+
+async def _create(attempt: Attempt, group: str, settings: Settings) -> Pod:
+    waiting = next((pod for pod in attempt.ctx.read.list(POD, settings.scale_namespace) if _unscheduled(pod)), None)
+    if waiting is not None:
+        raise CannotBind(f"the cluster is growing (scaling pod {waiting.name} waits), so no GPU is reserved on "
+                         f"{attempt.node.name} now")
+    wanted = reservation_pod(attempt, group, settings)
+    try:
+        return await attempt.ctx.client.create(POD, wanted)
+    except AlreadyExists:
+        return await attempt.ctx.client.get(POD, wanted["metadata"]["name"], settings.reservation_namespace)
+
+
+def _unscheduled(pod: Pod) -> bool:
+    found = condition(pod.status.conditions, "PodScheduled")
+    return found is not None and found.status != "True"
+
+
+def reservation_pod(attempt: Attempt, group: str, settings: Settings) -> Raw:
+    gpu = {names.NVIDIA_GPU: "1"}
+    given = settings.reservation_resources
+    container: Raw = {
+        "name": CONTAINER, "image": settings.reservation_image, "imagePullPolicy": "IfNotPresent",
+        "resources": {part: {**(given.get(part) or {}), **gpu} for part in ("requests", "limits")},
+        "env": [{"name": name, "valueFrom": {"fieldRef": {"fieldPath": path}}}
+                for name, path in (("POD_NAME", "metadata.name"), ("POD_NAMESPACE", "metadata.namespace"))],
+    }
+    if settings.fake_gpu_nodes:
+        container |= {"image": "ubuntu", "args": ["sleep", "infinity"]}
+    if settings.reservation_container_security is not None:
+        container["securityContext"] = settings.reservation_container_security
+    spec: Raw = {"nodeName": attempt.node.name, "serviceAccountName": settings.reservation_service_account,
+                 "containers": [container], "tolerations": [as_raw(each) for each in attempt.pod.spec.tolerations]}
+    if settings.reservation_runtime_class:
+        spec["runtimeClassName"] = settings.reservation_runtime_class
+    if settings.reservation_pod_security is not None:
+        spec["securityContext"] = settings.reservation_pod_security
+    return {"metadata": {"name": pod_name(attempt.node.name, group), "namespace": settings.reservation_namespace,
+                         "labels": {"app": settings.reservation_app, names.GPU_GROUP: group},
+                         "annotations": {"karpenter.sh/do-not-disrupt": "true", TOUCHED: attempt.pod.uid}}, "spec": spec}
+
+
+async def settle(ctx: Context, group: str, settings: Settings) -> None:
+    """Bring one group in order: a reservation nobody uses goes, a pod that shares a GPU nobody holds goes.
+
+    Who arrives makes a request, touches the reservation, then labels its pod. So: note the reservation's revision, then
+    look for requests, then for pods. Whoever arrived before that revision is seen as one of the two; whoever comes
+    later changes the revision.
+    """
+    held, sharers = await _members(ctx.client, group, settings)
+    if not held:
+        await _delete_unheld(ctx, group, sharers)
+    elif not sharers and not any(_wants(each, group) for each in (await ctx.client.list(BIND_REQUEST)).items):
+        _, late = await _members(ctx.client, group, settings)
+        for pod in [] if late else held:
+            await _delete(ctx.client, pod)
+
+
+async def _members(client: Client, group: str, settings: Settings) -> tuple[list[Pod], list[Pod]]:
+    """Who reserves the group, and who shares it."""
+    pods = (await client.list(POD, labels={names.GPU_GROUP: group})).items
+    pods += (await client.list(POD, labels={f"{names.GPU_GROUP}/{group}": group})).items
+    return split(pods, settings)
+
+
+def split(pods: list[Pod], settings: Settings) -> tuple[list[Pod], list[Pod]]:
+    held = [pod for pod in pods if pod.namespace == settings.reservation_namespace]
+    others = [pod for pod in pods if pod.namespace != settings.reservation_namespace]
+    return held, [pod for pod in others if pod.status.phase in ("Pending", "Running")]
+
+
+def in_order(read: Reader, group: str, settings: Settings) -> bool:
+    """Whether, as far as the cache knows, the group needs nothing: spares the server most questions."""
+    held, sharers = split(read.by(POD, GROUP, group), settings)
+    if sharers or not held:
+        return bool(held) or not any(pod.status.phase == "Running" for pod in sharers)
+    return any(_wants(each, group) for each in read.by(BIND_REQUEST, GROUP, group))
+
+
+def clean_up(settings: Settings) -> Controller:
+    """Looks at a group when a pod or a request leaves it, and at all groups at start."""
+
+    async def reconcile(ctx: Context, key: Key) -> Again | None:
+        if not in_order(ctx.read, key.name, settings):
+            await settle(ctx, key.name, settings)
+        return None
+
+    def of_pod(pod: Pod, read: Reader) -> Iterable[Key]:
+        return [Key("", group) for group in by_group(pod)]
+
+    def of_request(request: BindRequest, read: Reader) -> Iterable[Key]:
+        return [Key("", group) for group in request.spec.selected_gpu_groups]
+
+    return Controller(
+        "reservations", reconcile, workers=4, watches=(Watch(POD, of_pod), Watch(BIND_REQUEST, of_request)),
+        indexes=((POD, GROUP, by_group), (BIND_REQUEST, GROUP, lambda request: request.spec.selected_gpu_groups)))
+
+
+def _wants(request: BindRequest, group: str) -> bool:
+    return group in request.spec.selected_gpu_groups and request.status.phase not in ("Succeeded", "Failed")
+
+
+async def _delete_unheld(ctx: Context, group: str, sharers: list[Pod]) -> None:
+    for pod in sharers:
+        if pod.status.phase == "Running" and not pod.metadata.deleting:
+            text = f"nothing holds the GPU of group {group} any more, so the pod must stop"
+            ctx.events.tell(POD, pod, "SharedGpuLost", text, warning=True)
+            await ctx.client.delete(POD, pod.name, pod.namespace, uid=pod.uid)
+
+
+async def _delete(client: Client, pod: Pod) -> None:
+    """Only if nobody touched it since we looked."""
+    try:
+        await client.delete(POD, pod.name, pod.namespace, uid=pod.uid, revision=pod.metadata.resource_version, grace=0)
+    except (NotFound, Conflict):
+        log.debug("reservation %s is in use again or gone", pod.name)
