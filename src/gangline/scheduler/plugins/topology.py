@@ -1,0 +1,104 @@
+"""Keep a gang together: candidate node sets by topology domain, tightest first, and scores for preferred levels.
+
+Stands between place.py and the nodes: for each group with a topology rule it answers with the nodes of the domains
+that could hold its tasks, in the order that `domains.py` decides; place.py tries one set after the other. Inside a
+domain the emptiest preferred sub-domain scores highest. Never places anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TypeVar
+
+from .. import domains
+from ..domains import Demand, Question, Room, Tally
+from ..hooks import SubsetRefused
+from ..model.gang import Gang, Group, PodSet
+from ..model.node import Node
+from ..model.resources import GPU, Vector
+from ..model.task import Task
+from ..model.topology import Domain, TopologyTree
+from ..refusals import PODS, GangRefusals
+from ..session import Session
+
+Key = TypeVar("Key")
+
+
+class Topology:
+    name = "topology"
+    beyond_shape = True
+
+    def __init__(self, session: Session, arguments: Mapping[str, str]) -> None:
+        self._session = session
+        self._cluster = session.cluster
+        self._scores: dict[str, dict[str, float]] = {}
+        self._free: dict[TopologyTree, Tally] = {}
+        self._slots: dict[tuple[TopologyTree, Vector, int], Tally] = {}
+        index = self._cluster.names.index
+        backed = (record.resource for record in self._cluster.devices.classes.values() if record.resource)
+        self._elsewhere = frozenset(place for name in backed if (place := index(name)) != GPU)
+
+    def scores(self, task: Task) -> bool:
+        """Scores belong to the group that is being placed, as soon as one of its levels is preferred."""
+        return bool(self._scores)
+
+    def before_gang(self, gang: Gang) -> None:
+        self._scores = {}
+
+    def node_score(self, task: Task, node: Node) -> float | None:
+        """The score of the nearest group above the task that has one; a node outside it is dropped."""
+        if not self._scores:
+            return 0.0
+        member: PodSet | Group | None = task.pod_set
+        while member is not None:
+            scores = self._scores.get(member.name)
+            if scores is not None:
+                return scores.get(node.name)
+            member = member.parent
+        return 0.0
+
+    def subset_nodes(
+        self, gang: Gang, member: Group | PodSet, pod_sets: Sequence[PodSet], tasks: Sequence[Task], nodes: Sequence[Node]
+    ) -> list[Sequence[Node]]:
+        rule = member.topology
+        if rule is None or not rule.topology:
+            return [nodes]
+        tree = self._cluster.topology(rule.topology)
+        if tree is None:
+            missing = f"Requested topology {rule.topology} does not exist"
+            self._refuse(gang, [GangRefusals(PODS, (missing,), self.name, resolvable=False)])
+            raise SubsetRefused
+        if not tasks:
+            return [nodes]
+        top = domains.common_domain(tree, (node.name for node in nodes), rule.preferred)
+        room = self._room(tree, domains.demand_of(tasks), top)
+        answer = domains.choose(Question(gang, member.name, rule, pod_sets), tree, top, room, self._cluster.names)
+        if answer.scores is not None:
+            self._scores[member.name] = answer.scores
+        if not answer.domains:
+            problem = [GangRefusals(PODS, (answer.error,), self.name, resolvable=False)] if answer.error else []
+            self._refuse(gang, answer.refusals + problem)
+            raise SubsetRefused
+        known = {node.name: node for node in nodes}
+        return [[known[name] for name in domain.nodes if name in known] for domain in answer.domains]
+
+    def _refuse(self, gang: Gang, refusals: Iterable[GangRefusals]) -> None:
+        """Only the action that places for real tells; what-ifs do not."""
+        if self._session.action == "allocate":
+            for refusal in refusals:
+                self._session.refuse(gang, refusal)
+
+    def _room(self, tree: TopologyTree, demand: Demand, top: Domain) -> Room:
+        free = self._tally(self._free, tree, tree, lambda node: node.later)
+        if not demand.uniform:
+            return Room(demand, free.of, lambda domain: None, top, self._elsewhere)
+        pods = self._tally(
+            self._slots, (tree, demand.largest, demand.count), tree, lambda node: (domains.slots(node, demand, self._elsewhere),))
+        return Room(demand, free.of, lambda domain: int(pods.of(domain)[0]), top, self._elsewhere)
+
+    def _tally(self, kept: dict[Key, Tally], key: Key, tree: TopologyTree, measure: Callable[[Node], Vector]) -> Tally:
+        tally = kept.get(key)
+        if tally is None:
+            tally = kept[key] = Tally(tree.leaf_of, self._cluster.nodes, measure)
+        tally.catch_up(self._cluster)
+        return tally
