@@ -18,7 +18,7 @@ it cares about:
     first, 0: no opinion) before_task(task, gang) -> Refusal | None           victim_invariant(task, gang) -> Refusal
     | None predicate(task, node) -> Refusal | None             node_score(task, node) -> float | None (None drops the
     node) before_scoring(task, nodes) -> None                 gpu_score(task, node, group) -> float
-    over_capacity(gang, tasks) -> Refusal | None        firm_over_quota(gang, tasks) -> Refusal | None
+    over_capacity(gang, tasks), firm_over_quota(gang, tasks) -> GangRefusals | None      (see refusals.py)
     task_over_capacity(task, gang, node) -> Refusal | None
     can_reclaim(gang) -> Refusal | None                 (no plugin answers: nobody may reclaim)
     reclaim_victim(preemptor, victim) -> bool           preempt_victim(preemptor, victim) -> bool
@@ -30,9 +30,15 @@ it cares about:
     allocated(task) / deallocated(task) -> None         state that follows these is written through `session.journal`
 
 Plugins may also offer `scenario_generator` (see `victims.py`) and the figures
-`queue_allocated/queue_deserved/queue_fair_share(queue)`, of which the first plugin that has them is asked. A scoring
-hook whose answer depends on more than the task's shape and the node's own state says so with a class attribute
-`beyond_shape = True`; then nodes are scored anew for every task.
+`queue_allocated/queue_deserved/queue_fair_share(queue)`, of which the first plugin that has them is asked.
+
+Scores are kept per task shape (`rank.py`). A scoring plugin therefore says more about itself:
+
+    shape_score(task, node)     the same as node_score, for a score that depends only on the task's shape and the node's own state and
+                                that comes in steps of at least 10
+    node_rank(task, node)       instead of a score below 10 that is relative to the set of nodes: its order, smallest first
+    never(task, node)           True: this node refuses every task of this shape for good (labels, taints, kind of node)
+    beyond_shape = True         the score depends on more; then nodes are scored one by one for every task for which `scores(task)` is true
 """
 
 from __future__ import annotations
@@ -44,8 +50,9 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from ..errors import Refusal
 from .model.gang import Gang, Group, PodSet
 from .model.node import Node
-from .model.queue import Queue
+from .model.queue import NOTHING, Amount, Queue
 from .model.task import Task
+from .refusals import GangRefusals
 
 if TYPE_CHECKING:
     from .session import Session
@@ -64,19 +71,19 @@ PluginClass = Callable[["Session", Mapping[str, str]], Plugin]
 
 @dataclass(slots=True)
 class QueueSide:
-    """One side of a queue comparison: the queue, the next gang in its subtree (None among victims), and the victims
-    counted so far."""
+    """One side of a queue comparison: the queue, and the next gang in its subtree. Among victims there is no gang; `taken` is then what the
+    victims popped so far and the next one hold together."""
 
     queue: Queue
     gang: Gang | None = None
-    victims: Sequence[Gang] = ()
+    taken: Amount = NOTHING
 
 
 class SubsetRefused(Exception):
     """A plugin says that no set of nodes can do; the refusal (if any) is for the gang."""
 
-    def __init__(self, refusal: Refusal | None = None) -> None:
-        super().__init__(refusal.reason if refusal else "no node set")
+    def __init__(self, refusal: GangRefusals | None = None) -> None:
+        super().__init__(refusal.reason if refusal else "no node set can do")
         self.refusal = refusal
 
 
@@ -130,6 +137,7 @@ class Hooks:
     # ── sum ──
 
     def node_score(self, task: Task, node: Node) -> float | None:
+        """The sum of all scores; None when a plugin drops the node."""
         total = 0.0
         for method in self.methods("node_score"):
             score: float | None = method(task, node)
@@ -139,7 +147,7 @@ class Hooks:
         return total
 
     def gpu_score(self, task: Task, node: Node, group: str) -> float:
-        return sum(method(task, node, group) for method in self.methods("gpu_score"))
+        return sum((float(method(task, node, group)) for method in self.methods("gpu_score")), 0.0)
 
     # ── pass on ──
 

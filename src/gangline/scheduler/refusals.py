@@ -7,7 +7,7 @@ The reasons are upstream's words, because people search for them and tools match
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 PODS = "PodSchedulingErrors"
@@ -17,6 +17,9 @@ DELAYED = "PreemptionDelayNotElapsed"
 NO_QUEUE = "QueueDoesNotExist"
 NO_ROOM = "Not enough resources for the workload"
 
+SEVERAL = "Unable to schedule podgroup"
+SEPARATOR = ". \n"
+NO_POD = "Unable to schedule pod"
 NO_NODE = "no nodes with enough resources were found"
 
 
@@ -32,19 +35,22 @@ class GangRefusals:
 
 
 def task_text(base: str, reasons: Iterable[str]) -> str:
-    """The text of a task that found no node: the base sentence and how many nodes said what."""
+    """The text of a task that found no node: the base sentence, then how many nodes gave which reason."""
     counted = sorted(f"{number} {reason}" for reason, number in Counter(reasons).items())
-    return base + (": " + "".join(f"{line}." for line in [". \n".join(counted)]) if counted else "")
+    return f"{base}: {SEPARATOR.join(counted)}." if counted else base
 
 
 def joined(refusals: Sequence[GangRefusals]) -> str:
-    """All reasons of a gang as one text, each on its own line."""
-    lines: list[str] = []
-    for refusal in refusals:
-        lines.append(f"\n{refusal.reason}.")
-        lines += sorted(f"\n{message}." for message in refusal.details or refusal.messages)
-    return "".join(lines)
+    """All refusals of a gang as one detailed text, one line each."""
+    if not refusals:
+        return ""
+    reason = refusals[0].reason if len(refusals) == 1 else SEVERAL
+    return f"\n{reason}." + "".join(sorted(f"\n{', '.join(each.details or each.messages)}." for each in refusals))
 
 
-def gang_messages(texts: Mapping[str, str]) -> list[str]:
-    return [texts[uid] for uid in sorted(texts)]
+def summary(refusals: Sequence[GangRefusals]) -> str:
+    """The same, short: equal messages are counted."""
+    reason = refusals[0].reason if len(refusals) == 1 else SEVERAL
+    counted = Counter(message for each in refusals for message in each.messages)
+    lines = sorted(f"{number} {message}" if number > 1 else message for message, number in counted.items())
+    return f"{reason}: {SEPARATOR.join(lines)}." if lines else reason

@@ -15,12 +15,14 @@ from ..errors import ConfigError, Refusal
 from .decisions import Commit, Decisions, Evict, GangUpdate, Refuse
 from .hooks import Hooks, PluginClass
 from .model.cluster import Cluster
-from .model.gang import Gang
-from .model.node import Node
+from .model.gang import Gang, Group, PodSet
+from .model.node import Node, NodeList
 from .model.queue import Queue
+from .model.resources import GPU, Vector, summed
 from .model.task import Task
+from .order import tasks_to_allocate
 from .plugins import plugin_class
-from .refusals import GangRefusals, joined
+from .refusals import GangRefusals, summary
 from .settings import Settings
 from .statement import Statement
 
@@ -47,10 +49,14 @@ class Session:
         self.steps: dict[str, int] = {}
         self.memo: dict[Any, Any] = {}
         self._refusals: dict[str, _Mine] = {}
+        self._all_nodes: NodeList | None = None
+        self._token = cluster.memo.setdefault(("order", settings.plugins_key), object())
         self.queues: dict[str, Queue] = {name: queue for name, queue in cluster.queues.items() if cluster.path_of(name)}
+        self.token = self._token
         self.min_gpu_memory, self.max_gpu_memory = self._gpu_memory()
         self.hooks = Hooks(())
         self.hooks = Hooks([*self._configured(), *[make(self, {}) for make in extra]])
+        self.beyond_shape = [plugin for plugin in self.hooks.having("node_score") if hasattr(plugin, "beyond_shape")]
 
     def _configured(self) -> list[Any]:
         made = []
@@ -71,8 +77,73 @@ class Session:
         self.journal.rollback(self._start)
         self.journal.clear()
 
+    @property
+    def all_nodes(self) -> NodeList:
+        """Every node, by name."""
+        if self._all_nodes is None:
+            self._all_nodes = NodeList(sorted(self.cluster.nodes.values(), key=lambda node: node.name), whole=True)
+        return self._all_nodes
+
     def statement(self) -> Statement:
         return Statement(self)
+
+    def waiting_gangs(self) -> list[Gang]:
+        """Gangs with pending tasks and enough living ones to be worth a try, by uid."""
+        return [gang for gang in self.pending_gangs() if gang.ready and not gang.record.skipped]
+
+    def pending_gangs(self) -> list[Gang]:
+        """Gangs with pending tasks, by uid."""
+        gangs = self.cluster.gangs
+        return [gangs[uid] for uid in sorted(self.cluster.waiting) if gangs[uid].pending]
+
+    # ── order ──
+
+    def gang_key(self, gang: Gang) -> tuple[Any, ...]:
+        """Smaller goes first: the plugins' keys, then age, then uid."""
+        cached = gang.order_key
+        if cached is None or cached[0] is not self._token:
+            cached = gang.order_key = (self._token, (*self.hooks.key("gang_order", gang), gang.created, gang.uid))
+        key: tuple[Any, ...] = cached[1]
+        return key
+
+    def task_key(self, task: Task) -> tuple[Any, ...]:
+        cached = task.order_key
+        if cached is None or cached[0] is not self._token:
+            cached = task.order_key = (self._token, (*self.hooks.key("task_order", task), task.created, task.uid))
+        key: tuple[Any, ...] = cached[1]
+        return key
+
+    def member_key(self, member: Group | PodSet) -> tuple[Any, ...]:
+        return (*self.hooks.key("sub_group_order", member), member.name)
+
+    def wanted(self, gang: Gang, simulation: bool) -> list[Task]:
+        """The tasks to place next (see `order.tasks_to_allocate`), kept until a status changes."""
+        cached = gang.wanted
+        if cached is None or cached[0] != (gang.original.version, simulation):
+            tasks = tasks_to_allocate(gang, simulation, self.member_key, self.task_key)
+            cached = gang.wanted = ((gang.original.version, simulation), tasks)
+        found: list[Task] = cached[1]
+        return found
+
+    def asked(self, gang: Gang, simulation: bool = True) -> Vector:
+        """What the tasks to place next ask for; GPU memory as devices of the smallest GPU in the cluster."""
+        tasks = self.wanted(gang, simulation)
+        total = summed(task.request for task in tasks)
+        memory = sum(task.gpu.count * task.gpu.memory for task in tasks)
+        if memory and self.min_gpu_memory:
+            total = (*total[:GPU], total[GPU] + memory / self.min_gpu_memory, *total[GPU + 1:])
+        return total
+
+    # ── capacity ──
+
+    def over_capacity(self, gang: Gang, tasks: list[Task]) -> GangRefusals | None:
+        """Whether placing these tasks would put a queue over its limit, or non-preemptible work over its quota."""
+        refusal: GangRefusals | None = self.hooks.first("over_capacity", gang, tasks)
+        return refusal or self.firm_over_quota(gang, tasks)
+
+    def firm_over_quota(self, gang: Gang, tasks: list[Task]) -> GangRefusals | None:
+        refusal: GangRefusals | None = self.hooks.first("firm_over_quota", gang, tasks)
+        return refusal
 
     # ── what was decided ──
 
@@ -86,10 +157,8 @@ class Session:
         self.journal.set_attr(gang, "last_eviction", self.now)
 
     def refuse(self, gang: Gang, refusal: GangRefusals) -> None:
-        """Remember why the gang was not placed; the same words are not remembered twice."""
-        mine = self._refusals.setdefault(gang.uid, _Mine()).gang
-        if refusal not in mine:
-            mine.append(refusal)
+        """Remember why the gang was not placed."""
+        self._refusals.setdefault(gang.uid, _Mine()).gang.append(refusal)
 
     def refuse_task(self, task: Task, text: str) -> None:
         assert task.gang is not None
@@ -111,7 +180,7 @@ class Session:
             gang, mine = self.cluster.gangs[uid], self._refusals[uid]
             if mine.gang and gang.pending:
                 refusals = tuple(Refusal(each.plugin, message, each.resolvable) for each in mine.gang for message in each.messages)
-                yield Refuse(uid, refusals, joined(mine.gang), dict(sorted(mine.tasks.items())))
+                yield Refuse(uid, refusals, summary(mine.gang), dict(sorted(mine.tasks.items())))
 
     def _updates(self) -> Iterable[GangUpdate]:
         for uid in sorted(self.cluster.gangs):

@@ -57,6 +57,11 @@ class Settings:
     search_steps: int = 0
     default_gpu_memory: int | None = None
 
+    @property
+    def plugins_key(self) -> tuple[tuple[str, tuple[tuple[str, str], ...]], ...]:
+        """The plugins and their arguments as something to compare and to look up by."""
+        return tuple((each.name, tuple(sorted(each.arguments.items()))) for each in self.plugins)
+
     def arguments(self, plugin: str) -> Mapping[str, str]:
         for setting in self.plugins:
             if setting.name == plugin:

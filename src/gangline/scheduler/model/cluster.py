@@ -30,7 +30,7 @@ from .dra import Devices
 from .gang import Gang
 from .journal import Journal
 from .node import Node
-from .queue import Amount, Booking, Queue, amount_of
+from .queue import NOTHING, Booking, Queue, amount_of
 from .resources import ResourceNames, Vector, minus, plus
 from .status import ACTIVE_USED, ALLOCATED, Status
 from .task import Shape, Task, is_plain, shape_key
@@ -62,6 +62,8 @@ class Cluster:
         self.generation = 0
         self.waiting: dict[str, None] = {}
         self.suspects: dict[str, None] = {}
+        self.shunning: dict[str, None] = {}
+        self.liking: dict[str, None] = {}
         self.shapes: dict[tuple[Any, ...], Shape] = {}
         self.memo: dict[Any, Any] = {}
         self._tasks_of_gang: dict[str, dict[str, Task]] = {}
@@ -143,6 +145,8 @@ class Cluster:
             self._tasks_of_gang.setdefault(record.gang, {})[task.uid] = task
             if record.gang in self.gangs:
                 self.gangs[record.gang].join(task)
+        _listed(self.shunning, task.uid, bool(record.pod_anti_affinity))
+        _listed(self.liking, task.uid, bool(record.pod_affinity or record.preferred_affinity or record.preferred_anti_affinity))
         self._seat(task)
         self._book(task)
         self._look_at(record.gang)
@@ -150,6 +154,8 @@ class Cluster:
     def _remove_task(self, uid: Key) -> None:
         task = self.tasks.pop(str(uid))
         gang = task.record.gang
+        _listed(self.shunning, task.uid, False)
+        _listed(self.liking, task.uid, False)
         self._unbook(task)
         self._unseat(task)
         if gang:
@@ -211,7 +217,7 @@ class Cluster:
             return
         if task.status & ALLOCATED:
             amount = amount_of(task.given, self.names)
-            task.booked = Booking(queue, held=amount, firm=Amount() if gang.preemptible else amount)
+            task.booked = Booking(queue, held=amount, firm=NOTHING if gang.preemptible else amount)
         elif task.status == Status.PENDING:
             task.booked = Booking(queue, asked=amount_of(task.request, self.names), gpu_memory=task.gpu.count * task.gpu.memory)
         else:

@@ -8,7 +8,7 @@ or quotas are plugins, not here.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ..records import NodeRecord
@@ -222,6 +222,17 @@ class Node:
 
     def __repr__(self) -> str:
         return f"<node {self.name} idle={self.idle} releasing={self.releasing}>"
+
+
+class NodeList(list[Node]):
+    """Nodes to choose from. `whole`: for tasks placed from this list, searching the whole cluster finds the same node, because the others
+    have no room."""
+
+    __slots__ = ("whole",)
+
+    def __init__(self, nodes: Iterable[Node], whole: bool = False) -> None:
+        super().__init__(nodes)
+        self.whole = whole
 
 
 def _shifted(vector: Vector, gpus: int) -> Vector:

@@ -21,6 +21,9 @@ class Amount(NamedTuple):
     gpu: int = 0
 
 
+NOTHING = Amount()
+
+
 def amount_of(vector: Vector, names: ResourceNames) -> Amount:
     return Amount(int(vector[CPU]), int(vector[MEMORY]), half_up(names.total_gpus(vector) * 100))
 
@@ -59,18 +62,18 @@ class Booking:
     """How one task is counted in its queue's sums."""
 
     queue: Queue
-    held: Amount = Amount()
-    firm: Amount = Amount()
-    asked: Amount = Amount()
+    held: Amount = NOTHING
+    firm: Amount = NOTHING
+    asked: Amount = NOTHING
     gpu_memory: int = 0
 
     def apply(self, sign: int) -> None:
         queue = self.queue
-        queue.held = _moved(queue.held, self.held, sign)
-        queue.held_firm = _moved(queue.held_firm, self.firm, sign)
-        queue.asked = _moved(queue.asked, self.asked, sign)
+        queue.held = moved(queue.held, self.held, sign)
+        queue.held_firm = moved(queue.held_firm, self.firm, sign)
+        queue.asked = moved(queue.asked, self.asked, sign)
         queue.asked_gpu_memory += sign * self.gpu_memory
 
 
-def _moved(total: Amount, by: Amount, sign: int) -> Amount:
+def moved(total: Amount, by: Amount, sign: int) -> Amount:
     return Amount(total.cpu + sign * by.cpu, total.memory + sign * by.memory, total.gpu + sign * by.gpu)

@@ -1,0 +1,66 @@
+"""Whether labels match a selector, a node matches affinity terms, and a toleration covers a taint — on the core's own records.
+
+The semantics are Kubernetes'. Plain functions; nothing is remembered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from .model.node import Node
+from .records import NodeTerm, Requirement, Taint, Toleration
+
+BLOCKING = ("NoSchedule", "NoExecute")
+
+
+def matches(requirement: Requirement, labels: Mapping[str, str]) -> bool:
+    value = labels.get(requirement.key)
+    match requirement.operator:
+        case "In":
+            return value is not None and value in requirement.values
+        case "NotIn":
+            return value is None or value not in requirement.values
+        case "Exists":
+            return value is not None
+        case "DoesNotExist":
+            return value is None
+        case "Gt" | "Lt":
+            return value is not None and _compares(requirement.operator, value, requirement.values)
+    return False
+
+
+def _compares(operator: str, value: str, bounds: tuple[str, ...]) -> bool:
+    try:
+        left, right = int(value), int(bounds[0])
+    except (ValueError, IndexError):
+        return False
+    return left > right if operator == "Gt" else left < right
+
+
+def all_match(requirements: Iterable[Requirement], labels: Mapping[str, str]) -> bool:
+    return all(matches(requirement, labels) for requirement in requirements)
+
+
+def node_matches(terms: tuple[NodeTerm, ...], node: Node) -> bool:
+    """One of the terms must hold; a term without requirements matches nothing."""
+    fields = {"metadata.name": node.name}
+    return any((term.labels or term.fields) and all_match(term.labels, node.labels) and all_match(term.fields, fields)
+               for term in terms)
+
+
+def untolerated(taints: Iterable[Taint], tolerations: tuple[Toleration, ...]) -> Taint | None:
+    """The first taint that keeps the pod away."""
+    for taint in taints:
+        if taint.effect in BLOCKING and not any(_tolerates(toleration, taint) for toleration in tolerations):
+            return taint
+    return None
+
+
+def _tolerates(toleration: Toleration, taint: Taint) -> bool:
+    if toleration.effect and toleration.effect != taint.effect:
+        return False
+    if toleration.key and toleration.key != taint.key:
+        return False
+    if toleration.operator == "Exists":
+        return True
+    return bool(toleration.key) and toleration.value == taint.value

@@ -1,0 +1,112 @@
+"""Inter-pod affinity: which nodes a pod may, must not, or would like to share a domain with other pods on.
+
+Used by the predicates (required terms) and by the podaffinity plugin (preferred terms). It looks at the pods as the model places them at this moment,
+leaving ones included.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from ..matching import all_match
+from ..model.node import Node
+from ..model.task import Task
+from ..records import PodTerm
+
+if TYPE_CHECKING:
+    from ..model.cluster import Cluster
+
+Pair = tuple[str, str]
+
+
+def term_matches(term: PodTerm, owner: Task, other: Task) -> bool:
+    """Whether the term of `owner` selects `other`."""
+    if term.selector is None:
+        return False
+    namespaces = term.namespaces or (owner.namespace,)
+    return (term.every_namespace or other.namespace in namespaces) and all_match(term.selector, other.labels)
+
+
+def placed_pods(cluster: Cluster) -> Iterator[tuple[Node, Task]]:
+    for node in cluster.nodes.values():
+        for placed in node.placed.values():
+            yield node, placed.task
+
+
+@dataclass(slots=True)
+class Required:
+    """Counts per (topology key, value): pods that all affinity terms select, pods that an anti-affinity term selects, and pods whose own
+    anti-affinity selects this one."""
+
+    affinity: Counter[Pair] = field(default_factory=Counter)
+    anti: Counter[Pair] = field(default_factory=Counter)
+    shunned: Counter[Pair] = field(default_factory=Counter)
+
+
+def required_counts(cluster: Cluster, task: Task) -> Required:
+    found = Required()
+    record = task.record
+    for node, other in placed_pods(cluster):
+        if other is task:
+            continue
+        if record.pod_affinity and all(term_matches(term, task, other) for term in record.pod_affinity):
+            _count(found.affinity, record.pod_affinity, node)
+        _count(found.anti, [term for term in record.pod_anti_affinity if term_matches(term, task, other)], node)
+        _count(found.shunned, [term for term in other.record.pod_anti_affinity if term_matches(term, other, task)], node)
+    return found
+
+
+def _count(counts: Counter[Pair], terms: Iterable[PodTerm], node: Node) -> None:
+    for term in terms:
+        value = node.labels.get(term.topology_key)
+        if value is not None:
+            counts[term.topology_key, value] += 1
+
+
+def required_refusal(found: Required, task: Task, node: Node) -> str | None:
+    """Why the node will not do, in words; None when it does."""
+    record = task.record
+    if not _affinity_holds(found, task, node):
+        return "node(s) didn't match pod affinity rules"
+    if any(found.anti.get((term.topology_key, node.labels.get(term.topology_key, "")), 0) for term in record.pod_anti_affinity):
+        return "node(s) didn't match pod anti-affinity rules"
+    if any(found.shunned.get(pair, 0) for pair in node.labels.items()):
+        return "node(s) didn't satisfy existing pods anti-affinity rules"
+    return None
+
+
+def _affinity_holds(found: Required, task: Task, node: Node) -> bool:
+    """Every term has a matching pod in the node's domain, or nobody matches anywhere and the pod matches its own terms."""
+    terms = task.record.pod_affinity
+    if not terms:
+        return True
+    if any(term.topology_key not in node.labels for term in terms):
+        return False
+    if all(found.affinity.get((term.topology_key, node.labels[term.topology_key]), 0) for term in terms):
+        return True
+    return not found.affinity and all(term_matches(term, task, task) for term in terms)
+
+
+def preferred_scores(cluster: Cluster, task: Task, hard_weight: int = 1) -> Counter[Pair]:
+    """Raw score per (topology key, value), as wished by this pod and by the pods that are there."""
+    scores: Counter[Pair] = Counter()
+    record = task.record
+    for node, other in placed_pods(cluster):
+        if other is task:
+            continue
+        for sign, terms in ((1, record.preferred_affinity), (-1, record.preferred_anti_affinity)):
+            _weigh(scores, [term for term in terms if term_matches(term, task, other)], node, sign)
+        for sign, terms in ((1, other.record.preferred_affinity), (-1, other.record.preferred_anti_affinity)):
+            _weigh(scores, [term for term in terms if term_matches(term, other, task)], node, sign)
+        _weigh(scores, [term for term in other.record.pod_affinity if term_matches(term, other, task)], node, hard_weight, 1)
+    return scores
+
+
+def _weigh(scores: Counter[Pair], terms: Iterable[PodTerm], node: Node, sign: int, weight: int | None = None) -> None:
+    for term in terms:
+        value = node.labels.get(term.topology_key)
+        if value is not None:
+            scores[term.topology_key, value] += sign * (term.weight if weight is None else weight)

@@ -1,0 +1,59 @@
+"""Where to put tasks that share a GPU: nodes with a shared device that has room first, and on a node the fullest (or emptiest) device.
+
+The room test looks only at memory, so tasks that ask for no GPU at all are attracted to nodes with shared devices too, as upstream does it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from ..model.gpu import WHOLE_GPU, device_memory
+from ..model.node import Node
+from ..model.task import Task
+from ..scores import GPU_SHARING
+
+if TYPE_CHECKING:
+    from ..session import Session
+
+
+class GpuSharingOrder:
+    """Prefer nodes on which some shared device has room for the task."""
+
+    name = "gpusharingorder"
+
+    def __init__(self, session: Session, arguments: Mapping[str, str]) -> None:
+        pass
+
+    def node_score(self, task: Task, node: Node) -> float:
+        shared = node.shared
+        if not shared.used:
+            return 0.0
+        memory = device_memory(task, node.gpu_memory)
+        return GPU_SHARING if any(shared.fits(group, memory) for group in shared.used) else 0.0
+
+    shape_score = node_score
+
+
+class GpuPack:
+    """Prefer the fullest shared device; open a new one last."""
+
+    name = "gpupack"
+
+    def __init__(self, session: Session, arguments: Mapping[str, str]) -> None:
+        pass
+
+    def gpu_score(self, task: Task, node: Node, group: str) -> float:
+        return 0.0 if group == WHOLE_GPU else node.shared.used_portion(group)
+
+
+class GpuSpread:
+    """Prefer a whole free device, then the emptiest shared one."""
+
+    name = "gpuspread"
+
+    def __init__(self, session: Session, arguments: Mapping[str, str]) -> None:
+        pass
+
+    def gpu_score(self, task: Task, node: Node, group: str) -> float:
+        return 1.0 if group == WHOLE_GPU else 1.0 - node.shared.used_portion(group)

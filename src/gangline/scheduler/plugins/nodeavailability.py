@@ -1,0 +1,25 @@
+"""A node that has idle room for the task now comes before one where it would have to wait."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from ..model.node import Node
+from ..model.task import Task
+from ..scores import AVAILABILITY
+
+if TYPE_CHECKING:
+    from ..session import Session
+
+
+class NodeAvailability:
+    name = "nodeavailability"
+
+    def __init__(self, session: Session, arguments: Mapping[str, str]) -> None:
+        pass
+
+    def node_score(self, task: Task, node: Node) -> float:
+        return AVAILABILITY if node.fits_now(task) else 0.0
+
+    shape_score = node_score

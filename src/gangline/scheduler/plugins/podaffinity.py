@@ -1,0 +1,35 @@
+"""Prefer nodes whose domain holds pods that this one likes, or that like this one; the raw score, not normalised."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from ..model.node import Node
+from ..model.task import Task
+from ..scores import POD_AFFINITY
+from .affinity import Counter, Pair, preferred_scores
+
+if TYPE_CHECKING:
+    from ..session import Session
+
+
+class PodAffinity:
+    name = "podaffinity"
+    beyond_shape = True
+
+    def __init__(self, session: Session, arguments: Mapping[str, str]) -> None:
+        self._cluster = session.cluster
+        self._pairs: Counter[Pair] = Counter()
+
+    def scores(self, task: Task) -> bool:
+        record = task.record
+        return bool(record.preferred_affinity or record.preferred_anti_affinity or self._cluster.liking)
+
+    def before_scoring(self, task: Task, nodes: Sequence[Node]) -> None:
+        self._pairs = preferred_scores(self._cluster, task) if self.scores(task) else Counter()
+
+    def node_score(self, task: Task, node: Node) -> float:
+        if not self._pairs:
+            return 0.0
+        return POD_AFFINITY * sum(self._pairs.get(pair, 0) for pair in node.labels.items())
