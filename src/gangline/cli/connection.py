@@ -1,7 +1,7 @@
 """Which cluster a command speaks to, and the kinds that cluster serves.
 
-The kubeconfig is, in this order: `--kubeconfig`, `$KUBECONFIG`, the platform started here by `gangline up` (`$GANGLINE_HOME/kubeconfig`), and
-`~/.kube/config`. Commands get a `Connection` and never open files themselves.
+The kubeconfig is, in this order: `--kubeconfig`, `$KUBECONFIG`, the platform started here by `gangline up`
+(`$GANGLINE_HOME/kubeconfig`), and `~/.kube/config`. Commands get a `Connection` and never open files themselves.
 """
 
 from __future__ import annotations
@@ -23,6 +23,9 @@ from gangline.api.meta import Object
 from gangline.client import Client
 from gangline.client.kubeconfig import load, transport
 from gangline.errors import ApiError, BadInput
+
+PREFERRED = ("", "grove.io", "scheduler.grove.io", "scheduling.run.ai")
+"""Groups that win where several have a kind of the same name."""
 
 
 def home() -> Path:
@@ -51,7 +54,7 @@ class Connection:
         if not found:
             known = sorted({each.kind.plural for each in served})
             raise BadInput(f"the server at {self.server} serves no {name!r}; it serves: {', '.join(known)}")
-        return min(found, key=lambda each: (each.kind.group not in ("", "grove.io", "scheduling.run.ai"), each.kind.resource)).kind
+        return min(found, key=lambda each: (each.kind.group not in PREFERRED, each.kind.resource)).kind
 
     async def served(self) -> list[Served]:
         groups = [""] + [each["name"] for each in (await self.json("/apis")).get("groups", [])]

@@ -15,7 +15,8 @@ from gangline.errors import BadInput, NotFound
 @click.argument("names", nargs=-1)
 @click.option("-f", "--filename", "files", multiple=True, metavar="FILE", help="file, folder or - (may be repeated)")
 @cluster_options
-def command(kind: str | None, names: tuple[str, ...], files: tuple[str, ...], kubeconfig: str | None, namespace: str | None) -> None:
+def command(kind: str | None, names: tuple[str, ...], files: tuple[str, ...], kubeconfig: str | None,
+            namespace: str | None) -> None:
     if not files and not (kind and names):
         raise click.UsageError("say what to delete: KIND NAME, or -f FILE")
     run(_delete(kind or "", names, files, kubeconfig, namespace))

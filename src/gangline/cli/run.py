@@ -15,8 +15,8 @@ from gangline.components import COMPONENTS
 @click.command(help="Run one component until Ctrl-C: " + ", ".join(COMPONENTS) + ".")
 @click.argument("component", type=click.Choice(list(COMPONENTS)))
 @click.option("--kubeconfig", metavar="FILE", help="which cluster (default: the one we run in, else the platform started here)")
-@click.option("--compat", multiple=True, type=click.Choice(["grove", "kai"]), help="upstream's names and habits (may be repeated)")
-@click.option("--schedule-period", type=float, default=1.0, show_default=True, help="seconds between scheduling cycles, at least")
+@click.option("--compat", multiple=True, type=click.Choice(["grove", "kai"]), help="upstream's names and habits")
+@click.option("--schedule-period", type=float, default=1.0, show_default=True, help="seconds between cycles, at least")
 @click.option("--log", "level", default="info", show_default=True, type=click.Choice(["debug", "info", "warning", "error"]))
 def command(component: str, kubeconfig: str | None, compat: tuple[str, ...], schedule_period: float, level: str) -> None:
     from gangline.runtime.logs import set_up
@@ -32,7 +32,8 @@ async def _run(component: str, kubeconfig: str | None, compat: tuple[str, ...], 
     from gangline.runtime import Manager
 
     inside = not kubeconfig and os.environ.get("KUBERNETES_SERVICE_HOST")
-    carrier = in_cluster(f"gangline-{component}") if inside else transport(load(kubeconfig_path(kubeconfig)), f"gangline-{component}")
+    agent = f"gangline-{component}"
+    carrier = in_cluster(agent) if inside else transport(load(kubeconfig_path(kubeconfig)), agent)
     client = Client(carrier, manager=f"gangline-{component}")
     manager = Manager(build(component, Options(compat=compat, period=period)), client)
     stopped = asyncio.Event()

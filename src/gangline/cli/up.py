@@ -20,25 +20,26 @@ PORT = 8443
 
 @click.command(help="Start the API server, simulated GPU nodes and every component on this machine; stop with Ctrl-C.")
 @click.option("--memory", is_flag=True, help="keep nothing: all objects are gone when it stops")
-@click.option("--port", type=click.IntRange(0, 65535), default=PORT, show_default=True, help="port of the API server; 0 takes a free one")
+@click.option("--port", type=click.IntRange(0, 65535), default=PORT, show_default=True,
+              help="port of the API server; 0 takes a free one")
 @click.option("--host", default="127.0.0.1", show_default=True, help="address to listen on")
 @click.option("--nodes", "nodes_file", metavar="FILE", type=click.Path(exists=True, dir_okay=False),
               help="simulated nodes (default: 4 nodes of 8 GPUs); see examples/nodes.yaml")
-@click.option("--compat", multiple=True, type=click.Choice(["grove", "kai"]), help="upstream's names and habits (may be repeated)")
+@click.option("--compat", multiple=True, type=click.Choice(["grove", "kai"]), help="upstream's names and habits")
 @click.option("--log", "level", default="warning", show_default=True, type=click.Choice(["debug", "info", "warning", "error"]))
 def command(memory: bool, port: int, host: str, nodes_file: str | None, compat: tuple[str, ...], level: str) -> None:
     from gangline.runtime.logs import set_up
 
     set_up(level)
-    run(_up(memory, port, host, nodes_file, compat))
+    nodes = Path(nodes_file).read_text() if nodes_file else ""
+    run(_up(memory, port, host, nodes, compat))
 
 
-async def _up(memory: bool, port: int, host: str, nodes_file: str | None, compat: tuple[str, ...]) -> None:
+async def _up(memory: bool, port: int, host: str, nodes: str, compat: tuple[str, ...]) -> None:
     from gangline.components import Options
     from gangline.local import Platform, PlatformSettings
 
     folder = None if memory else home() / "data"
-    nodes = Path(nodes_file).read_text() if nodes_file else ""
     platform = Platform(PlatformSettings(folder=folder, options=Options(compat=compat, period=0.05, nodes=nodes)))
     stopped = asyncio.Event()
     loop = asyncio.get_running_loop()

@@ -1,0 +1,122 @@
+"""`gangline explain NAME`: why a gang waits, the proof, and what would start it.
+
+NAME is a gang, or anything that has one: a PodCliqueSet, a PodGroup, a pod, a Job. The answer is the verdict that the scheduler wrote
+on the PodGroup; where there is none, the gang's own conditions speak.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import click
+import msgspec
+
+from gangline.api import names
+from gangline.api.grove import PodGang
+from gangline.api.kai import PodGroup
+from gangline.api.kinds import JOB, POD, POD_CLIQUE_SET, POD_GANG, POD_GROUP
+from gangline.cli.connection import cluster_options, connect, run
+from gangline.client import Client
+from gangline.errors import BadInput, NotFound
+
+
+@click.command(help="Say why a gang waits and what would start it. NAME: a gang, a set, a PodGroup, a pod or a Job.")
+@click.argument("name")
+@click.option("-o", "--output", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@cluster_options
+def command(name: str, output: str, kubeconfig: str | None, namespace: str | None) -> None:
+    run(_explain(name, output, kubeconfig, namespace))
+
+
+async def _explain(name: str, output: str, kubeconfig: str | None, namespace: str | None) -> None:
+    async with connect(kubeconfig, namespace) as connection:
+        answers = await explain(connection.client, name, connection.namespace)
+        if output == "json":
+            click.echo(json.dumps([each.data for each in answers], indent=2, ensure_ascii=False))
+        else:
+            click.echo("\n".join(each.text for each in answers))
+
+
+class Answer(msgspec.Struct, frozen=True):
+    """What is known of one gang."""
+
+    text: str
+    data: dict[str, Any]
+    waits: bool
+
+
+async def explain(client: Client, name: str, namespace: str) -> list[Answer]:
+    """One answer per gang that NAME stands for."""
+    gangs = await _gangs(client, name, namespace)
+    groups = (await client.list(POD_GROUP, namespace)).items
+    if gangs:
+        return [_of_gang(gang, _group_of(gang, groups)) for gang in gangs]
+    found = await _groups(client, name, namespace, groups)
+    if not found:
+        raise BadInput(f"there is no gang, set, PodGroup, pod or Job {name!r} in namespace {namespace}; "
+                       "`gangline get podgangs` and `gangline get podgroups` list what there is")
+    return [_of_group(group) for group in found]
+
+
+async def headline(client: Client, name: str, namespace: str) -> str | None:
+    """The one sentence of a gang that waits; None as long as nothing is known, or when it does not wait."""
+    try:
+        waiting = [each for each in await explain(client, name, namespace) if each.waits]
+    except BadInput:
+        return None
+    return waiting[0].text.splitlines()[0] if waiting else None
+
+
+async def _gangs(client: Client, name: str, namespace: str) -> list[PodGang]:
+    everything = (await client.list(POD_GANG, namespace)).items
+    exact = [gang for gang in everything if gang.name == name]
+    if exact:
+        return exact
+    try:
+        await client.get(POD_CLIQUE_SET, name, namespace)
+    except NotFound:
+        return []
+    return [gang for gang in everything if gang.labels.get(names.PART_OF) == name]
+
+
+def _group_of(gang: PodGang, groups: list[PodGroup]) -> PodGroup | None:
+    return next((group for group in groups if any(owner.uid == gang.uid for owner in group.metadata.owner_references)), None)
+
+
+async def _groups(client: Client, name: str, namespace: str, groups: list[PodGroup]) -> list[PodGroup]:
+    exact = [group for group in groups if group.name == name]
+    if exact:
+        return exact
+    try:
+        joined = (await client.get(POD, name, namespace)).annotations.get(names.POD_GROUP_NAME)
+        return [group for group in groups if group.name == joined]
+    except NotFound:
+        pass
+    try:
+        uid = (await client.get(JOB, name, namespace)).uid
+        return [group for group in groups if any(owner.uid == uid for owner in group.metadata.owner_references)]
+    except NotFound:
+        return []
+
+
+def _of_gang(gang: PodGang, group: PodGroup | None) -> Answer:
+    if group is not None and names.VERDICT in group.annotations and gang.status.phase in ("", "Pending"):
+        return _of_group(group, gang.name)
+    conditions = {each.type: each for each in gang.status.conditions}
+    phase = gang.status.phase or "Pending"
+    blocking = next((each for kind in ("Initialized", "Scheduled", "Ready") if (each := conditions.get(kind)) and each.status != "True"),
+                    None)
+    why = f": {blocking.message or blocking.reason}" if blocking else ""
+    data = {"gang": gang.name, "phase": phase, "conditions": {key: each.status for key, each in conditions.items()}}
+    return Answer(f"{gang.name} is {phase}{why}", data, phase == "Pending")
+
+
+def _of_group(group: PodGroup, name: str = "") -> Answer:
+    shown = name or group.name
+    try:
+        verdict = json.loads(group.annotations[names.VERDICT])
+    except (KeyError, ValueError):
+        return Answer(f"{shown}: no verdict; the scheduler has not refused it", {"gang": shown}, False)
+    text = str(verdict.get("text") or verdict.get("headline") or verdict.get("cause") or "").replace(group.name, shown)
+    return Answer(text, verdict | {"gang": shown}, True)
