@@ -90,7 +90,8 @@ class Stage:
             if time.monotonic() - started > PATIENCE:
                 raise SceneFailed(f"after {PATIENCE:.0f} s still not true: {text}")
             await asyncio.sleep(0.02)
-        click.echo(f"      {click.style('✓', fg='green')} {text}{': ' if remark else ''}{remark}  ({time.monotonic() - started:.1f} s)")
+        tick, took = click.style("✓", fg="green"), time.monotonic() - started
+        click.echo(f"      {tick} {text}{': ' if remark else ''}{remark}  ({took:.1f} s)")
 
     async def owned(self, kind: Kind[Object], part_of: str) -> list[Object]:
         return (await self.client.list(kind, NAMESPACE, {names.PART_OF: part_of})).items
@@ -136,7 +137,8 @@ async def gang_by_kai(stage: Stage) -> None:
         pcs = await stage.client.get(POD_CLIQUE_SET, "llm", NAMESPACE)
         gangs = (await stage.client.list(POD_GANG, NAMESPACE, {names.PART_OF: "llm"})).items
         ready = pcs.status.available_replicas == 1 and gangs and gangs[0].status.phase == "Running"
-        return f"PodGang {gangs[0].status.phase}, set {pcs.status.available_replicas}/{pcs.spec.replicas} available" if ready else None
+        available = f"{pcs.status.available_replicas}/{pcs.spec.replicas}"
+        return f"PodGang {gangs[0].status.phase}, set {available} available" if ready else None
 
     await stage.step("status flowed back", status)
     await stage.remove("llm")

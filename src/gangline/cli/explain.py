@@ -1,7 +1,7 @@
 """`gangline explain NAME`: why a gang waits, the proof, and what would start it.
 
-NAME is a gang, or anything that has one: a PodCliqueSet, a PodGroup, a pod, a Job. The answer is the verdict that the scheduler wrote
-on the PodGroup; where there is none, the gang's own conditions speak.
+NAME is a gang, or anything that has one: a PodCliqueSet, a PodGroup, a pod, a Job. The answer is the verdict that the scheduler
+wrote on the PodGroup; where there is none, the gang's own conditions speak.
 """
 
 from __future__ import annotations
@@ -105,8 +105,8 @@ def _of_gang(gang: PodGang, group: PodGroup | None) -> Answer:
         return _of_group(group, gang.name)
     conditions = {each.type: each for each in gang.status.conditions}
     phase = gang.status.phase or "Pending"
-    blocking = next((each for kind in ("Initialized", "Scheduled", "Ready") if (each := conditions.get(kind)) and each.status != "True"),
-                    None)
+    ordered = [conditions[kind] for kind in ("Initialized", "Scheduled", "Ready") if kind in conditions]
+    blocking = next((each for each in ordered if each.status != "True"), None)
     why = f": {blocking.message or blocking.reason}" if blocking else ""
     data = {"gang": gang.name, "phase": phase, "conditions": {key: each.status for key, each in conditions.items()}}
     return Answer(f"{gang.name} is {phase}{why}", data, phase == "Pending")
