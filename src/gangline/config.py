@@ -42,6 +42,32 @@ class Manner:
     """priorityClassName of a set reaches only the PodGang, instead of the pods too."""
     gates_replaced: bool = field(default=False, metadata={"compat": GROVE})
     """Scheduling gates that a template names are dropped, instead of kept beside the operator's."""
+    unknown_priority_hides: bool = field(default=False, metadata={"compat": KAI})
+    """A priority class on an owner that does not exist hides the pod's own, instead of being passed over."""
+    empty_queue_counts: bool = field(default=False, metadata={"compat": KAI})
+    """An empty queue label gives an empty queue, instead of counting as none."""
+    membership_copied: bool = field(default=False, metadata={"compat": KAI})
+    """A group named after a pod copies that pod's `pod-group-name` annotation, instead of leaving it out."""
+    gang_ignores_set: bool = field(default=False, metadata={"compat": KAI})
+    """Queue and staleness grace of a PodCliqueSet do not reach the group of its PodGang."""
+    revision_only: bool = field(default=False, metadata={"compat": KAI})
+    """A Knative group hears only queue and priority of its revision, instead of all it says and the service above it."""
+    ray_suspended_only: bool = field(default=False, metadata={"compat": KAI})
+    """Only `suspended` takes a Ray worker group out of the gang, instead of also KubeRay's own `suspend`."""
+    launcher_by_role_only: bool = field(default=False, metadata={"compat": KAI})
+    """An MPI launcher is known by its `job-role` label only, instead of also by `replica-type`."""
+    waiting_leader_refused: bool = field(default=False, metadata={"compat": KAI})
+    """A segmented LeaderWorkerSet with LeaderReady never groups its first leader, instead of starting it alone."""
+    lone_segment_needs_one_more: bool = field(default=False, metadata={"compat": KAI})
+    """A LeaderWorkerSet with exactly one segment asks for one pod more than it has."""
+    skipped_owner_unheard: bool = field(default=False, metadata={"compat": KAI})
+    """Priority, preemptibility and delays of a skipped owner do not reach the workload below it."""
+    below_skipped_exact: bool = field(default=False, metadata={"compat": KAI})
+    """Below a skipped owner a kind is known only by its exact version and never by a Karta."""
+    skipped_defaults_verbatim: bool = field(default=False, metadata={"compat": KAI})
+    """Default preemptibility of a skipped kind is taken letter by letter, so `Preemptible` is invalid."""
+    regroups_on_pod_events_only: bool = field(default=False, metadata={"compat": KAI})
+    """A deleted PodGroup is made anew at the next event of a pod, instead of at once."""
 
 
 def manner(compat: Iterable[str] = ()) -> Manner:

@@ -99,3 +99,13 @@ def title(obj: Raw) -> str:
 def reference_to(obj: Raw) -> Raw:
     """An ownerReference without controller and blocking flags, as a group carries it."""
     return {"apiVersion": obj["apiVersion"], "kind": obj["kind"], "name": name_of(obj), "uid": uid_of(obj)}
+
+
+def with_labels(obj: Raw, labels: dict[str, str]) -> Raw:
+    return {**obj, "metadata": {**obj["metadata"], "labels": labels}}
+
+
+def with_missing(obj: Raw, above: Raw) -> Raw:
+    """An owner with the labels and annotations of the one above it, where it has none of its own."""
+    meta = {"labels": labels_of(above) | labels_of(obj), "annotations": annotations_of(above) | annotations_of(obj)}
+    return {**obj, "metadata": {**obj["metadata"], **meta}}

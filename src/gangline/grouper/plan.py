@@ -20,7 +20,7 @@ def plan(pod: Pod, read: Look) -> Grouping | None:
     chain = owners.walk(pod, read)
     if any(skipped(owners.annotations_of(owner)) for owner in chain.owners):
         return None
-    grouper = groupers.find(chain.top["apiVersion"], chain.top["kind"]) or groupers.DEFAULT
+    grouper = groupers.choose(chain.top, read)
     return _with_pool(grouper.group(pod, chain.top, read, chain.owners), pod, read)
 
 

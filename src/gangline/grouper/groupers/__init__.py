@@ -2,19 +2,61 @@
 
 from __future__ import annotations
 
+from gangline.api.meta import Raw
+from gangline.grouper.groupers.base import BUILD, INFERENCE
 from gangline.grouper.groupers.contract import Grouper
-from gangline.grouper.groupers.default import Default
+from gangline.grouper.groupers.default import Default, Deployment, Usual
 from gangline.grouper.groupers.grove import Grove
-from gangline.grouper.groupers.job import Job
+from gangline.grouper.groupers.job import AmlJob, CronJob, Job, RunaiJob
+from gangline.grouper.groupers.jobset import JobSet
+from gangline.grouper.groupers.knative import Knative
+from gangline.grouper.groupers.kubeflow import Mpi, Replicated
+from gangline.grouper.groupers.lws import LeaderWorkerSet
 from gangline.grouper.groupers.pod import BarePod
+from gangline.grouper.groupers.pytorch import PyTorch
+from gangline.grouper.groupers.ray import Ray
+from gangline.grouper.groupers.skip import Skip
+from gangline.grouper.look import Look
 
 DEFAULT: Grouper = Default()
 
+
+def choose(owner: Raw, read: Look) -> Grouper:
+    """The grouper for a top owner."""
+    return find(owner["apiVersion"], owner["kind"]) or DEFAULT
+
+
+def _choose_below(owner: Raw, read: Look) -> Grouper:
+    """The grouper for an owner whose own owner was skipped."""
+    if read.settings.manner.below_skipped_exact:
+        return exact(owner["apiVersion"], owner["kind"]) or DEFAULT
+    return choose(owner, read)
+
+
 GROUPERS: tuple[Grouper, ...] = (
     DEFAULT,
+    Usual(("kubeflow.org/v1beta1 Notebook",), BUILD),
+    Usual(("egx.nvidia.io/v1 SPOTRequest",), INFERENCE),
+    Deployment(),
     BarePod(),
     Job(),
+    CronJob(),
+    RunaiJob(),
+    AmlJob(),
+    Replicated(("kubeflow.org/v1 TFJob",), "tfReplicaSpecs"),
+    Replicated(("kubeflow.org/v1 XGBoostJob",), "xgbReplicaSpecs", ("Master", "Worker")),
+    Replicated(("kubeflow.org/v1 JAXJob",), "jaxReplicaSpecs", ("Worker",)),
+    Mpi(),
+    PyTorch(),
+    Ray(("ray.io/v1 RayCluster", "ray.io/v1alpha1 RayCluster")),
+    Ray(("ray.io/v1 RayJob", "ray.io/v1alpha1 RayJob"), (("status", "rayClusterName"),)),
+    Ray(("ray.io/v1 RayService", "ray.io/v1alpha1 RayService"),
+        (("status", "activeServiceStatus", "rayClusterName"), ("status", "pendingServiceStatus", "rayClusterName"))),
+    Knative(),
+    LeaderWorkerSet(),
+    JobSet(),
     Grove(),
+    Skip(_choose_below),
 )
 
 _BY_KIND: dict[str, Grouper] = {kind: grouper for grouper in GROUPERS for kind in grouper.kinds}

@@ -30,7 +30,7 @@ def base(pod: Pod, owner: Raw, read: Look, chain: Sequence[Raw] = (), fallback: 
         namespace=pod.namespace,
         owner=owners.reference_to(owner),
         labels=group_labels(pod, owner),
-        annotations=group_annotations(pod, owner),
+        annotations=group_annotations(pod, owner, read),
         queue=queue(pod, owner, read),
         priority_class=priority_class(pod, searched, read, fallback),
         preemptibility=preemptibility(pod, searched, read),
@@ -45,16 +45,21 @@ def group_labels(pod: Pod, owner: Raw) -> dict[str, str]:
     return user | owners.labels_of(owner)
 
 
-def group_annotations(pod: Pod, owner: Raw) -> dict[str, str]:
+def group_annotations(pod: Pod, owner: Raw, read: Look) -> dict[str, str]:
     user = {USER: pod.annotations[USER]} if USER in pod.annotations else {}
-    return user | {names.TOP_OWNER: described(owner)} | owners.annotations_of(owner)
+    said = user | {names.TOP_OWNER: described(owner)} | owners.annotations_of(owner)
+    if not read.settings.manner.membership_copied:
+        said.pop(names.POD_GROUP_NAME, None)
+    return said
 
 
 def queue(pod: Pod, owner: Raw, read: Look) -> str:
-    """The queue label of owner or pod (an empty one counts), else the older project label, else the default queue."""
-    for labels in (owners.labels_of(owner), pod.labels):
-        if read.settings.queue_label in labels:
-            return labels[read.settings.queue_label]
+    """The queue label of owner or pod, else the older project label, else the default queue."""
+    said = [labels[read.settings.queue_label] for labels in (owners.labels_of(owner), pod.labels)
+            if read.settings.queue_label in labels]
+    for name in said:
+        if name or read.settings.manner.empty_queue_counts:
+            return name
     project = owners.labels_of(owner).get(PROJECT, pod.labels.get(PROJECT, ""))
     if not project:
         return names.DEFAULT_QUEUE
@@ -63,9 +68,13 @@ def queue(pod: Pod, owner: Raw, read: Look) -> str:
 
 
 def priority_class(pod: Pod, searched: Sequence[Raw], read: Look, fallback: str = TRAIN) -> str:
-    """The first class that exists: said by an owner (or, for an owner that says none, by the pod), then the kind's default."""
-    of_pod = pod.labels.get(names.PRIORITY_CLASS, pod.spec.priority_class_name)
-    said = [owners.labels_of(owner).get(names.PRIORITY_CLASS, of_pod) for owner in searched]
+    """The first class that exists: said by the owners, then by the pod, then the default of a kind."""
+    of_owners = [owners.labels_of(owner).get(names.PRIORITY_CLASS) for owner in searched]
+    of_pod = [pod.labels.get(names.PRIORITY_CLASS), pod.spec.priority_class_name or None]
+    said = [name for name in of_owners + of_pod if name is not None]
+    if read.settings.manner.unknown_priority_hides:
+        pods = next((name for name in of_pod if name is not None), "")
+        said = [pods if name is None else name for name in of_owners]
     usual = defaults_of(read)
     by_kind = [kind_defaults(usual, owner).priority for owner in searched]
     return next((name for name in [*said, *by_kind] if read.has_priority_class(name)), fallback)

@@ -28,7 +28,7 @@ class Grove:
         gang = _gang(pod, read)
         topology = _topology(gang)
         levels = _levels(gang, topology, "spec", "topologyConstraint", "packConstraint")
-        grouping = base(pod, gang, read)
+        grouping = base(pod, _heard(gang, owner, read), read)
         grouping = replace(grouping, placement=levels or grouping.placement,
                            priority_class=_or(fields.text(gang, "spec", "priorityClassName"), grouping.priority_class))
         grouping = _with_set(grouping, owner)
@@ -51,6 +51,13 @@ def _gang(pod: Pod, read: Look) -> Raw:
         return read.get(POD_GANG.api_version, POD_GANG.kind, pod.namespace, name)
     except ApiError as error:
         raise Ungroupable(f"PodGang {pod.namespace}/{name} of pod {pod.name} cannot be read: {error}") from error
+
+
+def _heard(gang: Raw, owner: Raw, read: Look) -> Raw:
+    """The gang, with the set's queue and staleness grace where it has none."""
+    if read.settings.manner.gang_ignores_set:
+        return gang
+    return owners.with_missing(gang, owner)
 
 
 def _topology(gang: Raw) -> str:

@@ -36,3 +36,46 @@ def batch_minimum(owner: Raw) -> int:
     if minimum is None:
         raise Ungroupable(f"annotation {names.BATCH_MIN_MEMBER} of {owners.title(owner)} must be a whole number, not {asked!r}")
     return minimum
+
+
+class CronJob:
+    kinds = ("batch/v1 CronJob",)
+    reads = ("batch/v1 Job",)
+
+    def group(self, pod: Pod, owner: Raw, read: Look, chain: Sequence[Raw] = ()) -> Grouping:
+        run = next((each for each in pod.metadata.owner_references if each.kind == "Job"), None)
+        if run is None:
+            raise Ungroupable(f"pod {pod.namespace}/{pod.name} belongs to {owners.title(owner)} but has no owner of kind Job")
+        return base(pod, read.get("batch/v1", "Job", pod.namespace, run.name), read)
+
+
+class RunaiJob:
+    kinds = ("run.ai/v1 RunaiJob",)
+    reads = ()
+
+    def group(self, pod: Pod, owner: Raw, read: Look, chain: Sequence[Raw] = ()) -> Grouping:
+        uid = owners.uid_of(owner)
+        older = names.kai_pod_group(pod.name if _parallel(owner) else owners.name_of(owner), uid)
+        if not read.settings.search_legacy or read.pod_group(pod.namespace, older) is None:
+            older = ""
+        stem = pod.name.rpartition("-")[0] if "-" in pod.name else pod.name
+        return replace(base(pod, owner, read), name=older or names.kai_pod_group(stem, uid))
+
+
+def _parallel(owner: Raw) -> bool:
+    try:
+        return (fields.integer(owner, "spec", "parallelism") or 1) > 1
+    except Ungroupable:
+        return False
+
+
+class AmlJob:
+    kinds = ("amlarc.azureml.com/v1alpha1 AmlJob",)
+    reads = ()
+    PATH = ("spec", "job", "options", "envs", "AZUREML_NODE_COUNT")
+
+    def group(self, pod: Pod, owner: Raw, read: Look, chain: Sequence[Raw] = ()) -> Grouping:
+        count = fields.integer(owner, *self.PATH)
+        if count is None:
+            raise Ungroupable(f"{owners.title(owner)} does not say how many pods it has: set {'.'.join(self.PATH)}")
+        return replace(base(pod, owner, read), minimum=count)
