@@ -6,14 +6,15 @@ A table is lines of text. A line that starts in column one opens a type; indente
       name str!; image str; ports [ContainerPort] map:containerPort,protocol merge:containerPort
     Pod +meta                                    a kind: apiVersion, kind and ObjectMeta come on top
     DeleteOptions +type                          a kind without metadata
-    LabelSelector atomic                         a type that is owned as a whole in server-side apply
+    LabelSelector atomic                         a type that is owned as a whole in server-side apply (crd-atomic: in custom ones only)
 
-A field is `name type marks…`. Types: str int32 int64 float bool bytes time microtime quantity intstr, raw (any object), json (any
+A field is `name type marks…`. Types: str int int32 int64 float bool bytes time microtime quantity intstr, raw (any object), json (any
 value), a type of the same table, of core or of meta, or `table.Type`; `[T]` is a list, `{T}` a map from strings, `T|json` a T when it is an object and anything else too. Directly behind
 the type: `?` may be absent without being zero (a zero value is kept), `!` always written and required, `~` left out when all of it is
 zero. Marks: `opt` / `req` overrule what `!` says about required; `by:key` a list keyed in apply and strategic merge alike, `map:keys`
 keyed in apply only, `merge:key` / `merge` in strategic merge only; `set`, `atomic`, `retainKeys`; `=json` a default.
-A field or a type (line `! {…}`) of a custom resource may end with a JSON object: further schema attributes, alone on its line.
+A field or a type (line `! {…}`) of a custom resource may end with a JSON object: further schema attributes, alone on its line (four
+spaces continue a line; a pattern `@name` is one of PATTERNS).
 
 Pure. Turned into something that works by `apiserver/schema` (built-in kinds) and `api/crds.py` (custom resource definitions).
 """
@@ -28,8 +29,14 @@ from functools import cache
 from typing import Any
 
 SCALARS = frozenset(
-    ("str", "int32", "int64", "float", "bool", "bytes", "time", "microtime", "quantity", "intstr", "raw", "json"))
+    ("str", "int", "int32", "int64", "float", "bool", "bytes", "time", "microtime", "quantity", "intstr", "raw", "json"))
 MISSING: Any = object()
+PATTERNS = {
+    "qualified-name": r"^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])$",
+    "label-key": r"^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]/)?([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$",
+    "duration": r"^(0|(([0-9]+)y)?(([0-9]+)w)?(([0-9]+)d)?(([0-9]+)h)?(([0-9]+)m)?(([0-9]+)s)?(([0-9]+)ms)?)$",
+    "reason": r"^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$",
+}
 _FALLBACK = ("core", "meta")
 
 
@@ -68,6 +75,7 @@ class Struct:
     atomic: bool
     typed: bool
     meta: bool
+    crd_atomic: bool
     fields: tuple[Field, ...]
     extra: Mapping[str, Any]
 
@@ -79,10 +87,18 @@ def struct(table: str, name: str) -> Struct:
     fields: list[Field] = []
     for line in lines:
         if line.startswith("! "):
-            extra.update(json.loads(line[2:]))
+            extra.update(_json(line[2:]))
         else:
             fields.extend(_field(table, text) for text in _split(line))
-    return Struct(name, table, "atomic" in head, "+meta" in head or "+type" in head, "+meta" in head, tuple(fields), extra)
+    return Struct(name, table, "atomic" in head, "+meta" in head or "+type" in head, "+meta" in head,
+                  "atomic" in head or "crd-atomic" in head, tuple(fields), extra)
+
+
+def _json(text: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(text)
+    if str(found.get("pattern", "")).startswith("@"):
+        found["pattern"] = PATTERNS[found["pattern"][1:]]
+    return found
 
 
 def names(table: str) -> list[str]:
@@ -100,6 +116,8 @@ def _blocks(table: str) -> dict[str, tuple[list[str], list[str]]]:
             name, *marks = line.split()
             lines = []
             blocks[name] = (marks, lines)
+        elif line.startswith("    "):
+            lines[-1] += " " + line.strip()
         else:
             lines.append(line.strip())
     return blocks
@@ -118,7 +136,7 @@ def _field(table: str, text: str) -> Field:
     extra: dict[str, Any] = {}
     if ' {"' in text:
         text, _, tail = text.partition(' {"')
-        extra = json.loads('{"' + tail)
+        extra = _json('{"' + tail)
     name, kind, *marks = text.split(" ")
     bare = kind.rstrip("?!~")
     suffix = kind[len(bare):]

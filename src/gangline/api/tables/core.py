@@ -13,7 +13,7 @@ AppArmorProfile
 AttachedVolume
   name str!; devicePath str!
 AzureDiskVolumeSource
-  diskName str!; diskURI str!; cachingMode str? ="ReadWrite"; fsType str? ="ext4"; readOnly bool?; kind str? ="Shared"
+  diskName str!; diskURI str!; cachingMode str?; fsType str? ="ext4"; readOnly bool? =false; kind str?
 AzureFilePersistentVolumeSource
   secretName str!; shareName str!; readOnly bool; secretNamespace str?! opt
 AzureFileVolumeSource
@@ -47,16 +47,16 @@ ComponentStatus +meta
   conditions [ComponentCondition] by:type
 ConfigMap +meta
   immutable bool?; data {str}; binaryData {bytes}
-ConfigMapEnvSource
-  optional bool?; name str
+ConfigMapEnvSource crd-atomic
+  optional bool?; name str =""
 ConfigMapKeySelector atomic
-  key str!; optional bool?; name str
+  key str!; optional bool?; name str =""
 ConfigMapNodeConfigSource
   namespace str!; name str!; uid str; resourceVersion str; kubeletConfigKey str!
-ConfigMapProjection
-  items [KeyToPath] atomic; optional bool?; name str
-ConfigMapVolumeSource
-  items [KeyToPath] atomic; defaultMode int32?; optional bool?; name str
+ConfigMapProjection crd-atomic
+  items [KeyToPath] atomic; optional bool?; name str =""
+ConfigMapVolumeSource crd-atomic
+  items [KeyToPath] atomic; defaultMode int32?; optional bool?; name str =""
 Container
   name str!; image str; command [str] atomic; args [str] atomic; workingDir str;
   ports [ContainerPort] map:containerPort,protocol merge:containerPort; envFrom [EnvFromSource] atomic;
@@ -140,7 +140,7 @@ ExecAction
 FCVolumeSource
   targetWWNs [str] atomic; lun int32?; fsType str; readOnly bool; wwids [str] atomic
 FileKeySelector atomic
-  volumeName str!; path str!; key str!; optional bool?
+  volumeName str!; path str!; key str!; optional bool? =false
 FlexPersistentVolumeSource
   driver str!; fsType str; secretRef SecretReference?; readOnly bool; options {str}
 FlexVolumeSource
@@ -150,7 +150,7 @@ FlockerVolumeSource
 GCEPersistentDiskVolumeSource
   pdName str!; fsType str; partition int32; readOnly bool
 GRPCAction
-  port int32!; service str?! opt
+  port int32!; service str?! opt =""
 GitRepoVolumeSource
   repository str!; revision str; directory str
 GlusterfsPersistentVolumeSource
@@ -196,7 +196,7 @@ LoadBalancerIngress
 LoadBalancerStatus
   ingress [LoadBalancerIngress] atomic
 LocalObjectReference atomic
-  name str
+  name str =""
 LocalVolumeSource
   path str!; fsType str?
 ModifyVolumeStatus
@@ -418,12 +418,12 @@ SeccompProfile
   type str!; localhostProfile str?
 Secret +meta
   immutable bool?; data {bytes}; stringData {str}; type str
-SecretEnvSource
-  optional bool?; name str
+SecretEnvSource crd-atomic
+  optional bool?; name str =""
 SecretKeySelector atomic
-  key str!; optional bool?; name str
-SecretProjection
-  items [KeyToPath] atomic; optional bool?; name str
+  key str!; optional bool?; name str =""
+SecretProjection crd-atomic
+  items [KeyToPath] atomic; optional bool?; name str =""
 SecretReference atomic
   name str; namespace str
 SecretVolumeSource

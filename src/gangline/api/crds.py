@@ -1,0 +1,158 @@
+"""Our custom resource definitions, printed from the tables `grove` and `kai`.
+
+    crds() -> list[dict]          every definition, ready to apply
+
+Pod templates and the other built-in types inside them come from the same tables the embedded server serves built-in kinds from. The
+chart's crds folder holds what this prints (`write_crds` in the chart's generator); a test keeps the two equal. Pure.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from gangline.api import notation
+from gangline.api.notation import MISSING, Field, Struct, Type
+
+Obj = dict[str, Any]
+QUANTITY_PATTERN = (r"^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$")
+_INT_OR_STRING: Obj = {"anyOf": [{"type": "integer"}, {"type": "string"}], "x-kubernetes-int-or-string": True}
+_SCALARS: dict[str, Obj] = {
+    "str": {"type": "string"}, "int32": {"type": "integer", "format": "int32"}, "int64": {"type": "integer", "format": "int64"},
+    "int": {"type": "integer"}, "float": {"type": "number"}, "bool": {"type": "boolean"}, "bytes": {"type": "string", "format": "byte"},
+    "time": {"type": "string", "format": "date-time"}, "microtime": {"type": "string", "format": "date-time"},
+    "quantity": {**_INT_OR_STRING, "pattern": QUANTITY_PATTERN}, "intstr": _INT_OR_STRING,
+    "raw": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}, "json": {"x-kubernetes-preserve-unknown-fields": True},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """What a definition says besides its schema. Columns are `name type path`, `!` before the name hides it from the plain table."""
+
+    group: str
+    version: str
+    table: str
+    kind: str
+    plural: str
+    short: str = ""
+    cluster: bool = False
+    status: bool = True
+    selector: str = ""
+    """The status field of the scale subresource's selector; empty: no scale subresource."""
+    columns: tuple[str, ...] = ()
+
+
+_AGE = "Age date .metadata.creationTimestamp"
+_BREACHED = '!MinBreached string .status.conditions[?(@.type=="MinAvailableBreached")].status'
+_PROGRESS = ("PCLQs-Updated integer .status.updateProgress.updatedPodCliquesCount",
+             "PCLQs-Total integer .status.updateProgress.totalPodCliquesCount")
+_HEAD = ("MinAvail integer .spec.minAvailable", "Replicas integer .spec.replicas")
+
+DEFINITIONS = (
+    Definition("grove.io", "v1alpha1", "grove", "PodCliqueSet", "podcliquesets", "pcs", selector="hpaPodSelector", columns=(
+        _HEAD[1], "Available integer .status.availableReplicas", "Updated integer .status.updatedReplicas", *_PROGRESS,
+        "PCSGs-Updated integer .status.updateProgress.updatedPodCliqueScalingGroupsCount",
+        "PCSGs-Total integer .status.updateProgress.totalPodCliqueScalingGroupsCount", _AGE)),
+    Definition("grove.io", "v1alpha1", "grove", "PodClique", "podcliques", "pclq", selector="hpaPodSelector", columns=(
+        *_HEAD, "Ready integer .status.readyReplicas", "Scheduled integer .status.scheduledReplicas",
+        "Updated integer .status.updatedReplicas", "!Gated integer .status.scheduleGatedReplicas", _BREACHED, _AGE)),
+    Definition("grove.io", "v1alpha1", "grove", "PodCliqueScalingGroup", "podcliquescalinggroups", "pcsg", selector="selector", columns=(
+        *_HEAD, "Available integer .status.availableReplicas", "Scheduled integer .status.scheduledReplicas",
+        "Updated integer .status.updatedReplicas", *_PROGRESS, _BREACHED, _AGE)),
+    Definition("grove.io", "v1alpha1", "grove", "ClusterTopologyBinding", "clustertopologybindings", "ct", cluster=True, columns=(
+        "Domains string .spec.levels[*].domain", _AGE)),
+    Definition("scheduler.grove.io", "v1alpha1", "grove", "PodGang", "podgangs", "pg", columns=("Phase string .status.phase", _AGE)),
+    Definition("scheduling.run.ai", "v2", "kai", "Queue", "queues", cluster=True, columns=(
+        "Priority string .spec.priority", "Parent string .spec.parentQueue", "Children string .status.childQueues",
+        "DisplayName string .spec.displayName")),
+    Definition("scheduling.run.ai", "v2alpha2", "kai", "PodGroup", "podgroups", "pg"),
+    Definition("scheduling.run.ai", "v1alpha2", "kai", "BindRequest", "bindrequests"),
+    Definition("kai.scheduler", "v1alpha1", "kai", "Topology", "topologies", cluster=True, status=False),
+    Definition("kai.scheduler", "v1", "kai", "Config", "configs", cluster=True),
+    Definition("kai.scheduler", "v1", "kai", "SchedulingShard", "schedulingshards", cluster=True),
+)
+
+
+def crds() -> list[Obj]:
+    return [_definition(each) for each in DEFINITIONS]
+
+
+def _definition(about: Definition) -> Obj:
+    names = {"kind": about.kind, "listKind": f"{about.kind}List", "plural": about.plural, "singular": about.kind.lower()}
+    if about.short:
+        names["shortNames"] = [about.short]  # type: ignore[assignment]
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+        "metadata": {"name": f"{about.plural}.{about.group}"},
+        "spec": {"group": about.group, "names": names, "scope": "Cluster" if about.cluster else "Namespaced",
+                 "versions": [_version(about)]},
+    }
+
+
+def _version(about: Definition) -> Obj:
+    version: Obj = {"name": about.version, "served": True, "storage": True,
+                    "schema": {"openAPIV3Schema": schema_of(about.table, about.kind)}}
+    if about.columns:
+        version["additionalPrinterColumns"] = [_column(text) for text in about.columns]
+    if about.status:
+        version["subresources"] = {"status": {}}
+    if about.selector:
+        version["subresources"]["scale"] = {"specReplicasPath": ".spec.replicas", "statusReplicasPath": ".status.replicas",
+                                            "labelSelectorPath": f".status.{about.selector}"}
+    return version
+
+
+def _column(text: str) -> Obj:
+    name, kind, path = text.split(" ", 2)
+    column: Obj = {"name": name.lstrip("!"), "type": kind, "jsonPath": path}
+    return {**column, "priority": 1} if name.startswith("!") else column
+
+
+@cache
+def schema_of(table: str, name: str) -> Obj:
+    """The OpenAPI schema of a type, everything inside it written out."""
+    struct = notation.struct(table, name)
+    schema: Obj = {"type": "object"}
+    properties = _head(struct) | {each.name: _field_schema(each) for each in struct.fields}
+    if properties:
+        schema["properties"] = properties
+    required = [each.name for each in struct.fields if each.required]
+    if required:
+        schema["required"] = required
+    if struct.crd_atomic:
+        schema["x-kubernetes-map-type"] = "atomic"
+    return {**schema, **struct.extra}
+
+
+def _head(struct: Struct) -> Obj:
+    head: Obj = {"apiVersion": {"type": "string"}, "kind": {"type": "string"}} if struct.typed else {}
+    return head | {"metadata": {"type": "object"}} if struct.meta else head
+
+
+def _field_schema(about: Field) -> Obj:
+    schema = _type_schema(about.type)
+    if about.default is not MISSING:
+        schema["default"] = about.default
+    if about.list_type and about.type.form == "list":
+        schema["x-kubernetes-list-type"] = about.list_type
+        if about.keys:
+            schema["x-kubernetes-list-map-keys"] = list(about.keys)
+    elif about.atomic:
+        schema["x-kubernetes-map-type"] = "atomic"
+    return {**schema, **about.extra}
+
+
+def _type_schema(kind: Type) -> Obj:
+    if kind.form == "scalar":
+        return dict(_SCALARS[kind.name])
+    if kind.form == "struct":
+        if (kind.table, kind.name) == ("meta", "ObjectMeta"):
+            return {"type": "object"}
+        return dict(schema_of(kind.table, kind.name))
+    assert kind.inner is not None
+    inner = _type_schema(kind.inner)
+    if kind.form == "list":
+        return {"type": "array", "items": inner}
+    return {"type": "object", "additionalProperties": inner}
