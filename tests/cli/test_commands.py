@@ -1,0 +1,88 @@
+"""The command line as a person meets it: help, wrong calls, wrong files. One line each, never a traceback."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from gangline.cli import COMMANDS, main
+from gangline.cli.manifests import parse
+from gangline.errors import BadInput
+
+
+def call(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
+    """Runs the command line; gives its exit code."""
+    monkeypatch.setattr("sys.argv", ["gangline", *arguments])
+    try:
+        main()
+    except SystemExit as stop:
+        return int(stop.code or 0)
+    return 0
+
+
+def test_help_lists_every_command_with_its_purpose(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    assert call(monkeypatch, "--help") == 0
+    shown = capsys.readouterr().out
+    assert all(name in shown and text in shown for name, text in COMMANDS.items())
+
+
+@pytest.mark.parametrize("name", list(COMMANDS))
+def test_every_command_has_a_help_text(name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    assert call(monkeypatch, name, "--help") == 0
+    assert "Usage:" in capsys.readouterr().out
+
+
+def test_an_unknown_command_names_those_there_are(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    assert call(monkeypatch, "upp") == 2
+    assert "no command 'upp'; there are: up, demo, run" in capsys.readouterr().err
+
+
+def test_without_a_cluster_a_command_says_how_to_get_one(
+        monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    monkeypatch.delenv("KUBECONFIG", raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("GANGLINE_HOME", str(tmp_path / "none"))
+    assert call(monkeypatch, "get", "pods") == 1
+    assert "start a platform with `gangline up`, or pass --kubeconfig FILE" in capsys.readouterr().err
+
+
+def test_a_kubeconfig_that_is_none_is_refused_in_one_line(
+        monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    file = tmp_path / "config"
+    file.write_text("clusters: []\ncurrent-context: x\n")
+    assert call(monkeypatch, "get", "pods", "--kubeconfig", str(file)) == 1
+    assert f"error: {file} has no context 'x'; it has: none" in capsys.readouterr().err
+
+
+def test_a_server_that_is_not_there_is_named(
+        monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    file = tmp_path / "config"
+    file.write_text("""{current-context: c, contexts: [{name: c, context: {cluster: c}}],
+                        clusters: [{name: c, cluster: {server: "http://127.0.0.1:9"}}]}""")
+    assert call(monkeypatch, "get", "pods", "--kubeconfig", str(file)) == 1
+    assert "error: no answer from http://127.0.0.1:9" in capsys.readouterr().err
+
+
+def test_a_missing_file_is_named(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    assert call(monkeypatch, "apply", "-f", "nowhere.yaml") == 1
+    assert "error: there is no file nowhere.yaml" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("text", "problem"), [
+    ("a: [", "a.yaml is not YAML"),
+    ("- 1", "a.yaml, document 1: expected an object with apiVersion and kind, found list"),
+    ("kind: Pod", "a.yaml, document 1: apiVersion and metadata missing"),
+    ("apiVersion: v1\nkind: Pod\nmetadata: {name: x}\n---\nkind: Pod\nmetadata: {name: y}", "document 2: apiVersion missing"),
+])
+def test_a_broken_manifest_is_refused_with_its_place(text: str, problem: str) -> None:
+    with pytest.raises(BadInput, match=problem):
+        parse(text, "a.yaml")
+
+
+def test_a_list_is_taken_apart() -> None:
+    assert [each["metadata"]["name"] for each in parse("""
+apiVersion: v1
+kind: List
+items: [{apiVersion: v1, kind: Pod, metadata: {name: a}}, {apiVersion: v1, kind: Pod, metadata: {name: b}}]
+""", "a.yaml")] == ["a", "b"]
