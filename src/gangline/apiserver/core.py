@@ -16,9 +16,11 @@ from typing import TYPE_CHECKING, Any
 
 from gangline.apiserver.codec import encode
 from gangline.apiserver.meta import SUFFIX_LETTERS, Obj
+from gangline.apiserver.rbac import Action
 from gangline.apiserver.resources import Catalogue, Resource
 from gangline.apiserver.selectors import selectable_values
 from gangline.apiserver.store import Place, Record, Store
+from gangline.client.wire import User
 
 if TYPE_CHECKING:
     from gangline.apiserver.admission import Admission
@@ -51,11 +53,13 @@ class ServerSettings:
 
 
 class Core:
-    def __init__(self, settings: ServerSettings, store: Store, catalogue: Catalogue, admission: Admission) -> None:
+    def __init__(self, settings: ServerSettings, store: Store, catalogue: Catalogue, admission: Admission,
+                 allow: Callable[[User, Action], None]) -> None:
         self.settings = settings
         self.store = store
         self.catalogue = catalogue
         self.admission = admission
+        self.allow = allow
         self.closing = False
         self._second = -1
         self._second_text = ""

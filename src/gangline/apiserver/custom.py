@@ -11,6 +11,7 @@ from typing import Any
 from gangline.apiserver.core import Core
 from gangline.apiserver.meta import Obj
 from gangline.apiserver.resources import CUSTOM_VERBS, SUBRESOURCES, Resource
+from gangline.apiserver.rules import CustomRules
 from gangline.apiserver.store import DELETED, Change, ShelfKey
 
 SHELF: ShelfKey = ("apiextensions.k8s.io", "customresourcedefinitions")
@@ -23,7 +24,7 @@ class CustomType:
     definition: str
     version: Obj
     scale: Obj | None
-    has_status: bool
+    rules: CustomRules
 
 
 def served(crd: Obj) -> list[Resource]:
@@ -41,8 +42,12 @@ def served(crd: Obj) -> list[Resource]:
             spec["group"], version["name"], plural, names["kind"], spec["scope"] == "Namespaced", CUSTOM_VERBS,
             tuple(names.get("shortNames") or ()), tuple(names.get("categories") or ()), names.get("singular") or names["kind"].lower(),
             names.get("listKind") or names["kind"] + "List", own, _selectable(version), (spec["group"], plural),
-            CustomType(crd["metadata"]["name"], version, subs.get("scale"), "status" in subs)))
+            CustomType(crd["metadata"]["name"], version, subs.get("scale"), _rules(version, "status" in subs))))
     return found
+
+
+def _rules(version: Obj, has_status: bool) -> CustomRules:
+    return CustomRules((version.get("schema") or {}).get("openAPIV3Schema"), has_status)
 
 
 def _selectable(version: Obj) -> dict[str, str]:

@@ -13,7 +13,8 @@ from gangline.apiserver.call import Call, truth
 from gangline.apiserver.codec import decode_body
 from gangline.apiserver.core import Core, whole
 from gangline.apiserver.meta import Obj
-from gangline.apiserver.rules import Rules, rules_for
+from gangline.apiserver.resources import Resource
+from gangline.apiserver.rules import ORPHANING
 from gangline.apiserver.status import bad_request, conflict, forbidden, invalid, not_found
 from gangline.apiserver.store import Record
 from gangline.errors import Problem
@@ -80,16 +81,16 @@ class Decision:
     """It goes (after being written, if `store`)."""
 
 
-def decide(obj: Obj, options: Options, rules: Rules, now: str, later: str) -> Decision:
+def decide(obj: Obj, options: Options, resource: Resource, now: str, later: str) -> Decision:
     """What a delete does to an object. `later` is the time when its grace period ends."""
     about = obj["metadata"]
-    finalizers = _finalizers(about, options, rules)
+    finalizers = _finalizers(about, options, resource)
     pending = about.get("deletionTimestamp") is not None
     changed = finalizers != (about.get("finalizers") or [])
     about["finalizers"] = finalizers
     if not finalizers:
         del about["finalizers"]
-    grace = pod_grace(obj, options) if rules.resource.kind == "Pod" and not rules.resource.group else None
+    grace = pod_grace(obj, options) if resource.shelf == ("", "pods") else None
     if grace is not None:
         return _gracefully(obj, grace, pending, changed, now if not grace else later)
     if pending:
@@ -126,10 +127,10 @@ def pod_grace(pod: Obj, options: Options) -> int:
     return 1 if wanted < 0 else int(wanted)
 
 
-def _finalizers(about: Obj, options: Options, rules: Rules) -> list[str]:
+def _finalizers(about: Obj, options: Options, resource: Resource) -> list[str]:
     """The finalizers an object has once the caller's policy is taken into account."""
     present = list(about.get("finalizers") or [])
-    orphan = _wants_orphans(present, options, rules)
+    orphan = _wants_orphans(present, options, resource)
     foreground = options.policy == "Foreground" or (
         not options.policy and options.orphan is None and "foregroundDeletion" in present)
     kept = [name for name in present if name not in ("orphan", "foregroundDeletion")]
@@ -140,12 +141,12 @@ def _finalizers(about: Obj, options: Options, rules: Rules) -> list[str]:
     return present if sorted(kept) == sorted(present) else kept
 
 
-def _wants_orphans(present: list[str], options: Options, rules: Rules) -> bool:
+def _wants_orphans(present: list[str], options: Options, resource: Resource) -> bool:
     if options.orphan is not None:
         return options.orphan
     if options.policy:
         return options.policy == "Orphan"
-    return "orphan" in present or rules.orphans_by_default
+    return "orphan" in present or resource.shelf in ORPHANING
 
 
 async def delete(core: Core, call: Call) -> tuple[Record, bool]:
@@ -154,7 +155,7 @@ async def delete(core: Core, call: Call) -> tuple[Record, bool]:
 
 
 async def delete_one(core: Core, call: Call, options: Options) -> tuple[Record, bool]:
-    resource, rules = call.resource, rules_for(call.resource)
+    resource = call.resource
     while True:
         current = core.store.get(resource.shelf, call.place)
         if current is None:
@@ -166,16 +167,16 @@ async def delete_one(core: Core, call: Call, options: Options) -> tuple[Record, 
         await core.admission.mutate(review)
         await core.admission.validate(review)
         if core.store.get(resource.shelf, call.place) is current:
-            return _carry_out(core, call, current, options, rules)
+            return _carry_out(core, call, current, options)
 
 
-def _carry_out(core: Core, call: Call, current: Record, options: Options, rules: Rules) -> tuple[Record, bool]:
+def _carry_out(core: Core, call: Call, current: Record, options: Options) -> tuple[Record, bool]:
     resource, place = call.resource, call.place
     obj = whole(resource, current)
     if resource.kind == "Namespace" and not resource.group:
         return _delete_namespace(core, call, obj, options)
     later = core.now(pod_grace(obj, options)) if resource.kind == "Pod" else core.now()
-    decision = decide(obj, options, rules, core.now(), later)
+    decision = decide(obj, options, resource, core.now(), later)
     if options.dry_run:
         return current, decision.remove
     record = current

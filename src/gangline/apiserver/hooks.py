@@ -48,5 +48,5 @@ def refusal(hook: hooks.Hook, denied: hooks.Denied, review: Review) -> ApiError:
     """The Status a webhook's refusal becomes."""
     causes = [{"reason": each.kind, "message": each.message, "field": each.path} for each in denied.problems]
     message = f'admission webhook "{hook.name}" denied the request: {denied.message}'
-    details = {"group": review.resource.group, "kind": review.resource.kind, "name": review.name, "causes": causes} if causes else None
-    return failure(denied.code, denied.reason, message, details)
+    about = {"group": review.resource.group, "kind": review.resource.kind, "name": review.name, "causes": causes}
+    return failure(denied.code, denied.reason, message, about if causes else None)

@@ -1,151 +1,109 @@
 """How objects of a resource are read, prepared and checked: the seam between the verbs and the kinds' own rules.
 
-`rules_for` picks the rules of a built-in kind, or those compiled from a custom resource's schema. Verbs call only this.
+Built-in kinds bring theirs from `builtin/`, custom resources get `CustomRules` over their compiled schema. Verbs call only what both have.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
+from functools import cached_property, lru_cache
 from typing import Any
 
-from gangline.apiserver.meta import NameCheck, Obj
-from gangline.apiserver.names import label_problems, path_segment_problems, subdomain_problems
+from gangline.apiserver import builtin
+from gangline.apiserver.builtin import KindRules
+from gangline.apiserver.names import subdomain_problems
 from gangline.apiserver.resources import Resource
+from gangline.apiserver.schema import Schema, compile_schema
 from gangline.errors import Problem
 
+Obj = dict[str, Any]
+ORPHANING = {("batch", "jobs"), ("", "replicationcontrollers")}
+"""Whose dependents stay behind when a delete names no policy."""
+RETURNING = {("", plural) for plural in ("pods", "persistentvolumes", "persistentvolumeclaims", "podtemplates", "resourcequotas",
+                                         "services", "serviceaccounts")} | {
+    ("storage.k8s.io", plural) for plural in ("storageclasses", "volumeattachments", "csinodes", "csidrivers")}
+"""Whose delete answers with the object that went, not with a Status."""
+_ANYTHING = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
 
-class Rules:
-    """Rules that ask nothing: the base of all others."""
 
-    name_problems: NameCheck = staticmethod(subdomain_problems)
-    generation = False
-    unconditional_update = True
+class CustomRules:
+    """The rules of one version of a custom resource."""
+
+    generation = True
     create_on_update = False
-    orphans_by_default = False
-    returns_deleted = False
+    unconditional_update = False
 
-    def __init__(self, resource: Resource) -> None:
-        self.resource = resource
+    def __init__(self, openapi: Obj | None, has_status: bool) -> None:
+        self.has_status = has_status
+        self._openapi = openapi
 
-    def default(self, obj: Obj) -> None:
-        """Fill in what was left out."""
+    @cached_property
+    def schema(self) -> Schema:
+        return compile_schema(self._openapi or _ANYTHING)
+
+    def defaults(self, obj: Obj) -> None:
+        """The schema has filled them in when the object was admitted."""
 
     def prepare_create(self, obj: Obj) -> None:
-        """Reset what a creator may not set."""
-        if "status" in self.resource.subresources and self.resource.kind not in ("Node", "Namespace", "PersistentVolume"):
+        if self.has_status:
             obj.pop("status", None)
-            if not self.resource.custom:
-                obj["status"] = {}
-        if self.generation:
-            obj["metadata"]["generation"] = 1
+        obj["metadata"]["generation"] = 1
 
-    def prepare_update(self, new: Obj, old: Obj, subresource: str) -> None:
-        """Put back what this update may not change, and count a new generation."""
+    def prepare_update(self, new: Obj, old: Obj, subresource: str = "") -> None:
         if subresource == "status":
-            kept = {key: value for key, value in old.items() if key != "status"}
-            status, meta = new.get("status"), new["metadata"]
-            new.clear()
-            new.update(kept)
-            new["metadata"] = {**old["metadata"], **{k: meta[k] for k in ("annotations", "managedFields") if k in meta}}
-            if status is not None:
-                new["status"] = status
-        elif "status" in self.resource.subresources:
-            if "status" in old:
-                new["status"] = old["status"]
-            else:
-                new.pop("status", None)
-        if self.generation and _content(new) != _content(old):
+            self._only_status(new, old)
+        elif self.has_status:
+            _keep(new, old, "status")
+        if subresource != "status" and self._content(new) != self._content(old):
             new["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1
 
+    @staticmethod
+    def _only_status(new: Obj, old: Obj) -> None:
+        accounts = new["metadata"].get("managedFields")
+        for name in [name for name in new if name not in ("status", "apiVersion", "kind")]:
+            del new[name]
+        new.update({name: value for name, value in old.items() if name != "status"})
+        new["metadata"] = {**old["metadata"], **({"managedFields": accounts} if accounts else {})}
+
+    def _content(self, obj: Obj) -> Obj:
+        ignored = ("metadata", "status") if self.has_status else ("metadata",)
+        return {name: value for name, value in obj.items() if name not in ignored}
+
     def validate(self, obj: Obj) -> list[Problem]:
+        return self.schema.validate(obj)
+
+    def validate_update(self, new: Obj, old: Obj, subresource: str = "") -> list[Problem]:
+        return self.schema.validate(new, old, status=subresource == "status")
+
+    def warnings(self, obj: Obj, old: Obj | None = None) -> list[str]:
         return []
 
-    def validate_update(self, new: Obj, old: Obj, subresource: str) -> list[Problem]:
-        return self.validate(new)
+    def name_problems(self, name: str) -> list[str]:
+        return subdomain_problems(name)
+
+    def reset(self, subresource: str = "") -> Sequence[tuple[str, ...]]:
+        if not self.has_status:
+            return ()
+        return (("status",),) if not subresource else (("spec",), ("metadata",))
 
 
-def _content(obj: Obj) -> dict[str, Any]:
-    return {key: value for key, value in obj.items() if key not in ("metadata", "status")}
+def _keep(new: Obj, old: Obj, name: str) -> None:
+    if name in old:
+        new[name] = old[name]
+    else:
+        new.pop(name, None)
 
 
-class PodRules(Rules):
-    generation = True
-    returns_deleted = True
-
-    def default(self, obj: Obj) -> None:
-        spec = obj.setdefault("spec", {})
-        spec.setdefault("restartPolicy", "Always")
-        spec.setdefault("schedulerName", "default-scheduler")
-        spec.setdefault("terminationGracePeriodSeconds", 30)
-
-    def prepare_create(self, obj: Obj) -> None:
-        super().prepare_create(obj)
-        obj["status"] = {"phase": "Pending"}
-
-
-class NamespaceRules(Rules):
-    name_problems = staticmethod(label_problems)
-
-    def prepare_create(self, obj: Obj) -> None:
-        obj["status"] = {"phase": "Active"}
-        finalizers = obj.setdefault("spec", {}).setdefault("finalizers", [])
-        if "kubernetes" not in finalizers:
-            finalizers.append("kubernetes")
-
-    def default(self, obj: Obj) -> None:
-        meta = obj.setdefault("metadata", {})
-        if meta.get("name"):
-            labels = meta.get("labels") or {}
-            labels["kubernetes.io/metadata.name"] = meta["name"]
-            meta["labels"] = labels
-
-
-class _Generation(Rules):
-    generation = True
-
-
-class _Rbac(Rules):
-    name_problems = staticmethod(path_segment_problems)
-
-
-class _Job(_Generation):
-    orphans_by_default = True
-
-
-class _Lease(Rules):
-    create_on_update = True
-    unconditional_update = False
-
-
-class _Strict(_Generation):
-    unconditional_update = False
-
-
-_BUILTIN: dict[tuple[str, str], Callable[[Resource], Rules]] = {
-    ("", "pods"): PodRules,
-    ("", "namespaces"): NamespaceRules,
-    ("apps", "deployments"): _Generation,
-    ("apps", "replicasets"): _Generation,
-    ("apps", "statefulsets"): _Generation,
-    ("apps", "daemonsets"): _Generation,
-    ("batch", "jobs"): _Job,
-    ("batch", "cronjobs"): _Generation,
-    ("policy", "poddisruptionbudgets"): _Strict,
-    ("coordination.k8s.io", "leases"): _Lease,
-    ("apiextensions.k8s.io", "customresourcedefinitions"): _Strict,
-    ("rbac.authorization.k8s.io", "roles"): _Rbac,
-    ("rbac.authorization.k8s.io", "rolebindings"): _Rbac,
-    ("rbac.authorization.k8s.io", "clusterroles"): _Rbac,
-    ("rbac.authorization.k8s.io", "clusterrolebindings"): _Rbac,
-}
-_made: dict[tuple[str, str, str], Rules] = {}
+Rules = KindRules | CustomRules
 
 
 def rules_for(resource: Resource) -> Rules:
     if resource.custom:
-        return _Strict(resource)
-    key = (resource.group, resource.version, resource.plural)
-    found = _made.get(key)
-    if found is None:
-        found = _made[key] = _BUILTIN.get((resource.group, resource.plural), Rules)(resource)
-    return found
+        rules: CustomRules = resource.custom.rules
+        return rules
+    return _builtin(resource.group, resource.version, resource.kind)
+
+
+@lru_cache(maxsize=None)
+def _builtin(group: str, version: str, kind: str) -> KindRules:
+    return builtin.rules(group, version, kind)

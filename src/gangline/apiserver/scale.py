@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 from gangline.apiserver.call import Call
 from gangline.apiserver.codec import decode_body
 from gangline.apiserver.core import Core, whole
 from gangline.apiserver.meta import Obj
+from gangline.apiserver.patches import patcher
 from gangline.apiserver.reads import get
 from gangline.apiserver.resources import Resource
+from gangline.apiserver.schema import compile_schema
 from gangline.apiserver.status import bad_request, conflict, invalid
-from gangline.apiserver.writes import change, patcher
+from gangline.apiserver.writes import change, track
 from gangline.errors import Problem
 
 GROUP, KIND = "autoscaling", "Scale"
+SCALE = compile_schema({"type": "object", "x-kubernetes-preserve-unknown-fields": True})
 
 
 def _paths(resource: Resource) -> tuple[str, str, str]:
@@ -78,7 +82,7 @@ async def scale(core: Core, call: Call) -> Obj:
     resource = call.resource
     if call.verb == "get":
         return scale_of(resource, whole(resource, get(core, call)))
-    make = patcher(call) if call.verb == "patch" else None
+    make = patcher(call, SCALE) if call.verb == "patch" else None
     body = None if make else _read(call)
 
     def scaled(obj: Obj) -> Obj:
@@ -86,10 +90,10 @@ async def scale(core: Core, call: Call) -> Obj:
         new = make(now) if make else body
         assert isinstance(new, dict)
         _check(call, new, obj)
+        old = copy.deepcopy(obj)
         _put(obj, _paths(resource)[0], (new.get("spec") or {}).get("replicas", 0))
-        return obj
+        return track(core, call, old, obj)
 
-    call.subresource = ""
     written = await change(core, call, scaled)
     return scale_of(resource, whole(resource, written.record))
 

@@ -10,8 +10,9 @@ import logging
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from gangline.apiserver import deletes, discovery, pods, reads, writes
+from gangline.apiserver import deletes, discovery, patches, pods, reads, writes
 from gangline.apiserver.admission import CREATE, UPDATE, Admission, Review
+from gangline.apiserver.bodies import read_object
 from gangline.apiserver.call import Call, Parts, check_scope, read_path, verb_of
 from gangline.apiserver.codec import encode
 from gangline.apiserver.core import SYSTEM_NAMESPACES, Core, ServerSettings
@@ -20,7 +21,7 @@ from gangline.apiserver.identity import Secrets, Tokens, administrator, authenti
 from gangline.apiserver.rbac import GROUP as RBAC
 from gangline.apiserver.rbac import Action, Authorizer, bootstrap_roles, forbidden_text
 from gangline.apiserver.resources import Catalogue, Resource, builtin_resources
-from gangline.apiserver.rules import rules_for
+from gangline.apiserver.rules import RETURNING, rules_for
 from gangline.apiserver.scale import scale
 from gangline.apiserver.status import answer, failure, forbidden, method_not_allowed, no_such_resource, success
 from gangline.apiserver.store import Store
@@ -40,7 +41,7 @@ class Server:
         self.admission = Admission()
         self.store = Store(self.settings.history)
         self.catalogue = Catalogue(row for row in builtin_resources() if self._is_served(row))
-        self.core = Core(self.settings, self.store, self.catalogue, self.admission)
+        self.core = Core(self.settings, self.store, self.catalogue, self.admission, self._allow)
         self.secrets = Secrets(self.settings.folder)
         fixed = {token: administrator(name) for token, name in (self.settings.tokens or {}).items()}
         self.tokens = Tokens(self.secrets.signing_key, fixed, self._account_uid, self.settings.clock)
@@ -172,7 +173,7 @@ class Server:
             return await self._delete_collection(call)
         if not call.resource.stored:
             raise method_not_allowed()
-        written = await writes.writer(call.verb)(self.core, call)
+        written = await _WRITES[call.verb](self.core, call)
         return self._object(call, written.record, 201 if written.created else 200)
 
     def _object(self, call: Call, record: Any, status: int = 200) -> Response:
@@ -180,7 +181,7 @@ class Server:
 
     async def _delete(self, call: Call) -> Response:
         record, is_gone = await deletes.delete(self.core, call)
-        if is_gone and not rules_for(call.resource).returns_deleted:
+        if is_gone and call.resource.shelf not in RETURNING:
             return Response(200, encode(success(call.resource.group, call.resource.plural, call.name, record.uid)))
         return self._object(call, record)
 
@@ -208,7 +209,7 @@ class Server:
 
     async def _finalize(self, call: Call) -> Response:
         """Replace a namespace's own finalizers; without any, a namespace on its way out goes."""
-        wanted = writes.read_object(call, call.resource)
+        wanted = read_object(call, self.catalogue, rules_for(call.resource))
 
         def finalized(namespace: Obj) -> Obj:
             namespace["spec"] = {"finalizers": found} if (found := (wanted.get("spec") or {}).get("finalizers")) else {}
@@ -258,6 +259,7 @@ class _PageNotFound(ApiError):
         super().__init__({"message": "404 page not found", "code": 404}, 404)
 
 
+_WRITES = {"create": writes.create, "update": writes.update, "patch": patches.patch}
 _SUBRESOURCES: dict[str, Callable[[Server, Call], Awaitable[Response]]] = {
     "binding": Server._bind,
     "eviction": Server._evict,

@@ -1,0 +1,126 @@
+"""From a request's bytes to an object of the right kind, as far as it can be said without looking at what is stored.
+
+Wrong kinds, undecodable values and unknown or doubled fields are found here; fieldValidation says whether the latter refuse or warn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from gangline.apiserver.call import Call
+from gangline.apiserver.codec import decode_body, duplicate_fields
+from gangline.apiserver.resources import Catalogue, Resource
+from gangline.apiserver.rules import Rules
+from gangline.apiserver.schema import BadForm, WrongType
+from gangline.apiserver.status import bad_request, invalid
+from gangline.errors import ApiError, Problem
+
+Obj = dict[str, Any]
+MANAGER_LIMIT = 128
+_OPTIONS = {"create": "CreateOptions", "update": "UpdateOptions", "patch": "PatchOptions"}
+
+
+def check_options(call: Call, applying: bool = False) -> None:
+    """The query arguments every write may have."""
+    argument = call.request.argument
+    problems = []
+    manager, strictness, dry = argument("fieldManager"), argument("fieldValidation"), argument("dryRun")
+    if applying and not manager:
+        problems.append(Problem("fieldManager", "Required value: is required for apply patch", "FieldValueRequired"))
+    if call.verb == "patch" and not applying and argument("force"):
+        problems.append(Problem("force", "Forbidden: may not be specified for non-apply patch", "FieldValueForbidden"))
+    if len(manager.encode()) > MANAGER_LIMIT:
+        problems.append(Problem("fieldManager", f"Too long: may not be more than {MANAGER_LIMIT} bytes", "FieldValueTooLong"))
+    if dry and dry != "All":
+        problems.append(Problem("dryRun", f'Unsupported value: ["{dry}"]: supported values: "All"', "FieldValueNotSupported"))
+    if strictness not in ("", "Ignore", "Strict", "Warn"):
+        problems.append(Problem("fieldValidation", f'Unsupported value: "{strictness}": supported values: "", "Ignore", "Strict", "Warn"',
+                                "FieldValueNotSupported"))
+    if problems:
+        raise invalid("meta.k8s.io", _OPTIONS[call.verb], "", problems)
+
+
+def read_object(call: Call, catalogue: Catalogue, rules: Rules) -> Obj:
+    """The body of a POST or PUT, admitted and defaulted."""
+    resource = call.resource
+    body = decode_body(call.request.body, call.request.content_type, "" if resource.custom else resource.kind)
+    if body is None:
+        body = {}
+    if not isinstance(body, dict):
+        raise bad_request(f"the object provided is unrecognized (must be of type {resource.kind}): couldn't get version/kind; "
+                          "json parse error: the body is not an object")
+    _check_kind(body, resource, catalogue)
+    told = [f'duplicate field "{path}"' for path in doubled_fields(call)]
+    return admit(call, body, rules, told, lambda why: cannot_be_handled(resource, body, why))
+
+
+def doubled_fields(call: Call) -> list[str]:
+    return duplicate_fields(call.request.body) if call.request.argument("fieldValidation") in ("Strict", "Warn") else []
+
+
+def cannot_be_handled(resource: Resource, body: Obj, why: str) -> ApiError:
+    kind = body.get("kind") or resource.kind
+    return bad_request(f'{kind} in version "{resource.version}" cannot be handled as a {resource.kind}: {why}')
+
+
+def _check_kind(body: Obj, resource: Resource, catalogue: Catalogue) -> None:
+    kind, version = body.get("kind"), body.get("apiVersion")
+    for name, value in (("kind", kind), ("apiVersion", version)):
+        if value is not None and not isinstance(value, str):
+            raise bad_request(f"the object provided is unrecognized (must be of type {resource.kind}): couldn't get version/kind; json "
+                              f"parse error: json: cannot unmarshal into Go struct field .{name} of type string")
+    if resource.custom:
+        _check_custom_kind(body, resource)
+        return
+    kind, version = kind or resource.kind, version or resource.api_version
+    if (kind, version) != (resource.kind, resource.api_version):
+        group, _, number = version.rpartition("/")
+        other = catalogue.by_kind(group, number, kind)
+        if other is not None:
+            told = f"converting ({number}.{kind}) to ({group.split('.')[0] or 'core'}.{resource.kind}): unknown conversion"
+        else:
+            told = f'no kind "{kind}" is registered for version "{version}" in scheme "pkg/runtime/scheme.go:111"'
+        raise cannot_be_handled(resource, body, told)
+    body["kind"], body["apiVersion"] = kind, version
+
+
+def _check_custom_kind(body: Obj, resource: Resource) -> None:
+    kind, version = body.get("kind"), body.get("apiVersion")
+    if not kind or not version:
+        missing = "Kind" if not kind else "apiVersion"
+        raise bad_request(f"the object provided is unrecognized (must be of type {resource.kind}): Object '{missing}' is missing in "
+                          f"'{_short(body)}'")
+    group, _, number = version.rpartition("/")
+    if (kind, version) != (resource.kind, resource.api_version):
+        wanted = f"the API version in the data ({version}) does not match the expected API version ({resource.api_version})"
+        if version == resource.api_version:
+            wanted = f"the kind in the data ({kind}) does not match the expected kind ({resource.kind})"
+        raise bad_request(f'{kind} in version "{number}" cannot be handled as a {resource.kind}: {wanted}')
+
+
+def _short(body: Obj) -> str:
+    import msgspec
+
+    return msgspec.json.encode(body).decode()
+
+
+def admit(call: Call, body: Obj, rules: Rules, told: list[str], refuse: Callable[[str], ApiError]) -> Obj:
+    """Canonical, pruned and defaulted; `refuse` makes the error for what cannot be read or is not known under Strict."""
+    meta = body.get("metadata")
+    if meta is None:
+        body = {**body, "metadata": {}}
+    try:
+        clean, unknown = rules.schema.admit(body)
+    except (WrongType, BadForm) as error:
+        raise refuse(str(error)) from None
+    told = [*told, *(f'unknown field "{path}"' for path in unknown)]
+    strictness = call.request.argument("fieldValidation")
+    if told and strictness == "Strict":
+        raise refuse("strict decoding error: " + ", ".join(told))
+    if told and strictness != "Ignore":
+        call.warnings.extend(told)
+    if not isinstance(clean.get("metadata"), dict):
+        raise refuse("json: cannot unmarshal into Go struct field .metadata of type v1.ObjectMeta")
+    rules.defaults(clean)
+    return clean

@@ -1,0 +1,184 @@
+"""PATCH in its four forms: each becomes a function from the stored object to the wanted one, and then an ordinary update.
+
+Server-side apply may also create. What a form cannot do to an object is refused with the codes of a kube-apiserver.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from gangline.apiserver.apply import ApplyConflict, Untypable
+from gangline.apiserver.apply import apply as server_side_apply
+from gangline.apiserver.bodies import admit, check_options
+from gangline.apiserver.call import Call, truth
+from gangline.apiserver.codec import decode_yaml, duplicate_fields, media_type
+from gangline.apiserver.core import Core
+from gangline.apiserver.meta import Obj
+from gangline.apiserver.patch import PatchFailed, json_patch, merge_patch
+from gangline.apiserver.rbac import Action
+from gangline.apiserver.rules import rules_for
+from gangline.apiserver.schema import Schema
+from gangline.apiserver.status import bad_request, failure, internal, invalid, not_found, unsupported_media_type
+from gangline.apiserver.strategic import BadDirective, strategic_merge
+from gangline.apiserver.writes import Change, Written, change, check_name, check_namespace, create_object, deduplicate_owners, track
+from gangline.client.wire import APPLY_PATCH, JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH
+from gangline.errors import ApiError, Problem
+
+FORMS = (JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH, APPLY_PATCH)
+_CUSTOM_FORMS = (JSON_PATCH, MERGE_PATCH, APPLY_PATCH)
+
+
+async def patch(core: Core, call: Call) -> Written:
+    form = patch_form(call)
+    check_options(call, applying=form == APPLY_PATCH)
+    if form == APPLY_PATCH:
+        return await _apply(core, call)
+    make = patcher(call, rules_for(call.resource).schema)
+
+    def patched(old: Obj) -> Obj:
+        new = _read(call, make(old))
+        _check_patched(call, new, old)
+        deduplicate_owners(call, new)
+        return track(core, call, old, new)
+
+    return await change(core, call, patched)
+
+
+def patch_form(call: Call) -> str:
+    form = media_type(call.request.content_type)
+    if form not in FORMS:
+        raise failure(415, "UnsupportedMediaType", "415: Unsupported Media Type", {})
+    if call.resource.custom and form == STRATEGIC_PATCH:
+        raise unsupported_media_type(_CUSTOM_FORMS)
+    return form
+
+
+def patcher(call: Call, schema: Schema) -> Change:
+    """The function a patch body stands for (apply aside)."""
+    form, body = patch_form(call), _decode(call)
+    if form == JSON_PATCH:
+        return lambda old: _json(old, body)
+    if not isinstance(body, dict):
+        told = "array" if isinstance(body, list) else type(body).__name__
+        raise bad_request(f"error decoding patch: json: cannot unmarshal {told} into Go value of type map[string]interface {{}}")
+    if form == MERGE_PATCH:
+        return lambda old: merge_patch(old, body)
+    return lambda old: _strategic(old, body, schema)
+
+
+def _decode(call: Call) -> Any:
+    try:
+        body = msgspec.json.decode(call.request.body)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        told = "unexpected end of JSON input" if "truncated" in str(error) or not call.request.body else str(error)
+        raise bad_request(f"error decoding patch: {told}") from None
+    if call.request.argument("fieldValidation") in ("", "Warn", "Strict"):
+        doubled = [f'duplicate field "{path}"' for path in duplicate_fields(call.request.body)]
+        if doubled and call.request.argument("fieldValidation") == "Strict":
+            raise bad_request("error decoding patch: strict decoding error: " + ", ".join(doubled))
+        call.warnings.extend(doubled)
+    return body
+
+
+def _json(old: Obj, operations: Any) -> Any:
+    try:
+        return json_patch(old, operations)
+    except PatchFailed as error:
+        if error.malformed:
+            raise bad_request(f"error decoding patch: {error}") from None
+        raise failure(422, "Invalid", "the server rejected our request due to an error in our request", {}) from None
+
+
+def _strategic(old: Obj, body: Obj, schema: Schema) -> Obj:
+    try:
+        return strategic_merge(old, body, schema)
+    except BadDirective as error:
+        raise internal(str(error)) from None
+
+
+def _read(call: Call, new: Any) -> Obj:
+    """A patch's result, read as an object of its kind again."""
+    resource = call.resource
+
+    def refuse(why: str) -> ApiError:
+        text = msgspec.json.encode(msgspec.json.encode(new).decode()).decode()
+        return invalid("", "", "", [Problem("patch", f"Invalid value: {text}: {why}")])
+
+    if not isinstance(new, dict):
+        raise refuse("the result of a patch must be an object")
+    if (new.get("kind"), new.get("apiVersion")) != (resource.kind, resource.api_version):
+        if resource.custom:
+            raise bad_request(f"the patch would change the object's kind or apiVersion to {new.get('kind')}, {new.get('apiVersion')}")
+        raise refuse(f'no kind "{new.get("kind")}" is registered for version "{new.get("apiVersion")}" in scheme '
+                     '"pkg/runtime/scheme.go:111"')
+    return admit(call, new, rules_for(resource), [], refuse)
+
+
+def _check_patched(call: Call, new: Obj, old: Obj) -> None:
+    check_name(call, new)
+    about = new["metadata"]
+    if call.resource.namespaced:
+        about.setdefault("namespace", call.namespace)
+    check_namespace(call, new)
+
+
+async def _apply(core: Core, call: Call) -> Written:
+    resource, rules = call.resource, rules_for(call.resource)
+    applied = _read_applied(call)
+    force = truth(call.request.argument("force"))
+
+    def merged(live: Obj | None) -> Obj:
+        try:
+            result = server_side_apply(live, applied, call.manager, force, rules.schema, core.now(), call.subresource,
+                                       resource.api_version, rules.reset(call.subresource))
+        except ApplyConflict as error:
+            raise failure(409, "Conflict", str(error), {"causes": error.causes}) from None
+        except Untypable as error:
+            what = f"{_go_place(call)}; {resource.group}/{resource.version}, Kind={resource.kind}"
+            raise internal(f"failed to create typed patch object ({what}): {error}") from None
+        return admit(call, result, rules, [], lambda why: internal(f"failed to convert merged object: {why}"))
+
+    if core.store.get(resource.shelf, call.place) is None:
+        if call.subresource:
+            raise not_found(resource.group, resource.plural, call.name)
+        core.allow(call.user, Action("create", resource.group, resource.plural, "", call.namespace, call.name))
+        new = merged(None)
+        if new["metadata"].get("uid"):
+            raise failure(409, "Conflict", "uid mismatch: the provided object specified uid "
+                          f"{new['metadata']['uid']}, and no existing object was found", {})
+        return await create_object(core, call, new)
+
+    def updated(old: Obj) -> Obj:
+        new = merged(old)
+        check_namespace(call, new)
+        return new
+
+    return await change(core, call, updated)
+
+
+def _go_place(call: Call) -> str:
+    return f"/{call.name}"
+
+
+def _read_applied(call: Call) -> Obj:
+    resource = call.resource
+    try:
+        body = decode_yaml(call.request.body, resource.kind)
+    except ApiError as error:
+        raise bad_request(f"error decoding YAML: {error}") from None
+    if not isinstance(body, dict):
+        raise bad_request("error decoding YAML: the body is not an object")
+    kind, version = body.get("kind") or "", body.get("apiVersion") or ""
+    if (kind, version) != (resource.kind, resource.api_version):
+        shown = version if "/" in version or not version else f"/{version}"
+        raise bad_request(f"invalid object type: {shown or '/'}, Kind={kind}")
+    about = body.get("metadata")
+    if not isinstance(about, dict):
+        about = body["metadata"] = {}
+    check_name(call, body) if about.get("name") else about.update(name=call.name)
+    check_namespace(call, body)
+    if about.get("managedFields"):
+        raise bad_request("metadata.managedFields must be nil")
+    return body
