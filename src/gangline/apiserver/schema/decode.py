@@ -103,12 +103,12 @@ def _is_zero(node: Node) -> Callable[[Any], bool] | None:
 def _list(node: Node) -> Decoder:
     assert node.items is not None
     read = decoder(node.items)
-    filler = read({}, []) if node.items.shape == "struct" else _ZERO.get(node.items.form)
+    structs, zero = node.items.shape == "struct", _ZERO.get(node.items.form)
 
     def decode(value: Any, unknown: list[str]) -> Any:
         if type(value) is not list:
             raise WrongType(f"cannot read {_kind_of(value)} as a list")
-        return [read(item, unknown) if item is not None else filler for item in value]
+        return [read(item, unknown) if item is not None else read({}, []) if structs else zero for item in value]
 
     return decode
 
