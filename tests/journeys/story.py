@@ -39,16 +39,16 @@ class Story:
         self._connection = Connection(self.client, "default", "the story's server")
         self._nodes = 0
 
-    async def nodes(self, count: int, *, gpus: int = 8, labels: dict[str, str] | None = None, cpu: int = 64, **more: str) -> list[str]:
+    async def nodes(self, count: int, *, gpus: int = 8, labels: dict[str, str] | None = None, cpu: int = 64) -> list[str]:
         """Add simulated nodes; gives their names."""
-        from gangline.world.nodes import NodePool, node_objects
         from gangline.runtime.clock import timestamp
+        from gangline.world.nodes import NodePool, node_objects
 
         made = []
         for _ in range(count):
             name = f"node-{self._nodes}"
             self._nodes += 1
-            pool = NodePool(name=name, gpus=gpus, labels=labels or {}, cpu=cpu, **more)  # type: ignore[arg-type]
+            pool = NodePool(name=name, gpus=gpus, labels=labels or {}, cpu=cpu)
             for obj in node_objects([pool], timestamp(self.clock.now())):
                 await self.client.create(NODE, obj)
                 made.append(name)

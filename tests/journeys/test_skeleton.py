@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from journeys.story import Story
-
 from gangline.api import names
 from gangline.api.kinds import (
     BIND_REQUEST,
@@ -16,6 +14,7 @@ from gangline.api.kinds import (
     SERVICE,
     WORKLOAD,
 )
+from journeys.story import Story
 
 
 async def test_a_set_for_kai_becomes_a_gang_runs_and_leaves_nothing_behind(story: Story) -> None:

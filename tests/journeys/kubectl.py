@@ -1,0 +1,36 @@
+"""A real kubectl, where there is one: `GANGLINE_KUBECTL`, the one that `make kubectl` built, or the one on PATH."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from journeys.story import REPOSITORY
+
+MISSING = "no kubectl: run `make kubectl` (needs Go), or put one on PATH"
+
+
+def find() -> str | None:
+    built = REPOSITORY / ".cache" / "bin" / "kubectl"
+    return os.environ.get("GANGLINE_KUBECTL") or (str(built) if built.exists() else shutil.which("kubectl"))
+
+
+@dataclass(frozen=True, slots=True)
+class Kubectl:
+    program: str
+    kubeconfig: Path
+    home: Path
+
+    async def __call__(self, *arguments: str, stdin: str = "", code: int = 0) -> str:
+        """What it printed (both streams); the exit code must be as expected."""
+        process = await asyncio.create_subprocess_exec(
+            self.program, *arguments, cwd=REPOSITORY, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.STDOUT,
+            env={"KUBECONFIG": str(self.kubeconfig), "HOME": str(self.home), "PATH": os.environ["PATH"]})
+        out, _ = await process.communicate(stdin.encode())
+        shown = out.decode()
+        assert process.returncode == code, f"kubectl {' '.join(arguments)} ended with {process.returncode}:\n{shown}"
+        return shown
