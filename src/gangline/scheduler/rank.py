@@ -152,7 +152,11 @@ def _from_heap(session: Session, found: list[tuple[Key, int]]) -> Iterator[Node]
 def _by_shape(session: Session, task: Task) -> bool:
     if not task.shape.plain:
         return False
-    return not any(plugin.beyond_shape and plugin.scores(task) for plugin in session.beyond_shape)
+    return not any(_scores_beyond(plugin, task) for plugin in session.beyond_shape)
+
+
+def _scores_beyond(plugin: Any, task: Task) -> bool:
+    return bool(plugin.beyond_shape) and (not hasattr(plugin, "scores") or plugin.scores(task))
 
 
 def scored(session: Session, task: Task, nodes: Sequence[Node]) -> list[Node]:

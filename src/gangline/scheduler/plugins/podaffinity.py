@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ..model.node import Node
 from ..model.task import Task
 from ..scores import POD_AFFINITY
-from .affinity import Counter, Pair, preferred_scores
+from .affinity import Pair, preferred_scores
 
 if TYPE_CHECKING:
     from ..session import Session

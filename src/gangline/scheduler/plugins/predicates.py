@@ -129,9 +129,7 @@ class Predicates:
 
     def _capacity(self, task: Task, node: Node) -> str | None:
         refusal = self._session.hooks.first("task_over_capacity", task, task.gang, node)
-        if refusal is None:
-            return None
-        return f"node does not have enough capacity. Reason: {refusal.reason}, Details: {refusal.messages[0]}"
+        return None if refusal is None else str(refusal.reason)
 
     def _kind(self, task: Task, node: Node) -> str | None:
         """Whole, shared, MIG and DRA GPUs each want their kind of node."""
