@@ -322,6 +322,10 @@ def _decimals(value: float) -> str:
     return f"{value:.6f}"[:-3].rstrip("0").rstrip(".")
 
 
+def no_topology(name: str) -> GangRefusals:
+    return GangRefusals(POD_ERRORS, (f"Requested topology {name} does not exist",), "topology", resolvable=False)
+
+
 def unsatisfied(gang: Gang, group: str, rule: TopologyRule, suffix: str = "") -> GangRefusals:
     who = f"job <{gang.namespace}/{gang.name}>" + (f", subgroup {group}" if group and group != DEFAULT_POD_SET else "")
     text = f"topology {rule.topology}, requirement {rule.required} couldn't be satisfied for {who}"

@@ -58,7 +58,7 @@ def tasks_to_evict(gang: Gang, member_key: MemberKey, task_key: TaskKey) -> tupl
     One surplus task of a pod set; else one surplus member of a group; else everything."""
     tasks = _surplus(gang.root, member_key, task_key)
     if not tasks:
-        tasks = sorted((task for task in gang.tasks.values() if task.status & ACTIVE_ALLOCATED), key=task_key)
+        tasks = _everything(gang.root, task_key)
     return tasks, len(tasks) < gang.active_allocated
 
 
@@ -79,10 +79,17 @@ def _surplus(group: Group, member_key: MemberKey, task_key: TaskKey) -> list[Tas
     if satisfied <= group.minimum:
         return []
     for member in backwards:
-        found = [task for leaf in member.pod_sets() for task in leaf.tasks.values() if task.status & ACTIVE_ALLOCATED]
+        found = _everything(member, task_key)
         if found:
-            return sorted(found, key=task_key)
+            return found
     return []
+
+
+def _everything(member: Member, task_key: TaskKey) -> list[Task]:
+    """All that is allocated below, pod set after pod set, the last of each first."""
+    leaves = sorted(member.pod_sets(), key=lambda leaf: leaf.name)
+    held = ([task for task in leaf.tasks.values() if task.status & ACTIVE_ALLOCATED] for leaf in leaves)
+    return [task for tasks in held for task in sorted(tasks, key=task_key, reverse=True)]
 
 
 # ── the queue tree ──

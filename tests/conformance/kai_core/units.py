@@ -12,13 +12,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from conformance.kai_core import units_fairness
+from conformance.kai_core import units_fairness, units_gangs, units_placing
 from conformance.kai_core.rows import Row, UnknownKey
 
 Result = tuple[str, bool, str]
 Check = Callable[[Row], str]
 
-TABLES: Mapping[str, Check] = {**units_fairness.TABLES}
+TABLES: Mapping[str, Check] = {**units_fairness.TABLES, **units_gangs.TABLES, **units_placing.TABLES}
 
 
 def run(files: Sequence[Path], progress: Callable[[str], None] = lambda text: None) -> list[Result]:

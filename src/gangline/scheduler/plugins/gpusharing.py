@@ -16,6 +16,8 @@ from ..scores import GPU_SHARING
 if TYPE_CHECKING:
     from ..session import Session
 
+SMALLEST_GPU_MEMORY = 100
+
 
 class GpuSharingOrder:
     """Prefer nodes on which some shared device has room for the task."""
@@ -44,7 +46,7 @@ class GpuPack:
         pass
 
     def gpu_score(self, task: Task, node: Node, group: str) -> float:
-        return 0.0 if group == WHOLE_GPU else node.shared.used_portion(group)
+        return 0.0 if group == WHOLE_GPU else used_portion(node, group) or 0.0
 
 
 class GpuSpread:
@@ -56,4 +58,12 @@ class GpuSpread:
         pass
 
     def gpu_score(self, task: Task, node: Node, group: str) -> float:
-        return 1.0 if group == WHOLE_GPU else 1.0 - node.shared.used_portion(group)
+        if group == WHOLE_GPU:
+            return 1.0
+        used = used_portion(node, group)
+        return 0.0 if used is None else 1.0 - used
+
+
+def used_portion(node: Node, group: str) -> float | None:
+    """How full a shared device is; None when the node's GPU memory makes no sense."""
+    return node.shared.used_portion(group) if node.gpu_memory >= SMALLEST_GPU_MEMORY else None

@@ -46,6 +46,8 @@ def preempt_min_runtime(queues: Mapping[str, Runtimes], queue: str, otherwise: f
 
 def reclaim_min_runtime(queues: Mapping[str, Runtimes], reclaimer: str, victim: str, method: str, otherwise: float) -> float:
     """By method `queue` the nearest value upwards; by `lca` the nearest one from just below where the two lines meet."""
+    if reclaimer not in queues:
+        return otherwise
     theirs = list(up(queues, victim))
     if method == LOWEST_COMMON_ANCESTOR:
         theirs = _from_the_fork(list(up(queues, reclaimer)), theirs)
@@ -53,10 +55,8 @@ def reclaim_min_runtime(queues: Mapping[str, Runtimes], reclaimer: str, victim: 
 
 
 def _from_the_fork(mine: list[Runtimes], theirs: list[Runtimes]) -> list[Runtimes]:
-    """Of the victim's line: its top queue alone when the tops differ, else what lies above and just below the common part."""
-    if not mine or not theirs:
-        return []
-    if mine[-1] is not theirs[-1]:
+    """Of the victim's line: its top queue alone when the tops differ, else the common part and the queue just below it."""
+    if not theirs or mine[-1] is not theirs[-1]:
         return theirs[-1:]
     shared = 0
     while shared < min(len(mine), len(theirs)) and mine[-1 - shared] is theirs[-1 - shared]:

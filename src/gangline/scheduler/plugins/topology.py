@@ -65,8 +65,7 @@ class Topology:
             return [nodes]
         tree = self._cluster.topology(rule.topology)
         if tree is None:
-            missing = f"Requested topology {rule.topology} does not exist"
-            self._refuse(gang, [GangRefusals(PODS, (missing,), self.name, resolvable=False)])
+            self._refuse(gang, [domains.no_topology(rule.topology)])
             raise SubsetRefused
         if not tasks:
             return [nodes]

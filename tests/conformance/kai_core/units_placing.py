@@ -1,0 +1,162 @@
+"""The tables nodeplacement, gpupack, gpuspread, gpu_sharing and topology."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from conformance.kai_core import pieces
+from conformance.kai_core.rows import Row, differs, only
+from gangline.scheduler import domains
+from gangline.scheduler.domains import Answer, Question, Room, Tally
+from gangline.scheduler.model.gang import Gang
+from gangline.scheduler.model.gpu import WHOLE_GPU, SharedGpus
+from gangline.scheduler.model.journal import Journal
+from gangline.scheduler.model.node import Node
+from gangline.scheduler.model.resources import ResourceNames
+from gangline.scheduler.model.topology import Domain, TopologyTree
+from gangline.scheduler.place import pick_gpus
+from gangline.scheduler.plugins.gpusharing import GpuPack, GpuSpread, used_portion
+from gangline.scheduler.plugins.nodeplacement import NodePlacement
+from gangline.scheduler.records import GangRecord, NodeRecord, TopologyRecord
+
+
+def node_score(row: Row) -> str:
+    cpu_only, between, record, strategies, asked = row.read("cpu_only", "fitting_range", "node", "strategies", "task")
+    names = ResourceNames()
+    task, node = pieces.task(asked, names), pieces.node(record, names)
+    assert task.needs_gpu != cpu_only
+    policy = NodePlacement.__new__(NodePlacement)
+    NodePlacement.__init__(policy, None, strategies)  # type: ignore[arg-type]
+    policy._range = (between[0], between[1])
+    return differs(policy.node_score(task, node), row.out)
+
+
+def gpu_score(row: Row, kind: type[GpuPack] | type[GpuSpread]) -> str:
+    group, memory, used = row.read("gpu", "gpu_memory_mib", "used_mib")
+    names = ResourceNames()
+    node = Node(NodeRecord("node", {}, gpu_memory=memory), names, Journal(), 0, [])
+    node.shared = SharedGpus(1, memory, Journal())
+    node.shared.used.update(used)
+    policy = kind.__new__(kind)
+    task = pieces.task({"uid": "t", "status": "Pending"}, names)
+    if bool(row.out.get("error")) != (group != WHOLE_GPU and used_portion(node, group) is None):
+        return f"recorded error {row.out.get('error')!r}"
+    return differs(policy.gpu_score(task, node, group), row.out["score"])
+
+
+def gpus_for_sharing(row: Row) -> str:
+    fitting, record, simulation, asked = row.read("fitting", "node", "pipeline_only", "pod")
+    names = ResourceNames()
+    found = pick_gpus(fitting, pieces.task(asked, names), pieces.node(record, names), simulation)
+    if found is None or row.out is None:
+        return differs(found, row.out)
+    groups = ["new" if group.startswith("new-") else group for group in found[0]]
+    return differs({"groups": groups, "releasing": found[1]}, row.out)
+
+
+def lowest_common_domain(row: Row) -> str:
+    levels, labels, constraint = row.read("levels", "node_labels", "constraint")
+    names = ResourceNames()
+    nodes = [pieces.node({"name": name, "labels": given}, names) for name, given in labels.items()]
+    tree = TopologyTree(TopologyRecord("t", tuple(levels)), nodes)
+    found = domains.common_domain(tree, labels, pieces.rule(constraint).preferred)
+    level = "root" if found.level < 0 else levels[found.level]
+    return differs({"domain": found.id, "level": level, "valid_nodes": sorted(tree.leaf_of)}, row.out)
+
+
+def every(domain: Domain) -> list[Domain]:
+    return [domain, *(below for child in domain.children.values() for below in every(child))]
+
+
+def leaves(domain: Domain) -> dict[str, Domain]:
+    """Nodes of the domains without children."""
+    return {name: each for each in every(domain) if not each.children for name in each.nodes}
+
+
+def tree_allocatable(row: Row) -> str:
+    record, node_records, asked = row.read("domain", "nodes", "tasks")
+    names = ResourceNames()
+    top, levels = pieces.domains(record)
+    nodes = {each["name"]: pieces.node(each, names) for each in node_records}
+    demand = domains.demand_of([pieces.task(each, names) for each in asked])
+    tally = Tally(leaves(top), nodes, lambda node: (domains.slots(node, demand, frozenset()),))
+    found = {f"{levels[each.level]}={each.id}": int(tally.of(each)[0]) for each in every(top)}
+    return differs({"allocatable_pods": found, "error": ""}, row.out)
+
+
+def node_scores(row: Row) -> str:
+    record, preferred = row.read("domain", "preferred_level")
+    top, levels = pieces.domains(record)
+    given = {each: list(each.children.values()) for each in every(top)}
+    return differs(domains.preferred_scores(top, levels.index(preferred), given), row.out)
+
+
+def texts(answer: Answer) -> list[str]:
+    return sorted(text for each in answer.refusals for text in each.details or each.messages)
+
+
+def allocatable_domains(row: Row) -> str:
+    constraint, sets, count, total, record = row.read("constraint", "pod_sets", "tasks_count", "tasks_total", "topology")
+    names = ResourceNames()
+    tree, figures = pieces.topology(record)
+    demand = domains.Demand(count, names.vector(total), (), True)
+
+    def pods(domain: Domain) -> int | None:
+        number = int(figures[domain].get("allocatable_pods", -1))
+        return None if number < 0 else number
+
+    room = Room(demand, lambda domain: names.vector(figures[domain].get("free", {})), pods, None)
+    rule = pieces.rule({**constraint, "topology": tree.name})
+    gang = Gang(GangRecord("g", "q", "test-job", "test-namespace"))
+    levels = domains.candidate_levels(rule, tree, "test")
+    good, bad = domains.domains_that_hold(tree, levels, rule, pieces.pod_sets(sets, names), room)
+    reasons = [domains.why_not(each, room, "test", names) for each in bad]
+    refusals = [] if good else [*reasons, domains.unsatisfied(gang, "test", rule)]
+    found = sorted(f"{tree.levels[each.level]}={each.id}" for each in good)
+    ours = {"domains": found, "error": "", "fit_errors": texts(Answer(refusals=refusals))}
+    return differs(ours, {**row.out, "domains": sorted(row.out["domains"]), "fit_errors": sorted(row.out["fit_errors"])})
+
+
+def node_subsets(row: Row) -> str:
+    constraint, job, node_records, sets, group, asked, topologies = row.read(
+        "constraint", "job", "nodes", "pod_sets", "sub_group", "tasks", "topologies")
+    names = ResourceNames()
+    nodes = {each["name"]: pieces.node(each, names) for each in node_records}
+    rule = pieces.rule(constraint)
+    gang = Gang(GangRecord(job, "q", job))
+    question = Question(gang, group, rule, pieces.pod_sets(sets, names))
+    if not rule.topology:
+        return differs({"error": "", "fit_errors": [], "node_scores": {}, "node_sets": [sorted(nodes)]}, sorted_sets(row.out))
+    if rule.topology not in topologies:
+        said = list(domains.no_topology(rule.topology).messages)
+        return differs({"error": "", "fit_errors": said, "node_scores": {}, "node_sets": []}, sorted_sets(row.out))
+    tree, _ = pieces.topology(topologies[rule.topology])
+    demand = domains.demand_of([pieces.task(each, names) for each in asked])
+    free = Tally(tree.leaf_of, nodes, lambda node: node.later)
+    pods = Tally(tree.leaf_of, nodes, lambda node: (domains.slots(node, demand, frozenset()),))
+    top = domains.common_domain(tree, nodes, rule.preferred)
+    room = Room(demand, free.of, lambda domain: int(pods.of(domain)[0]) if demand.uniform else None, top)
+    answer = domains.choose(question, tree, top, room, names)
+    found = [[name for name in domain.nodes if name in nodes] for domain in answer.domains]
+    scores = {} if answer.scores is None else {group: answer.scores}
+    ours = {"error": answer.error, "fit_errors": texts(answer), "node_scores": scores, "node_sets": found}
+    return differs(ours, sorted_sets(row.out))
+
+
+def sorted_sets(out: Mapping[str, Any]) -> dict[str, Any]:
+    only(out, "error", "fit_errors", "node_scores", "node_sets")
+    return {**out, "node_sets": [sorted(each) for each in out["node_sets"]], "fit_errors": sorted(out["fit_errors"])}
+
+
+TABLES: Mapping[str, Callable[[Row], str]] = {
+    "nodeplacement/node_score": node_score,
+    "gpupack/gpu_score": lambda row: gpu_score(row, GpuPack),
+    "gpuspread/gpu_score": lambda row: gpu_score(row, GpuSpread),
+    "gpu_sharing/gpus_for_sharing": gpus_for_sharing,
+    "topology/lowest_common_domain": lowest_common_domain,
+    "topology/tree_allocatable": tree_allocatable,
+    "topology/node_scores": node_scores,
+    "topology/allocatable_domains": allocatable_domains,
+    "topology/node_subsets": node_subsets,
+}
