@@ -1,15 +1,16 @@
 """The whole platform on one machine: the embedded API server, a simulated world, and every component, in one process.
 
-The other composition root. Each component gets a client of its own under its own account; they share nothing but the server. Used by
-`gangline up`, `gangline demo` and, in memory, by the journeys of the test suite.
+The other composition root. Each component gets a client of its own under its own account; they share nothing but the server.
+Used by `gangline up`, `gangline demo` and, in memory, by the journeys of the test suite.
 """
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import secrets
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -23,6 +24,7 @@ from gangline.apiserver.identity import kubeconfig
 from gangline.apiserver.server import Server, ServerSettings
 from gangline.client import Client, User
 from gangline.components import COMPONENTS, Options, build, hooks
+from gangline.controllers.defaults import default_objects
 from gangline.errors import AlreadyExists
 from gangline.runtime import Clock, Manager, SystemClock
 
@@ -41,53 +43,88 @@ class PlatformSettings:
     folder: Path | None = None
     """Where objects are kept; None: in memory, gone when the platform stops."""
     components: Sequence[str] = tuple(COMPONENTS)
-    options: Options = Options(period=0.05)
+    options: Options = field(default_factory=lambda: Options(period=0.05))
     clock: Clock = field(default_factory=SystemClock)
 
 
-class Platform:
-    """Everything together. `start` returns when all of it is ready."""
+class Team:
+    """Components at work on one API server, whichever it is."""
 
-    def __init__(self, settings: PlatformSettings) -> None:
-        self.settings = settings
-        self.token = _token(settings.folder)
-        self.server = Server(ServerSettings(folder=settings.folder, clock=settings.clock.now, tokens={self.token: ADMIN.name}))
-        self.admin = Client(self.server.transport(ADMIN), manager="gangline-admin")
+    def __init__(self, admin: Client, connect: Callable[[str], Client], options: Options, clock: Clock) -> None:
+        self.admin = admin
+        self.options = options
+        self.clock = clock
         self.managers: list[Manager] = []
-        self._listener: Listener | None = None
+        self._connect = connect
 
-    async def start(self) -> None:
-        await self.server.open()
-        for hook in hooks(self.settings.options):
-            admit_with(self.server.admission, hook)
-        await self._install()
-        for name in self.settings.components:
-            await self.start_component(name)
-
-    async def start_component(self, name: str) -> Manager:
-        client = Client(self.server.transport(account(name)), manager=f"gangline-{name}")
-        manager = Manager(build(name, self.settings.options), client, self.settings.clock)
-        await manager.start()
-        self.managers.append(manager)
-        return manager
-
-    async def stop(self) -> None:
-        for manager in reversed(self.managers):
-            await manager.stop()
-        self.managers.clear()
-        if self._listener is not None:
-            await self._listener.close()
-        await self.server.close()
-
-    async def _install(self) -> None:
+    async def install(self) -> None:
         """What a fresh cluster needs before the first component starts."""
-        from gangline.controllers.defaults import default_objects
-
         await self._ensure(CRD, crds())
         await self._ensure(NAMESPACE, ({"metadata": {"name": name}} for name in NAMESPACES))
         await self._ensure(CLUSTER_ROLE_BINDING, [_rights()])
         for kind, obj in default_objects():
             await self._ensure(kind, [obj])
+
+    async def _ensure(self, kind: Kind[Object], objects: Iterable[Raw]) -> None:
+        for obj in objects:
+            with contextlib.suppress(AlreadyExists):
+                await self.admin.create(kind, obj)
+
+    async def start_component(self, name: str) -> Manager:
+        manager = Manager(build(name, self.options), self._connect(name), self.clock)
+        await manager.start()
+        self.managers.append(manager)
+        return manager
+
+    async def stop_components(self) -> None:
+        for manager in reversed(self.managers):
+            await manager.stop()
+        self.managers.clear()
+
+    async def settles(self, seconds: float = 30.0) -> None:
+        """Wait until no component has work left, a few times in a row."""
+        quiet, deadline = 0, time.monotonic() + seconds
+        while quiet < self.quiet_rounds:
+            quiet = quiet + 1 if self.is_idle() else 0
+            if time.monotonic() > deadline:
+                raise TimeoutError(f"not settled after {seconds} s: {', '.join(self._busy()) or 'informers are behind'}")
+            await asyncio.sleep(0.002)
+
+    quiet_rounds = 3
+
+    def is_idle(self) -> bool:
+        return all(manager.idle for manager in self.managers)
+
+    def _busy(self) -> list[str]:
+        return [manager.component.name for manager in self.managers if not manager.idle]
+
+
+class Platform(Team):
+    """Everything together on the embedded server. `start` returns when all of it is ready."""
+
+    def __init__(self, settings: PlatformSettings) -> None:
+        self.settings = settings
+        self.token = _token(settings.folder)
+        self.server = Server(ServerSettings(folder=settings.folder, clock=settings.clock.now, tokens={self.token: ADMIN.name}))
+        self._listener: Listener | None = None
+        super().__init__(self._client("admin", ADMIN), lambda name: self._client(name, account(name)), settings.options, settings.clock)
+
+    def _client(self, name: str, user: User) -> Client:
+        return Client(self.server.transport(user), manager=f"gangline-{name}")
+
+    async def start(self) -> None:
+        await self.server.open()
+        for hook in hooks(self.options):
+            admit_with(self.server.admission, hook)
+        await self.install()
+        for name in self.settings.components:
+            await self.start_component(name)
+
+    async def stop(self) -> None:
+        await self.stop_components()
+        if self._listener is not None:
+            await self._listener.close()
+        await self.server.close()
 
     async def listen(self, host: str = "127.0.0.1", port: int = 0) -> str:
         """Serve over TLS; gives the address."""
@@ -97,32 +134,13 @@ class Platform:
     async def count_nodes(self) -> int:
         return len((await self.admin.list(NODE)).items)
 
-    async def _ensure(self, kind: Kind[Object], objects: Iterable[Raw]) -> None:
-        for obj in objects:
-            try:
-                await self.admin.create(kind, obj)
-            except AlreadyExists:
-                continue
-
-    async def settles(self, seconds: float = 30.0) -> None:
-        """Wait until no component has work left: every informer is current, every queue empty, twice in a row."""
-        quiet, deadline = 0, time.monotonic() + seconds
-        while quiet < 3:
-            quiet = quiet + 1 if self._idle() else 0
-            if time.monotonic() > deadline:
-                raise TimeoutError(f"not settled after {seconds} s: {', '.join(self._busy()) or 'informers are behind'}")
-            await asyncio.sleep(0.002)
-
-    def _idle(self) -> bool:
-        revisions = {shelf_resource(shelf.key): shelf.changes[-1].revision for shelf in self.server.store.shelves() if shelf.changes}
-        return all(manager.idle and not manager.behind(revisions) for manager in self.managers)
-
-    def _busy(self) -> list[str]:
-        return [manager.component.name for manager in self.managers if not manager.idle]
+    def is_idle(self) -> bool:
+        """Idle, and every informer has seen the last change of its kind."""
+        revisions = {_resource(*shelf.key): shelf.changes[-1].revision for shelf in self.server.store.shelves() if shelf.changes}
+        return super().is_idle() and not any(manager.behind(revisions) for manager in self.managers)
 
 
-def shelf_resource(key: tuple[str, str]) -> str:
-    group, plural = key
+def _resource(group: str, plural: str) -> str:
     return f"{plural}.{group}" if group else plural
 
 

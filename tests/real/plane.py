@@ -1,0 +1,141 @@
+"""A real control plane on loopback: etcd, kube-apiserver, kube-controller-manager and kube-scheduler, as `make real` built them.
+
+Binaries come from `KUBEBUILDER_ASSETS` or from `.cache/bin`. Started in a folder of its own and stopped with everything in it; nothing
+here knows gangline.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import socket
+import ssl
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import aiohttp
+import yaml
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric import rsa
+
+REPOSITORY = Path(__file__).parents[2]
+TOKEN = "real-admin"
+GATES = "GenericWorkload=true,GangScheduling=true"
+PROGRAMS = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler")
+
+
+def assets() -> Path:
+    return Path(os.environ.get("KUBEBUILDER_ASSETS") or REPOSITORY / ".cache" / "bin")
+
+
+def missing() -> str:
+    """Why there is no real control plane here; empty if there is one."""
+    absent = [name for name in PROGRAMS if not (assets() / name).exists()]
+    return f"no {', '.join(absent)} in {assets().name}: run `make real` (needs Go), or set KUBEBUILDER_ASSETS" if absent else ""
+
+
+@dataclass(slots=True)
+class Plane:
+    folder: Path
+    controllers: str = "*"
+    """What kube-controller-manager runs; empty: it is not started."""
+    scheduler: bool = True
+    url: str = ""
+    _processes: list[asyncio.subprocess.Process] = field(default_factory=list)
+
+    async def start(self) -> None:
+        peer, store, port = (_free_port() for _ in range(3))
+        self.url = f"https://127.0.0.1:{port}"
+        _write_keys(self.folder)
+        (self.folder / "tokens.csv").write_text(f"{TOKEN},admin,admin,system:masters\n")
+        await self._run("etcd", f"--data-dir={self.folder}/etcd", f"--listen-client-urls=http://127.0.0.1:{store}",
+                        f"--advertise-client-urls=http://127.0.0.1:{store}", f"--listen-peer-urls=http://127.0.0.1:{peer}",
+                        f"--initial-advertise-peer-urls=http://127.0.0.1:{peer}", f"--initial-cluster=default=http://127.0.0.1:{peer}",
+                        "--unsafe-no-fsync")
+        await self._run("kube-apiserver", f"--etcd-servers=http://127.0.0.1:{store}", "--bind-address=127.0.0.1",
+                        f"--secure-port={port}", f"--cert-dir={self.folder}/certs", "--authorization-mode=RBAC",
+                        f"--token-auth-file={self.folder}/tokens.csv", "--service-cluster-ip-range=10.0.0.0/24", "--allow-privileged",
+                        "--service-account-issuer=https://kubernetes.default.svc",
+                        f"--service-account-signing-key-file={self.folder}/sa.key",
+                        f"--service-account-key-file={self.folder}/sa.pub", f"--feature-gates={GATES}",
+                        "--runtime-config=scheduling.k8s.io/v1alpha1=true", "--disable-admission-plugins=ServiceAccount")
+        await self._ready()
+        self.kubeconfig.write_text(self._kubeconfig())
+        await self._start_rest()
+
+    async def _start_rest(self) -> None:
+        shared = (f"--kubeconfig={self.kubeconfig}", f"--authentication-kubeconfig={self.kubeconfig}",
+                  f"--authorization-kubeconfig={self.kubeconfig}", "--leader-elect=false", "--bind-address=127.0.0.1")
+        if self.controllers:
+            await self._run("kube-controller-manager", *shared, f"--secure-port={_free_port()}", f"--controllers={self.controllers}",
+                            f"--service-account-private-key-file={self.folder}/sa.key", f"--root-ca-file={self.authority}",
+                            f"--feature-gates={GATES.split(',')[0]}", f"--cert-dir={self.folder}/kcm")
+        if self.scheduler:
+            await self._run("kube-scheduler", *shared, f"--secure-port={_free_port()}", f"--feature-gates={GATES}",
+                            f"--cert-dir={self.folder}/scheduler")
+
+    async def stop(self) -> None:
+        for process in reversed(self._processes):
+            with contextlib.suppress(ProcessLookupError):
+                process.kill()
+        for process in self._processes:
+            await process.wait()
+
+    @property
+    def kubeconfig(self) -> Path:
+        return self.folder / "kubeconfig"
+
+    @property
+    def authority(self) -> Path:
+        return self.folder / "certs" / "apiserver.crt"
+
+    async def _run(self, program: str, *arguments: str) -> None:
+        log = (self.folder / f"{program}.log").open("wb")
+        self._processes.append(await asyncio.create_subprocess_exec(
+            str(assets() / program), *arguments, stdout=log, stderr=log, cwd=self.folder))
+        log.close()
+
+    async def _ready(self, seconds: float = 60) -> None:
+        deadline = time.monotonic() + seconds
+        async with aiohttp.ClientSession(headers={"Authorization": f"Bearer {TOKEN}"}) as session:
+            while time.monotonic() < deadline:
+                with contextlib.suppress(aiohttp.ClientError, OSError):
+                    async with session.get(f"{self.url}/readyz", ssl=_trust_all()) as answer:
+                        if answer.status == 200:
+                            return
+                await asyncio.sleep(0.1)
+        raise RuntimeError(f"kube-apiserver did not become ready in {seconds} s; its log ends with:\n{self.log('kube-apiserver')}")
+
+    def log(self, program: str, lines: int = 30) -> str:
+        return "\n".join((self.folder / f"{program}.log").read_text(errors="replace").splitlines()[-lines:])
+
+    def _kubeconfig(self) -> str:
+        return str(yaml.safe_dump({
+            "apiVersion": "v1", "kind": "Config", "current-context": "real",
+            "clusters": [{"name": "real", "cluster": {"server": self.url, "insecure-skip-tls-verify": True}}],
+            "users": [{"name": "admin", "user": {"token": TOKEN}}],
+            "contexts": [{"name": "real", "context": {"cluster": "real", "user": "admin"}}]}))
+
+
+def _free_port() -> int:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        return int(taken.getsockname()[1])
+
+
+def _trust_all() -> ssl.SSLContext:
+    context = ssl.create_default_context()
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    return context
+
+
+def _write_keys(folder: Path) -> None:
+    """The pair that signs service-account tokens."""
+    key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
+    (folder / "sa.key").write_bytes(key.private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.TraditionalOpenSSL, serialization.NoEncryption()))
+    (folder / "sa.pub").write_bytes(key.public_key().public_bytes(
+        serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo))
