@@ -6,11 +6,15 @@ socket, `transport` behind nothing at all. The server reads and writes only its 
 
 from __future__ import annotations
 
+import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from pathlib import Path
 from typing import Any
 
-from gangline.apiserver import deletes, discovery, patches, pods, reads, writes
+import msgspec
+
+from gangline.apiserver import custom, deletes, discovery, patches, pods, reads, writes
 from gangline.apiserver.admission import CREATE, UPDATE, Admission, Review
 from gangline.apiserver.bodies import read_object
 from gangline.apiserver.call import Call, Parts, check_scope, read_path, verb_of
@@ -18,13 +22,15 @@ from gangline.apiserver.codec import encode
 from gangline.apiserver.core import SYSTEM_NAMESPACES, Core, ServerSettings
 from gangline.apiserver.custom import Definitions, establish
 from gangline.apiserver.identity import Secrets, Tokens, administrator, authenticate, impersonated
+from gangline.apiserver.journal import SqliteJournal
 from gangline.apiserver.rbac import GROUP as RBAC
 from gangline.apiserver.rbac import Action, Authorizer, bootstrap_roles, forbidden_text
 from gangline.apiserver.resources import Catalogue, Resource, builtin_resources
 from gangline.apiserver.rules import RETURNING, rules_for
 from gangline.apiserver.scale import scale
 from gangline.apiserver.status import answer, failure, forbidden, method_not_allowed, no_such_resource, success
-from gangline.apiserver.store import Store
+from gangline.apiserver.selectors import selectable_values
+from gangline.apiserver.store import Record, ShelfKey, Store
 from gangline.apiserver.watch import open_watch
 from gangline.client.wire import InProcess, Request, Response, User
 from gangline.errors import ApiError
@@ -46,6 +52,7 @@ class Server:
         fixed = {token: administrator(name) for token, name in (self.settings.tokens or {}).items()}
         self.tokens = Tokens(self.secrets.signing_key, fixed, self._account_uid, self.settings.clock)
         self.authorizer: Authorizer | None = None
+        self._journal: SqliteJournal | None = None
 
     def _is_served(self, row: Resource) -> bool:
         return row.plural != "workloads" or row.version in self.settings.workload_versions
@@ -58,6 +65,9 @@ class Server:
         return InProcess(self.handle, user)
 
     async def open(self) -> None:
+        """Take up what the data folder holds, make what every cluster has, and be ready for requests."""
+        if self.settings.folder is not None:
+            self._open_journal(self.settings.folder)
         self.authorizer = Authorizer(self.store)
         Definitions(self.core)
         self.admission.add("apiextensions.k8s.io", "customresourcedefinitions", (CREATE, UPDATE), mutate=self._establish)
@@ -67,6 +77,35 @@ class Server:
         self.core.closing = True
         for shelf in self.store.shelves():
             shelf.wake()
+        if self._journal is not None:
+            await asyncio.to_thread(self._journal.close)
+
+    def _open_journal(self, folder: Path) -> None:
+        loop = asyncio.get_running_loop()
+
+        def durable(revision: int) -> None:
+            loop.call_soon_threadsafe(self.store.settle, revision)
+
+        def failed(error: Exception) -> None:
+            loop.call_soon_threadsafe(self.store.fail, error)
+
+        journal = self._journal = SqliteJournal(folder, durable, failed)
+        self.store.load(journal.revision(), self._stored(journal))
+        self.store.journal = journal
+        journal.start()
+
+    def _stored(self, journal: SqliteJournal) -> Iterator[tuple[ShelfKey, Record]]:
+        """Every stored record. Definitions come first, so that the fields by which custom resources are selected are known."""
+        rows = sorted(journal.rows(), key=lambda row: row[0] != custom.SHELF)
+        selectable = {resource.shelf: resource for resource in self.catalogue}
+        for key, place, body in rows:
+            obj = msgspec.json.decode(body)
+            if key == custom.SHELF:
+                selectable |= {resource.shelf: resource for resource in custom.served(obj)}
+            about = obj["metadata"]
+            resource = selectable.get(key)
+            fields = selectable_values(resource, obj) if resource is not None else ()
+            yield key, Record(place, int(about["resourceVersion"]), about["uid"], body, about.get("labels") or {}, fields)
 
     def _account_uid(self, namespace: str, name: str) -> str | None:
         record = self.store.get(("", "serviceaccounts"), (namespace, name))

@@ -149,6 +149,7 @@ class Store:
         self.visible = 1
         self.journal = journal
         self.listeners: list[Callable[[ShelfKey, Change], None]] = []
+        self.broken: Exception | None = None
         self._history = history
         self._start = 0
         self._shelves: dict[ShelfKey, Shelf] = {}
@@ -218,8 +219,18 @@ class Store:
                 if not future.done():
                     future.set_result(None)
 
+    def fail(self, error: Exception) -> None:
+        """The journal is broken: no writer is answered with success any more."""
+        self.broken = error
+        settling, self._settling = self._settling, []
+        for _, future in settling:
+            if not future.done():
+                future.set_exception(error)
+
     async def settled(self, revision: int) -> None:
         """Wait until a revision is durable."""
+        if self.broken is not None:
+            raise self.broken
         if self.visible < revision:
             future = asyncio.get_running_loop().create_future()
             self._settling.append((revision, future))

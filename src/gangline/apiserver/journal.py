@@ -1,0 +1,153 @@
+"""Durability: every change goes into an sqlite file (WAL) before its writer is answered.
+
+One thread owns the file and commits whatever has gathered since its last commit, so many writes share one commit. The folder is locked
+while it is open. A folder that is damaged, newer than this program or in use is refused and left as it is.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import sqlite3
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from gangline.apiserver.store import Place, ShelfKey
+from gangline.errors import DataFolderError
+
+FORMAT = 1
+FILE, LOCK = "objects.sqlite", "lock"
+Row = tuple[ShelfKey, Place, bytes]
+_Entry = tuple[int, ShelfKey, Place, bytes | None]
+
+_SCHEMA = """
+CREATE TABLE objects (grp TEXT, plural TEXT, namespace TEXT, name TEXT, body BLOB NOT NULL,
+                      PRIMARY KEY (grp, plural, namespace, name)) WITHOUT ROWID;
+CREATE TABLE meta (key TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
+INSERT INTO meta VALUES ('revision', 1);
+"""
+_PUT = "INSERT OR REPLACE INTO objects VALUES (?, ?, ?, ?, ?)"
+_DROP = "DELETE FROM objects WHERE grp = ? AND plural = ? AND namespace = ? AND name = ?"
+_REVISION = "UPDATE meta SET value = ? WHERE key = 'revision'"
+
+
+class SqliteJournal:
+    """`durable(revision)` is called from the writer's thread after each commit, `failed(error)` if it cannot go on."""
+
+    def __init__(self, folder: Path, durable: Callable[[int], None], failed: Callable[[Exception], None]) -> None:
+        self._folder = folder
+        self._durable = durable
+        self._failed = failed
+        self._entries: list[_Entry] = []
+        self._ready = threading.Condition()
+        self._stopping = False
+        self._lock = _lock(folder)
+        try:
+            self._database = _open(folder)
+        except BaseException:
+            os.close(self._lock)
+            raise
+        self._thread = threading.Thread(target=self._run, name="journal", daemon=True)
+
+    def revision(self) -> int:
+        return int(self._database.execute("SELECT value FROM meta WHERE key = 'revision'").fetchone()[0])
+
+    def rows(self) -> Iterator[Row]:
+        """Everything stored. Read it before `start`."""
+        try:
+            for group, plural, namespace, name, body in self._database.execute("SELECT * FROM objects"):
+                yield (group, plural), (namespace, name), body
+        except sqlite3.DatabaseError as error:
+            raise _damaged(self._folder, error) from None
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def append(self, revision: int, key: ShelfKey, place: Place, body: bytes | None) -> None:
+        with self._ready:
+            self._entries.append((revision, key, place, body))
+            self._ready.notify()
+
+    def close(self) -> None:
+        """Commit what is left and give the folder back."""
+        with self._ready:
+            self._stopping = True
+            self._ready.notify()
+        if self._thread.is_alive():
+            self._thread.join()
+        self._database.close()
+        os.close(self._lock)
+
+    def _run(self) -> None:
+        while True:
+            with self._ready:
+                while not self._entries and not self._stopping:
+                    self._ready.wait()
+                entries, self._entries = self._entries, []
+            if not entries:
+                return
+            try:
+                self._commit(entries)
+            except sqlite3.Error as error:
+                self._failed(DataFolderError(f"{self._folder}: the journal cannot be written: {error}. Nothing that was "
+                                             "acknowledged is lost; free space or repair the disk, then start again."))
+                return
+            self._durable(entries[-1][0])
+
+    def _commit(self, entries: list[_Entry]) -> None:
+        latest: dict[tuple[ShelfKey, Place], bytes | None] = {}
+        for _, key, place, body in entries:
+            latest[key, place] = body
+        with self._database:
+            self._database.execute("BEGIN")
+            self._database.executemany(_PUT, [(*key, *place, body) for (key, place), body in latest.items() if body is not None])
+            self._database.executemany(_DROP, [(*key, *place) for (key, place), body in latest.items() if body is None])
+            self._database.execute(_REVISION, (entries[-1][0],))
+
+
+def _lock(folder: Path) -> int:
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    handle = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(handle)
+        raise DataFolderError(f"{folder} is in use by another server: stop that one, or choose another folder.") from None
+    return handle
+
+
+def _open(folder: Path) -> sqlite3.Connection:
+    path = folder / FILE
+    fresh = not path.exists()
+    database = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
+    try:
+        database.execute("PRAGMA journal_mode = WAL")
+        database.execute("PRAGMA synchronous = NORMAL")
+        if fresh:
+            database.executescript(f"BEGIN; {_SCHEMA} PRAGMA user_version = {FORMAT}; COMMIT;")
+        _check(database, folder)
+    except sqlite3.DatabaseError as error:
+        database.close()
+        raise _damaged(folder, error) from None
+    except DataFolderError:
+        database.close()
+        raise
+    return database
+
+
+def _check(database: sqlite3.Connection, folder: Path) -> None:
+    found = database.execute("PRAGMA user_version").fetchone()[0]
+    if found > FORMAT:
+        raise DataFolderError(f"{folder} was written by a newer program (format {found}, this one knows {FORMAT}): use that program, "
+                              "or choose another folder. Nothing was changed.")
+    if found < FORMAT:
+        raise DataFolderError(f"{folder} holds no finished journal (format {found}): it was not written by this program, or its "
+                              "making was cut off. Move it away, or choose another folder. Nothing was changed.")
+    answer = database.execute("PRAGMA quick_check(1)").fetchone()[0]
+    if answer != "ok":
+        raise sqlite3.DatabaseError(answer)
+
+
+def _damaged(folder: Path, error: Exception) -> DataFolderError:
+    return DataFolderError(f"{folder} is damaged ({error}): restore it from a copy, or move it away and start empty. Nothing was changed.")

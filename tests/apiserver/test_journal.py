@@ -1,0 +1,105 @@
+"""What was acknowledged survives; what cannot be trusted is refused."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+from apiserver.conftest import MAPS, config_map, in_process
+
+from gangline.apiserver.server import Server, ServerSettings
+from gangline.errors import DataFolderError
+
+
+async def opened(folder: Path) -> Server:
+    server = Server(ServerSettings(folder=folder))
+    await server.open()
+    return server
+
+
+async def test_a_restart_finds_every_object_and_goes_on_counting(tmp_path: Path) -> None:
+    first = await opened(tmp_path)
+    api = in_process(first)
+    for name in "abc":
+        await api.post(MAPS, config_map(name, {"k": name}))
+    await api.delete(f"{MAPS}/b")
+    before, revision = (await api.get(MAPS)).body, first.revision
+    await first.close()
+    second = await opened(tmp_path)
+    api = in_process(second)
+    assert (await api.get(MAPS)).body == before
+    made = await api.post(MAPS, config_map("d"))
+    assert int(made.body["metadata"]["resourceVersion"]) == revision + 1
+    await second.close()
+
+
+async def test_tokens_and_certificates_outlive_a_restart(tmp_path: Path) -> None:
+    first = await opened(tmp_path)
+    authority = first.secrets.authority
+    await first.close()
+    second = await opened(tmp_path)
+    assert second.secrets.authority == authority
+    await second.close()
+
+
+async def test_what_was_acknowledged_survives_a_kill(tmp_path: Path) -> None:
+    script = textwrap.dedent(f"""
+        import asyncio, json, pathlib
+        from gangline.apiserver.identity import administrator
+        from gangline.apiserver.server import Server, ServerSettings
+        from gangline.client.wire import Request
+
+        async def main():
+            server = Server(ServerSettings(folder=pathlib.Path({str(tmp_path)!r})))
+            await server.open()
+            send = server.transport(administrator()).send
+            for number in range(100000):
+                body = json.dumps({{"metadata": {{"name": f"m{{number}}"}}}}).encode()
+                await send(Request("POST", {MAPS!r}, body=body))
+                print(number, flush=True)
+
+        asyncio.run(main())
+    """)
+    with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True) as child:
+        assert child.stdout is not None
+        acknowledged = [int(child.stdout.readline()) for _ in range(50)]
+        os.kill(child.pid, signal.SIGKILL)
+        acknowledged += [int(line) for line in child.stdout if line.strip().isdigit() and line.endswith("\n")]
+    server = await opened(tmp_path)
+    names = set((await in_process(server).get(MAPS)).names)
+    assert {f"m{number}" for number in acknowledged} <= names
+    await server.close()
+
+
+async def test_a_folder_in_use_is_refused(tmp_path: Path) -> None:
+    server = await opened(tmp_path)
+    with pytest.raises(DataFolderError, match="is in use by another server: stop that one, or choose another folder"):
+        await opened(tmp_path)
+    await server.close()
+
+
+async def test_a_damaged_folder_is_refused_and_left_as_it_is(tmp_path: Path) -> None:
+    await (await opened(tmp_path)).close()
+    file = tmp_path / "objects.sqlite"
+    broken = b"not a database at all" * 400
+    file.write_bytes(broken)
+    for rest in ("objects.sqlite-wal", "objects.sqlite-shm"):
+        (tmp_path / rest).unlink(missing_ok=True)
+    with pytest.raises(DataFolderError, match="is damaged .*: restore it from a copy, or move it away and start empty"):
+        await opened(tmp_path)
+    assert file.read_bytes() == broken
+
+
+async def test_a_folder_of_a_newer_program_is_refused(tmp_path: Path) -> None:
+    await (await opened(tmp_path)).close()
+    with sqlite3.connect(tmp_path / "objects.sqlite") as database:
+        database.execute("PRAGMA user_version = 99")
+    database.close()
+    with pytest.raises(DataFolderError, match=r"was written by a newer program \(format 99, this one knows 1\)"):
+        await opened(tmp_path)

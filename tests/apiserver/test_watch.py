@@ -1,0 +1,77 @@
+"""Watching: what is told, from where on, and to whom."""
+
+from __future__ import annotations
+
+from apiserver.conftest import MAPS, Api, config_map
+
+from gangline.apiserver.server import Server, ServerSettings
+
+
+async def test_a_watch_tells_what_happens_after_a_revision(api: Api) -> None:
+    await api.post(MAPS, config_map("before"))
+    seen = (await api.get(MAPS)).body["metadata"]["resourceVersion"]
+    watch = await api.watch(MAPS, resourceVersion=seen)
+    await api.post(MAPS, config_map("a"))
+    await api.merge(f"{MAPS}/a", {"data": {"k": "v"}})
+    await api.delete(f"{MAPS}/a")
+    assert await watch.take(3) == [("ADDED", "a"), ("MODIFIED", "a"), ("DELETED", "a")]
+    await watch.close()
+
+
+async def test_a_watch_may_begin_with_what_is_there(api: Api) -> None:
+    await api.post(MAPS, config_map("a"))
+    watch = await api.watch(MAPS, sendInitialEvents="true", resourceVersionMatch="NotOlderThan", allowWatchBookmarks="true")
+    assert await watch.take(2) == [("ADDED", "a"), ("BOOKMARK", "")]
+    await watch.close()
+
+
+async def test_an_object_that_leaves_a_selection_is_told_as_deleted(api: Api) -> None:
+    await api.post(MAPS, config_map("a", labels={"colour": "red"}))
+    watch = await api.watch(MAPS, labelSelector="colour=red", resourceVersion=str(api.server.revision))
+    await api.merge(f"{MAPS}/a", {"metadata": {"labels": {"colour": "blue"}}})
+    await api.merge(f"{MAPS}/a", {"metadata": {"labels": {"colour": "red"}}})
+    assert await watch.take(2) == [("DELETED", "a"), ("ADDED", "a")]
+    await watch.close()
+
+
+async def test_a_watch_ends_when_its_time_is_up(api: Api) -> None:
+    watch = await api.watch(MAPS, timeoutSeconds="1", resourceVersion=str(api.server.revision))
+    assert await watch.next() is None
+
+
+async def test_a_watcher_too_slow_to_follow_is_told_410_and_others_never_wait() -> None:
+    from apiserver.conftest import in_process
+
+    server = Server(ServerSettings(history=10))
+    await server.open()
+    api = in_process(server)
+    await api.post(MAPS, config_map("a"))
+    slow = await api.watch(MAPS, resourceVersion=str(server.revision))
+    for number in range(50):
+        await api.merge(f"{MAPS}/a", {"data": {"k": str(number)}})
+    event = await slow.next()
+    assert event is not None
+    assert (event["type"], event["object"]["code"], event["object"]["reason"]) == ("ERROR", 410, "Expired")
+    assert await slow.next() is None
+    await server.close()
+
+
+async def test_a_watch_from_before_what_is_remembered_is_refused() -> None:
+    from apiserver.conftest import in_process
+
+    server = Server(ServerSettings(history=10))
+    await server.open()
+    api = in_process(server)
+    await api.post(MAPS, config_map("a"))
+    start = str(server.revision)
+    for number in range(50):
+        await api.merge(f"{MAPS}/a", {"data": {"k": str(number)}})
+    answer = await api.get(MAPS, watch="true", resourceVersion=start)
+    assert (answer.status, answer.body["reason"]) == (410, "Expired")
+    await server.close()
+
+
+async def test_closing_the_server_ends_its_watches(api: Api) -> None:
+    watch = await api.watch(MAPS, resourceVersion=str(api.server.revision))
+    await api.server.close()
+    assert await watch.next() is None
