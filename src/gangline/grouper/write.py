@@ -67,7 +67,7 @@ def change(live: PodGroup, grouping: Grouping, settings: GrouperSettings) -> Raw
     if not meta and not spec:
         return None
     meta["resourceVersion"] = live.metadata.resource_version
-    return {"metadata": meta} | ({"spec": spec} if spec else {})
+    return {"metadata": meta, "spec": {"topologyConstraint": {}} | spec}
 
 
 def _without_foreign(live: PodGroup, grouping: Grouping, settings: GrouperSettings) -> Grouping:
