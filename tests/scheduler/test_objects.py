@@ -237,7 +237,7 @@ def test_a_gang_that_backs_off_is_skipped_in_the_pool_it_failed_in() -> None:
 
 
 def test_a_topology_without_levels_is_refused() -> None:
-    with pytest.raises(Unreadable, match="spec.levels: must name at least one level"):
+    with pytest.raises(Unreadable, match=r"spec\.levels: must name at least one level"):
         objects.topology_record(msgspec.convert({"metadata": {"name": "t"}}, kai.Topology))
 
 
@@ -266,7 +266,7 @@ def test_a_slice_lists_its_devices_with_their_full_attribute_names() -> None:
 
 
 def test_a_volume_claim_waits_when_its_class_binds_on_first_use() -> None:
-    claim = msgspec.convert({"metadata": {"name": "c"}, "spec": {"storageClassName": "fast", "resources": {"requests": {"storage": "1Gi"}}}},
-                            PersistentVolumeClaim)
+    spec = {"storageClassName": "fast", "resources": {"requests": {"storage": "1Gi"}}}
+    claim = msgspec.convert({"metadata": {"name": "c"}, "spec": spec}, PersistentVolumeClaim)
     record = objects.volume_claim_record(claim, classes={"fast": {"volumeBindingMode": "WaitForFirstConsumer"}})
     assert record.waits and not record.bound and record.size == 2**30
