@@ -29,6 +29,9 @@ class JobStatus(Model, frozen=True):
     failed: int = 0
     conditions: tuple[Raw, ...] = ()
     start_time: str | None = None
+    completed_indexes: str = ""
+    terminating: int | None = None
+    uncounted_terminated_pods: Raw = {}
 
 
 class Job(Object, frozen=True):
@@ -92,3 +95,9 @@ class Untyped(Object, frozen=True):
 
     spec: Any = None
     status: Any = None
+
+
+class EndpointSlice(Object, frozen=True):
+    address_type: str = ""
+    endpoints: tuple[Raw, ...] | None = ()
+    ports: tuple[Raw, ...] | None = ()

@@ -29,6 +29,8 @@ class Container(Model, frozen=True):
     resources: ResourceRequirements = ResourceRequirements()
     restart_policy: str = ""
     volume_mounts: tuple[Raw, ...] = ()
+    readiness_probe: Raw | None = None
+    startup_probe: Raw | None = None
 
 
 class SchedulingGate(Model, frozen=True):
@@ -72,6 +74,8 @@ class PodSpec(Model, frozen=True):
     workload_ref: Raw | None = None
     scheduling_group: Raw | None = None
     topology_spread_constraints: tuple[Raw, ...] = ()
+    readiness_gates: tuple[Raw, ...] = ()
+    host_network: bool = False
 
 
 class ContainerStatus(Model, frozen=True):

@@ -54,6 +54,7 @@ SERVICE_ACCOUNT = Kind("", "v1", "ServiceAccount", "serviceaccounts", core.Servi
 PVC = Kind("", "v1", "PersistentVolumeClaim", "persistentvolumeclaims", core.PersistentVolumeClaim)
 PV = Kind("", "v1", "PersistentVolume", "persistentvolumes", builtin.Untyped, namespaced=False)
 EVENT = Kind("", "v1", "Event", "events", core.Event)
+ENDPOINTS = Kind("", "v1", "Endpoints", "endpoints", builtin.Untyped)
 
 JOB = Kind("batch", "v1", "Job", "jobs", builtin.Job)
 CRON_JOB = Kind("batch", "v1", "CronJob", "cronjobs", builtin.Untyped)
@@ -63,6 +64,7 @@ STATEFUL_SET = Kind("apps", "v1", "StatefulSet", "statefulsets", builtin.Replica
 DAEMON_SET = Kind("apps", "v1", "DaemonSet", "daemonsets", builtin.Untyped)
 HPA = Kind("autoscaling", "v2", "HorizontalPodAutoscaler", "horizontalpodautoscalers", builtin.Untyped)
 PDB = Kind("policy", "v1", "PodDisruptionBudget", "poddisruptionbudgets", builtin.Untyped)
+ENDPOINT_SLICE = Kind("discovery.k8s.io", "v1", "EndpointSlice", "endpointslices", builtin.EndpointSlice)
 LEASE = Kind("coordination.k8s.io", "v1", "Lease", "leases", builtin.Lease)
 PRIORITY_CLASS = Kind(
     "scheduling.k8s.io", "v1", "PriorityClass", "priorityclasses", builtin.PriorityClass, namespaced=False)
@@ -104,6 +106,8 @@ TOPOLOGY = Kind("kai.scheduler", "v1alpha1", "Topology", "topologies", kai.Topol
 CONFIG = Kind("kai.scheduler", "v1", "Config", "configs", kai.Config, namespaced=False)
 SCHEDULING_SHARD = Kind(
     "kai.scheduler", "v1", "SchedulingShard", "schedulingshards", kai.SchedulingShard, namespaced=False)
+VOLCANO_POD_GROUP = Kind("scheduling.volcano.sh", "v1beta1", "PodGroup", "podgroups", builtin.Untyped)
+VOLCANO_QUEUE = Kind("scheduling.volcano.sh", "v1beta1", "Queue", "queues", builtin.Untyped, namespaced=False)
 NODE_RESOURCE_TOPOLOGY = Kind("topology.node.k8s.io", "v1alpha2", "NodeResourceTopology",
                               "noderesourcetopologies", builtin.Untyped, namespaced=False)
 

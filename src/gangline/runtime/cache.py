@@ -191,6 +191,13 @@ class Cache:
         await asyncio.gather(*self._tasks.values(), return_exceptions=True)
         self._tasks.clear()
 
+    def drop(self, kind: Kind[Any]) -> None:
+        """Follow a kind no longer, and forget its objects."""
+        self._informers.pop(kind, None)
+        task = self._tasks.pop(kind, None)
+        if task is not None:
+            task.cancel()
+
     @property
     def informers(self) -> Iterable[Informer[Any]]:
         return self._informers.values()

@@ -1,0 +1,62 @@
+"""The simulated world as components: which parts there are, and which of them run.
+
+PARTS is the table of parts: one line each, switched off by name in `WorldSettings.off`. Four components, each with an account of
+its own: `kubelet` (also for simulated nodes on a real cluster), `controller-manager`, `default-scheduler`, `autoscaler`. Nothing
+here knows how a part works.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
+
+from gangline.errors import ConfigError
+from gangline.runtime import Component, Controller, Service
+from gangline.world import garbage, heart, jobs, kubelet, namespaces, scheduler
+from gangline.world.settings import WorldSettings
+
+KUBELET, CONTROLLERS, SCHEDULER, AUTOSCALER = "kubelet", "controller-manager", "default-scheduler", "autoscaler"
+
+Made: TypeAlias = Controller | Service | Sequence[Controller | Service]
+
+PARTS: dict[str, tuple[str, Callable[[WorldSettings], Made]]] = {
+    "nodes": (KUBELET, heart.registrar),
+    "heart": (KUBELET, heart.heart),
+    "kubelet": (KUBELET, kubelet.kubelet),
+    "garbage": (CONTROLLERS, lambda settings: garbage.garbage()),
+    "namespaces": (CONTROLLERS, lambda settings: namespaces.namespaces()),
+    "accounts": (CONTROLLERS, namespaces.accounts),
+    "jobs": (CONTROLLERS, lambda settings: jobs.jobs()),
+    "scheduler": (SCHEDULER, lambda settings: scheduler.scheduler()),
+}
+"""Name of the part → the component it belongs to, and how it is made."""
+
+
+def components(settings: WorldSettings | None = None) -> list[Component]:
+    """The components of the world with the parts that are switched on; a component without parts is left out."""
+    settings = settings or WorldSettings()
+    unknown = sorted(settings.off - PARTS.keys())
+    if unknown:
+        raise ConfigError(f"the world has no part {', '.join(unknown)}; it has: {', '.join(PARTS)}")
+    found = [_component(name, settings) for name in (KUBELET, CONTROLLERS, SCHEDULER, AUTOSCALER)]
+    return [each for each in found if each.controllers or each.services]
+
+
+def control_plane(settings: WorldSettings | None = None) -> Component:
+    """What kube-controller-manager does: the component that the embedded server needs beside it to behave as a cluster."""
+    return _component(CONTROLLERS, settings or WorldSettings())
+
+
+def simulated_nodes(settings: WorldSettings | None = None) -> Component:
+    """Nodes and their kubelet alone, for a cluster that has its own control plane."""
+    return _component(KUBELET, settings or WorldSettings())
+
+
+def _component(name: str, settings: WorldSettings) -> Component:
+    made: list[Controller | Service] = []
+    for part, (home, make) in PARTS.items():
+        if home == name and part not in settings.off:
+            found = make(settings)
+            made += [found] if isinstance(found, Controller | Service) else found
+    return Component(name, controllers=[each for each in made if isinstance(each, Controller)],
+                     services=[each for each in made if isinstance(each, Service)])

@@ -1,0 +1,62 @@
+"""Which kinds a server has: asked of the server, so that kinds added at run time are known too.
+
+Used by the garbage collector and by namespace deletion, which must reach everything. One version per resource: the one the server
+prefers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from gangline.api.kinds import Kind, foreign, known
+from gangline.api.meta import Object
+from gangline.client import Client
+from gangline.errors import NotFound
+
+_PLAIN = msgspec.json.Decoder(dict[str, Any])
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """One resource of a server."""
+
+    kind: Kind[Object]
+    verbs: frozenset[str]
+
+
+async def discover(client: Client) -> list[Served]:
+    """Every resource, built-in groups first; a group that vanishes while we ask is left out."""
+    paths = ["/api/v1"]
+    for group in (await _get(client, "/apis")).get("groups") or ():
+        paths.append(f"/apis/{group['preferredVersion']['groupVersion']}")
+        others = [version["groupVersion"] for version in group["versions"]]
+        paths += [f"/apis/{version}" for version in others if version != group["preferredVersion"]["groupVersion"]]
+    found: dict[str, Served] = {}
+    for path in paths:
+        for served in await _resources(client, path):
+            found.setdefault(served.kind.resource, served)
+    return list(found.values())
+
+
+async def _resources(client: Client, path: str) -> list[Served]:
+    try:
+        listing = await _get(client, path)
+    except NotFound:
+        return []
+    version = str(listing["groupVersion"])
+    return [Served(_kind(version, each), frozenset(each.get("verbs") or ()))
+            for each in listing.get("resources") or () if "/" not in each["name"]]
+
+
+def _kind(version: str, resource: dict[str, Any]) -> Kind[Object]:
+    ours = known(version, resource["kind"])
+    if ours is not None and ours.plural == resource["name"]:
+        return ours
+    return foreign(version, resource["kind"], resource["name"], bool(resource["namespaced"]))
+
+
+async def _get(client: Client, path: str) -> dict[str, Any]:
+    return _PLAIN.decode((await client.send("GET", path)).body)

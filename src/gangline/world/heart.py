@@ -1,0 +1,109 @@
+"""Nodes that live: they register themselves, renew their leases, and say how they are.
+
+nodes.py says what a node is and when it fails; here it is written: a Node once, then a Lease every few seconds, and the Ready
+condition when it changes. A lost node writes nothing at all: what others make of that is lifecycle.py's matter.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass, field
+
+from gangline.api.core import Node
+from gangline.api.kinds import LEASE, NODE, reference
+from gangline.api.meta import Raw, condition
+from gangline.client import Client
+from gangline.client.wire import STRATEGIC_PATCH
+from gangline.errors import AlreadyExists, NotFound
+from gangline.runtime import Again, Cache, Context, Controller, Key, Service, Watch, itself
+from gangline.runtime.clock import micro_timestamp, seconds_of, timestamp
+from gangline.world.nodes import LOST, READY, health, node_objects, ready_condition, simulated
+from gangline.world.settings import WorldSettings
+
+log = logging.getLogger(__name__)
+LEASES = "kube-node-lease"
+
+
+@dataclass(slots=True)
+class Registrar:
+    """Registers the nodes of the settings, once."""
+
+    settings: WorldSettings
+    done: bool = False
+
+    async def run(self, ctx: Context, cache: Cache) -> None:
+        for node in node_objects(self.settings.nodes, timestamp(ctx.clock.now())):
+            await register(ctx.client, node)
+        self.done = True
+
+
+async def register(client: Client, node: Raw) -> None:
+    """A node that is already there is left as it is."""
+    try:
+        await client.create(NODE, node)
+    except AlreadyExists:
+        log.debug("node %s is already there", node["metadata"]["name"])
+
+
+@dataclass(slots=True)
+class Heart:
+    """Beats for every simulated node."""
+
+    settings: WorldSettings
+    renewed: dict[str, float] = field(default_factory=dict)
+
+    async def reconcile(self, ctx: Context, key: Key) -> Again | None:
+        node = ctx.read.get(NODE, key.name)
+        if node is None or not simulated(node):
+            self.renewed.pop(key.name, None)
+            return None
+        now = ctx.clock.now()
+        age = now - seconds_of(node.metadata.creation_timestamp or "")
+        state, changes = health(node, age)
+        if state != LOST:
+            await self._say(ctx, node, state, now)
+            await self._renew(ctx, node, now)
+        waits = [self.settings.heartbeat] if self.settings.heartbeat and state != LOST else []
+        waits += [] if changes is None else [changes - age]
+        return Again(max(min(waits), 0.001)) if waits else None
+
+    async def _say(self, ctx: Context, node: Node, state: str, now: float) -> None:
+        said = condition(node.status.conditions, "Ready")
+        wanted = ready_condition(state, timestamp(now))
+        if said is None or said.status != wanted["status"]:
+            await ctx.client.patch(NODE, node.name, "", {"status": {"conditions": [wanted]}}, subresource="status",
+                                   content_type=STRATEGIC_PATCH)
+
+    async def _renew(self, ctx: Context, node: Node, now: float) -> None:
+        """Events of the node come in between: the lease is renewed when it is due, not for each of them."""
+        last = self.renewed.get(node.name)
+        if not self.settings.heartbeat or (last is not None and now - last < self.settings.heartbeat * 0.9):
+            return
+        try:
+            if last is None:
+                raise NotFound({})
+            await ctx.client.patch(LEASE, node.name, LEASES, {"spec": {"renewTime": micro_timestamp(now)}})
+        except NotFound:
+            await self._make_lease(ctx, node, now)
+        self.renewed[node.name] = now
+
+    async def _make_lease(self, ctx: Context, node: Node, now: float) -> None:
+        spec = {"holderIdentity": node.name, "leaseDurationSeconds": self.settings.lease, "renewTime": micro_timestamp(now)}
+        owner = reference(NODE, node, controller=False)
+        try:
+            await ctx.client.create(LEASE, {"metadata": {"name": node.name, "namespace": LEASES, "ownerReferences": [owner]},
+                                            "spec": spec})
+        except AlreadyExists:
+            await ctx.client.patch(LEASE, node.name, LEASES, {"metadata": {"ownerReferences": [owner]}, "spec": spec})
+
+
+def registrar(settings: WorldSettings) -> Service:
+    work = Registrar(settings)
+    return Service("nodes", work.run, idle=lambda: work.done)
+
+
+def heart(settings: WorldSettings) -> Controller:
+    return Controller("heart", Heart(settings).reconcile, watches=(Watch(NODE, itself),), workers=8)
+
+
+__all__ = ["LEASES", "READY", "heart", "register", "registrar"]

@@ -1,0 +1,180 @@
+"""The kubelet of simulated nodes: bound pods start, become ready, end, restart and stop.
+
+life.py thinks, this shell looks and writes: at most one status patch per change of a pod, and none that says nothing new. It also
+plays the device plugin for reservation pods, telling each which GPU it holds. Pods on other nodes are never touched.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from gangline.api import names
+from gangline.api.core import Node, PersistentVolumeClaim, Pod
+from gangline.api.kinds import NODE, POD, PVC
+from gangline.api.meta import Raw
+from gangline.client.wire import STRATEGIC_PATCH
+from gangline.errors import NotFound
+from gangline.runtime import Again, Context, Controller, Key, Reader, Watch, itself, key_of
+from gangline.runtime.clock import seconds_of
+from gangline.world import life
+from gangline.world.nodes import LOST, address, gpu_uuid, health, simulated
+from gangline.world.settings import WorldSettings
+
+log = logging.getLogger(__name__)
+BY_NODE, READY_CLIQUE, AWAITS, CLAIMS = "node", "ready clique", "awaits", "volume claims"
+WORKERS = 32
+
+
+def by_node(pod: Pod) -> Iterable[str]:
+    return [pod.spec.node_name] if pod.spec.node_name else []
+
+
+def clique_key(pod: Pod, clique: str) -> str:
+    return f"{pod.namespace}/{pod.labels.get(names.POD_GANG, '')}/{clique}"
+
+
+def by_ready_clique(pod: Pod) -> Iterable[str]:
+    clique = pod.labels.get(names.POD_CLIQUE)
+    return [clique_key(pod, clique)] if clique and life.ready(pod) else []
+
+
+def by_awaited(pod: Pod) -> Iterable[str]:
+    if not pod.spec.node_name or life.through(pod):
+        return []
+    return [clique_key(pod, clique) for clique in life.awaited(pod)]
+
+
+def volume_claims(pod: Pod) -> list[str]:
+    """Names of the PersistentVolumeClaims a pod mounts."""
+    mounts = [volume["persistentVolumeClaim"] for volume in pod.spec.volumes if "persistentVolumeClaim" in volume]
+    made = [f"{pod.name}-{volume['name']}" for volume in pod.spec.volumes if "ephemeral" in volume]
+    return [str(mount["claimName"]) for mount in mounts] + made
+
+
+def by_claim(pod: Pod) -> Iterable[str]:
+    return [f"{pod.namespace}/{name}" for name in volume_claims(pod)]
+
+
+@dataclass(slots=True)
+class Addresses:
+    """Pod addresses, each given once; those already in use are known from the pods."""
+
+    last: int = 0
+    seen: bool = False
+
+    def take(self, pods: Iterable[Pod]) -> str:
+        if not self.seen:
+            self.last = max((_number(pod.status.pod_ip) for pod in pods), default=0)
+            self.seen = True
+        self.last += 1
+        return f"10.{self.last >> 16 & 255}.{self.last >> 8 & 255}.{self.last & 255}"
+
+
+def _number(address: str) -> int:
+    parts = address.split(".")
+    return int(parts[1]) << 16 | int(parts[2]) << 8 | int(parts[3]) if len(parts) == 4 and parts[0] == "10" else 0
+
+
+def must_wait(pod: Pod, read: Reader) -> bool:
+    """Some clique it starts after does not have enough ready pods yet."""
+    return any(len(read.by(POD, READY_CLIQUE, clique_key(pod, clique))) < count for clique, count in life.awaited(pod).items())
+
+
+def holds(pod: Pod, read: Reader) -> str:
+    """Why a bound pod cannot start yet."""
+    for name in volume_claims(pod):
+        claim = read.get(PVC, name, pod.namespace)
+        if claim is None or claim.status.phase != "Bound":
+            return "ContainerCreating"
+    return ""
+
+
+def free_device(pod: Pod, neighbours: Iterable[Pod]) -> str:
+    """The first GPU of the node that no other reservation pod holds."""
+    taken = {each.annotations.get(names.RESERVED_GPU) for each in neighbours if each.uid != pod.uid}
+    index = 0
+    while gpu_uuid(pod.spec.node_name, index) in taken:
+        index += 1
+    return gpu_uuid(pod.spec.node_name, index)
+
+
+@dataclass(slots=True)
+class Kubelet:
+    settings: WorldSettings
+    addresses: Addresses = field(default_factory=Addresses)
+
+    async def reconcile(self, ctx: Context, key: Key) -> Again | None:
+        pod = ctx.read.get(POD, key.name, key.namespace)
+        node = ctx.read.get(NODE, pod.spec.node_name) if pod is not None and pod.spec.node_name else None
+        if pod is None or node is None or not simulated(node):
+            return None
+        now = ctx.clock.now()
+        state, changes = health(node, age := now - seconds_of(node.metadata.creation_timestamp or ""))
+        if state == LOST:
+            return None if changes is None else Again(changes - age)
+        step = life.step(pod, self._place(ctx, pod, node, now), self.settings.pace)
+        await self._act(ctx, pod, step)
+        return None if step.again is None else Again(max(step.again - now, 0.001))
+
+    def _place(self, ctx: Context, pod: Pod, node: Node, now: float) -> life.Place:
+        host = address(node.name)
+        ip = pod.status.pod_ip or (host if pod.spec.host_network else "")
+        if not ip and not pod.metadata.deleting and pod.status.phase not in life.FINAL:
+            ip = self.addresses.take(ctx.read.list(POD) if not self.addresses.seen else ())
+        return life.Place(now, host, ip, holds(pod, ctx.read), must_wait(pod, ctx.read))
+
+    async def _act(self, ctx: Context, pod: Pod, step: life.Step) -> None:
+        try:
+            if step.remove:
+                await ctx.client.delete(POD, pod.name, pod.namespace, uid=pod.uid, grace=0)
+            elif step.status is not None:
+                await self._tell_device(ctx, pod, step.status)
+                await ctx.client.patch(POD, pod.name, pod.namespace, {"metadata": {"uid": pod.uid}, "status": step.status},
+                                       subresource="status", content_type=STRATEGIC_PATCH)
+        except NotFound:
+            return
+
+    async def _tell_device(self, ctx: Context, pod: Pod, status: Raw) -> None:
+        """A reservation pod that starts learns which GPU its node gave it."""
+        if (pod.namespace != self.settings.reservation_namespace or status.get("phase") != "Running"
+                or names.RESERVED_GPU in pod.annotations):
+            return
+        neighbours = [each for each in ctx.read.by(POD, BY_NODE, pod.spec.node_name) if each.namespace == pod.namespace]
+        device = free_device(pod, neighbours)
+        await ctx.client.patch(POD, pod.name, pod.namespace, {"metadata": {"annotations": {names.RESERVED_GPU: device}}})
+
+
+def pods_on(node: Node, read: Reader) -> list[Key]:
+    return [key_of(pod) for pod in read.by(POD, BY_NODE, node.name)]
+
+
+def pods_awaiting(pod: Pod, read: Reader) -> list[Key]:
+    return [key_of(each) for value in by_ready_clique(pod) for each in read.by(POD, AWAITS, value)]
+
+
+def pods_mounting(claim: PersistentVolumeClaim, read: Reader) -> list[Key]:
+    return [key_of(pod) for pod in read.by(POD, CLAIMS, f"{claim.namespace}/{claim.name}")]
+
+
+def health_changed(before: Node | None, after: Node | None) -> bool:
+    if before is None or after is None:
+        return True
+    return any(before.annotations.get(name) != after.annotations.get(name) for name in (names.HEALTH, names.FAILURES))
+
+
+def readiness_changed(before: Pod | None, after: Pod | None) -> bool:
+    return (before is not None and life.ready(before)) != (after is not None and life.ready(after))
+
+
+def kubelet(settings: WorldSettings) -> Controller:
+    return Controller(
+        "kubelet", Kubelet(settings).reconcile,
+        watches=(Watch(POD, itself, when=lambda before, after: after is not None and bool(after.spec.node_name)),
+                 Watch(POD, pods_awaiting, when=readiness_changed),
+                 Watch(PVC, pods_mounting),
+                 Watch(NODE, pods_on, when=health_changed)),
+        indexes=((POD, BY_NODE, by_node), (POD, READY_CLIQUE, by_ready_clique), (POD, AWAITS, by_awaited),
+                 (POD, CLAIMS, by_claim)),
+        workers=WORKERS)

@@ -1,0 +1,93 @@
+"""What controllers that make pods share: a pod from a template, names that cannot be made twice, which count, which go first.
+
+Names come from the owner's uid and a number, not from chance: a controller whose cache is late asks for the same name again and
+is told that it exists, so nothing is made twice. Pure.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Collection, Iterable
+from copy import deepcopy
+from typing import Any
+
+from gangline.api.core import Pod
+from gangline.api.kinds import Kind, reference
+from gangline.api.meta import Object, Raw, condition
+from gangline.runtime.clock import seconds_of
+
+LETTERS = "bcdfghjklmnpqrstvwxz2456789"
+LONGEST_BASE = 57
+DELETION_COST = "controller.kubernetes.io/pod-deletion-cost"
+
+
+def suffix(*seed: object, length: int = 5) -> str:
+    """Letters that belong to a seed, as Kubernetes' random suffixes look."""
+    number = int.from_bytes(hashlib.sha256(repr(seed).encode()).digest()[:16], "big")
+    letters = []
+    for _ in range(length):
+        number, digit = divmod(number, len(LETTERS))
+        letters.append(LETTERS[digit])
+    return "".join(letters)
+
+
+def fresh_names(base: str, seed: str, taken: Collection[str], count: int) -> list[str]:
+    """The first names of an owner's own sequence that are not taken."""
+    found: list[str] = []
+    number = 0
+    while len(found) < count:
+        name = f"{base[:LONGEST_BASE]}-{suffix(seed, number)}"
+        number += 1
+        if name not in taken:
+            found.append(name)
+    return found
+
+
+def pod_from(template: Raw, kind: Kind[Any], owner: Object, name: str, labels: dict[str, str] | None = None,
+             annotations: dict[str, str] | None = None) -> Raw:
+    """A pod as an owner's template says, owned by it."""
+    meta = deepcopy(template.get("metadata") or {})
+    meta |= {"name": name, "namespace": owner.namespace, "ownerReferences": [reference(kind, owner)]}
+    if labels:
+        meta["labels"] = (meta.get("labels") or {}) | labels
+    if annotations:
+        meta["annotations"] = (meta.get("annotations") or {}) | annotations
+    return {"metadata": meta, "spec": deepcopy(template.get("spec") or {})}
+
+
+def active(pod: Pod) -> bool:
+    """Counts as one of its owner's pods: neither finished nor on its way out."""
+    return pod.status.phase not in ("Succeeded", "Failed") and not pod.metadata.deleting
+
+
+def is_ready(pod: Pod) -> bool:
+    found = condition(pod.status.conditions, "Ready")
+    return found is not None and found.status == "True"
+
+
+def available_at(pod: Pod, seconds: int) -> float | None:
+    """The moment from which a ready pod counts as available; None while it is not ready."""
+    found = condition(pod.status.conditions, "Ready")
+    if found is None or found.status != "True":
+        return None
+    return seconds_of(found.last_transition_time or "1970-01-01T00:00:00Z") + seconds
+
+
+def by_worth(pods: Iterable[Pod]) -> list[Pod]:
+    """The pods to delete first come first: unbound, pending, not ready, cheap, young."""
+    def worth(pod: Pod) -> tuple[bool, bool, bool, int, str]:
+        return (bool(pod.spec.node_name), pod.status.phase == "Running", is_ready(pod), _cost(pod),
+                _inverted(pod.metadata.creation_timestamp or ""))
+    return sorted(pods, key=lambda pod: (worth(pod), pod.name))
+
+
+def _cost(pod: Pod) -> int:
+    try:
+        return int(pod.annotations.get(DELETION_COST, "0"))
+    except ValueError:
+        return 0
+
+
+def _inverted(text: str) -> str:
+    """Sorts later times first."""
+    return "".join(chr(255 - ord(letter)) for letter in text)

@@ -1,0 +1,108 @@
+"""A world for tests: an embedded server with the components of the world, on a clock that the test moves."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from embedded import admin, embedded
+from gangline.api.core import Pod
+from gangline.api.kinds import NAMESPACE, POD, Kind
+from gangline.api.meta import Object, Raw
+from gangline.apiserver.server import Server, ServerSettings
+from gangline.client import Client, User
+from gangline.errors import NotFound
+from gangline.runtime import Manager, ManualClock
+from gangline.world.component import components
+from gangline.world.nodes import NodePool
+from gangline.world.settings import Pace, WorldSettings
+
+ROUNDS = 4000
+
+
+@dataclass(slots=True)
+class World:
+    server: Server
+    client: Client
+    clock: ManualClock
+    managers: list[Manager]
+
+    async def settles(self) -> None:
+        """Returns when nobody has work left that does not wait for a time."""
+        quiet = 0
+        for _ in range(ROUNDS):
+            await asyncio.sleep(0)
+            revision = self.server.revision
+            still = all(manager.idle for manager in self.managers)
+            quiet = quiet + 1 if still and revision == self.server.revision else 0
+            if quiet > 60:
+                return
+        raise AssertionError("the world does not come to rest")
+
+    async def after(self, seconds: float, steps: float = 1.0) -> None:
+        """Let time pass, a step at a time, and everything that then happens."""
+        while seconds > 0:
+            self.clock.advance(min(steps, seconds))
+            seconds -= steps
+            await self.settles()
+
+    async def until(self, condition: Callable[[], Awaitable[bool]], seconds: float = 120) -> None:
+        """Let time pass until the condition holds."""
+        for _ in range(int(seconds)):
+            await self.settles()
+            if await condition():
+                return
+            self.clock.advance(1)
+        raise AssertionError(f"the condition did not come true in {seconds} simulated seconds")
+
+    async def phases(self, namespace: str = "default") -> dict[str, str]:
+        return {pod.name: pod.status.phase for pod in await self.pods(namespace)}
+
+    async def pods(self, namespace: str = "default") -> list[Pod]:
+        return sorted((await self.client.list(POD, namespace)).items, key=lambda pod: pod.name)
+
+    async def gone(self, kind: Kind[Any], name: str, namespace: str = "default") -> bool:
+        try:
+            await self.client.get(kind, name, namespace)
+        except NotFound:
+            return True
+        return False
+
+    async def make(self, kind: Kind[Any], name: str, body: Raw | None = None, namespace: str = "default", **meta: Any) -> Object:
+        where = {"namespace": namespace} if kind.namespaced else {}
+        made: Object = await self.client.create(kind, {"metadata": {"name": name, **where, **meta}, **(body or {})})
+        return made
+
+
+@asynccontextmanager
+async def world(*pools: NodePool, kinds: bool = False, off: tuple[str, ...] = (), pace: Pace | None = None,
+                **settings: Any) -> AsyncIterator[World]:
+    """The whole world, without the parts named in `off`."""
+    clock = ManualClock()
+    chosen = WorldSettings(nodes=pools, off=frozenset(off), pace=pace or Pace(), **settings)
+    async with embedded(kinds=kinds, settings=ServerSettings(clock=clock.now)) as server:
+        managers = [Manager(each, Client(server.transport(User(f"system:{each.name}", ("system:masters",))), each.name), clock)
+                    for each in components(chosen)]
+        for manager in managers:
+            await manager.start()
+        try:
+            lived = World(server, admin(server), clock, managers)
+            await lived.settles()
+            yield lived
+        finally:
+            for manager in managers:
+                await manager.stop()
+
+
+def pod_spec(**spec: Any) -> Raw:
+    """A pod with one container; GPUs and the rest where the test says so."""
+    gpus = spec.pop("gpus", 0)
+    amounts = {"requests": {"nvidia.com/gpu": str(gpus)}, "limits": {"nvidia.com/gpu": str(gpus)}} if gpus else {}
+    return {"spec": {"containers": [{"name": "main", "image": "app", "resources": amounts}], **spec}}
+
+
+async def namespace(world: World, name: str) -> None:
+    await world.client.create(NAMESPACE, {"metadata": {"name": name}})
