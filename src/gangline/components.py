@@ -65,12 +65,18 @@ def _queue_controller(options: Options) -> Component:
     return queue_controller()
 
 
-def _world(options: Options) -> Component:
-    from gangline.world.component import component
-    from gangline.world.nodes import read_nodes
-    from gangline.world.settings import WorldSettings
+def _world(part: str) -> Callable[[Options], Component]:
+    """One component of the simulated world."""
 
-    return component(WorldSettings(nodes=read_nodes(options.nodes)) if options.nodes else WorldSettings())
+    def build_part(options: Options) -> Component:
+        from gangline.world.component import components
+        from gangline.world.nodes import read_nodes
+        from gangline.world.settings import WorldSettings
+
+        settings = WorldSettings(nodes=read_nodes(options.nodes)) if options.nodes else WorldSettings()
+        return next((each for each in components(settings) if each.name == part), Component(part))
+
+    return build_part
 
 
 COMPONENTS: dict[str, Callable[[Options], Component]] = {
@@ -80,7 +86,10 @@ COMPONENTS: dict[str, Callable[[Options], Component]] = {
     "binder": _binder,
     "podgroup-controller": _pod_group_controller,
     "queue-controller": _queue_controller,
-    "world": _world,
+    "kubelet": _world("kubelet"),
+    "controller-manager": _world("controller-manager"),
+    "default-scheduler": _world("default-scheduler"),
+    "autoscaler": _world("autoscaler"),
 }
 
 

@@ -12,6 +12,7 @@ import secrets
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
 from gangline.api import names
@@ -50,12 +51,15 @@ class PlatformSettings:
 class Team:
     """Components at work on one API server, whichever it is."""
 
-    def __init__(self, admin: Client, connect: Callable[[str], Client], options: Options, clock: Clock) -> None:
-        self.admin = admin
+    def __init__(self, connect: Callable[[str], Client], options: Options, clock: Clock) -> None:
         self.options = options
         self.clock = clock
         self.managers: list[Manager] = []
         self._connect = connect
+
+    @cached_property
+    def admin(self) -> Client:
+        return self._connect("admin")
 
     async def install(self) -> None:
         """What a fresh cluster needs before the first component starts."""
@@ -107,10 +111,10 @@ class Platform(Team):
         self.token = _token(settings.folder)
         self.server = Server(ServerSettings(folder=settings.folder, clock=settings.clock.now, tokens={self.token: ADMIN.name}))
         self._listener: Listener | None = None
-        super().__init__(self._client("admin", ADMIN), lambda name: self._client(name, account(name)), settings.options, settings.clock)
+        super().__init__(self._client, settings.options, settings.clock)
 
-    def _client(self, name: str, user: User) -> Client:
-        return Client(self.server.transport(user), manager=f"gangline-{name}")
+    def _client(self, name: str) -> Client:
+        return Client(self.server.transport(ADMIN if name == "admin" else account(name)), manager=f"gangline-{name}")
 
     async def start(self) -> None:
         await self.server.open()
@@ -166,7 +170,7 @@ def write_kubeconfig(platform: Platform, url: str, path: Path) -> Path:
 
 
 def _rights() -> Raw:
-    return {"metadata": {"name": "gangline:components"},
+    return {"metadata": {"name": "gangline-components"},
             "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "cluster-admin"},
             "subjects": [{"kind": "Group", "name": f"system:serviceaccounts:{names.SYSTEM_NAMESPACE}",
                           "apiGroup": "rbac.authorization.k8s.io"}]}

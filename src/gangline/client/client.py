@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Generic, TypeAlias, TypeVar
 
 import msgspec
@@ -24,6 +25,7 @@ T = TypeVar("T", bound=Object)
 Raws: TypeAlias = list[Raw]
 Labels: TypeAlias = Selector | Mapping[str, str] | str | None
 PAGE = 500
+SHARED = 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +126,7 @@ class Client:
         if answer.stream is None:
             raise Unavailable({"message": f"the server did not answer a watch of {kind.resource} with a stream"})
         async for line in _lines(answer.stream):
-            yield _event(kind, line)
+            yield _shared_event(kind, line)
 
     # --- writing -------------------------------------------------------------------------------------------------------
 
@@ -232,6 +234,12 @@ async def _lines(stream: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
         close = getattr(stream, "aclose", None)
         if close is not None:
             await close()
+
+
+@lru_cache(maxsize=SHARED)
+def _shared_event(kind: Kind[Any], line: bytes) -> WatchEvent[Any]:
+    """Components of one process watch the same objects: each event is decoded once, and the frozen object shared."""
+    return _event(kind, line)
 
 
 def _event(kind: Kind[T], line: bytes) -> WatchEvent[T]:
