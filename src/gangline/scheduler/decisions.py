@@ -66,6 +66,8 @@ class Refuse:
     refusals: tuple[Refusal, ...]
     text: str = ""
     tasks: Mapping[str, str] = field(default_factory=dict)
+    reasons: tuple[str, ...] = ()
+    """Upstream's word for each of `refusals`: OverLimit, PodSchedulingErrors…"""
 
 
 @dataclass(frozen=True, slots=True)

@@ -180,7 +180,8 @@ class Session:
             gang, mine = self.cluster.gangs[uid], self._refusals[uid]
             if mine.gang and gang.pending:
                 refusals = tuple(Refusal(each.plugin, message, each.resolvable) for each in mine.gang for message in each.messages)
-                yield Refuse(uid, refusals, summary(mine.gang), dict(sorted(mine.tasks.items())))
+                reasons = tuple(each.reason for each in mine.gang for _ in each.messages)
+                yield Refuse(uid, refusals, summary(mine.gang), dict(sorted(mine.tasks.items())), reasons)
 
     def _updates(self) -> Iterable[GangUpdate]:
         for uid in sorted(self.cluster.gangs):
