@@ -1,8 +1,8 @@
 """Who goes next: which tasks of a gang to place or to evict, and in which order gangs are taken from the queue tree.
 
-The queue tree is a heap of queues per level with a heap of gangs in each leaf. The comparison of queues is not a strict order and changes
-as gangs are placed, so the heap of queues is the classical sift-up/sift-down one, re-ordered only at its top: the exact order of sifts is
-part of the decision. Nothing here places or evicts.
+The queue tree is a heap of queues per level with a heap of gangs in each leaf. The comparison of queues is not a strict
+order and changes as gangs are placed, so the heap of queues is the classical sift-up/sift-down one, re-ordered only at
+its top: the exact order of sifts is part of the decision. Nothing here places or evicts.
 """
 
 from __future__ import annotations

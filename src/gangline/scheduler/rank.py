@@ -1,8 +1,9 @@
 """Which node comes first for a task: filter and score answers kept per task shape, looked at again only for nodes that were touched.
 
-A Ranking belongs to one shape and one plugin configuration and outlives the cycle. It holds a heap of the nodes on which the shape's resources
-fit (idle or leaving), best first, and why the others do not. Tasks whose scores depend on more than their shape and the node are scored one by one
-(`scored`). Predicates that depend on the moment are asked by `place.py`, in this order.
+A Ranking belongs to one shape and one plugin configuration and outlives the cycle. It holds a heap of the nodes on
+which the shape's resources fit (idle or leaving), best first, and why the others do not. Tasks whose scores depend on
+more than their shape and the node are scored one by one (`scored`). Predicates that depend on the moment are asked by
+`place.py`, in this order.
 """
 
 from __future__ import annotations

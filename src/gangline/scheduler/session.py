@@ -96,6 +96,25 @@ class Session:
         gangs = self.cluster.gangs
         return [gangs[uid] for uid in sorted(self.cluster.waiting) if gangs[uid].pending]
 
+    def active_gangs(self) -> list[Gang]:
+        """Gangs that hold something, by uid."""
+        gangs = self.cluster.gangs
+        return [gangs[uid] for uid in sorted(gangs) if gangs[uid].active_allocated]
+
+    def suspect_gangs(self) -> list[Gang]:
+        """Gangs that are, were, or may have become stale, by uid."""
+        gangs = self.cluster.gangs
+        touched = {commit.task for commit in self.commits}
+        moved = {task.record.gang for uid in touched if (task := self.cluster.tasks.get(uid)) is not None}
+        return [gangs[uid] for uid in sorted({*self.cluster.suspects, *moved}) if uid in gangs]
+
+    def first_time(self, what: object) -> bool:
+        """True once for each thing."""
+        if what in self.memo:
+            return False
+        self.memo[what] = True
+        return True
+
     # ── order ──
 
     def gang_key(self, gang: Gang) -> tuple[Any, ...]:

@@ -1,8 +1,73 @@
-"""later"""
+"""Consolidate: make room for a waiting gang by moving running ones closer together. Nobody loses a place.
+
+Victims are preemptible gangs of any queue; a scenario counts only if every victim found a place again.
+"""
+
 from __future__ import annotations
+
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
+
+from ..easier import FailedGangs
+from ..evictions import consolidate_message, may_evict, victim_invariant_holds
+from ..model.gang import Gang
+from ..model.status import ALIVE
+from ..order import GangQueue
+from ..statement import Statement
+from ..victims import Plan, solve, still_leaving
+
 if TYPE_CHECKING:
     from ..session import Session
 
+
 def run(session: Session) -> None:
-    """later"""
+    if session.settings.max_consolidation_victims == 0:
+        return
+    queue = GangQueue(session, depth=session.settings.queue_depth.get("consolidation"))
+    queue.fill(gang for gang in session.waiting_gangs() if gang.preemptible and may_evict(session, gang))
+    failed = FailedGangs(session)
+    while queue:
+        gang = queue.pop()
+        if failed.hopeless(gang) or not victim_invariant_holds(session, gang):
+            continue
+        statement = _try(session, gang)
+        if statement is None:
+            failed.add(gang)
+        else:
+            statement.commit()
+
+
+def _try(session: Session, gang: Gang) -> Statement | None:
+    if not _enough(session, gang):
+        return None
+    plan = Plan(victims=lambda: _victims(session, gang), valid=lambda scenario: not still_leaving(scenario), message=consolidate_message)
+    return solve(session, gang, plan)
+
+
+def _enough(session: Session, gang: Gang) -> bool:
+    """Whether the whole cluster has the GPUs free that the gang asks for, wherever they are."""
+    ready = [node for node in session.all_nodes if node.ready]
+    tasks = session.wanted(gang, simulation=True)
+    return (sum(node.idle_gpus() + node.releasing_gpus() for node in ready) >= sum(task.quota_gpus for task in tasks)
+            and sum(node.idle_gpu_memory() + node.releasing_gpu_memory() for node in ready) >= sum(task.gpu.memory for task in tasks))
+
+
+def _victims(session: Session, gang: Gang) -> GangQueue:
+    queue = GangQueue(session, victims=True)
+    queue.fill(_limited(session, (other for other in session.active_gangs() if other.preemptible and other.uid != gang.uid
+                                  and _stands(session, other))))
+    return queue
+
+
+def _limited(session: Session, gangs: Iterable[Gang]) -> Iterable[Gang]:
+    """One more than the limit, in victim order."""
+    limit = session.settings.max_consolidation_victims
+    if limit < 0:
+        return gangs
+    return sorted(gangs, key=session.gang_key, reverse=True)[:limit + 1]
+
+
+def _stands(session: Session, gang: Gang) -> bool:
+    """Some living pod of the gang is on a known node, or waits."""
+    nodes = session.cluster.nodes
+    return any(task.status & ALIVE and (not task.node or task.node in nodes) for task in gang.tasks.values())

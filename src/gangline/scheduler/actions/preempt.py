@@ -1,8 +1,49 @@
-"""later"""
+"""Preempt: a gang with a higher priority takes the place of gangs with a lower one in the same queue."""
+
 from __future__ import annotations
+
 from typing import TYPE_CHECKING
+
+from ..easier import FailedGangs
+from ..evictions import may_evict, preempt_message, victim_invariant_holds
+from ..model.gang import Gang
+from ..order import GangQueue
+from ..statement import Statement
+from ..victims import Plan, solve
+
 if TYPE_CHECKING:
     from ..session import Session
 
+
 def run(session: Session) -> None:
-    """later"""
+    queue = GangQueue(session, depth=session.settings.queue_depth.get("preempt"))
+    queue.fill(gang for gang in session.waiting_gangs() if may_evict(session, gang))
+    failed: dict[str, FailedGangs] = {}
+    while queue:
+        gang = queue.pop()
+        known = failed.setdefault(gang.queue, FailedGangs(session))
+        if known.hopeless(gang) or not victim_invariant_holds(session, gang):
+            continue
+        statement = _try(session, gang)
+        if statement is None:
+            known.add(gang)
+        else:
+            statement.commit()
+
+
+def _try(session: Session, gang: Gang) -> Statement | None:
+    if session.firm_over_quota(gang, session.wanted(gang, simulation=True)) is not None:
+        return None
+    plan = Plan(
+        victims=lambda: _victims(session, gang),
+        valid=lambda scenario: session.hooks.agree("preempt_scenario", scenario),
+        message=lambda task: preempt_message(gang, task),
+    )
+    return solve(session, gang, plan)
+
+
+def _victims(session: Session, gang: Gang) -> GangQueue:
+    queue = GangQueue(session, victims=True)
+    queue.fill(other for other in session.active_gangs() if other.queue == gang.queue and other.uid != gang.uid and other.preemptible
+               and other.priority < gang.priority and session.hooks.agree("preempt_victim", gang, other))
+    return queue

@@ -1,8 +1,52 @@
-"""later"""
+"""Reclaim: a queue below its fair share takes back what queues above theirs have borrowed.
+
+Only a gang whose queue stays within its fair share (non-preemptible: within its quota) may reclaim; victims are preemptible gangs of other queues.
+Whether a scenario is fair is decided by the plugins (`reclaim_scenario`).
+"""
+
 from __future__ import annotations
+
 from typing import TYPE_CHECKING
+
+from ..easier import FailedGangs
+from ..evictions import may_evict, reclaim_message, victim_invariant_holds
+from ..model.gang import Gang
+from ..order import GangQueue
+from ..victims import Plan, solve
+
 if TYPE_CHECKING:
     from ..session import Session
 
+
 def run(session: Session) -> None:
-    """later"""
+    queue = GangQueue(session, depth=session.settings.queue_depth.get("reclaim"))
+    queue.fill(gang for gang in session.waiting_gangs() if may_evict(session, gang))
+    failed: dict[str, FailedGangs] = {}
+    while queue:
+        gang = queue.pop()
+        if not session.hooks.methods("can_reclaim") or session.hooks.veto("can_reclaim", gang) is not None:
+            continue
+        known = failed.setdefault(gang.queue, FailedGangs(session))
+        if known.hopeless(gang) or not victim_invariant_holds(session, gang):
+            continue
+        session.hooks.tell("before_solving", gang)
+        statement = solve(session, gang, _plan(session, gang))
+        if statement is None:
+            known.add(gang)
+        else:
+            statement.commit()
+
+
+def _plan(session: Session, gang: Gang) -> Plan:
+    return Plan(
+        victims=lambda: _victims(session, gang),
+        valid=lambda scenario: session.hooks.agree("reclaim_scenario", scenario),
+        message=reclaim_message(session, gang),
+    )
+
+
+def _victims(session: Session, gang: Gang) -> GangQueue:
+    queue = GangQueue(session, victims=True)
+    queue.fill(other for other in session.active_gangs() if other.queue != gang.queue and other.preemptible
+               and session.hooks.agree("reclaim_victim", gang, other))
+    return queue

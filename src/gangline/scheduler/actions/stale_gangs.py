@@ -1,8 +1,38 @@
-"""later"""
+"""Stale gangs: a gang that fell below its minimum and did not recover in time gives back what it still holds."""
+
 from __future__ import annotations
+
 from typing import TYPE_CHECKING
+
+from ..evictions import stale_message
+from ..model.gang import Gang
+
 if TYPE_CHECKING:
     from ..session import Session
 
+
 def run(session: Session) -> None:
-    """later"""
+    for gang in session.suspect_gangs():
+        if gang.is_stale:
+            _stale(session, gang)
+        elif gang.stale_since is not None:
+            _stamp(session, gang, None, stale=False)
+
+
+def _stale(session: Session, gang: Gang) -> None:
+    if gang.stale_since is None:
+        _stamp(session, gang, session.now, stale=gang.stale)
+    grace = session.settings.staleness_grace if gang.record.staleness_grace is None else gang.record.staleness_grace
+    assert gang.stale_since is not None
+    if grace < 0 or session.now - gang.stale_since < grace:
+        return
+    _stamp(session, gang, gang.stale_since, stale=True)
+    with session.statement() as statement:
+        for task in sorted(gang.allocated_tasks, key=lambda each: each.uid):
+            statement.evict(task, stale_message(gang, task))
+        statement.commit()
+
+
+def _stamp(session: Session, gang: Gang, since: float | None, stale: bool) -> None:
+    session.journal.set_attr(gang, "stale_since", since)
+    session.journal.set_attr(gang, "stale", stale)

@@ -1,6 +1,100 @@
-"""later"""
+"""Which of the accumulated victims to try together: those of one node, or those of the fewest nodes that could do for a gang.
+
+Each generator walks the accumulated states and yields scenarios; `victims.py` simulates them until one succeeds.
+"""
+
 from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from ..accumulate import Accumulation, Batch, Scenario
+from ..screens import free_gpus, freed_gpus
+
+if TYPE_CHECKING:
+    from ..session import Session
+
+
 class NodeLocalGreedy:
-    name='a'
-    def __init__(self,session,arguments): pass
-class MultiNodeGang(NodeLocalGreedy): pass
+    """For each node of the gang that was added last: all victims taken so far of the gangs on that node."""
+
+    name = "sg-nodelocalgreedy"
+
+    def __init__(self, session: Session, arguments: Mapping[str, str]) -> None:
+        pass
+
+    def scenario_generator(self, state: Accumulation) -> Iterator[Scenario]:
+        for _ in state.states():
+            if not state.potential:
+                if state.recorded:
+                    yield state.scenario(())
+                continue
+            yield from self._by_node(state)
+
+    def _by_node(self, state: Accumulation) -> Iterator[Scenario]:
+        latest = state.potential[-1].gang
+        seen: set[frozenset[str]] = set()
+        for node in sorted({task.node for task in latest.tasks.values()}):
+            potential = [batch for uid in state.by_node.get(node, ()) for batch in state.by_gang[uid]]
+            uids = frozenset(task.uid for batch in potential for task in batch.tasks)
+            if uids and uids not in seen:
+                seen.add(uids)
+                yield state.scenario(potential)
+
+
+class MultiNodeGang:
+    """The victims on the K nodes that free the least but enough, for growing K."""
+
+    name = "sg-multinodegang"
+
+    def __init__(self, session: Session, arguments: Mapping[str, str]) -> None:
+        self._nodes = session.cluster.nodes
+
+    def scenario_generator(self, state: Accumulation) -> Iterator[Scenario]:
+        for _ in state.states():
+            if not state.potential:
+                yield state.scenario(())
+                continue
+            yield from self._prefixes(state)
+
+    def _prefixes(self, state: Accumulation) -> Iterator[Scenario]:
+        room = self._room(state)
+        smallest = min(task.quota_gpus for task in state.pending)
+        candidates = sorted((name for name in room if room[name] >= smallest or smallest == 0), key=room.__getitem__)
+        number = self._fewest(state, candidates, room)
+        step = 1
+        while number is not None:
+            yield state.scenario(self._touching(state, set(candidates[:number])))
+            if number >= len(candidates):
+                return
+            number, step = min(number + step, len(candidates)), step * 2
+
+    def _room(self, state: Accumulation) -> dict[str, float]:
+        """GPUs that each node with victims would have, in the order in which the nodes appeared."""
+        room: dict[str, float] = {}
+        for batch in state.potential:
+            for task in batch.tasks:
+                if task.node not in room:
+                    room[task.node] = free_gpus(self._nodes[task.node]) + _recorded_on(state, task.node)
+                room[task.node] += freed_gpus(task)
+        return room
+
+    def _fewest(self, state: Accumulation, candidates: list[str], room: Mapping[str, float]) -> int | None:
+        """The smallest prefix that covers what is asked beyond the nodes without victims; None when even all do not."""
+        hosts = {task.node for batch in state.potential for task in batch.tasks}
+        elsewhere = sum(free_gpus(node) + _recorded_on(state, node.name) for node in state.nodes if node.name not in hosts)
+        missing = max(0.0, sum(task.quota_gpus for task in state.pending) - elsewhere)
+        covered = 0.0
+        for number in range(len(candidates) + 1):
+            if covered >= missing:
+                return number
+            if number < len(candidates):
+                covered += room[candidates[number]]
+        return None
+
+    def _touching(self, state: Accumulation, nodes: set[str]) -> list[Batch]:
+        return [batch for batch in state.potential if any(task.node in nodes for task in batch.tasks)]
+
+
+def _recorded_on(state: Accumulation, node: str) -> float:
+    return sum(freed_gpus(task) for batch in state.recorded for task in batch.tasks if task.node == node)

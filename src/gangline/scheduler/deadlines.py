@@ -1,0 +1,54 @@
+"""When time alone may change a decision: the next moment at which a cycle is worth running though nothing happened.
+
+Used by the service so that it neither spins nor oversleeps. Counts what the core measures in time: preemption delays of
+waiting gangs, minimum run times of those they might replace, and the grace of stale gangs. No clock.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from gangline.scheduler.model.cluster import Cluster
+from gangline.scheduler.settings import Settings, seconds
+
+MIN_RUNTIME = "minruntime"
+
+
+def next_deadline(cluster: Cluster, settings: Settings, now: float) -> float | None:
+    moments = [*_stale(cluster, settings)]
+    if cluster.waiting:
+        moments += _delays(cluster)
+        moments += _min_runtimes(cluster, settings)
+    return min((moment for moment in moments if moment > now), default=None)
+
+
+def _stale(cluster: Cluster, settings: Settings) -> Iterable[float]:
+    for uid in cluster.suspects:
+        gang = cluster.gangs[uid]
+        grace = settings.staleness_grace if gang.record.staleness_grace is None else gang.record.staleness_grace
+        if gang.stale_since is not None and grace >= 0:
+            yield gang.stale_since + grace
+
+
+def _delays(cluster: Cluster) -> Iterable[float]:
+    for uid in cluster.waiting:
+        gang = cluster.gangs[uid]
+        if gang.record.preemption_delay > 0:
+            yield max(gang.created, gang.last_eviction or 0.0) + gang.record.preemption_delay
+
+
+def _min_runtimes(cluster: Cluster, settings: Settings) -> Iterable[float]:
+    """When running gangs may be replaced: any of the run times that apply in their queue or above."""
+    arguments = settings.arguments(MIN_RUNTIME)
+    defaults = {seconds(arguments[name]) for name in ("defaultPreemptMinRuntime", "defaultReclaimMinRuntime") if arguments.get(name)}
+    if not defaults and not any(_of_queue(queue.record) for queue in cluster.queues.values()):
+        return
+    for gang in cluster.gangs.values():
+        if gang.last_start is not None and gang.active_allocated:
+            times = defaults | {each for queue in cluster.path_of(gang.queue) for each in _of_queue(queue.record)}
+            yield from (gang.last_start + each for each in times)
+
+
+def _of_queue(record: object) -> list[float]:
+    both = (getattr(record, "preempt_min_runtime", None), getattr(record, "reclaim_min_runtime", None))
+    return [each for each in both if each]

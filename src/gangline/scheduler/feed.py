@@ -1,0 +1,303 @@
+"""Watch events → changes of the model.
+
+An event only notes *which* thing changed; before the next cycle, `gather` looks each of them up once (on the event
+loop, where the caches live) and `apply` reads them into records and puts those into the cluster (in the cycle's thread,
+which owns the model). What a cycle decided and the watch does not show yet is laid over what is read (overlay.py), so
+nothing is booked twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+from gangline.api import names
+from gangline.api.core import Node, Pod
+from gangline.api.kai import BindRequest, PodGroup
+from gangline.api.kinds import (
+    BIND_REQUEST,
+    DEVICE_CLASS,
+    NAMESPACE,
+    NODE,
+    POD,
+    POD_GROUP,
+    PRIORITY_CLASS,
+    QUEUE,
+    RESOURCE_CLAIM,
+    RESOURCE_SLICE,
+    TOPOLOGY,
+    Kind,
+)
+from gangline.api.meta import Object, as_raw
+from gangline.rules import requests, times
+from gangline.runtime import Cache, Key, key_of
+from gangline.scheduler import objects
+from gangline.scheduler.model.cluster import Cluster
+from gangline.scheduler.model.status import Status
+from gangline.scheduler.objects.gangs import gang_uid, level_aliases
+from gangline.scheduler.objects.reading import Reading
+from gangline.scheduler.options import Options
+from gangline.scheduler.overlay import Overlay
+from gangline.scheduler.records import (
+    ClaimRecord,
+    DeviceClassRecord,
+    GangRecord,
+    NodeRecord,
+    QueueRecord,
+    Record,
+    SliceRecord,
+    TaskRecord,
+    TopologyRecord,
+)
+
+Usage = Callable[[str], dict[str, float]]
+"""A queue's part of the cluster in the past, per cpu, memory and gpu."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One thing to put into the model, or to take away (`make` None)."""
+
+    type: type[Record]
+    key: Any
+    make: Callable[[], Record] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """An object that could not be read, and why."""
+
+    type: type[Record]
+    key: Any
+    reason: str
+
+
+def apply(cluster: Cluster, changes: Iterable[Change]) -> list[Unread]:
+    """Put changes into the model; an object that cannot be read is left out and hurts nobody else."""
+    unread = []
+    for change in changes:
+        record: Record | None = None
+        try:
+            record = change.make() if change.make is not None else None
+        except (objects.Unreadable, ValueError) as error:
+            unread.append(Unread(change.type, change.key, str(error)))
+        if record is not None:
+            cluster.apply(record)
+        elif _there(cluster, change):
+            cluster.remove(change.type, change.key)
+    return unread
+
+
+def _there(cluster: Cluster, change: Change) -> bool:
+    held: dict[type[Record], Any] = {
+        TaskRecord: cluster.tasks, GangRecord: cluster.gangs, NodeRecord: cluster.nodes, QueueRecord: cluster.queues,
+        TopologyRecord: cluster.topologies, ClaimRecord: cluster.devices.records, SliceRecord: cluster.devices.slices,
+        DeviceClassRecord: cluster.devices.classes}
+    return change.key in held[change.type]
+
+
+class Feed:
+    """What changed since the last cycle. `woken` is called at every event."""
+
+    def __init__(self, cache: Cache, options: Options, overlay: Overlay, woken: Callable[[], None]) -> None:
+        self._cache, self._options, self._overlay, self._woken = cache, options, overlay, woken
+        self._changed: dict[tuple[Kind[Any], Key], None] = {}
+        self._uids: dict[Key, str] = {}
+        self._turns: dict[Key, float] = {}
+        self._usage: Usage = lambda queue: {}
+
+    @staticmethod
+    def prepare(cache: Cache, options: Options) -> None:
+        """The informers the scheduler reads; only its own node pool of what is divided into pools."""
+        pooled: tuple[Kind[Any], ...] = (NODE, QUEUE, POD_GROUP)
+        for kind in pooled:
+            cache.informer(kind, options.selector)
+        cache.informer(POD, "", "status.phase!=Failed").add_index("claim", _claims_of)
+        requests_of = cache.informer(BIND_REQUEST)
+        requests_of.add_index("pod", lambda request: [f"{request.namespace}/{request.spec.pod_name}"])
+        requests_of.add_index("node", lambda request: [request.spec.selected_node])
+        for kind in (PRIORITY_CLASS, TOPOLOGY, NAMESPACE, RESOURCE_CLAIM, RESOURCE_SLICE, DEVICE_CLASS):
+            cache.informer(kind)
+
+    def start(self) -> None:
+        handlers: dict[Kind[Any], Callable[[Any, Any], None]] = {
+            BIND_REQUEST: self._request_changed, PRIORITY_CLASS: self._every_gang, TOPOLOGY: self._topology_changed,
+            RESOURCE_CLAIM: self._claim_changed, NAMESPACE: self._namespace_changed}
+        for kind in (NODE, QUEUE, POD_GROUP, POD, *handlers, RESOURCE_SLICE, DEVICE_CLASS):
+            self._cache.informer(kind).on_change(handlers.get(kind) or partial(self._changed_itself, kind))
+
+    @property
+    def pending(self) -> bool:
+        return bool(self._changed)
+
+    def note(self, kind: Kind[Any], key: Key) -> None:
+        self._changed[kind, key] = None
+        self._woken()
+
+    def usage_changed(self, usage: Usage) -> None:
+        """New figures of past use; every queue is read again."""
+        self._usage = usage
+        for queue in self._cache.list(QUEUE):
+            self.note(QUEUE, key_of(queue))
+
+    # --- events: which things changed ------------------------------------------------------------------------------
+
+    def _changed_itself(self, kind: Kind[Any], before: Object | None, after: Object | None) -> None:
+        obj = after or before
+        if obj is not None:
+            self.note(kind, key_of(obj))
+
+    def _request_changed(self, before: BindRequest | None, after: BindRequest | None) -> None:
+        request = after or before
+        if request is not None:
+            self.note(POD, Key(request.namespace, request.spec.pod_name))
+
+    def _every_gang(self, before: Object | None, after: Object | None) -> None:
+        for group in self._cache.list(POD_GROUP):
+            self.note(POD_GROUP, key_of(group))
+
+    def _topology_changed(self, before: Object | None, after: Object | None) -> None:
+        self._changed_itself(TOPOLOGY, before, after)
+        self._every_gang(before, after)
+
+    def _claim_changed(self, before: Object | None, after: Object | None) -> None:
+        self._changed_itself(RESOURCE_CLAIM, before, after)
+        claim = after or before
+        if claim is not None:
+            for pod in self._cache.by(POD, "claim", f"{claim.namespace}/{claim.name}"):
+                self.note(POD, key_of(pod))
+
+    def _namespace_changed(self, before: Object | None, after: Object | None) -> None:
+        if before is not None and after is not None and before.labels != after.labels:
+            for pod in self._cache.list(POD):
+                if pod.spec.affinity:
+                    self.note(POD, key_of(pod))
+
+    # --- before a cycle: look them up --------------------------------------------------------------------------------
+
+    def gather(self, now: float) -> list[Change]:
+        """Everything noted since the last time, looked up once each."""
+        noted, self._changed = self._changed, {}
+        reading = self._reading(now)
+        known = objects.priorities(self._cache.list(PRIORITY_CLASS))
+        aliases = level_aliases(self._cache.list(TOPOLOGY))
+        found: list[Change] = []
+        for kind, key in noted:
+            if kind is POD:
+                found += self._pod(key, reading, now)
+            elif kind is POD_GROUP:
+                group = self._cache.get(POD_GROUP, key.name, key.namespace)
+                over = self._overlay.of_gang(gang_uid(*key))
+                make = None if group is None else partial(gang, group, known, aliases, reading, over)
+                found.append(Change(GangRecord, gang_uid(*key), make))
+            else:
+                found.append(self._plain(kind, key, reading))
+        return found
+
+    def _reading(self, now: float) -> Reading:
+        options = self._options
+        return Reading(now=now, scheduler_name=options.scheduler_name, node_pool_key=options.node_pool_key, node_pool=options.node_pool,
+                       stuck_releasing=options.stuck_releasing, reservation_app=options.reservation_app,
+                       scaling_app=options.scaling_app, mig_label=options.mig_worker_label,
+                       namespaces={each.name: each.labels for each in self._cache.list(NAMESPACE)})
+
+    def _pod(self, key: Key, reading: Reading, now: float) -> Iterable[Change]:
+        pod = self._cache.get(POD, key.name, key.namespace)
+        before = self._uids.get(key)
+        if before is not None and (pod is None or pod.uid != before):
+            self._overlay.forget(before)
+            del self._uids[key]
+            yield Change(TaskRecord, before, None)
+        self._turns.pop(key, None)
+        if pod is None:
+            return
+        self._uids[key] = pod.uid
+        when = turns(pod, self._options.stuck_releasing)
+        if when is not None and when > now:
+            self._turns[key] = when
+        request = next((each for each in self._cache.by(BIND_REQUEST, "pod", f"{key.namespace}/{key.name}") if for_pod(each, pod)), None)
+        claims = [claim for name in requests.claim_names(pod).values()
+                  if (claim := self._cache.get(RESOURCE_CLAIM, name, pod.namespace)) is not None]
+        over = self._overlay.of_pod(pod, request)
+        yield Change(TaskRecord, pod.uid, partial(task, pod, request, claims, reading, over, now))
+
+    def _plain(self, kind: Kind[Any], key: Key, reading: Reading) -> Change:
+        obj = self._cache.get(kind, key.name, key.namespace)
+        type_, name, make = _PLAIN[kind]
+        if obj is None or (kind is NODE and not self._usable(obj)):
+            return Change(type_, name(key), None)
+        if kind is QUEUE:
+            return Change(type_, name(key), partial(make, obj, self._usage(key.name)))
+        return Change(type_, name(key), partial(make, obj))
+
+    def _usable(self, node: Node) -> bool:
+        options = self._options
+        return not options.restrict_nodes or options.cpu_worker_label in node.labels or options.gpu_worker_label in node.labels
+
+    def note_all(self) -> None:
+        """Read everything again, into an empty model."""
+        self._uids.clear()
+        for kind in (NODE, QUEUE, TOPOLOGY, POD_GROUP, RESOURCE_SLICE, DEVICE_CLASS, RESOURCE_CLAIM, POD):
+            for obj in self._cache.list(kind):
+                self.note(kind, key_of(obj))
+
+    def next_turn(self, now: float) -> float | None:
+        """When the next pod's reading changes without any event: a back-off ends, or a deletion turns out to be stuck."""
+        return min((when for when in self._turns.values() if when > now), default=None)
+
+    def note_turned(self, now: float) -> None:
+        for key in [key for key, when in self._turns.items() if when <= now]:
+            self.note(POD, key)
+
+
+def for_pod(request: BindRequest, pod: Pod) -> bool:
+    """A request of an earlier pod with the same name is not this pod's."""
+    owner = next((each.uid for each in request.metadata.owner_references if each.kind == POD.kind), None)
+    return owner is None or owner == pod.uid
+
+
+def turns(pod: Pod, stuck_releasing: float) -> float | None:
+    """The moment at which time alone changes how a pod is read."""
+    if pod.metadata.deleting:
+        deleted = times.seconds(pod.metadata.deletion_timestamp)
+        return None if deleted is None else deleted + stuck_releasing
+    return times.seconds(pod.annotations.get(names.BIND_AFTER)) if not pod.spec.node_name else None
+
+
+def task(pod: Pod, request: BindRequest | None, claims: list[Any], reading: Reading, over: Callable[[TaskRecord], TaskRecord],
+         now: float) -> TaskRecord:
+    record = objects.task_record(pod, request, [as_raw(claim) for claim in claims], reading)
+    after = times.seconds(pod.annotations.get(names.BIND_AFTER)) or 0.0
+    over_with = request is not None and not objects.bind_request_live(request)
+    if record.status is Status.PENDING and (after > now or over_with):
+        record = replace(record, status=Status.GATED)
+    return over(record)
+
+
+def gang(group: PodGroup, known: objects.Priorities, aliases: Mapping[str, Mapping[str, str]], reading: Reading,
+         over: Callable[[GangRecord], GangRecord]) -> GangRecord:
+    return over(objects.gang_record(group, known, aliases, reading))
+
+
+def _claims_of(pod: Pod) -> list[str]:
+    return [f"{pod.namespace}/{name}" for name in requests.claim_names(pod).values()]
+
+
+def _raw(read: Callable[[Any], Record]) -> Callable[[Any], Record]:
+    return lambda obj: read(as_raw(obj))
+
+
+def _one(key: Key) -> Any:
+    return key.name
+
+
+_PLAIN: dict[Kind[Any], tuple[type[Record], Callable[[Key], Any], Callable[..., Record]]] = {
+    NODE: (NodeRecord, _one, objects.node_record),
+    QUEUE: (QueueRecord, _one, objects.queue_record),
+    TOPOLOGY: (TopologyRecord, _one, objects.topology_record),
+    RESOURCE_CLAIM: (ClaimRecord, lambda key: (key.namespace, key.name), _raw(objects.claim_record)),
+    RESOURCE_SLICE: (SliceRecord, _one, _raw(objects.slice_record)),
+    DEVICE_CLASS: (DeviceClassRecord, _one, _raw(objects.device_class_record)),
+}

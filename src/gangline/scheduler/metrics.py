@@ -1,0 +1,45 @@
+"""The scheduler's metrics: upstream's names, and a few of ours about cycles and waiting.
+
+Filled by service.py from what a cycle returns; the decision core itself measures nothing.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from prometheus_client import Counter, Gauge, Histogram
+
+if TYPE_CHECKING:
+    from gangline.scheduler.think import Thought
+
+LATENCY = tuple(5.0 * 2**k for k in range(10))
+
+CYCLE = Gauge("kai_e2e_scheduling_latency_milliseconds", "Time of the last cycle")
+EVICTED = Counter("kai_pod_group_evicted_pods", "Pods evicted", ["podgroup", "namespace", "uid", "nodepool", "action"])
+SCHEDULED = Counter("kai_podgroups_scheduled_by_action", "Gangs of which pods were placed", ["action"])
+SIMULATIONS = Counter("kai_scenarios_simulation_by_action", "What-if simulations", ["action"])
+PREEMPTIONS = Counter("kai_total_preemption_attempts", "Cycles in which pods were evicted")
+
+CYCLES = Counter("gangline_scheduler_cycles", "Cycles")
+CYCLE_SECONDS = Histogram("gangline_scheduler_cycle_seconds", "Time of a cycle", buckets=(0.001, 0.005, 0.02, 0.1, 0.5, 2, 10, 60))
+DECISIONS = Counter("gangline_scheduler_decisions", "Decisions by kind", ["kind"])
+WAITING = Gauge("gangline_scheduler_waiting_gangs", "Gangs with pods that wait")
+OLDEST = Gauge("gangline_scheduler_oldest_waiting_seconds", "Age of the gang that waits longest")
+
+
+def note_cycle(thought: Thought) -> None:
+    decisions = thought.decisions
+    CYCLES.inc()
+    CYCLE.set(thought.seconds * 1000)
+    CYCLE_SECONDS.observe(thought.seconds)
+    WAITING.set(thought.waiting)
+    OLDEST.set(thought.oldest_waiting)
+    for kind, count in (("bind", len(decisions.binds)), ("evict", len(decisions.evictions)), ("nominate", len(decisions.nominations)),
+                        ("refuse", len(decisions.refusals))):
+        DECISIONS.labels(kind).inc(count)
+    for action in {bind.action for bind in decisions.binds}:
+        SCHEDULED.labels(action).inc(sum(bind.action == action for bind in decisions.binds))
+    for action, steps in decisions.steps.items():
+        SIMULATIONS.labels(action).inc(steps)
+    if decisions.evictions:
+        PREEMPTIONS.inc()

@@ -1,0 +1,128 @@
+"""Decisions → the objects and patches that carry them out. Pure: service.py sends them.
+
+The forms are the wire contract with every binder, dashboard and controller that reads KAI's objects.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from typing import Any
+
+from gangline.api import names
+from gangline.api.core import Pod
+from gangline.api.kai import PodGroup, SchedulingCondition
+from gangline.api.kinds import POD, reference
+from gangline.api.meta import Raw, as_raw
+from gangline.rules import requests
+from gangline.scheduler.decisions import Bind, GangUpdate, Refuse
+from gangline.scheduler.options import Options
+from gangline.scheduler.records import DeviceId
+
+UNSCHEDULABLE = "Unschedulable"
+UNSCHEDULABLE_ON_POOL = "UnschedulableOnNodePool"
+BACKS_OFF = 1
+TOO_LONG = 16_000
+
+
+def timestamp(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+# --- BindRequest -------------------------------------------------------------------------------------------------------
+
+
+def bind_request(bind: Bind, pod: Pod, options: Options) -> Raw:
+    """The request that tells the binder where a pod goes; named like the pod, so there is only ever one."""
+    labels = {names.SELECTED_NODE: bind.node}
+    if options.node_pool and options.node_pool_key:
+        labels[options.node_pool_key] = options.node_pool
+    spec: Raw = {"podName": pod.name, "selectedNode": bind.node, "receivedResourceType": bind.received,
+                 "receivedGPU": {"count": bind.gpu_count, "portion": f"{bind.gpu_portion:.2f}"}, "backoffLimit": options.bind_tries}
+    if bind.received == requests.FRACTION:
+        spec["selectedGPUGroups"] = list(bind.gpu_groups)
+    if bind.claims:
+        spec["resourceClaimAllocations"] = list(claim_allocations(bind, pod))
+    if bind.numa_zones:
+        spec["predictedNUMAZones"] = numa_zones(bind.numa_zones, pod)
+    return {"metadata": {"name": pod.name, "namespace": pod.namespace, "labels": labels, "annotations": dict(bind.annotations),
+                         "ownerReferences": [reference(POD, pod, controller=False)]}, "spec": spec}
+
+
+def claim_allocations(bind: Bind, pod: Pod) -> Iterable[Raw]:
+    for name, claim in requests.claim_names(pod).items():
+        if claim in bind.claims:
+            yield {"name": name, "allocation": allocation(bind.claims[claim], bind.node)}
+
+
+def allocation(devices: Iterable[DeviceId], node: str) -> Raw:
+    """Devices of one node, usable there."""
+    results = [{"request": each.request, "driver": each.driver, "pool": each.pool, "device": each.device} for each in devices]
+    here = {"matchFields": [{"key": "metadata.name", "operator": "In", "values": [node]}]}
+    return {"devices": {"results": results}, "nodeSelector": {"nodeSelectorTerms": [here]}}
+
+
+def numa_zones(zones: Iterable[int], pod: Pod) -> list[Raw]:
+    """All that the pod asks for stands in its zone; of a pod over several zones, only the zones are known."""
+    numbers = list(zones)
+    asked: dict[str, Any] = {}
+    if len(numbers) == 1:
+        for container in pod.spec.containers:
+            asked |= {name: value for name, value in container.resources.requests.items() if name not in asked}
+    return [{"zone": f"node-{number}", "amount": asked} for number in numbers]
+
+
+_NEW_GROUP = re.compile(r"^new-")
+
+
+def opens_group(name: str) -> bool:
+    """Whether the name stands for a GPU that is not shared yet."""
+    return bool(_NEW_GROUP.match(name))
+
+
+# --- PodGroup ----------------------------------------------------------------------------------------------------------
+
+
+def gang_stamps(update: GangUpdate) -> Raw:
+    """The merge patch of a gang's time stamps; one that does not apply is removed."""
+    stamps = {names.LAST_START: update.last_start, names.LAST_EVICTION: update.last_eviction, names.STALE_SINCE: update.stale_since}
+    return {"metadata": {"annotations": {key: None if value is None else timestamp(value) for key, value in stamps.items()}}}
+
+
+def group_condition(group: PodGroup, text: str, reasons: list[Raw], options: Options, now: float) -> list[Raw] | None:
+    """The scheduling conditions with this node pool's last; None when that is what stands there."""
+    stored = list(group.status.scheduling_conditions)
+    message = f"Node-Pool '{options.pool_name}': {text}" if group.spec.scheduling_backoff == BACKS_OFF else text
+    message = message[:TOO_LONG]
+    if stored and _same(stored[-1], message, reasons, options):
+        return None
+    last = max((int(each.transition_id) for each in stored if each.transition_id.isdigit()), default=0)
+    others = [as_raw(each) for each in stored if each.node_pool != options.pool_name]
+    return [*others, {"type": UNSCHEDULABLE_ON_POOL, "nodePool": options.pool_name, "reason": UNSCHEDULABLE, "message": message,
+                      "reasons": reasons, "status": "True", "transitionID": str(last + 1), "lastTransitionTime": timestamp(now)}]
+
+
+def _same(last: SchedulingCondition, message: str, reasons: list[Raw], options: Options) -> bool:
+    return (last.type == UNSCHEDULABLE_ON_POOL and last.node_pool == options.pool_name and last.status == "True"
+            and last.message == message and list(last.reasons) == reasons)
+
+
+def reasons_of(refuse: Refuse) -> list[Raw]:
+    return [{"reason": reason, "message": refusal.reason} for reason, refusal in zip(refuse.reasons, refuse.refusals, strict=True)]
+
+
+# --- Pod -----------------------------------------------------------------------------------------------------------------
+
+
+def pod_condition(message: str, now: float, reason: str = UNSCHEDULABLE) -> Raw:
+    """The strategic merge patch of a pod's status: not scheduled, and why."""
+    condition = {"type": "PodScheduled", "status": "False", "reason": reason, "message": message[:TOO_LONG],
+                 "lastTransitionTime": timestamp(now)}
+    return {"status": {"conditions": [condition]}}
+
+
+def disruption(message: str, now: float) -> Raw:
+    condition = {"type": "DisruptionTarget", "status": "True", "reason": "PreemptionByScheduler", "message": message[:TOO_LONG],
+                 "lastTransitionTime": timestamp(now)}
+    return {"status": {"conditions": [condition]}}
