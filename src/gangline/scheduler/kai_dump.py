@@ -48,7 +48,7 @@ def read_dump(document: Mapping[str, Any]) -> Saved:
 def raw_objects(lists: Mapping[str, Any]) -> Iterator[Raw]:
     """The objects of a dump, with the kind that their list implies."""
     for name, kind in LISTS.items():
-        members = lists.get(name) or ()
+        members = lists.get(name) or []
         if not isinstance(members, list):
             raise BadInput(f"this dump is damaged: rawObjects.{name} is not a list")
         yield from ({**each, "kind": kind} for each in members if isinstance(each, Mapping))

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .model.node import Node, NodeList
-from .model.resources import CPU, GPU, MEMORY, PODS, at
+from .model.resources import CPU, GPU, MEMORY, PODS, at, fits
 from .model.task import Shape, Task, share_of
 
 if TYPE_CHECKING:
@@ -177,7 +177,7 @@ def _score_and_name(entry: tuple[float, str, Any]) -> tuple[float, str]:
 
 def shortage(task: Task, node: Node, names: Sequence[str]) -> list[str]:
     """What the node lacks for this task, in words; nothing when the task would fit on what is idle."""
-    if node.fits_now(task):
+    if node.fits_now(task) or fits(task.request, node.idle):
         return []
     have = [at(node.allocatable, place) - at(node.used, place) for place in range(len(task.request))]
     lacking = _gpu_shortage(task, node, have[GPU] - node.shared.live(), names, have)

@@ -12,47 +12,56 @@ from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 from .records import (
+    ClaimRecord,
     ConfigMapRecord,
+    DeviceId,
     GangRecord,
     GroupRecord,
     NodeRecord,
     PodSetRecord,
+    PodTerm,
     QueueRecord,
     Requirement,
+    SliceRecord,
+    StorageCapacityRecord,
+    Taint,
     TaskRecord,
+    Toleration,
     TopologyRecord,
     TopologyRule,
+    VolumeClaimRecord,
 )
 from .snapshot import Saved
 
 WELL_KNOWN = ("kubernetes.io/", "k8s.io/", "nvidia.com/", "amd.com/", "kai.scheduler/", "run.ai/", "runai", "kubeflow.org/", "ray.io/")
-READABLE_VALUES = ("kai.scheduler/task-priority", "training.kubeflow.org/job-role", "ray.io/node-type", "nvidia.com/", "node-role.kubernetes.io/")
+READABLE_VALUES = (
+    "kai.scheduler/task-priority", "training.kubeflow.org/job-role", "ray.io/node-type", "nvidia.com/", "node-role.kubernetes.io/")
 KEPT_ANNOTATIONS = ("kai.scheduler/numa-placement-observed", "kai.scheduler/numa-placement-predicted")
 
-NAMES: Mapping[str, tuple[str, ...]] = {
-    "NodeRecord": ("name",),
-    "QueueRecord": ("name", "parent", "display_name"),
-    "GangRecord": ("uid", "queue", "name", "namespace"),
-    "GroupRecord": ("name",),
-    "PodSetRecord": ("name",),
-    "TopologyRule": ("topology",),
-    "TopologyRecord": ("name",),
-    "TaskRecord": (
+NAMES: Mapping[type, tuple[str, ...]] = {
+    NodeRecord: ("name",),
+    QueueRecord: ("name", "parent", "display_name"),
+    GangRecord: ("uid", "queue", "name", "namespace"),
+    GroupRecord: ("name",),
+    PodSetRecord: ("name",),
+    TopologyRule: ("topology",),
+    TopologyRecord: ("name",),
+    TaskRecord: (
         "uid", "gang", "name", "namespace", "pod_set", "node", "gpu_groups", "priority_class", "volumes", "config_maps", "claims",
         "missing_claims", "template_claims", "nominated_node", "signature",
     ),
-    "PodTerm": ("namespaces",),
-    "ConfigMapRecord": ("name", "namespace"),
-    "ClaimRecord": ("name", "namespace", "reserved_for"),
-    "SliceRecord": ("name", "node", "pool"),
-    "DeviceId": ("pool",),
-    "VolumeClaimRecord": ("name", "namespace", "storage_class", "owner"),
-    "StorageCapacityRecord": ("name", "storage_class"),
+    PodTerm: ("namespaces",),
+    ConfigMapRecord: ("name", "namespace"),
+    ClaimRecord: ("name", "namespace", "reserved_for"),
+    SliceRecord: ("name", "node", "pool"),
+    DeviceId: ("pool",),
+    VolumeClaimRecord: ("name", "namespace", "storage_class", "owner"),
+    StorageCapacityRecord: ("name", "storage_class"),
 }
-LABELS: Mapping[str, tuple[str, ...]] = {"NodeRecord": ("labels",), "TaskRecord": ("labels", "node_selector"), "ClaimRecord": ("labels",)}
-KEYS: Mapping[str, tuple[str, ...]] = {
-    "TopologyRule": ("required", "preferred"), "TopologyRecord": ("levels",), "PodTerm": ("topology_key",), "Taint": ("key",),
-    "Toleration": ("key",), "Requirement": ("key",),
+LABELS: Mapping[type, tuple[str, ...]] = {NodeRecord: ("labels",), TaskRecord: ("labels", "node_selector"), ClaimRecord: ("labels",)}
+KEYS: Mapping[type, tuple[str, ...]] = {
+    TopologyRule: ("required", "preferred"), TopologyRecord: ("levels",), PodTerm: ("topology_key",), Taint: ("key",),
+    Toleration: ("key",), Requirement: ("key",),
 }
 FIXED = ("default", "")
 
@@ -80,14 +89,14 @@ def _walk(value: Any, rename: Rename) -> Any:
         return tuple(_walk(each, rename) for each in value)
     if not is_dataclass(value) or isinstance(value, type):
         return value
-    kind = type(value).__name__
+    kind = type(value)
     changes: dict[str, Any] = {}
     for each in fields(value):
         changes[each.name] = _field(kind, each.name, getattr(value, each.name), rename, value)
     return replace(value, **changes)
 
 
-def _field(kind: str, name: str, value: Any, rename: Rename, owner: Any) -> Any:
+def _field(kind: type, name: str, value: Any, rename: Rename, owner: Any) -> Any:
     if name in NAMES.get(kind, ()):
         return _renamed(value, rename)
     if name in KEYS.get(kind, ()):
@@ -96,7 +105,7 @@ def _field(kind: str, name: str, value: Any, rename: Rename, owner: Any) -> Any:
         return {_key(key, rename): _value(key, text, rename) for key, text in value.items()}
     if name == "annotations":
         return {key: text for key, text in value.items() if key in KEPT_ANNOTATIONS}
-    if name in ("values", "value") and kind in ("Requirement", "Taint", "Toleration"):
+    if name in ("values", "value") and kind in (Requirement, Taint, Toleration):
         return _renamed(value, lambda text: _value(owner.key, text, rename))
     if name == "problems":
         return ("redacted",) if value else ()
@@ -114,13 +123,10 @@ def _key(key: str, rename: Rename) -> str:
 
 
 def _value(key: str, text: str, rename: Rename) -> str:
-    return text if any(known in key for known in READABLE_VALUES) or text.lstrip("-").isdigit() or text in ("true", "false") else rename(text)
+    """Numbers are compared as numbers, truth values are read as such, and a few labels mean something to policies."""
+    plain = text.lstrip("-").isdigit() or text in ("true", "false")
+    return text if plain or any(known in key for known in READABLE_VALUES) else rename(text)
 
 
 def well_known(key: str) -> bool:
     return any(known in key for known in WELL_KNOWN)
-
-
-RECORDS_WITH_NAMES = (
-    NodeRecord, QueueRecord, GangRecord, GroupRecord, PodSetRecord, TopologyRule, TopologyRecord, TaskRecord, Requirement, ConfigMapRecord)
-"""Kept so that renaming one of these classes without its row above fails a test."""

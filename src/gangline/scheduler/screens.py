@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 from .matching import node_matches
 from .model.gang import Gang, Group
 from .model.node import Node
-from .model.task import Task, dra_gpus, mig_portion
+from .model.resources import mig_portion
+from .model.task import Task, dra_gpus
 
 if TYPE_CHECKING:
     from .session import Session

@@ -110,7 +110,8 @@ class Search:
     def _probe(self, generate: Generator, size: int) -> Statement | None:
         """Try to serve the first `size` tasks, starting from the victims recorded so far."""
         view = partial(self._gang, self._tasks[:size])
-        state = Accumulation(self._session, view, self._recorded, self._plan.victims(), self._plan.nodes)
+        nodes = with_nodes_of(self._session, self._plan.nodes, (task for batch in self._recorded for task in batch.tasks))
+        state = Accumulation(self._session, view, self._recorded, self._plan.victims(), nodes)
         for scenario in generate(state):
             mark = scenario.fingerprint()
             if mark in self._tried:

@@ -131,10 +131,11 @@ class _Renaming:
                 return
 
 
-def recorded_commits(recorded: list[Mapping[str, Any]], commits: list[Commit]) -> Iterator[str]:
-    """Commits as multisets of (operation, task, node)."""
+def recorded_commits(recorded: list[Mapping[str, Any]], session: Session) -> Iterator[str]:
+    """Commits as multisets of (operation, task, node). The recording names, for an evicted task that was given another place, that place."""
     theirs = Counter((each["op"], each["task"], each.get("node", "")) for each in recorded)
-    ours = Counter((operation(each), each.task, each.node) for each in commits)
+    tasks = session.cluster.tasks
+    ours = Counter((operation(each), each.task, tasks[each.task].node if isinstance(each, Evict) else each.node) for each in session.commits)
     for what, number in sorted((ours - theirs).items()):
         yield f"we commit {' '.join(what)}{f' ×{number}' if number > 1 else ''}, upstream does not"
     for what, number in sorted((theirs - ours).items()):

@@ -64,7 +64,7 @@ def _single(case: Case) -> Iterator[str]:
     yield from compare.expectation(case, session, compare.refusal_texts(session))
     yield from compare.over_limits(case, session.commits)
     yield from compare.recorded_tasks(actual["tasks"], session)
-    yield from compare.recorded_commits(actual["commits"], session.commits)
+    yield from compare.recorded_commits(actual["commits"], session)
 
 
 def _rounds(case: Case) -> Iterator[str]:
@@ -75,7 +75,7 @@ def _rounds(case: Case) -> Iterator[str]:
         session = open_session(case, live)
         run_actions(session, tuple(case["actions"]))
         problems = [*compare.over_limits(case, session.commits), *compare.recorded_tasks(recorded[number]["tasks"], session),
-                    *compare.recorded_commits(recorded[number].get("commits") or [], session.commits)]
+                    *compare.recorded_commits(recorded[number].get("commits") or [], session)]
         errors = compare.refusal_texts(session)
         if number > until:
             problems += compare.expectation(case, session, errors)
