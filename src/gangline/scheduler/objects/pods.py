@@ -83,9 +83,10 @@ def task_record(
 
 
 def gang_of(pod: Pod, reading: Reading) -> str:
-    """The gang a pod of ours belongs to; pods of other schedulers belong to none."""
-    name = pod.annotations.get(names.POD_GROUP_NAME)
-    return gang_uid(pod.namespace, name) if name and pod.spec.scheduler_name == reading.scheduler_name else ""
+    """The gang a pod of ours belongs to, or will once it has one ("ns/"); pods of other schedulers belong to none ("")."""
+    if pod.spec.scheduler_name != reading.scheduler_name:
+        return ""
+    return gang_uid(pod.namespace, pod.annotations.get(names.POD_GROUP_NAME) or "")
 
 
 def bind_request_live(request: kai.BindRequest) -> bool:
