@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gangline.api.meta import Raw
+from gangline.grouper.groupers import karta
 from gangline.grouper.groupers.base import BUILD, INFERENCE
 from gangline.grouper.groupers.contract import Grouper
 from gangline.grouper.groupers.default import Default, Deployment, Usual
@@ -23,7 +24,9 @@ DEFAULT: Grouper = Default()
 
 def choose(owner: Raw, read: Look) -> Grouper:
     """The grouper for a top owner."""
-    return find(owner["apiVersion"], owner["kind"]) or DEFAULT
+    native = find(owner["apiVersion"], owner["kind"])
+    described = karta.describing(owner, read) if native is None and read.settings.karta else None
+    return native or described or DEFAULT
 
 
 def _choose_below(owner: Raw, read: Look) -> Grouper:

@@ -1,0 +1,422 @@
+"""Read-only jq: the path language in which a Karta says where a workload keeps its numbers.
+
+    compile(".spec.worker.replicas")(obj)  →  a list of results
+
+Paths, pipes, commas, literals, arithmetic, comparison, `and or //`, `if`, `as $x`, string interpolation and the functions of
+jq_functions.py. What changes its input or may run for ever (`..`, `=`, `del`, `range`, `recurse`, `walk`, `repeat`, `paths`) is refused
+when compiling. Pure.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from functools import lru_cache
+from typing import Any
+
+from gangline.grouper import jq_functions
+from gangline.grouper.jq_functions import JqError, compare, same, truthy, type_of
+
+Scope = Mapping[str, Any]
+Filter = Callable[[Any, Scope], Iterator[Any]]
+MOST_RESULTS = 1000
+REFUSED = ("del", "range", "paths", "recurse", "walk", "repeat", "input", "inputs", "env", "limit", "until", "while", "getpath")
+
+_TOKEN = re.compile(r"""\s*(?:
+    (?P<number>\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)
+  | (?P<text>"(?:[^"\\]|\\.)*")
+  | (?P<field>\.[A-Za-z_][A-Za-z0-9_]*)
+  | (?P<variable>\$[A-Za-z_][A-Za-z0-9_]*)
+  | (?P<name>[A-Za-z_][A-Za-z0-9_]*)
+  | (?P<sign>\.\.|\?//|//=|\|=|\+=|-=|\*=|/=|%=|==|!=|<=|>=|//|[.\[\]{}()|,:;=<>+\-*/%?])
+)""", re.VERBOSE)
+_ASSIGNMENTS = ("=", "|=", "+=", "-=", "*=", "/=", "%=", "//=")
+_COMPARISONS: dict[str, Callable[[int], bool]] = {
+    "==": lambda order: order == 0, "!=": lambda order: order != 0, "<": lambda order: order < 0,
+    "<=": lambda order: order <= 0, ">": lambda order: order > 0, ">=": lambda order: order >= 0}
+
+
+class Program:
+    def __init__(self, run: Filter) -> None:
+        self._run = run
+
+    def __call__(self, value: Any) -> list[Any]:
+        results: list[Any] = []
+        for each in self._run(value, {}):
+            results.append(each)
+            if len(results) >= MOST_RESULTS:
+                raise JqError(f"more than {MOST_RESULTS} results")
+        return results
+
+
+@lru_cache(maxsize=1024)
+def compile(text: str) -> Program:
+    parser = _Parser(text)
+    run = parser.pipe()
+    if parser.kind != "end":
+        raise parser.wrong()
+    return Program(run)
+
+
+def _tokens(text: str) -> list[tuple[str, str]]:
+    found, at = [], 0
+    while text[at:].strip():
+        match = _TOKEN.match(text, at)
+        if match is None:
+            raise JqError(f"cannot read {text[at:].strip()!r} in the jq expression {text!r}")
+        found.append((match.lastgroup or "", match[match.lastgroup or 0]))
+        at = match.end()
+    return [*found, ("end", "")]
+
+
+class _Parser:
+    """One method per level of binding, loosest first; each returns a filter."""
+
+    def __init__(self, text: str) -> None:
+        self._text, self._tokens, self._at = text, _tokens(text), 0
+
+    @property
+    def kind(self) -> str:
+        return self._tokens[self._at][0]
+
+    @property
+    def token(self) -> str:
+        return self._tokens[self._at][1]
+
+    def take(self) -> str:
+        self._at += 1
+        return self._tokens[self._at - 1][1]
+
+    def is_next(self, *signs: str) -> bool:
+        return self.kind in ("sign", "name") and self.token in signs
+
+    def expect(self, sign: str) -> None:
+        if not self.is_next(sign):
+            raise self.wrong(f"expected {sign!r}")
+        self.take()
+
+    def wrong(self, why: str = "") -> JqError:
+        near = self.token or "the end"
+        return JqError(f"the jq expression {self._text!r} is wrong near {near}" + (f": {why}" if why else ""))
+
+    def pipe(self) -> Filter:
+        left = self.comma()
+        if self.is_next("as"):
+            return self._binding(left)
+        if self.is_next("|"):
+            self.take()
+            return _pipe(left, self.pipe())
+        return left
+
+    def _binding(self, value: Filter) -> Filter:
+        self.take()
+        if self.kind != "variable":
+            raise self.wrong("a variable must follow `as`")
+        name = self.take()
+        self.expect("|")
+        body = self.pipe()
+        return lambda v, s: (out for each in value(v, s) for out in body(v, {**s, name: each}))
+
+    def comma(self) -> Filter:
+        left = self.alternative()
+        while self.is_next(","):
+            self.take()
+            left = _both(left, self.alternative())
+        return left
+
+    def alternative(self) -> Filter:
+        left = self._either()
+        if self.is_next(*_ASSIGNMENTS):
+            raise self.wrong("expressions may only read")
+        if self.is_next("//"):
+            self.take()
+            return _alternative(left, self.alternative())
+        return left
+
+    def _either(self) -> Filter:
+        left = self._every()
+        while self.is_next("or"):
+            self.take()
+            left = _or(left, self._every())
+        return left
+
+    def _every(self) -> Filter:
+        left = self.comparison()
+        while self.is_next("and"):
+            self.take()
+            left = _and(left, self.comparison())
+        return left
+
+    def comparison(self) -> Filter:
+        left = self.sum()
+        if self.is_next(*_COMPARISONS):
+            test = _COMPARISONS[self.take()]
+            return _combine(left, self.sum(), lambda a, b: test(0 if same(a, b) else compare(a, b) or 1))
+        return left
+
+    def sum(self) -> Filter:
+        left = self.product()
+        while self.is_next("+", "-"):
+            left = self._step(left, self.product)
+        return left
+
+    def product(self) -> Filter:
+        left = self.postfix()
+        while self.is_next("*", "/", "%"):
+            left = self._step(left, self.postfix)
+        return left
+
+    def _step(self, left: Filter, operand: Callable[[], Filter]) -> Filter:
+        operation = jq_functions.ARITHMETIC[self.take()]
+        return _combine(left, operand(), operation)
+
+    def postfix(self) -> Filter:
+        if self.is_next("-"):
+            self.take()
+            return _combine(lambda v, s: iter((0,)), self.postfix(), jq_functions.ARITHMETIC["-"])
+        term = self.term()
+        while True:
+            if self.kind == "field":
+                term = _index(term, _constant(self.take()[1:]))
+            elif self.is_next(".") and self._tokens[self._at + 1][0] == "text":
+                self.take()
+                term = _index(term, self._string(self.take()))
+            elif self.is_next(".") and self._tokens[self._at + 1][1] == "[":
+                self.take()
+            elif self.is_next("["):
+                term = self._bracket(term)
+            elif self.is_next("?"):
+                self.take()
+                term = _optional(term)
+            else:
+                return term
+
+    def _bracket(self, term: Filter) -> Filter:
+        self.take()
+        if self.is_next("]"):
+            self.take()
+            return _iterate(term)
+        start = None if self.is_next(":") else self.pipe()
+        if self.is_next(":"):
+            self.take()
+            stop = None if self.is_next("]") else self.pipe()
+            self.expect("]")
+            return _slice(term, start or _constant(None), stop or _constant(None))
+        self.expect("]")
+        assert start is not None
+        return _index(term, start)
+
+    def term(self) -> Filter:
+        kind, token = self.kind, self.token
+        if kind == "number":
+            return _constant(_number(self.take()))
+        if kind == "text":
+            return self._string(self.take())
+        if kind == "variable":
+            return self._variable(self.take())
+        if kind == "field":
+            return _index(_identity, _constant(self.take()[1:]))
+        if kind == "name":
+            return self._named(self.take())
+        if token == ".":
+            self.take()
+            return _index(_identity, self._string(self.take())) if self.kind == "text" else _identity
+        if token in ("(", "[", "{"):
+            return {"(": self._parenthesis, "[": self._list, "{": self._object}[token]()
+        raise self.wrong("`..` may run for ever" if token == ".." else "")
+
+    def _parenthesis(self) -> Filter:
+        self.take()
+        inner = self.pipe()
+        self.expect(")")
+        return inner
+
+    def _list(self) -> Filter:
+        self.take()
+        if self.is_next("]"):
+            self.take()
+            return lambda v, s: iter(([],))
+        inner = self.pipe()
+        self.expect("]")
+        return lambda v, s: iter(([*inner(v, s)],))
+
+    def _object(self) -> Filter:
+        self.take()
+        pairs: list[tuple[Filter, Filter]] = []
+        while not self.is_next("}"):
+            pairs.append(self._pair())
+            if not self.is_next("}"):
+                self.expect(",")
+        self.take()
+        return _object(pairs)
+
+    def _pair(self) -> tuple[Filter, Filter]:
+        if self.is_next("("):
+            key = self._parenthesis()
+        elif self.kind == "text":
+            key = self._string(self.take())
+        elif self.kind == "name":
+            key = _constant(self.take())
+        else:
+            raise self.wrong("a key must be a name")
+        if not self.is_next(":"):
+            return key, _index(_identity, key)
+        self.take()
+        return key, self.alternative()
+
+    def _string(self, token: str) -> Filter:
+        """A string, with `\\(…)` filled in."""
+        pieces = re.split(r"\\\(((?:[^()]|\([^()]*\))*)\)", token[1:-1])
+        filters = [_constant(json.loads(f'"{piece}"')) if at % 2 == 0 else _shown(_Parser(piece).pipe())
+                   for at, piece in enumerate(pieces)]
+        joined = filters[0]
+        for each in filters[1:]:
+            joined = _combine(joined, each, jq_functions.ARITHMETIC["+"])
+        return joined
+
+    def _variable(self, name: str) -> Filter:
+        def value(v: Any, s: Scope) -> Iterator[Any]:
+            if name not in s:
+                raise JqError(f"variable {name} is not defined")
+            yield s[name]
+
+        return value
+
+    def _named(self, name: str) -> Filter:
+        if name in ("true", "false", "null"):
+            return _constant({"true": True, "false": False, "null": None}[name])
+        if name == "if":
+            return self._condition()
+        if name == "not":
+            return lambda v, s: iter((not truthy(v),))
+        arguments = self._arguments()
+        if name in REFUSED:
+            raise self.wrong(f"{name} is not allowed")
+        made = jq_functions.find(name, len(arguments))
+        if made is None:
+            raise self.wrong(f"there is no function {name} with {len(arguments)} arguments")
+        return lambda v, s: made(v, [_with(each, s) for each in arguments])
+
+    def _arguments(self) -> list[Filter]:
+        found: list[Filter] = []
+        if self.is_next("("):
+            self.take()
+            found.append(self.pipe())
+            while self.is_next(";"):
+                self.take()
+                found.append(self.pipe())
+            self.expect(")")
+        return found
+
+    def _condition(self) -> Filter:
+        test = self.pipe()
+        self.expect("then")
+        yes = self.pipe()
+        if self.is_next("elif"):
+            self.take()
+            return _condition(test, yes, self._condition())
+        no: Filter = _identity
+        if self.is_next("else"):
+            self.take()
+            no = self.pipe()
+        self.expect("end")
+        return _condition(test, yes, no)
+
+
+# --- filters ---------------------------------------------------------------------------------------------------------------
+
+
+def _identity(value: Any, scope: Scope) -> Iterator[Any]:
+    yield value
+
+
+def _constant(constant: Any) -> Filter:
+    return lambda v, s: iter((constant,))
+
+
+def _number(text: str) -> int | float:
+    return int(text) if text.isdigit() else float(text)
+
+
+def _with(run: Filter, scope: Scope) -> Callable[[Any], Iterator[Any]]:
+    return lambda value: run(value, scope)
+
+
+def _shown(run: Filter) -> Filter:
+    return lambda v, s: (jq_functions.shown(each) for each in run(v, s))
+
+
+def _pipe(left: Filter, right: Filter) -> Filter:
+    return lambda v, s: (out for each in left(v, s) for out in right(each, s))
+
+
+def _both(left: Filter, right: Filter) -> Filter:
+    def run(value: Any, scope: Scope) -> Iterator[Any]:
+        yield from left(value, scope)
+        yield from right(value, scope)
+
+    return run
+
+
+def _combine(left: Filter, right: Filter, operation: Callable[[Any, Any], Any]) -> Filter:
+    return lambda v, s: (operation(a, b) for b in right(v, s) for a in left(v, s))
+
+
+def _and(left: Filter, right: Filter) -> Filter:
+    return lambda v, s: (truthy(a) and truthy(b) for a in left(v, s) for b in (right(v, s) if truthy(a) else (False,)))
+
+
+def _or(left: Filter, right: Filter) -> Filter:
+    return lambda v, s: (truthy(a) or truthy(b) for a in left(v, s) for b in ((True,) if truthy(a) else right(v, s)))
+
+
+def _alternative(left: Filter, right: Filter) -> Filter:
+    def run(value: Any, scope: Scope) -> Iterator[Any]:
+        kept = [each for each in _optional(left)(value, scope) if truthy(each)]
+        yield from kept or right(value, scope)
+
+    return run
+
+
+def _condition(test: Filter, yes: Filter, no: Filter) -> Filter:
+    return lambda v, s: (out for each in test(v, s) for out in (yes if truthy(each) else no)(v, s))
+
+
+def _optional(run: Filter) -> Filter:
+    def quiet(value: Any, scope: Scope) -> Iterator[Any]:
+        try:
+            yield from run(value, scope)
+        except JqError:
+            return
+
+    return quiet
+
+
+def _index(term: Filter, key: Filter) -> Filter:
+    return lambda v, s: (jq_functions.index(each, k) for each in term(v, s) for k in key(v, s))
+
+
+def _iterate(term: Filter) -> Filter:
+    return lambda v, s: (out for each in term(v, s) for out in jq_functions.elements(each))
+
+
+def _slice(term: Filter, start: Filter, stop: Filter) -> Filter:
+    def cut(value: Any, first: Any, last: Any) -> Any:
+        if value is None:
+            return None
+        if not isinstance(value, list | str):
+            raise JqError(f"cannot cut {type_of(value)}")
+        return value[first:last]
+
+    return lambda v, s: (cut(each, a, b) for each in term(v, s) for a in start(v, s) for b in stop(v, s))
+
+
+def _object(pairs: list[tuple[Filter, Filter]]) -> Filter:
+    def run(value: Any, scope: Scope) -> Iterator[Any]:
+        made: list[dict[str, Any]] = [{}]
+        for key, content in pairs:
+            made = [each | {jq_functions.as_key(k): c} for each in made for k in key(value, scope) for c in content(value, scope)]
+        yield from made
+
+    return run
