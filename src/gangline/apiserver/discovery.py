@@ -18,6 +18,17 @@ _ORDER = ("apiregistration.k8s.io", "apps", "events.k8s.io", "authentication.k8s
           "discovery.k8s.io", "resource.k8s.io", "flowcontrol.apiserver.k8s.io")
 
 
+def wants_aggregated(accept: str) -> bool:
+    """The first clause a server of this form knows asks for one document."""
+    for clause in accept.split(","):
+        parts = {part.strip() for part in clause.split(";")}
+        if {"application/json", "g=apidiscovery.k8s.io", "v=v2", "as=APIGroupDiscoveryList"} <= parts:
+            return True
+        if parts == {"application/json"}:
+            return False
+    return False
+
+
 def group_names(catalogue: Catalogue) -> list[str]:
     """Named groups, in the order a kube-apiserver prefers them; custom ones last, by name."""
     known = [group for group in _ORDER if catalogue.group(group)]

@@ -122,7 +122,7 @@ def _check_owners(owners: list[Obj]) -> list[Problem]:
     controller = ""
     for owner in owners:
         group, _, version = (owner.get("apiVersion") or "").rpartition("/")
-        if not version:
+        if not version or "/" in group:
             problems.append(invalid(path + ".apiVersion", owner.get("apiVersion", ""), "version must not be empty"))
         for key in ("kind", "name", "uid"):
             if not owner.get(key):

@@ -103,7 +103,7 @@ def _read(call: Call, new: Any) -> Obj:
     resource = call.resource
 
     def refuse(why: str) -> ApiError:
-        text = msgspec.json.encode(msgspec.json.encode(new).decode()).decode()
+        text = msgspec.json.encode(msgspec.json.encode(_as_told(new)).decode()).decode()
         return invalid("", "", "", [Problem("patch", f"Invalid value: {text}: {why}")])
 
     if not isinstance(new, dict):
@@ -114,6 +114,19 @@ def _read(call: Call, new: Any) -> Obj:
         raise refuse(f'no kind "{new.get("kind")}" is registered for version "{new.get("apiVersion")}" in scheme '
                      '"pkg/runtime/scheme.go:111"')
     return admit(call, new, rules_for(resource), [], refuse)
+
+
+_META_ORDER = ("name", "generateName", "namespace", "uid", "resourceVersion", "generation", "creationTimestamp", "deletionTimestamp",
+               "deletionGracePeriodSeconds", "labels", "annotations", "ownerReferences", "finalizers", "managedFields")
+
+
+def _as_told(obj: Any) -> Any:
+    """An object in the order in which a refusal prints it."""
+    if not isinstance(obj, dict) or not isinstance(obj.get("metadata"), dict):
+        return obj
+    meta = obj["metadata"]
+    ordered = {key: meta[key] for key in _META_ORDER if key in meta} | meta
+    return {key: ordered if key == "metadata" else obj[key] for key in sorted(obj)}
 
 
 def _check_patched(call: Call, new: Obj, old: Obj) -> None:

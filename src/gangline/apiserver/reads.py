@@ -142,8 +142,17 @@ def read_token(text: str) -> tuple[int, tuple[str, str]]:
         raw = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
         token = msgspec.json.decode(raw, type=_Token)
     except (binascii.Error, msgspec.MsgspecError, ValueError) as error:
-        raise bad_request(f"invalid continue token: continue key is not valid: {error}") from None
+        raise bad_request(f"invalid continue token: continue key is not valid: {_why_unreadable(text, error)}") from None
     return token.rv, (token.namespace, token.start)
+
+
+def _why_unreadable(text: str, error: Exception) -> str:
+    try:
+        first = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))[:1].decode("latin-1")
+    except (binascii.Error, ValueError):
+        return f"illegal base64 data: {error}"
+    shown = first if first.isascii() and first.isprintable() else f"\\u{ord(first or chr(0)):04x}"
+    return f"invalid character '{shown}' looking for beginning of value"
 
 
 def check_list_options(call: Call) -> None:

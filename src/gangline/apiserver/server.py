@@ -28,6 +28,7 @@ from gangline.apiserver.rbac import Action, Authorizer, bootstrap_roles, forbidd
 from gangline.apiserver.resources import Catalogue, Resource, builtin_resources
 from gangline.apiserver.rules import RETURNING, rules_for
 from gangline.apiserver.scale import scale
+from gangline.apiserver.shapes import list_response, object_response, watch_shape
 from gangline.apiserver.status import answer, failure, forbidden, method_not_allowed, no_such_resource, success
 from gangline.apiserver.selectors import selectable_values
 from gangline.apiserver.store import Record, ShelfKey, Store
@@ -190,6 +191,8 @@ class Server:
             raise no_such_resource()
         if not verb or request.method == "HEAD" or verb not in (sub.verbs if sub else resource.verbs):
             raise method_not_allowed()
+        if (verb == "create" and not parts.subresource) == bool(parts.name) and verb not in ("list", "watch", "deletecollection"):
+            raise method_not_allowed()
         if resource.namespaced and not parts.namespace and verb in ("create", "deletecollection"):
             raise method_not_allowed()
         return Call(request, user, verb, resource, parts.namespace if resource.namespaced else "", parts.name, parts.subresource, sub)
@@ -201,11 +204,11 @@ class Server:
                 raise no_such_resource()
             return await answerer(self, call)
         if call.verb == "get":
-            return self._object(call, reads.get(self.core, call))
+            return object_response(self.core, call, reads.get(self.core, call))
         if call.verb == "list":
-            return Response(200, reads.list_bytes(call.resource, reads.listing(self.core, call)))
+            return list_response(self.core, call, reads.listing(self.core, call))
         if call.verb == "watch":
-            return Response(200, stream=open_watch(self.core, call))
+            return Response(200, stream=open_watch(self.core, call, watch_shape(self.core, call)))
         if call.verb == "delete":
             return await self._delete(call)
         if call.verb == "deletecollection":
@@ -213,16 +216,13 @@ class Server:
         if not call.resource.stored:
             raise method_not_allowed()
         written = await _WRITES[call.verb](self.core, call)
-        return self._object(call, written.record, 201 if written.created else 200)
-
-    def _object(self, call: Call, record: Any, status: int = 200) -> Response:
-        return Response(status, reads.object_bytes(call.resource, record))
+        return object_response(self.core, call, written.record, 201 if written.created else 200)
 
     async def _delete(self, call: Call) -> Response:
         record, is_gone = await deletes.delete(self.core, call)
         if is_gone and call.resource.shelf not in RETURNING:
             return Response(200, encode(success(call.resource.group, call.resource.plural, call.name, record.uid)))
-        return self._object(call, record)
+        return object_response(self.core, call, record)
 
     async def _delete_collection(self, call: Call) -> Response:
         options = deletes.read_options(call)
@@ -235,7 +235,7 @@ class Server:
                 if error.code != 404:
                     raise
         page.revision = self.store.revision
-        return Response(200, reads.list_bytes(call.resource, page))
+        return list_response(self.core, call, page)
 
     async def _bind(self, call: Call) -> Response:
         return Response(201, encode(await pods.bind(self.core, call)))
@@ -254,7 +254,7 @@ class Server:
             namespace["spec"] = {"finalizers": found} if (found := (wanted.get("spec") or {}).get("finalizers")) else {}
             return namespace
 
-        return self._object(call, (await writes.change(self.core, call, finalized)).record)
+        return object_response(self.core, call, (await writes.change(self.core, call, finalized)).record)
 
     def _answer_path(self, request: Request, user: User) -> Response:
         path = request.path.rstrip("/") or "/"
@@ -263,7 +263,7 @@ class Server:
         found: Any = None
         if path in ("/healthz", "/livez", "/readyz"):
             return Response(200, b"ok", TEXT)
-        if path in ("/api", "/apis") and "APIGroupDiscoveryList" in request.accept:
+        if path in ("/api", "/apis") and discovery.wants_aggregated(request.accept):
             body = encode(discovery.aggregated(self.catalogue, path == "/apis"))
             return Response(200, body, discovery.AGGREGATED)
         if path == "/":

@@ -120,8 +120,8 @@ def too_large_body(limit: int) -> ApiError:
 
 def invalid(group: str, kind: str, name: str, problems: Sequence[Problem]) -> ApiError:
     """422 with one cause per problem. A problem's message is the whole text after the field's path."""
-    texts = [f"{problem.path}: {problem.message}" for problem in problems]
-    joined = texts[0] if len(texts) == 1 else "[" + ", ".join(dict.fromkeys(texts)) + "]"
+    texts = list(dict.fromkeys(f"{problem.path}: {problem.message}" for problem in problems))
+    joined = texts[0] if len(texts) == 1 else "[" + ", ".join(texts) + "]"
     causes = [{"reason": problem.kind, "message": problem.message, "field": problem.path} for problem in problems]
     details = about(group, kind, name) | {"causes": causes}
     return failure(422, "Invalid", f'{qualified(group, kind)} "{name}" is invalid: {joined}', details)

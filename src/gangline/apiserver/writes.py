@@ -163,7 +163,7 @@ def _check_revision_given(call: Call, obj: Obj) -> None:
     resource, rules = call.resource, rules_for(call.resource)
     text = obj["metadata"].get("resourceVersion") or ""
     if text and not text.isdigit():
-        raise internal(f'resourceVersion: Invalid value: "{text}": strconv.ParseUint: parsing "{text}": invalid syntax')
+        raise internal(f'strconv.ParseUint: parsing "{text}": invalid syntax')
     if not rules.unconditional_update and text in ("", "0"):
         problem = Problem("metadata.resourceVersion", "Invalid value: 0: must be specified for an update")
         raise invalid(resource.group, resource.plural, call.name, [problem])
@@ -217,7 +217,9 @@ def finish(core: Core, resource: Resource, place: Place, new: Obj) -> Record:
     about = new["metadata"]
     done = about.get("deletionTimestamp") and not about.get("finalizers") and not about.get("deletionGracePeriodSeconds")
     if done and not (resource.shelf == ("", "namespaces") and (new.get("spec") or {}).get("finalizers")):
-        return core.remove(resource, place, new)
+        last = unstored(resource, place, dict(new), core.store.revision)
+        core.remove(resource, place, new)
+        return last
     return core.write(resource, place, new)
 
 

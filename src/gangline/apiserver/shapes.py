@@ -1,0 +1,148 @@
+"""The shape an answer takes: the object itself, its metadata only, or rows of a Table; in JSON or YAML. The Accept header decides.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import msgspec
+
+from gangline.apiserver.call import Call
+from gangline.apiserver.codec import encode, to_yaml
+from gangline.apiserver.columns import printer_for
+from gangline.apiserver.core import Core, whole
+from gangline.apiserver.reads import Page, list_bytes, object_bytes
+from gangline.apiserver.resources import Resource
+from gangline.apiserver.status import bad_request, not_acceptable
+from gangline.apiserver.store import Record
+from gangline.apiserver.tables import META, Obj, Printer, custom_printer, partial, row, table
+from gangline.apiserver.watch import Line
+from gangline.client.wire import JSON, Response
+
+YAML = "application/yaml"
+_KNOWN = "application/json, application/yaml, application/vnd.kubernetes.protobuf"
+_STREAMS = "application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch"
+_SHAPES = ("Table", "PartialObjectMetadata", "PartialObjectMetadataList")
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    kind: str = ""
+    """Empty for the object as it is."""
+    version: str = "v1"
+    yaml: bool = False
+
+
+PLAIN = Shape()
+
+
+def read_accept(accept: str) -> Shape:
+    """The first acceptable clause."""
+    if accept in ("", JSON, "*/*"):
+        return PLAIN
+    known = False
+    for clause in accept.split(","):
+        media, *parameters = [part.strip() for part in clause.split(";")]
+        if media not in (JSON, YAML, "*/*", "application/*"):
+            continue
+        known = True
+        given = dict(part.split("=", 1) for part in parameters if "=" in part)
+        if "as" not in given:
+            return Shape(yaml=media == YAML)
+        if given["as"] in _SHAPES and given.get("g") == META and given.get("v") in ("v1", "v1beta1"):
+            return Shape(given["as"], given["v"], media == YAML)
+    if known:
+        raise not_acceptable(f"only the following media types are accepted: {_KNOWN}")
+    raise not_acceptable(f"406: Not Acceptable\n\nAvailable representations: {_KNOWN}, {_STREAMS}", {})
+
+
+def printer(resource: Resource) -> Printer:
+    return custom_printer(resource.custom.version) if resource.custom else printer_for(resource.group, resource.plural)
+
+
+def include_option(call: Call) -> str:
+    found = call.request.argument("includeObject")
+    if found not in ("", "None", "Metadata", "Object"):
+        raise bad_request(f'Unable to convert to Table as requested: includeObject: Invalid value: "{found}": must be '
+                          "'Metadata', 'Object', 'None', or empty")
+    return found
+
+
+def _go_type(resource: Resource, many: bool) -> str:
+    if resource.custom:
+        return "*unstructured.UnstructuredList" if many else "*unstructured.Unstructured"
+    return f"*{resource.group.split('.')[0] or 'core'}.{resource.kind}{'List' if many else ''}"
+
+
+def object_response(core: Core, call: Call, record: Record, status: int = 200) -> Response:
+    resource, shape = call.resource, read_accept(call.request.accept)
+    if shape.kind == "PartialObjectMetadataList":
+        raise not_acceptable(f"you requested {shape.kind}, but the requested object is not a list ({_go_type(resource, False)})")
+    if not shape.kind:
+        return finished(shape, object_bytes(resource, record), status)
+    obj = whole(resource, record)
+    if shape.kind == "PartialObjectMetadata":
+        return finished(shape, encode(partial(obj, shape.version)), status)
+    rows = [row(printer(resource), obj, core.settings.clock(), include_option(call), shape.version)]
+    about = {"resourceVersion": str(record.revision)}
+    return finished(shape, encode(table(shape.version, printer(resource), about, rows)), status)
+
+
+def list_response(core: Core, call: Call, page: Page) -> Response:
+    resource, shape = call.resource, read_accept(call.request.accept)
+    if shape.kind == "PartialObjectMetadata":
+        raise not_acceptable(f"you requested {shape.kind}, but the requested object is a list ({_go_type(resource, True)})")
+    if not shape.kind:
+        return finished(shape, list_bytes(resource, page))
+    about: Obj = {"resourceVersion": str(page.revision)}
+    if page.token:
+        about["continue"] = page.token
+    if page.remaining is not None:
+        about["remainingItemCount"] = page.remaining
+    objects = [whole(resource, record) for record in page.records]
+    if shape.kind == "Table":
+        include, now, how = include_option(call), core.settings.clock(), printer(resource)
+        rows = [row(how, obj, now, include, shape.version) for obj in objects]
+        return finished(shape, encode(table(shape.version, how, about, rows)))
+    items = [partial(obj, shape.version) for obj in objects]
+    found = {"kind": "PartialObjectMetadataList", "apiVersion": f"{META}/{shape.version}", "metadata": about, "items": items}
+    return finished(shape, encode(found))
+
+
+def finished(shape: Shape, body: bytes, status: int = 200) -> Response:
+    if shape.yaml:
+        return Response(status, to_yaml(body), YAML)
+    return Response(status, body)
+
+
+def watch_shape(core: Core, call: Call) -> Line | None:
+    """How each event of a watch is told; None for the plain object."""
+    resource, shape = call.resource, read_accept(call.request.accept)
+    if not shape.kind:
+        return None
+    if shape.kind == "Table":
+        return _table_events(core, call, shape)
+
+    def told(kind: str, record: Record) -> bytes:
+        return _event(kind, encode(partial(whole(resource, record), shape.version)))
+
+    return told
+
+
+def _event(kind: str, body: bytes) -> bytes:
+    return b'{"type":' + msgspec.json.encode(kind) + b',"object":' + body + b"}\n"
+
+
+def _table_events(core: Core, call: Call, shape: Shape) -> Line:
+    """Tables of one row each; only the first has its head."""
+    how, include, headed = printer(call.resource), include_option(call), [True]
+
+    def told(kind: str, record: Record) -> bytes:
+        obj = whole(call.resource, record)
+        about = {"resourceVersion": str(record.revision)}
+        rows = [row(how, obj, core.settings.clock(), include, shape.version)]
+        body = encode(table(shape.version, how, about, rows, headed[0]))
+        headed[0] = False
+        return _event(kind, body)
+
+    return told
