@@ -275,10 +275,11 @@ class TopologyRecord:
 
 @dataclass(frozen=True, slots=True)
 class DeviceClassRecord:
-    """`resource`: the extended resource that this class backs, if any."""
+    """`resource`: the extended resource that this class backs, if any. `driver`: the only driver whose devices it selects ("": any)."""
 
     name: str
     resource: str = ""
+    driver: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -72,8 +72,7 @@ class Statement:
         """The task gets idle room on the node now."""
         set_status(task, Status.ALLOCATED, self._journal)
         self._journal.set_attr(task, "node", node.name)
-        node.add(task, self._session.cluster.devices.held_by(task))
-        self._session.hooks.tell("allocated", task)
+        self._seat(task, node)
         self._log(Operation("allocate", task, node))
 
     def pipeline(self, task: Task, node: Node, update: bool = False, same_place: bool = True) -> None:
@@ -89,9 +88,14 @@ class Statement:
         self._journal.set_attr(task, "node", node.name)
         if placed is not None and not moved:
             node.remove(task)
-        node.add(task, self._session.cluster.devices.held_by(task))
-        self._session.hooks.tell("allocated", task)
+        self._seat(task, node)
         self._log(Operation("pipeline", task, node))
+
+    def _seat(self, task: Task, node: Node) -> None:
+        """Plugins hear of it first, so that the node counts the devices that claims were just given."""
+        node.accept(task)
+        self._session.hooks.tell("allocated", task)
+        node.add(task)
 
     def _unevict(self, task: Task) -> bool:
         """Take back the earliest eviction of this task that still holds."""
@@ -104,14 +108,14 @@ class Statement:
         status, groups, virtual = operation.was
         self._journal.set_attr(operation, "valid", False)
         self._journal.set_attr(task, "gpu_groups", groups)
-        self._restatus(task, operation.node, status, virtual)
         self._session.hooks.tell("allocated", task)
+        self._restatus(task, operation.node, status, virtual)
         return True
 
     def _restatus(self, task: Task, node: Node, status: Status, virtual: bool = True) -> None:
         set_status(task, status, self._journal, virtual)
         node.remove(task)
-        node.add(task, self._session.cluster.devices.held_by(task))
+        node.add(task)
 
     def _log(self, operation: Operation) -> None:
         self.operations.append(operation)

@@ -99,7 +99,7 @@ class Cluster:
         if old is not None and old.record == record:
             return
         number = len(self.by_number) if old is None else old.number
-        node = Node(record, self.names, self.journal, number, self.touched, self.devices.gpus_on(record.name))
+        node = Node(record, self.names, self.journal, number, self.touched, self.devices)
         if old is None:
             self.by_number.append(node)
         else:
@@ -127,7 +127,7 @@ class Cluster:
         tasks = sorted(self._tasks_on.get(node.name, {}).values(), key=_seating_order)
         node.clear()
         for task in tasks:
-            node.add(task, self.devices.held_by(task))
+            node.add(task)
             self._book(task)
 
     # ── tasks ──
@@ -177,7 +177,7 @@ class Cluster:
         if self._order_matters(node, task):
             self._refill(node)
         else:
-            node.add(task, self.devices.held_by(task))
+            node.add(task)
 
     def _unseat(self, task: Task) -> None:
         seated = self._tasks_on.get(task.node)
@@ -335,7 +335,7 @@ class Cluster:
             self._rebuild_node(node)
 
     def _rebuild_node(self, node: Node) -> None:
-        fresh = Node(node.record, self.names, self.journal, node.number, self.touched, self.devices.gpus_on(node.name))
+        fresh = Node(node.record, self.names, self.journal, node.number, self.touched, self.devices)
         self.nodes[node.name] = self.by_number[node.number] = fresh
         self._nodes_changed()
         self._refill(fresh)

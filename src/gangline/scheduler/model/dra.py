@@ -68,10 +68,11 @@ class Devices:
 
     def held_by(self, task: Task) -> tuple[str, ...]:
         """Keys of the GPU devices that the task's claims already have."""
-        if not task.record.claims:
+        names = task.record.claims
+        if not names:
             return ()
         keys: list[str] = []
-        for name in task.record.claims:
+        for name in names:
             state = self.claims.get((task.namespace, name))
             keys += [device_key(device) for device in (state.allocated or () if state else ()) if is_gpu_driver(device.driver)]
         return tuple(keys)

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ..records import NodeRecord
+from .dra import Devices
 from .gpu import SharedGpus, device_memory
 from .journal import Journal
 from .resources import GPU, PODS, ResourceNames, Vector, at, fits, is_mig, minus, plus
@@ -37,12 +38,13 @@ class Node:
     """`touched` is the cluster's log of node numbers whose state changed; `number` is this node's place in it."""
 
     __slots__ = (
-        "_names", "allocatable", "devices", "dra_gpus", "has_mig", "idle", "journal", "labels", "later", "legacy_mig", "name",
+        "_claims", "_names", "allocatable", "devices", "dra_gpus", "has_mig", "idle", "journal", "labels", "later", "legacy_mig", "name",
         "numa", "number", "placed", "record", "releasing", "shared", "touched", "used",
     )
 
     def __init__(
-        self, record: NodeRecord, names: ResourceNames, journal: Journal, number: int, touched: list[int], dra_gpus: int = 0
+        self, record: NodeRecord, names: ResourceNames, journal: Journal, number: int, touched: list[int],
+        claims: Devices | None = None,
     ) -> None:
         self.record = record
         self.name = record.name
@@ -51,9 +53,10 @@ class Node:
         self.journal = journal
         self.touched = touched
         self._names = names
-        self.dra_gpus = dra_gpus
+        self._claims = Devices(journal) if claims is None else claims
+        self.dra_gpus = self._claims.gpus_on(record.name)
         vector = names.vector(record.allocatable)
-        self.allocatable: Vector = (*vector[:GPU], vector[GPU] + dra_gpus, *vector[GPU + 1:])
+        self.allocatable: Vector = (*vector[:GPU], vector[GPU] + self.dra_gpus, *vector[GPU + 1:])
         self.has_mig = any(is_mig(name) and amount > 0 for name, amount in record.allocatable.items())
         self.numa = record.numa
         self.clear()
@@ -94,10 +97,11 @@ class Node:
 
     # ── counting tasks in and out ──
 
-    def add(self, task: Task, devices: tuple[str, ...] = ()) -> None:
+    def add(self, task: Task) -> None:
         """Count the task with its present status and GPU groups; an earlier entry of it is replaced but stays
         charged."""
-        self._accept(task)
+        self.accept(task)
+        devices = self._claims.held_by(task)
         placed = Placed(task, self._charge(task, devices), device_memory(task, self.gpu_memory), devices)
         self.journal.set_item(self.placed, task.uid, placed)
         if task.record.legacy_mig:
@@ -119,7 +123,8 @@ class Node:
         for group in placed.groups:
             self._move_gpus(*self.shared.remove(group, placed.memory, placed.status, self.idle[GPU], self.used[GPU]))
 
-    def _accept(self, task: Task) -> None:
+    def accept(self, task: Task) -> None:
+        """Note what this node would really give to the task."""
         old = (task.accepted, task.accepted_portion, task.accepted_memory)
         task.accept(self.gpu_memory)
         if old[0] is not task.accepted or old[1] != task.accepted_portion or old[2] != task.accepted_memory:
@@ -133,7 +138,7 @@ class Node:
         if task.shared or task.record.utility == "reservation":
             gpu = 0
         elif devices:
-            gpu = max(0, gpu - sum(self.devices.get(key, 0) > 0 for key in devices))
+            gpu = max(0, gpu - self._shared(devices))
         room = self.allocatable
         if gpu == accepted[GPU] and len(accepted) <= len(room) and all([not need or have for need, have in zip(accepted, room, strict=False)]):
             return accepted
@@ -177,9 +182,8 @@ class Node:
 
     def _fits(self, task: Task, room: Vector) -> bool:
         if not task.shared:
-            if not task.record.claims:
-                return fits(task.request, room)
-            return fits(task.request, _shifted(room, self._shared_devices(task)))
+            devices = self._claims.held_by(task)
+            return fits(task.request, _shifted(room, self._shared(devices)) if devices else room)
         gpu = task.gpu
         demand = (*task.request[:GPU], 0, *task.request[GPU + 1:])
         if not fits(demand, (*room[:GPU], 0, *room[GPU + 1:])) or not self._valid_portion(task):
@@ -191,8 +195,9 @@ class Node:
         portion = share_of(task.gpu.memory, self.gpu_memory) if task.gpu.memory > 0 else task.gpu.portion
         return portion <= 1 or portion == int(portion)
 
-    def _shared_devices(self, task: Task) -> int:
-        return 0
+    def _shared(self, devices: tuple[str, ...]) -> int:
+        """How many of these devices others on this node hold already."""
+        return sum(self.devices.get(key, 0) > 0 for key in devices)
 
     # ── sums ──
 

@@ -1,4 +1,173 @@
-"""later"""
+"""Devices by claim: a task with resource claims goes only where its claims' devices are, or where free devices can fill them.
+
+Before any node: the claims must exist, have room for one more consumer, and a GPU claim that is shared between pods must belong to the gang's queue.
+On a node: allocated claims must be usable there, unallocated ones must find devices. When a task is placed its claims are reserved and allocated
+virtually; when it is evicted they are given back, and allocated again as they were if it stays after all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from ...errors import Refusal
+from ..matching import node_matches
+from ..model.dra import ClaimState, device_key
+from ..model.gang import Gang
+from ..model.node import Node
+from ..model.task import Task
+from ..records import ClaimRecord, Device, DeviceId, DeviceRequest, SliceRecord
+
+if TYPE_CHECKING:
+    from ..session import Session
+
+MOST_CONSUMERS = 256
+Key = tuple[str, str]
+
+
 class DynamicResources:
-    name='a'
-    def __init__(self,session,arguments): pass
+    name = "dynamicresources"
+
+    def __init__(self, session: Session, arguments: Mapping[str, str]) -> None:
+        self._session = session
+        self._devices = session.cluster.devices
+        self._nodes = session.cluster.nodes
+        self._remembered: dict[tuple[str, Key], tuple[DeviceId, ...]] = {}
+
+    # ── may it run at all ──
+
+    def before_task(self, task: Task, gang: Gang) -> Refusal | None:
+        record = task.record
+        if not record.claims and not record.missing_claims:
+            return None
+        text = self._problem(task, gang)
+        return None if text is None else Refusal(self.name, text, resolvable=False)
+
+    def _problem(self, task: Task, gang: Gang) -> str | None:
+        record = task.record
+        if not self._session.settings.dynamic_resources:
+            names = ", ".join([*record.claims, *record.missing_claims])
+            return (f"pod {task.full_name} cannot be scheduled, it references resource claims <{names}> "
+                    "while dynamic resource allocation feature is not enabled in cluster")
+        if record.missing_claims:
+            return f"failed to get resource claim {task.namespace}/{record.missing_claims[0]}: not created yet"
+        for name in record.claims:
+            claim = self._devices.records.get((task.namespace, name))
+            if claim is None:
+                return f"failed to get resource claim {task.namespace}/{name}: not found"
+            text = self._claim_problem(task, gang, claim)
+            if text is not None:
+                return text
+        return None
+
+    def _claim_problem(self, task: Task, gang: Gang, claim: ClaimRecord) -> str | None:
+        state = self._devices.claims[claim.namespace, claim.name]
+        if len(state.reserved_for) >= MOST_CONSUMERS and task.uid not in state.reserved_for:
+            return (f"resource claim {claim.namespace}/{claim.name} has reached its maximum number of consumers "
+                    f"({MOST_CONSUMERS})")
+        if state.allocated is None:
+            missing = next((each.device_class for each in claim.requests if each.device_class not in self._devices.classes), None)
+            if missing is not None:
+                return f"pod {task.full_name} cannot be scheduled: device class {missing} does not exist"
+        if claim.template or claim.name in task.record.template_claims or not is_gpu_claim(claim):
+            return None
+        return self._queue_problem(task, gang, claim)
+
+    def _queue_problem(self, task: Task, gang: Gang, claim: ClaimRecord) -> str | None:
+        label = self._session.settings.queue_label
+        queue = claim.labels.get(label, "")
+        prefix = f"pod {task.full_name} cannot be scheduled: DRA claim {claim.name} is a shared GPU claim"
+        if not queue:
+            return f"{prefix} but does not have a queue label ({label})"
+        if queue != gang.queue:
+            return f"{prefix} with wrong queue label (expected queue: {gang.queue}, claim queue label: {queue})"
+        return None
+
+    # ── on a node ──
+
+    def predicate(self, task: Task, node: Node) -> Refusal | None:
+        if not task.record.claims:
+            return None
+        taken = self._devices.taken()
+        for key in self._keys(task):
+            state, record = self._devices.claims[key], self._devices.records[key]
+            if state.allocated is not None:
+                if not self._usable(record, state.allocated, node):
+                    return Refusal(self.name, "resourceclaim not available on the node")
+                continue
+            found = self._find(record, node, taken)
+            if found is None:
+                return Refusal(self.name, "cannot allocate all claims")
+            taken.update(device_key(device) for device in found)
+        return None
+
+    def _usable(self, record: ClaimRecord, allocated: tuple[DeviceId, ...], node: Node) -> bool:
+        if record.nodes is not None and record.allocated == allocated:
+            return node_matches(record.nodes, node)
+        here = {(slice_.driver, slice_.pool) for slice_, _ in self._devices.on(node.name)}
+        return all((device.driver, device.pool) in here for device in allocated)
+
+    def _find(self, record: ClaimRecord, node: Node, taken: set[str]) -> tuple[DeviceId, ...] | None:
+        """Free devices of the node for every request of the claim, in order; None when they do not suffice."""
+        found: list[DeviceId] = []
+        used = set(taken)
+        for request in record.requests:
+            fitting = [slice_id for slice_id in self._candidates(request, node) if device_key(slice_id) not in used]
+            wanted = len(fitting) if request.count is None else request.count
+            if wanted > len(fitting) or not wanted:
+                return None
+            found += fitting[:wanted]
+            used.update(device_key(device) for device in fitting[:wanted])
+        return tuple(found)
+
+    def _candidates(self, request: DeviceRequest, node: Node) -> Iterator[DeviceId]:
+        for slice_, device in self._devices.on(node.name):
+            if self._of_class(slice_, device, request.device_class):
+                yield DeviceId(slice_.driver, slice_.pool, device.name, request.name)
+
+    def _of_class(self, slice_: SliceRecord, device: Device, name: str) -> bool:
+        if device.device_class:
+            return device.device_class == name
+        record = self._devices.classes.get(name)
+        return record is not None and record.driver in ("", slice_.driver)
+
+    # ── following allocations ──
+
+    def allocated(self, task: Task) -> None:
+        node = self._nodes.get(task.node)
+        if not task.record.claims or node is None:
+            return
+        for key in self._keys(task):
+            state = self._devices.claims[key]
+            devices = state.allocated
+            if devices is None:
+                devices = self._remembered_on(task, key, node) or self._find(self._devices.records[key], node, self._devices.taken())
+            if devices is not None:
+                self._session.journal.set_item(self._remembered, (task.uid, key), devices)
+                reserved = state.reserved_for if task.uid in state.reserved_for else (*state.reserved_for, task.uid)
+                self._devices.change(key, ClaimState(devices, reserved))
+
+    def _remembered_on(self, task: Task, key: Key, node: Node) -> tuple[DeviceId, ...] | None:
+        """What the claim had before this task was evicted, if that is on this node and still free."""
+        devices = self._remembered.get((task.uid, key))
+        if devices is None or not self._usable(self._devices.records[key], devices, node):
+            return None
+        taken = self._devices.taken()
+        return None if any(device_key(device) in taken for device in devices) else devices
+
+    def deallocated(self, task: Task) -> None:
+        if not task.record.claims:
+            return
+        for key in self._keys(task):
+            state = self._devices.claims[key]
+            if state.allocated is not None:
+                self._session.journal.set_item(self._remembered, (task.uid, key), state.allocated)
+            left = tuple(uid for uid in state.reserved_for if uid != task.uid)
+            self._devices.change(key, ClaimState(state.allocated if left else None, left))
+
+    def _keys(self, task: Task) -> list[Key]:
+        return [(task.namespace, name) for name in task.record.claims if (task.namespace, name) in self._devices.claims]
+
+
+def is_gpu_claim(claim: ClaimRecord) -> bool:
+    return any("gpu" in request.device_class.lower() for request in claim.requests)
