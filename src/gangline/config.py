@@ -32,6 +32,12 @@ class Manner:
     """The binder writes condition `PodBound` and an event for binds that went well, too."""
     gate_by_listing: bool = field(default=False, metadata={"compat": GROVE})
     """A pod's gate is lifted as soon as its gang lists the pod, instead of when the gang is complete and translated."""
+    count_terminating: bool = field(default=False, metadata={"compat": GROVE})
+    """Pods on their way out still count as ready and scheduled, instead of being gone."""
+    count_after_complete: bool = field(default=False, metadata={"compat": GROVE})
+    """A clique counts its pods only once its gang was complete once, instead of always."""
+    plain_conditions: bool = field(default=False, metadata={"compat": GROVE})
+    """PodCliques carry upstream's conditions only, instead of also one that says why gates still hold."""
     keep_services: bool = field(default=False, metadata={"compat": GROVE})
     """Headless services of removed set replicas stay until the set is deleted, instead of going with their replica."""
     keep_compute_domains: bool = field(default=False, metadata={"compat": GROVE})

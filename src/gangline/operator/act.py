@@ -1,0 +1,96 @@
+"""The only place of the operator that writes: carries out a plan, stage by stage.
+
+What fails is returned, not raised, so that the reconcile can tell it in lastErrors and then retry. An object of our
+name that belongs to someone else is never overwritten.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+
+from gangline.api.meta import Object
+from gangline.errors import AlreadyExists, ApiError, Conflict, NotFound
+from gangline.operator.plan import Apply, Create, Delete, Patch, Plan, Step
+from gangline.operator.unseen import Written
+from gangline.runtime.controller import Context
+
+AT_ONCE = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    step: Step
+    error: ApiError
+
+    @property
+    def code(self) -> str:
+        return self.step.code
+
+    @property
+    def stale(self) -> bool:
+        """The view was old; a second look is enough."""
+        return isinstance(self.error, Conflict | NotFound) and not isinstance(self.error, AlreadyExists)
+
+    def __str__(self) -> str:
+        verb = type(self.step).__name__.lower()
+        return f"cannot {verb} {self.step.kind.kind} {self.step.name}: {self.error}"
+
+
+async def act(ctx: Context, plan: Plan, written: Written | None = None) -> list[Failure]:
+    """Write what was planned; the first stage with a failure is the last one run."""
+    for stage in plan.stages:
+        failures = await run(ctx, stage, written)
+        if failures:
+            return failures
+    for said in plan.events:
+        ctx.events.tell(said.kind, said.obj, said.reason, said.message, warning=said.warning)
+    return []
+
+
+async def run(ctx: Context, steps: list[Step], written: Written | None = None) -> list[Failure]:
+    if len(steps) == 1:
+        answers = [await _step(ctx, steps[0], written)]
+    else:
+        limit = asyncio.Semaphore(AT_ONCE)
+
+        async def limited(step: Step) -> Failure | None:
+            async with limit:
+                return await _step(ctx, step, written)
+
+        answers = await asyncio.gather(*(limited(step) for step in steps))
+    return [answer for answer in answers if answer is not None]
+
+
+async def _step(ctx: Context, step: Step, written: Written | None) -> Failure | None:
+    answer: Object | None = None
+    try:
+        match step:
+            case Create():
+                answer = await ctx.client.create(step.kind, step.obj)
+            case Patch():
+                await ctx.client.patch(step.kind, step.name, step.namespace, step.patch, subresource=step.subresource)
+            case Apply():
+                await ctx.client.apply(step.kind, step.obj, manager=step.manager)
+            case Delete():
+                await ctx.client.delete(step.kind, step.name, step.namespace, uid=step.uid)
+        if written is not None:
+            written.note(step, answer)
+        return None
+    except NotFound as error:
+        return None if isinstance(step, Delete) else Failure(step, error)
+    except AlreadyExists as error:
+        return None if isinstance(step, Create) and await _ours(ctx, step) else Failure(step, error)
+    except ApiError as error:
+        return Failure(step, error)
+
+
+async def _ours(ctx: Context, step: Create) -> bool:
+    """Whether the object that is there already is the one we meant to make."""
+    meta = step.obj["metadata"]
+    try:
+        live: Object = await ctx.client.get(step.kind, step.name, meta.get("namespace", ""))
+    except NotFound:
+        return False
+    wanted = {owner["uid"] for owner in meta.get("ownerReferences", ())}
+    return not wanted or any(owner.uid in wanted for owner in live.metadata.owner_references)

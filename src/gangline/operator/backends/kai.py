@@ -1,0 +1,127 @@
+"""PodGang → PodGroup of the KAI scheduler (scheduling.run.ai/v2alpha2).
+
+One sub-group per group with its own minimum, one more per group of groups; topology at all three levels. The queue is
+set when the PodGroup is made and then belongs to users and KAI.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from gangline.api import names
+from gangline.api.grove import CliqueTemplate, GangPack, PodCliqueSet
+from gangline.api.kai import PodGroup
+from gangline.api.kinds import POD_GROUP, QUEUE
+from gangline.api.meta import Raw
+from gangline.errors import Problem
+from gangline.operator.backends.contract import (
+    CannotTranslate,
+    Capabilities,
+    Facts,
+    GangObject,
+    GangState,
+    Kinds,
+    PodGangInfo,
+)
+
+if TYPE_CHECKING:
+    from gangline.runtime import Reader
+
+SCHEDULERS = (names.KAI_SCHEDULER, "grove-scheduler")
+OWNS = ("minMember", "minSubGroup", "priorityClassName", "topologyConstraint", "subGroups", "stalenessGracePeriod")
+
+
+class Kai:
+    name = "kai"
+    gate = names.GATE_KAI
+    reads: Kinds = (QUEUE,)
+    writes: Kinds = (POD_GROUP,)
+    capabilities = Capabilities(topology=True, queue=True)
+
+    def matches(self, scheduler_name: str) -> bool:
+        return scheduler_name in SCHEDULERS
+
+    def check(self, pcs: PodCliqueSet, facts: Facts) -> Iterable[Problem]:
+        queues = _queues(pcs)
+        if len(queues) > 1:
+            yield Problem("spec", f"names several queues ({', '.join(queues)}); all cliques of a set go to one",
+                          hint=f"set {names.QUEUE} once, on the PodCliqueSet")
+        if not queues and facts.manner.queue_mandatory:
+            yield Problem("spec", "names no queue", "FieldValueRequired", hint=f"label the PodCliqueSet with {names.QUEUE}")
+
+    def gang_objects(self, gang: PodGangInfo, facts: Facts) -> Iterable[GangObject]:
+        if gang.constrained and not _topology(gang):
+            raise CannotTranslate(f"gang {gang.name} has a topology constraint but names no topology; set topologyName in the PodCliqueSet")
+        meta: Raw = {"name": group_name(gang), "namespace": gang.namespace, "labels": dict(gang.labels),
+                     "annotations": dict(gang.annotations) | {names.SKIP_GROUPER: "true"}}
+        yield GangObject(POD_GROUP, {"metadata": meta, "spec": _spec(gang)}, once={"spec": {"queue": _queue(gang)}}, owns=OWNS)
+
+    def prepare_pod(self, pod: Raw, gang: PodGangInfo) -> Raw:
+        meta = pod["metadata"]
+        notes = {**(meta.get("annotations") or {}), names.SKIP_GROUPER: "true", names.POD_GROUP_NAME: group_name(gang)}
+        marks = {**meta["labels"], names.SUB_GROUP: meta["labels"][names.POD_CLIQUE]}
+        return pod | {"metadata": meta | {"annotations": notes, "labels": marks}}
+
+    def gang_status(self, gang: PodGangInfo, read: Reader) -> GangState:
+        for _, live in gang.live:
+            if isinstance(live, PodGroup):
+                for condition in live.status.scheduling_conditions:
+                    if condition.status == "True":
+                        return GangState(condition.message, condition.reason or condition.type)
+        return GangState()
+
+
+def group_name(gang: PodGangInfo) -> str:
+    """The PodGroup's name; one that is there already is kept."""
+    kept = [live.name for kind, live in gang.live if kind is POD_GROUP and not live.metadata.deleting]
+    if kept:
+        return kept[0]
+    return gang.name if gang.facts.manner.group_named_like_gang else names.kai_pod_group(gang.name, gang.uid)
+
+
+def _spec(gang: PodGangInfo) -> Raw:
+    topology = _topology(gang)
+    spec: Raw = {"minMember": gang.minimum, "topologyConstraint": _constraint(gang.constraint, topology) or {}}
+    if gang.priority_class:
+        spec["priorityClassName"] = gang.priority_class
+    parents = [{"name": parent.name, "minSubGroup": len(parent.groups)} | _under(parent.constraint, topology) for parent in gang.parents]
+    leaves = [{"name": group.name, "minMember": group.minimum} | ({"parent": group.parent} if group.parent else {})
+              | _under(group.constraint, topology) for group in gang.groups]
+    return spec | {"subGroups": parents + leaves}
+
+
+def _under(pack: GangPack | None, topology: str) -> Raw:
+    constraint = _constraint(pack, topology)
+    return {"topologyConstraint": constraint} if constraint else {}
+
+
+def _constraint(pack: GangPack | None, topology: str) -> Raw | None:
+    if pack is None:
+        return None
+    levels = {"requiredTopologyLevel": pack.required, "preferredTopologyLevel": pack.preferred}
+    return {"topology": topology} | {key: value for key, value in levels.items() if value}
+
+
+def _topology(gang: PodGangInfo) -> str:
+    return gang.topology or gang.annotations.get(names.TOPOLOGY, "")
+
+
+def _queue(gang: PodGangInfo) -> str:
+    queues = _queues(gang.pcs) if gang.pcs is not None else ()
+    if len(queues) > 1:
+        raise CannotTranslate(f"gang {gang.name} names several queues ({', '.join(queues)}); set {names.QUEUE} once, on the PodCliqueSet")
+    if not queues and gang.facts.manner.queue_mandatory:
+        raise CannotTranslate(f"gang {gang.name} names no queue; label the PodCliqueSet with {names.QUEUE}")
+    return queues[0] if queues else str(gang.facts.config.get("queue") or names.DEFAULT_QUEUE)
+
+
+def _queues(pcs: PodCliqueSet) -> tuple[str, ...]:
+    """The queues that a set and its cliques name: one where they agree."""
+    own = pcs.labels.get(names.QUEUE) or pcs.annotations.get(names.QUEUE) or ""
+    of_cliques = [_queue_of(template) for template in pcs.spec.template.cliques]
+    return tuple(dict.fromkeys(queue for queue in (own, *of_cliques) if queue))
+
+
+def _queue_of(template: CliqueTemplate) -> str:
+    return template.labels.get(names.QUEUE) or template.annotations.get(names.QUEUE) or ""

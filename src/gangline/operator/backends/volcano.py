@@ -1,0 +1,98 @@
+"""PodGang → PodGroup of Volcano (scheduling.volcano.sh/v1beta1, Volcano ≥ 1.14).
+
+One sub-group policy per group keeps its own minimum. While every minimum is zero (an update releases the gang) the
+former minima stay. Topology is not translated yet, so a set that has a constraint is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from gangline.api import names
+from gangline.api.grove import PodCliqueSet
+from gangline.api.kinds import VOLCANO_POD_GROUP, VOLCANO_QUEUE
+from gangline.api.meta import Raw
+from gangline.errors import Problem
+from gangline.operator.backends.contract import Capabilities, Facts, GangObject, GangState, GroupInfo, Kinds, PodGangInfo
+from gangline.operator.desired import topology
+from gangline.rules.text import subdomain_problem
+
+if TYPE_CHECKING:
+    from gangline.runtime import Reader
+
+OWNS = ("minMember", "queue", "priorityClassName", "subGroupPolicy")
+
+
+class Volcano:
+    name = "volcano"
+    gate = names.GATE_VOLCANO
+    reads: Kinds = (VOLCANO_QUEUE,)
+    writes: Kinds = (VOLCANO_POD_GROUP,)
+    capabilities = Capabilities(queue=True)
+
+    def matches(self, scheduler_name: str) -> bool:
+        return names.VOLCANO in scheduler_name
+
+    def check(self, pcs: PodCliqueSet, facts: Facts) -> Iterable[Problem]:
+        for path, _ in topology.constraints(pcs):
+            yield Problem(path, "cannot be expressed for volcano", "FieldValueForbidden",
+                          hint="remove it, or use a backend that knows topology: kai")
+        queues = _queues(pcs)
+        malformed = [(path, queue, wrong) for path, queue in queues if (wrong := subdomain_problem(queue))]
+        for path, queue, wrong in malformed:
+            yield Problem(path, f"{queue!r} is no queue name: {wrong}", value=queue)
+        distinct = list(dict.fromkeys(queue for _, queue in queues))
+        if len(distinct) > 1:
+            yield Problem("spec", f"names several queues ({', '.join(distinct)}); all cliques of a set go to one",
+                          hint=f"set {names.VOLCANO_QUEUE} once, on the PodCliqueSet")
+        elif not malformed:
+            yield from _closed(distinct[0], facts)
+
+    def gang_objects(self, gang: PodGangInfo, facts: Facts) -> Iterable[GangObject]:
+        meta: Raw = {"name": gang.name, "namespace": gang.namespace, "labels": dict(gang.labels)}
+        spec: Raw = {"queue": gang.annotations.get(names.VOLCANO_QUEUE, "").strip() or names.DEFAULT_VOLCANO_QUEUE}
+        if gang.priority_class:
+            spec["priorityClassName"] = gang.priority_class
+        if gang.minimum > 0 or not gang.live:
+            spec |= {"minMember": max(gang.minimum, 1), "subGroupPolicy": [_policy(group) for group in gang.groups]}
+            yield GangObject(VOLCANO_POD_GROUP, {"metadata": meta, "spec": spec}, owns=OWNS)
+        else:
+            yield GangObject(VOLCANO_POD_GROUP, {"metadata": meta, "spec": spec}, owns=("queue", "priorityClassName"))
+
+    def prepare_pod(self, pod: Raw, gang: PodGangInfo) -> Raw:
+        meta = pod["metadata"]
+        notes = {**(meta.get("annotations") or {}), names.VOLCANO_GROUP: gang.name, names.KUBE_GROUP: gang.name}
+        return pod | {"metadata": meta | {"annotations": notes}}
+
+    def gang_status(self, gang: PodGangInfo, read: Reader) -> GangState:
+        for _, live in gang.live:
+            for condition in (getattr(live, "status", None) or {}).get("conditions") or ():
+                if condition.get("type") == "Unschedulable" and condition.get("status") == "True":
+                    return GangState(str(condition.get("message", "")), str(condition.get("reason", "Unschedulable")))
+        return GangState()
+
+
+def _policy(group: GroupInfo) -> Raw:
+    return {"name": group.name, "labelSelector": {"matchLabels": {names.POD_CLIQUE: group.name}},
+            "matchLabelKeys": [names.POD_CLIQUE], "subGroupSize": max(group.minimum, 1), "minSubGroups": 1}
+
+
+def _queues(pcs: PodCliqueSet) -> list[tuple[str, str]]:
+    """Path and name of each queue that a set and its cliques name; the default one where they name none."""
+    places = [(f"metadata.annotations[{names.VOLCANO_QUEUE}]", pcs.annotations)]
+    places += [(f"spec.template.cliques[{index}].annotations[{names.VOLCANO_QUEUE}]", template.annotations)
+               for index, template in enumerate(pcs.spec.template.cliques)]
+    found = [(path, notes[names.VOLCANO_QUEUE].strip()) for path, notes in places if names.VOLCANO_QUEUE in notes]
+    return found or [("spec", names.DEFAULT_VOLCANO_QUEUE)]
+
+
+def _closed(queue: str, facts: Facts) -> Iterable[Problem]:
+    if facts.read is None:
+        return
+    live = facts.read.get(VOLCANO_QUEUE, queue)
+    state = ((getattr(live, "status", None) or {}).get("state") or "") if live is not None else ""
+    if live is None:
+        yield Problem("spec", f"queue {queue} does not exist", "FieldValueNotFound", hint=f"create a Queue of {VOLCANO_QUEUE.group}")
+    elif state != "Open":
+        yield Problem("spec", f"queue {queue} is {state or 'not open'}", hint="use a queue that is Open")

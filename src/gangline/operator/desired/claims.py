@@ -1,0 +1,117 @@
+"""ResourceClaims that the replicas of a set, a scaling group or a clique share, and their way into pods.
+
+Each level makes the claims it declares: one for all its replicas, or one per replica. A filter limits which pods get
+a claim, never which claims are made. A claim's spec is written once; a claim of a replica that is gone is surplus.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from gangline.api import names
+from gangline.api.grove import PodCliqueSet, ResourceSharing
+from gangline.api.kinds import Kind
+from gangline.api.meta import Object, Raw
+from gangline.operator.desired import podspec
+from gangline.operator.desired.layout import Place
+from gangline.operator.desired.metadata import default_labels, metadata
+
+ALL_REPLICAS, PER_REPLICA = "AllReplicas", "PerReplica"
+Lookup = Callable[[str, str], Raw | None]
+"""(namespace, name) → the spec of an external ResourceClaimTemplate, or None."""
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """One owner of shared claims: a set, a scaling group or a clique."""
+
+    kind: Kind[Any]
+    owner: Object
+    set_name: str
+    sharing: Sequence[ResourceSharing]
+    replicas: int
+    labels: dict[str, str]
+    index_label: str
+
+    def selector(self) -> dict[str, str]:
+        return default_labels(self.set_name) | {names.COMPONENT: names.FOR_CLAIM} | self.labels
+
+
+class MissingTemplate(Exception):
+    """A shared claim names a template that is not there."""
+
+
+def claims(level: Level, internal: Mapping[str, Raw], external: Lookup) -> Iterator[Raw]:
+    """The claims of a level; raises MissingTemplate where one cannot be built."""
+    for entry in level.sharing:
+        spec = _spec(level, entry, internal, external)
+        replicas: Iterable[int | None] = [None] if entry.scope == ALL_REPLICAS else range(level.replicas)
+        for replica in replicas:
+            marks = level.selector() | ({} if replica is None else {level.index_label: str(replica)})
+            name = names.shared_claim(level.owner.name, entry.name, replica)
+            yield {"metadata": metadata(name, level.kind, level.owner, marks), "spec": spec}
+
+
+def internal_templates(pcs: PodCliqueSet) -> dict[str, Raw]:
+    """The set's own claim templates: name → claim spec."""
+    return {str(each.get("name", "")): (each.get("templateSpec") or {}).get("spec") or {}
+            for each in pcs.spec.template.resource_claim_templates}
+
+
+def _spec(level: Level, entry: ResourceSharing, internal: Mapping[str, Raw], external: Lookup) -> Raw:
+    if not entry.namespace and entry.name in internal:
+        return internal[entry.name]
+    namespace = entry.namespace or level.owner.namespace
+    found = external(namespace, entry.name)
+    if found is None:
+        raise MissingTemplate(f"resourceSharing of {level.owner.name} names ResourceClaimTemplate {namespace}/{entry.name}, which does "
+                              f"not exist; create it, or add {entry.name} to the set's resourceClaimTemplates")
+    return found
+
+
+def surplus(level: Level, live: Iterable[Object]) -> list[Object]:
+    """Claims of replicas that the level no longer has."""
+    wanted = {str(index) for index in range(level.replicas)}
+    return [claim for claim in live
+            if all(claim.labels.get(key) == value for key, value in level.selector().items())
+            and level.index_label in claim.labels and claim.labels[level.index_label] not in wanted]
+
+
+def names_for_pod(pcs: PodCliqueSet, place: Place, index: int) -> list[str]:
+    """The claims a pod uses, in the order set, scaling group, clique; shared by all before shared per replica."""
+    clique = place.template.name
+    group = place.group.name if place.group else ""
+    found = _names(pcs.name, place.replica, [each for each in pcs.spec.template.resource_sharing
+                                             if _passes(each.filter, clique, group)])
+    if place.group is not None:
+        found += _names(place.group_name, place.group_replica,
+                        [each for each in place.group.resource_sharing if _passes(each.filter, clique, "")])
+    return found + _names(place.name, index, place.template.resource_sharing)
+
+
+def _names(owner: str, replica: int, sharing: Sequence[ResourceSharing]) -> list[str]:
+    shared = [names.shared_claim(owner, each.name, None) for each in sharing if each.scope == ALL_REPLICAS]
+    return shared + [names.shared_claim(owner, each.name, replica) for each in sharing if each.scope == PER_REPLICA]
+
+
+def _passes(given: Raw | None, clique: str, group: str) -> bool:
+    if given is None:
+        return True
+    return clique in (given.get("childCliqueNames") or ()) or bool(group and group in (given.get("childScalingGroupNames") or ()))
+
+
+def with_claims(spec: Raw, claim_names: Sequence[str]) -> Raw:
+    """The pod spec with claims on every container and init container."""
+    if not claim_names:
+        return spec
+    spec = spec | {"resourceClaims": [*(spec.get("resourceClaims") or ()),
+                                      *({"name": name, "resourceClaimName": name} for name in claim_names)]}
+    for name in claim_names:
+        spec = podspec.each_container(spec, _adder(name))
+    return spec
+
+
+def _adder(name: str) -> Callable[[Raw], Raw]:
+    return lambda container: podspec.with_claim(container, name)

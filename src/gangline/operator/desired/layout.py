@@ -1,0 +1,144 @@
+"""Which cliques, scaling groups and gangs a PodCliqueSet asks for, by name.
+
+The first thought of every reconcile: a set and the live sizes of its scaling groups in, a list of places out. A place
+says where a PodClique belongs (replica, group, gang) and which template it comes from; the builders beside this file
+turn places into objects.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from gangline.api import names
+from gangline.api.grove import CliqueTemplate, PodClique, PodCliqueSet, ScalingGroupConfig
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """One PodClique that should be there."""
+
+    name: str
+    template: CliqueTemplate
+    replica: int
+    gang: str
+    group: ScalingGroupConfig | None = None
+    group_name: str = ""
+    group_replica: int = 0
+    base_gang: str = ""
+    """Set for members of a scaled gang, which waits for this one."""
+
+
+@dataclass(frozen=True, slots=True)
+class GangPlace:
+    """One PodGang that should be there, and the cliques it holds."""
+
+    name: str
+    replica: int
+    members: tuple[Place, ...]
+    group: ScalingGroupConfig | None = None
+    """Set for a scaled gang."""
+
+    @property
+    def base(self) -> bool:
+        return self.group is None
+
+
+def standalone(pcs: PodCliqueSet) -> tuple[CliqueTemplate, ...]:
+    """The cliques of no scaling group, in the set's order."""
+    grouped = {name for group in pcs.spec.template.pod_clique_scaling_groups for name in group.clique_names}
+    return tuple(template for template in pcs.spec.template.cliques if template.name not in grouped)
+
+
+def template_of(pcs: PodCliqueSet, name: str) -> CliqueTemplate | None:
+    return next((template for template in pcs.spec.template.cliques if template.name == name), None)
+
+
+def group_of(pcs: PodCliqueSet, name: str) -> ScalingGroupConfig | None:
+    return next((group for group in pcs.spec.template.pod_clique_scaling_groups if group.name == name), None)
+
+
+def group_containing(pcs: PodCliqueSet, clique: str) -> ScalingGroupConfig | None:
+    return next((group for group in pcs.spec.template.pod_clique_scaling_groups if clique in group.clique_names), None)
+
+
+def minimum(template: CliqueTemplate) -> int:
+    spec = template.spec
+    return spec.replicas if spec.min_available is None else spec.min_available
+
+
+def group_minimum(group: ScalingGroupConfig) -> int:
+    return 1 if group.min_available is None else group.min_available
+
+
+def group_replicas(group: ScalingGroupConfig) -> int:
+    return 1 if group.replicas is None else group.replicas
+
+
+def standalone_places(pcs: PodCliqueSet, replica: int) -> tuple[Place, ...]:
+    gang = names.set_replica(pcs.name, replica)
+    return tuple(Place(names.standalone_clique(pcs.name, replica, template.name), template, replica, gang)
+                 for template in standalone(pcs))
+
+
+def group_places(pcs: PodCliqueSet, replica: int, group: ScalingGroupConfig, index: int) -> tuple[Place, ...]:
+    """The cliques of one replica of a scaling group."""
+    group_name = names.scaling_group(pcs.name, replica, group.name)
+    base = names.set_replica(pcs.name, replica)
+    surplus = index - group_minimum(group)
+    gang = base if surplus < 0 else names.scaled_gang(group_name, surplus)
+    return tuple(Place(names.grouped_clique(group_name, index, template.name), template, replica, gang, group, group_name, index,
+                       base_gang=base if surplus >= 0 else "")
+                 for name in group.clique_names if (template := template_of(pcs, name)) is not None)
+
+
+def gang_places(pcs: PodCliqueSet, sizes: Mapping[str, int]) -> Iterator[GangPlace]:
+    """Every gang of the set; `sizes` holds the live replicas of scaling groups by name, where they exist."""
+    for replica in range(pcs.spec.replicas):
+        yield base_gang(pcs, replica)
+        for group in pcs.spec.template.pod_clique_scaling_groups:
+            size = sizes.get(names.scaling_group(pcs.name, replica, group.name), group_replicas(group))
+            for index in range(group_minimum(group), size):
+                yield scaled_gang(pcs, replica, group, index)
+
+
+def base_gang(pcs: PodCliqueSet, replica: int) -> GangPlace:
+    members = list(standalone_places(pcs, replica))
+    for group in pcs.spec.template.pod_clique_scaling_groups:
+        for index in range(group_minimum(group)):
+            members += group_places(pcs, replica, group, index)
+    return GangPlace(names.set_replica(pcs.name, replica), replica, tuple(members))
+
+
+def scaled_gang(pcs: PodCliqueSet, replica: int, group: ScalingGroupConfig, index: int) -> GangPlace:
+    members = group_places(pcs, replica, group, index)
+    name = names.scaled_gang(names.scaling_group(pcs.name, replica, group.name), index - group_minimum(group))
+    return GangPlace(name, replica, members, group)
+
+
+def gang_place(pcs: PodCliqueSet, name: str) -> GangPlace | None:
+    """The gang of that name, whether or not the set is large enough for it."""
+    number, _, rest = name.removeprefix(f"{pcs.name}-").partition("-")
+    if not name.startswith(f"{pcs.name}-") or not number.isdigit():
+        return None
+    if not rest:
+        return base_gang(pcs, int(number))
+    group_name, _, surplus = rest.rpartition("-")
+    group = group_of(pcs, group_name)
+    if group is None or not surplus.isdigit():
+        return None
+    return scaled_gang(pcs, int(number), group, int(surplus) + group_minimum(group))
+
+
+def place_of(pcs: PodCliqueSet, clique: PodClique) -> Place | None:
+    """Where a live clique belongs, by its labels and exact names; None for one that the set does not ask for."""
+    replica = clique.labels.get(names.SET_REPLICA, "")
+    if not replica.isdigit():
+        return None
+    group_name, index = clique.labels.get(names.SCALING_GROUP, ""), clique.labels.get(names.SCALING_GROUP_REPLICA, "")
+    if not group_name:
+        found = standalone_places(pcs, int(replica))
+    else:
+        group = group_of(pcs, group_name.removeprefix(f"{pcs.name}-{replica}-"))
+        found = group_places(pcs, int(replica), group, int(index)) if group is not None and index.isdigit() else ()
+    return next((place for place in found if place.name == clique.name), None)

@@ -1,0 +1,115 @@
+"""What is true of a gang: whether it is complete, scheduled, ready, and in words why not.
+
+Readiness comes from its pods, for every backend alike; the scheduler's own object only explains. Pure: podgang.py
+reads and writes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from gangline.api.core import Pod
+from gangline.api.grove import PodClique, PodGang
+from gangline.api.meta import Condition, Raw, condition
+from gangline.operator.backends.contract import GangState, PodGangInfo
+from gangline.operator.desired.pods import ready, scheduled
+from gangline.operator.plan import with_condition
+
+PENDING, STARTING, RUNNING = "Pending", "Starting", "Running"
+
+
+@dataclass(frozen=True, slots=True)
+class GangView:
+    gang: PodGang
+    info: PodGangInfo
+    """With the pods that are there."""
+    cliques: Mapping[str, PodClique]
+    translated: str
+    """Why the backend's objects are not there yet; empty when they are."""
+    says: GangState
+    sticky: bool
+    """A gang that was complete once stays so."""
+
+
+def status(view: GangView, now: str) -> Raw:
+    placed, running = _short(view, scheduled), _short(view, ready)
+    phase = PENDING if placed else STARTING if running else RUNNING
+    before = view.gang.status.conditions
+    found = [_initialized(view), _scheduled_condition(view, placed), _ready_condition(running), _unhealthy(view, placed, running),
+             *_disrupted(view)]
+    new: Raw = {"phase": phase, "conditions": [with_condition(before, each, now) for each in found if each is not None]}
+    return new | ({"placementScore": view.gang.status.placement_score} if view.gang.status.placement_score is not None else {})
+
+
+def incomplete(view: GangView) -> str:
+    """Which pods are still missing, or nothing."""
+    for group in view.info.groups:
+        clique = view.cliques.get(group.name)
+        if clique is None:
+            return f"PodClique {group.name} does not exist yet"
+        there = sum(not pod.metadata.deleting for pod in group.pods)
+        if there < clique.spec.replicas:
+            return f"{group.name} has {there} of {clique.spec.replicas} pods"
+    return ""
+
+
+def _initialized(view: GangView) -> Condition:
+    was = condition(view.gang.status.conditions, "Initialized")
+    if view.sticky and was is not None and was.status == "True":
+        return was
+    why = incomplete(view) or ("" if view.sticky else view.translated)
+    if why:
+        return Condition(type="Initialized", status="False", reason="PodGangPodsCreationPending", message=why)
+    return Condition(type="Initialized", status="True", reason="PodGangPodsCreated", message="all pods of the gang are there")
+
+
+def _short(view: GangView, test: Callable[[Pod], bool]) -> list[str]:
+    """Groups below their minimum, as text."""
+    found = []
+    for group in view.info.groups:
+        good = sum(test(pod) for pod in group.pods if not pod.metadata.deleting)
+        if good < group.minimum:
+            found.append(f"{group.name} {good}/{group.minimum}")
+    return found
+
+
+def _scheduled_condition(view: GangView, placed: Sequence[str]) -> Condition:
+    if not placed:
+        note = view.says.why if view.says.reason == "GangSchedulingUnavailable" else "every group has its minimum scheduled"
+        return Condition(type="Scheduled", status="True", reason="MinimumScheduled", message=note)
+    why = view.says.why or view.translated or incomplete(view) or f"waiting for the scheduler: {', '.join(placed)}"
+    return Condition(type="Scheduled", status="False", reason=view.says.reason or "MinimumNotScheduled", message=why)
+
+
+def _ready_condition(running: Sequence[str]) -> Condition:
+    if not running:
+        return Condition(type="Ready", status="True", reason="MinimumReady", message="every group has its minimum ready")
+    return Condition(type="Ready", status="False", reason="MinimumNotReady", message=f"ready pods: {', '.join(running)}")
+
+
+def _unhealthy(view: GangView, placed: Sequence[str], running: Sequence[str]) -> Condition | None:
+    """A gang that ran and fell below its minimum."""
+    was = condition(view.gang.status.conditions, "Ready")
+    known = condition(view.gang.status.conditions, "Unhealthy")
+    ran = (was is not None and was.status == "True") or (known is not None and known.status == "True")
+    if running and ran:
+        return Condition(type="Unhealthy", status="True", reason="BelowMinimum", message=f"below minimum: {', '.join(placed or running)}")
+    if known is None:
+        return None
+    return Condition(type="Unhealthy", status="False", reason="MinimumReady", message="every group has its minimum ready")
+
+
+def _disrupted(view: GangView) -> list[Condition]:
+    hit = [pod for group in view.info.groups for pod in group.pods if _target(pod)]
+    if hit:
+        return [Condition(type="DisruptionTarget", status="True", reason=_target(hit[0]) or "Disruption",
+                          message=f"{len(hit)} pods are being disrupted, first {hit[0].name}")]
+    if condition(view.gang.status.conditions, "DisruptionTarget") is None:
+        return []
+    return [Condition(type="DisruptionTarget", status="False", reason="NoDisruption", message="no pod is being disrupted")]
+
+
+def _target(pod: Pod) -> str:
+    found = condition(pod.status.conditions, "DisruptionTarget")
+    return found.reason or "Disruption" if found is not None and found.status == "True" else ""

@@ -1,0 +1,187 @@
+"""What the reconcilers have in common: the operator's settings and backends, and how objects of one set are found in
+the cache.
+
+Indexes: cliques by set and by base gang, pods by gang. A value of an index is `namespace/name`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from gangline.api import names
+from gangline.api.core import Pod
+from gangline.api.grove import (
+    ClusterTopologyBinding,
+    GangPack,
+    GangTopology,
+    PodClique,
+    PodCliqueSet,
+    PodGang,
+)
+from gangline.api.kinds import (
+    HPA,
+    POD,
+    POD_CLIQUE,
+    POD_CLIQUE_SET,
+    POD_GANG,
+    RESOURCE_CLAIM,
+    RESOURCE_CLAIM_TEMPLATE,
+    ROLE,
+    ROLE_BINDING,
+    SECRET,
+    SERVICE,
+    SERVICE_ACCOUNT,
+    TOPOLOGY_BINDING,
+    Kind,
+)
+from gangline.api.meta import Object, Raw, condition
+from gangline.operator.backends import Registry, Selection
+from gangline.operator.backends.contract import Facts, GroupInfo, ParentInfo, PodGangInfo
+from gangline.operator.desired import topology
+from gangline.rules.sets import OperatorSettings
+from gangline.runtime import Cache, Key, Reader
+
+OURS = f"{names.MANAGED_BY}={names.GROVE_OPERATOR}"
+_MADE_HERE = (POD, SERVICE, SERVICE_ACCOUNT, SECRET, ROLE, ROLE_BINDING, HPA, RESOURCE_CLAIM)
+SELECTORS: dict[Kind[Any], tuple[str, str]] = dict.fromkeys(_MADE_HERE, (OURS, ""))
+"""What the operator makes, and only that."""
+
+
+@dataclass(slots=True)
+class Operator:
+    """One operator: its settings and its backends."""
+
+    settings: OperatorSettings
+    registry: Registry = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.registry = Registry(self.settings)
+
+    @property
+    def selectors(self) -> dict[Kind[Any], tuple[str, str]]:
+        return SELECTORS if self.settings.narrow else {}
+
+    def facts(self, read: Reader) -> Facts:
+        kinds = [kind for backend in self.registry for kind in (*backend.reads, *backend.writes)]
+        return Facts(frozenset(kind for kind in kinds if served(read, kind)), self.settings.manner, {}, read)
+
+    def binding(self, read: Reader, pcs: PodCliqueSet) -> ClusterTopologyBinding | None:
+        name = topology.topology_name(pcs)
+        return read.get(TOPOLOGY_BINDING, name) if name else None
+
+    def levels(self, read: Reader, pcs: PodCliqueSet) -> topology.Levels | None:
+        """Known domains, or None where topology-aware scheduling is off."""
+        return topology.levels(self.binding(read, pcs)) if self.settings.topology_aware else None
+
+
+def served(read: Reader, kind: Kind[Any]) -> bool:
+    """Whether the API server serves a kind: its informer has been answered."""
+    return isinstance(read, Cache) and read.informer(kind).revision > 0
+
+
+# --- indexes -------------------------------------------------------------------------------------------------------------
+
+
+def by_set(obj: Object) -> Iterable[str]:
+    owner = obj.labels.get(names.PART_OF)
+    return [f"{obj.namespace}/{owner}"] if owner else []
+
+
+def by_gang(obj: Object) -> Iterable[str]:
+    gang = obj.labels.get(names.POD_GANG)
+    return [f"{obj.namespace}/{gang}"] if gang else []
+
+
+def by_base_gang(obj: Object) -> Iterable[str]:
+    gang = obj.labels.get(names.BASE_POD_GANG)
+    return [f"{obj.namespace}/{gang}"] if gang else []
+
+
+INDEXES = ((POD_CLIQUE, "set", by_set), (POD_CLIQUE, "gang", by_gang), (POD_CLIQUE, "base gang", by_base_gang), (POD, "gang", by_gang),
+           (POD_GANG, "set", by_set))
+
+
+# --- which keys a change concerns ----------------------------------------------------------------------------------------
+
+
+def set_key(obj: Object, read: Reader) -> list[Key]:
+    """The set that an object is part of."""
+    owner = obj.labels.get(names.PART_OF)
+    return [Key(obj.namespace, owner)] if owner else []
+
+
+def gang_key(obj: Object, read: Reader) -> list[Key]:
+    gang = obj.labels.get(names.POD_GANG)
+    return [Key(obj.namespace, gang)] if gang else []
+
+
+def asked_again(before: Object | None, after: Object | None) -> bool:
+    """Whether someone changed what is wanted: spec, labels, annotations, finalizers, deletion; a status alone does not count."""
+    if before is None or after is None:
+        return True
+    old, new = before.metadata, after.metadata
+    return (old.generation != new.generation or old.labels != new.labels or old.annotations != new.annotations
+            or old.deletion_timestamp != new.deletion_timestamp or old.finalizers != new.finalizers)
+
+
+# --- reading ---------------------------------------------------------------------------------------------------------------
+
+
+def set_of(read: Reader, obj: Object) -> PodCliqueSet | None:
+    name = obj.labels.get(names.PART_OF)
+    return read.get(POD_CLIQUE_SET, name, obj.namespace) if name else None
+
+
+def cliques_of_set(read: Reader, pcs: PodCliqueSet) -> list[PodClique]:
+    return read.by(POD_CLIQUE, "set", f"{pcs.namespace}/{pcs.name}")
+
+
+def pods_of_gang(read: Reader, gang: Object) -> list[Pod]:
+    return read.by(POD, "gang", f"{gang.namespace}/{gang.name}")
+
+
+def external_template(read: Reader, namespace: str, name: str) -> Raw | None:
+    found = read.get(RESOURCE_CLAIM_TEMPLATE, name, namespace)
+    return (found.spec or {}).get("spec") or {} if found is not None else None
+
+
+def living(objects: Iterable[PodClique]) -> list[PodClique]:
+    return [obj for obj in objects if not obj.metadata.deleting]
+
+
+def initialized(gang: PodGang) -> bool:
+    found = condition(gang.status.conditions, "Initialized")
+    return found is not None and found.status == "True"
+
+
+# --- a gang for its backend --------------------------------------------------------------------------------------------------
+
+
+def gang_info(gang: PodGang, pcs: PodCliqueSet, selection: Selection, facts: Facts, live: Sequence[tuple[Kind[Any], Object]] = (),
+              pods: Sequence[Pod] = ()) -> PodGangInfo:
+    """The backend-neutral description of a gang, from objects that are already here."""
+    spec = gang.spec
+    parents = {name: config.name for config in spec.topology_constraint_group_configs for name in config.pod_group_names}
+    members: dict[str, list[Pod]] = {}
+    for pod in pods:
+        members.setdefault(pod.labels.get(names.POD_CLIQUE, ""), []).append(pod)
+    groups = tuple(GroupInfo(group.name, group.min_replicas, tuple(members.get(group.name, ())), _pack(group.topology_constraint),
+                             parents.get(group.name, "")) for group in spec.podgroups)
+    return PodGangInfo(
+        gang.name, gang.namespace, gang.uid, groups,
+        tuple(ParentInfo(config.name, config.pod_group_names, _pack(config.topology_constraint))
+              for config in spec.topology_constraint_group_configs),
+        _pack(spec.topology_constraint), gang.annotations.get(names.TOPOLOGY_NAME, ""), spec.priority_class_name,
+        spec.reuse_reservation_ref, selection.scheduler_name, gang.labels, gang.annotations, tuple(live), pcs, facts)
+
+
+def _pack(constraint: GangTopology | None) -> GangPack | None:
+    return constraint.pack_constraint if constraint is not None else None
+
+
+def live_objects(op: Operator, read: Reader, gang: PodGang) -> list[tuple[Kind[Any], Object]]:
+    """What any backend has written for a gang."""
+    kinds = dict.fromkeys(kind for backend in op.registry for kind in backend.writes)
+    return [(kind, obj) for kind in kinds for obj in read.owned(kind, gang.uid)]

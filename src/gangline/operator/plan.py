@@ -1,0 +1,162 @@
+"""What a reconcile decided to write, as data, and the comparison that keeps it from writing what is already so.
+
+Steps are grouped in stages: a stage runs at once, the next only if the one before went well. `changed` compares a
+wanted object with the live one in the form of its typed view, so that only fields we own count. Nothing here writes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+import msgspec
+
+from gangline.api.kinds import Kind
+from gangline.api.meta import Condition, Model, Object, Raw, as_raw
+
+
+@dataclass(frozen=True, slots=True)
+class Create:
+    kind: Kind[Any]
+    obj: Raw
+    code: str = ""
+    """The error code that status.lastErrors gets if it fails."""
+
+    @property
+    def name(self) -> str:
+        return str(self.obj["metadata"]["name"])
+
+
+@dataclass(frozen=True, slots=True)
+class Patch:
+    kind: Kind[Any]
+    name: str
+    namespace: str
+    patch: Raw
+    subresource: str = ""
+    code: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Apply:
+    kind: Kind[Any]
+    obj: Raw
+    code: str = ""
+    manager: str = ""
+
+    @property
+    def name(self) -> str:
+        return str(self.obj["metadata"]["name"])
+
+
+@dataclass(frozen=True, slots=True)
+class Delete:
+    kind: Kind[Any]
+    name: str
+    namespace: str
+    uid: str = ""
+    code: str = ""
+
+
+Step: TypeAlias = Create | Patch | Apply | Delete
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """An event about an object."""
+
+    kind: Kind[Any]
+    obj: Object
+    reason: str
+    message: str
+    warning: bool = False
+
+
+@dataclass(slots=True)
+class Plan:
+    stages: list[list[Step]] = field(default_factory=list)
+    events: list[Said] = field(default_factory=list)
+    errors: list[tuple[str, str]] = field(default_factory=list)
+    """Code and description of what cannot be done; ends in lastErrors."""
+
+    def stage(self, steps: list[Step]) -> None:
+        if steps:
+            self.stages.append(steps)
+
+    @property
+    def writes(self) -> int:
+        return sum(len(stage) for stage in self.stages)
+
+
+def delete(kind: Kind[Any], obj: Object, code: str = "") -> Delete:
+    return Delete(kind, obj.name, obj.namespace, obj.uid, code)
+
+
+def merge_patch(before: Any, after: Any) -> Any:
+    """The JSON merge patch that turns one value into another."""
+    if not isinstance(before, dict) or not isinstance(after, dict):
+        return after
+    patch: Raw = {key: None for key in before if key not in after}
+    for key, value in after.items():
+        if key not in before:
+            patch[key] = value
+        elif before[key] != value:
+            patch[key] = merge_patch(before[key], value)
+    return patch
+
+
+def changed(kind: Kind[Any], live: Object, wanted: Raw, *, metadata: tuple[str, ...] = ("labels", "annotations")) -> Raw | None:
+    """The merge patch that makes a live object as wanted (spec and the given parts of metadata), or None."""
+    view = msgspec.convert({"apiVersion": kind.api_version, "kind": kind.kind, **wanted}, kind.type, strict=False)
+    patch: Raw = {}
+    meta = {key: difference for key in metadata
+            if (difference := merge_patch(getattr(live.metadata, key), getattr(view.metadata, key)))}
+    if meta:
+        patch["metadata"] = meta
+    spec = _spec_patch(_spec(live), _spec(view), wanted.get("spec") or {})
+    if spec:
+        patch["spec"] = spec
+    return patch or None
+
+
+def _spec_patch(before: Raw, after: Raw, wanted: Raw) -> Raw:
+    """What differs between two views, with the values as they were wanted (a view leaves out what is empty)."""
+    patch: Raw = {key: None for key in before if key not in after and key not in wanted}
+    for key, value in after.items():
+        if before.get(key) != value:
+            patch[key] = merge_patch(before.get(key), wanted[key])
+    return patch | {key: wanted[key] for key in before if key not in after and key in wanted}
+
+
+def _spec(obj: Object) -> Any:
+    spec = getattr(obj, "spec", None)
+    return as_raw(spec) if isinstance(spec, Model) else spec or {}
+
+
+def missing_finalizer(obj: Object, finalizer: str) -> Raw | None:
+    """The patch that adds a finalizer, or None where it is there."""
+    if finalizer in obj.metadata.finalizers:
+        return None
+    return {"metadata": {"finalizers": [*obj.metadata.finalizers, finalizer], "resourceVersion": obj.metadata.resource_version}}
+
+
+def without_finalizer(obj: Object, finalizer: str) -> Raw | None:
+    if finalizer not in obj.metadata.finalizers:
+        return None
+    rest = [each for each in obj.metadata.finalizers if each != finalizer]
+    return {"metadata": {"finalizers": rest, "resourceVersion": obj.metadata.resource_version}}
+
+
+def with_condition(before: tuple[Condition, ...], new: Condition, now: str) -> Raw:
+    """A condition as it is written: the transition time moves only with the status, and equal ones stay as they are."""
+    old = next((each for each in before if each.type == new.type), None)
+    if old is not None and (old.status, old.reason, old.message) == (new.status, new.reason, new.message):
+        return condition_raw(old)
+    since = old.last_transition_time if old is not None and old.status == new.status else now
+    return condition_raw(new) | {"lastTransitionTime": since}
+
+
+def condition_raw(condition: Condition) -> Raw:
+    """A condition with the fields that every condition must have."""
+    return {"type": condition.type, "status": condition.status, "reason": condition.reason, "message": condition.message} | {
+        key: value for key, value in as_raw(condition).items() if key in ("observedGeneration", "lastTransitionTime")}

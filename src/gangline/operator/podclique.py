@@ -1,0 +1,340 @@
+"""PodClique → pods: made, gated, let go, replaced, counted.
+
+Stands between podcliqueset.py and podcliquescalinggroup.py, which make cliques, and podgang.py, which lists pods and
+says when their gang is complete. Pure thought: desired/pods, rollout, status. A pod write that the cache has not
+shown yet postpones the next look, so nothing is made twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from gangline.api import names
+from gangline.api.core import Pod
+from gangline.api.grove import PodClique, PodCliqueSet, PodGang
+from gangline.api.kinds import (
+    POD,
+    POD_CLIQUE,
+    POD_CLIQUE_SET,
+    POD_GANG,
+    RESOURCE_CLAIM,
+    RESOURCE_CLAIM_TEMPLATE,
+    TOPOLOGY_BINDING,
+)
+from gangline.api.meta import Condition, Raw, condition
+from gangline.errors import GanglineError
+from gangline.operator import rollout, status
+from gangline.operator.act import act
+from gangline.operator.backends import NoBackend, Selection
+from gangline.operator.backends.contract import SURPLUS_GATED
+from gangline.operator.desired import claims
+from gangline.operator.desired import pods as desired
+from gangline.operator.desired.hashes import clique_hash
+from gangline.operator.desired.layout import Place, place_of
+from gangline.operator.look import (
+    INDEXES,
+    Operator,
+    asked_again,
+    external_template,
+    gang_info,
+    initialized,
+    live_objects,
+    set_of,
+)
+from gangline.operator.plan import (
+    Create,
+    Patch,
+    Plan,
+    Said,
+    Step,
+    delete,
+    missing_finalizer,
+    with_condition,
+    without_finalizer,
+)
+from gangline.operator.tell import error_list, status_patch
+from gangline.operator.unseen import Unseen
+from gangline.runtime import Again, Context, Controller, Key, Reader, Watch, itself, owner
+from gangline.runtime.clock import timestamp
+
+GATED = "SchedulingGated"
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What is, for one clique."""
+
+    clique: PodClique
+    pcs: PodCliqueSet
+    place: Place
+    pods: Sequence[Pod]
+    gang: PodGang | None
+    base: PodGang | None
+    expected_hash: str
+
+
+@dataclass(slots=True)
+class Thought:
+    """What should be: the plan, the progress of an update, and why gates still hold."""
+
+    plan: Plan
+    progress: Raw | None
+    held: dict[str, list[str]]
+    """Reason → pods that wait for it."""
+    moves_pods: bool = False
+    failed: bool = False
+
+
+async def reconcile(op: Operator, unseen: Unseen, ctx: Context, key: Key) -> Again | None:
+    clique = ctx.read.get(POD_CLIQUE, key.name, key.namespace)
+    if clique is None:
+        unseen.forget(key)
+        return None
+    if clique.metadata.deleting:
+        await _release(ctx, clique)
+        return None
+    look = _look(ctx.read, clique)
+    if look is None or not unseen.caught_up(key, ctx.read):
+        return None
+    now = timestamp(ctx.clock.now())
+    thought = think(op, ctx.read, look, now)
+    if thought.progress != clique.status.update_progress and thought.moves_pods:
+        await _tell(op, ctx, look, thought, [], now)
+    failures = await act(ctx, thought.plan, unseen.of(key))
+    if failures or thought.plan.errors or not thought.moves_pods:
+        await _tell(op, ctx, look, thought, [(failure.code, str(failure)) for failure in failures], now)
+    if failures:
+        raise GanglineError("; ".join(str(failure) for failure in failures))
+    return None
+
+
+async def _release(ctx: Context, clique: PodClique) -> None:
+    patch = without_finalizer(clique, names.CLIQUE_FINALIZER)
+    if patch is not None:
+        await ctx.client.patch(POD_CLIQUE, clique.name, clique.namespace, patch)
+
+
+def _look(read: Reader, clique: PodClique) -> Look | None:
+    pcs = set_of(read, clique)
+    place = place_of(pcs, clique) if pcs is not None else None
+    if pcs is None or place is None or clique.labels.get(names.MANAGED_BY) != names.GROVE_OPERATOR:
+        return None
+    base = clique.labels.get(names.BASE_POD_GANG, "")
+    return Look(clique, pcs, place, read.owned(POD, clique.uid), read.get(POD_GANG, place.gang, clique.namespace),
+                read.get(POD_GANG, base, clique.namespace) if base else None, clique_hash(pcs, place.template))
+
+
+# --- think -----------------------------------------------------------------------------------------------------------------
+
+
+def think(op: Operator, read: Reader, look: Look, now: str) -> Thought:
+    clique, plan = look.clique, Plan()
+    thought = Thought(plan, rollout.clique_progress(clique, look.pcs, look.expected_hash, look.place.replica, now), {})
+    first: list[Step] = []
+    patch = missing_finalizer(clique, names.CLIQUE_FINALIZER)
+    if patch is not None:
+        first.append(Patch(POD_CLIQUE, clique.name, clique.namespace, patch))
+    try:
+        first += _claims(read, look)
+        selection = op.registry.for_set(look.pcs)
+    except (claims.MissingTemplate, NoBackend) as error:
+        code = "ERR_SYNC_PCLQ_RESOURCE_CLAIM" if isinstance(error, claims.MissingTemplate) else "ERR_BUILD_POD_RESOURCE"
+        plan.errors.append((code, str(error)))
+        plan.stage(first)
+        thought.failed = True
+        return thought
+    plan.stage(first)
+    _think_pods(op, read, look, selection, thought, now)
+    return thought
+
+
+def _think_pods(op: Operator, read: Reader, look: Look, selection: Selection, thought: Thought, now: str) -> None:
+    clique = look.clique
+    living = [pod for pod in look.pods if not pod.metadata.deleting]
+    surplus = len(living) - clique.spec.replicas
+    ready = status.count(look.pods, terminating=op.settings.manner.count_terminating).ready
+    replacement = rollout.replace_pods(clique, thought.progress, look.pods, ready, now)
+    thought.progress = replacement.progress
+    gone = {pod.uid: pod for pod in replacement.remove}
+    if surplus > 0:
+        gone |= {pod.uid: pod for pod in desired.removal_order(living, _wanted_hash(look))[:surplus]}
+    steps: list[Step] = [delete(POD, pod, "ERR_DELETE_POD") for pod in gone.values()]
+    events = [Said(POD_CLIQUE, clique, "PodDeleteSuccessful", f"deleted pod {pod.name}") for pod in gone.values()]
+    if surplus < 0 and look.gang is not None and not look.gang.metadata.deleting:
+        made = _new_pods(op, read, look, selection, -surplus)
+        steps += made
+        events += [Said(POD_CLIQUE, clique, "PodCreateSuccessful", f"created pod {step.name}") for step in made]
+    thought.moves_pods = bool(steps)
+    steps += _lift_gates(op, look, selection, living, thought)
+    thought.plan.stage(steps)
+    thought.plan.events += events
+
+
+def _wanted_hash(look: Look) -> str:
+    progress = look.clique.status.update_progress or {}
+    if progress.get("podCliqueSetGenerationHash") == look.pcs.status.current_generation_hash and progress.get("podTemplateHash"):
+        return str(progress["podTemplateHash"])
+    return look.clique.labels.get(names.TEMPLATE_HASH, "")
+
+
+def _claims(read: Reader, look: Look) -> list[Step]:
+    clique, sharing = look.clique, look.place.template.resource_sharing
+    if not sharing:
+        return []
+    level = claims.Level(POD_CLIQUE, clique, look.pcs.name, sharing, clique.spec.replicas, {names.POD_CLIQUE: clique.name}, names.POD_INDEX)
+    live = read.owned(RESOURCE_CLAIM, clique.uid)
+    there = {claim.name for claim in live}
+    wanted = claims.claims(level, claims.internal_templates(look.pcs), partial(external_template, read))
+    steps: list[Step] = [Create(RESOURCE_CLAIM, claim, "ERR_SYNC_PCLQ_RESOURCE_CLAIM") for claim in wanted
+                         if claim["metadata"]["name"] not in there]
+    return steps + [delete(RESOURCE_CLAIM, claim, "ERR_DELETE_PCLQ_RESOURCE_CLAIM") for claim in claims.surplus(level, live)
+                    if not claim.metadata.deleting]
+
+
+def _new_pods(op: Operator, read: Reader, look: Look, selection: Selection, missing: int) -> list[Create]:
+    assert look.gang is not None
+    manner, clique = op.settings.manner, look.clique
+    image = f"{op.settings.init_image}:{op.settings.init_version}"
+    priority = "" if manner.priority_on_gang_only else look.pcs.spec.template.priority_class_name
+    recipe = desired.Recipe(look.pcs, look.place, image, op.registry.gate(selection.backend), not manner.gates_replaced, priority)
+    facts = op.registry.facts(op.facts(read), selection)
+    info = gang_info(look.gang, look.pcs, selection, facts, live_objects(op, read, look.gang))
+    there = {pod.name: pod for pod in look.pods}
+    found: list[Create] = []
+    for index in desired.free_indices(look.pods, missing):
+        pod = desired.build(clique, recipe, index, desired.pod_name(clique, index, there))
+        pod["spec"]["schedulerName"] = selection.scheduler_name
+        found.append(Create(POD, selection.backend.prepare_pod(pod, info), "ERR_CREATE_POD"))
+    return found
+
+
+# --- gates -------------------------------------------------------------------------------------------------------------------
+
+
+def _lift_gates(op: Operator, look: Look, selection: Selection, living: Sequence[Pod], thought: Thought) -> list[Step]:
+    gates = names.OUR_GATES if not op.settings.manner.one_gate else {names.GATE_GROVE}
+    waiting = [pod for pod in living if any(gate.name in gates for gate in pod.spec.scheduling_gates)]
+    listed = _listed(look)
+    surplus = _surplus(look, selection, living) if not op.settings.manner.gate_by_listing else set()
+    steps: list[Step] = []
+    why = _gang_holds(op, look)
+    for pod in waiting:
+        reason = why or ("" if pod.name in listed else "the gang does not list the pod yet")
+        if not reason and pod.name in surplus:
+            reason = "the gang's minimum is not scheduled yet, and this pod is above it"
+        if reason:
+            thought.held.setdefault(reason, []).append(pod.name)
+        else:
+            steps.append(Patch(POD, pod.name, pod.namespace, {"spec": {"schedulingGates": desired.without_gates(pod, gates)}},
+                               code="ERR_REMOVE_POD_SCHEDULING_GATE"))
+    return steps
+
+
+def _listed(look: Look) -> set[str]:
+    groups = look.gang.spec.podgroups if look.gang is not None else ()
+    return {reference.name for group in groups if group.name == look.clique.name for reference in group.pod_references}
+
+
+def _gang_holds(op: Operator, look: Look) -> str:
+    """Why no pod of the clique may go, or nothing."""
+    if look.gang is None:
+        return f"PodGang {look.place.gang} does not exist yet"
+    if not initialized(look.gang) and not _scheduled(look.gang):
+        return f"gang {look.gang.name} is not complete yet"
+    if look.place.base_gang and (look.base is None or not _scheduled(look.base)):
+        return f"base gang {look.place.base_gang} is not scheduled yet"
+    return ""
+
+
+def _scheduled(gang: PodGang) -> bool:
+    found = condition(gang.status.conditions, "Scheduled")
+    return found is not None and found.status == "True"
+
+
+def _surplus(look: Look, selection: Selection, living: Sequence[Pod]) -> set[str]:
+    """Pods above the clique's minimum that wait for the rest, where the scheduler knows one minimum only."""
+    if selection.backend.capabilities.groups != SURPLUS_GATED or look.gang is None or _scheduled(look.gang):
+        return set()
+    ranked = sorted(living, key=lambda pod: (desired.index_of(pod) or 0, pod.name))
+    return {pod.name for pod in ranked[status.minimum(look.clique):]}
+
+
+# --- tell ----------------------------------------------------------------------------------------------------------------------
+
+
+async def _tell(op: Operator, ctx: Context, look: Look, thought: Thought, failures: list[tuple[str, str]], now: str) -> None:
+    clique, manner = look.clique, op.settings.manner
+    errors = [*thought.plan.errors, *failures]
+    seen = [] if manner.count_after_complete and (look.gang is None or not initialized(look.gang)) else list(look.pods)
+    view = status.CliqueView(clique, look.pcs, look.expected_hash, seen, thought.progress,
+                             clique.status.observed_generation if errors else clique.metadata.generation,
+                             status.count(seen, terminating=manner.count_terminating))
+    new = status.clique_status(view, now)
+    if not manner.plain_conditions and "conditions" in new:
+        new["conditions"] += _gate_condition(clique, thought.held, now)
+    new["lastErrors"] = error_list(clique.status.last_errors, errors, now)
+    if clique.status.scheduled_replicas > 0 and new["scheduledReplicas"] == 0:
+        ctx.events.tell(POD_CLIQUE, clique, "AllScheduledReplicasLost", "no pod of the clique is scheduled any more", warning=True)
+    patch = status_patch(POD_CLIQUE, clique, new)
+    if patch is not None:
+        await ctx.client.patch(POD_CLIQUE, clique.name, clique.namespace, patch, subresource="status")
+
+
+def _gate_condition(clique: PodClique, held: dict[str, list[str]], now: str) -> list[Raw]:
+    """Why gates still hold, for people."""
+    before = clique.status.conditions
+    if held:
+        message = "; ".join(f"{len(pods)} pods wait: {reason}" for reason, pods in held.items())
+        return [with_condition(before, Condition(type=GATED, status="True", reason="GangNotReady", message=message), now)]
+    if condition(before, GATED) is None:
+        return []
+    return [with_condition(before, Condition(type=GATED, status="False", reason="GatesLifted", message="no pod is held back"), now)]
+
+
+# --- the controller --------------------------------------------------------------------------------------------------------------
+
+
+def _cliques_of_gang(gang: PodGang, read: Reader) -> Iterable[Key]:
+    value = f"{gang.namespace}/{gang.name}"
+    found = [*read.by(POD_CLIQUE, "gang", value), *read.by(POD_CLIQUE, "base gang", value)]
+    return [Key(clique.namespace, clique.name) for clique in found]
+
+
+def _cliques_of_set(pcs: PodCliqueSet, read: Reader) -> Iterable[Key]:
+    return [Key(clique.namespace, clique.name) for clique in read.by(POD_CLIQUE, "set", f"{pcs.namespace}/{pcs.name}")]
+
+
+def _gang_changed(before: PodGang | None, after: PodGang | None) -> bool:
+    if before is None or after is None:
+        return True
+    return (before.spec != after.spec or initialized(before) != initialized(after) or _scheduled(before) != _scheduled(after))
+
+
+def _set_changed(before: PodCliqueSet | None, after: PodCliqueSet | None) -> bool:
+    if before is None or after is None:
+        return before is None
+    return (before.metadata.generation != after.metadata.generation
+            or before.status.current_generation_hash != after.status.current_generation_hash
+            or update_target(before) != update_target(after))
+
+
+def update_target(pcs: PodCliqueSet) -> tuple[bool, int | None]:
+    return status.update_open(pcs.status.update_progress), rollout.current_replica(pcs.status.update_progress)
+
+
+def _cliques_with_sharing(template: object, read: Reader) -> Iterable[Key]:
+    """Cliques whose claims may come from a template that appeared or changed."""
+    return [Key(clique.namespace, clique.name) for clique in read.list(POD_CLIQUE)
+            if any(error.code == "ERR_SYNC_PCLQ_RESOURCE_CLAIM" for error in clique.status.last_errors)]
+
+
+def controller(op: Operator) -> Controller:
+    unseen = Unseen(POD)
+    return Controller(
+        "podclique", partial(reconcile, op, unseen),
+        (Watch(POD_CLIQUE, itself, asked_again), Watch(POD, owner(POD_CLIQUE)), Watch(POD_GANG, _cliques_of_gang, _gang_changed),
+         Watch(POD_CLIQUE_SET, _cliques_of_set, _set_changed), Watch(RESOURCE_CLAIM, owner(POD_CLIQUE), asked_again),
+         Watch(RESOURCE_CLAIM_TEMPLATE, _cliques_with_sharing)),
+        reads=(TOPOLOGY_BINDING,), indexes=INDEXES, workers=op.settings.workers.pod_clique, selectors=op.selectors)

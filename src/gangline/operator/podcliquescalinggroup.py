@@ -1,0 +1,239 @@
+"""PodCliqueScalingGroup → the cliques of each of its replicas.
+
+Made by podcliqueset.py; what it makes goes on to podclique.py. Pure thought: desired/cliques, rollout, termination,
+status.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import partial
+
+from gangline.api import names
+from gangline.api.grove import PodClique, PodCliqueScalingGroup, PodCliqueSet, ScalingGroupConfig
+from gangline.api.kinds import (
+    POD_CLIQUE,
+    POD_CLIQUE_SET,
+    RESOURCE_CLAIM,
+    RESOURCE_CLAIM_TEMPLATE,
+    SCALING_GROUP,
+)
+from gangline.api.meta import Object, Raw, condition
+from gangline.errors import GanglineError
+from gangline.operator import rollout, status, termination
+from gangline.operator.act import act
+from gangline.operator.desired import claims
+from gangline.operator.desired.cliques import grouped_clique
+from gangline.operator.desired.hashes import clique_hash
+from gangline.operator.desired.layout import Place, group_of, group_places
+from gangline.operator.look import INDEXES, Operator, asked_again, external_template, set_of
+from gangline.operator.plan import Create, Patch, Plan, Said, Step, changed, delete, missing_finalizer, without_finalizer
+from gangline.operator.podclique import update_target
+from gangline.operator.tell import error_list, status_patch
+from gangline.runtime import Again, Context, Controller, Key, Reader, Watch, itself, owner
+from gangline.runtime.clock import timestamp
+
+
+@dataclass(slots=True)
+class Look:
+    group: PodCliqueScalingGroup
+    pcs: PodCliqueSet
+    config: ScalingGroupConfig
+    replica: int
+    places: list[tuple[Place, ...]]
+    cliques: dict[str, PodClique]
+
+    def living(self, name: str) -> PodClique | None:
+        found = self.cliques.get(name)
+        return found if found is not None and not found.metadata.deleting else None
+
+    def members(self, index: int) -> list[PodClique]:
+        """Every living clique with that replica index, expected or not."""
+        return [clique for clique in self.cliques.values()
+                if clique.labels.get(names.SCALING_GROUP_REPLICA) == str(index) and not clique.metadata.deleting]
+
+
+async def reconcile(op: Operator, ctx: Context, key: Key) -> Again | None:
+    group = ctx.read.get(SCALING_GROUP, key.name, key.namespace)
+    if group is None:
+        return None
+    if group.metadata.deleting:
+        await _release(ctx, group)
+        return None
+    look = _look(ctx.read, group)
+    if look is None:
+        return None
+    now = timestamp(ctx.clock.now())
+    progress = rollout.group_progress(group, look.pcs, look.replica, now)
+    plan, progress, wait = think(op, ctx.read, look, progress, ctx.clock.now(), now)
+    if progress != group.status.update_progress and plan.writes:
+        await _tell(op, ctx, look, progress, list(plan.errors), now)
+    failures = await act(ctx, plan)
+    errors = [*plan.errors, *((failure.code, str(failure)) for failure in failures if not failure.stale)]
+    await _tell(op, ctx, look, progress, errors, now)
+    if failures:
+        raise GanglineError("; ".join(str(failure) for failure in failures))
+    return Again(wait) if wait is not None else None
+
+
+async def _release(ctx: Context, group: PodCliqueScalingGroup) -> None:
+    patch = without_finalizer(group, names.SCALING_GROUP_FINALIZER)
+    if patch is not None:
+        await ctx.client.patch(SCALING_GROUP, group.name, group.namespace, patch)
+
+
+def _look(read: Reader, group: PodCliqueScalingGroup) -> Look | None:
+    pcs, replica = set_of(read, group), group.labels.get(names.SET_REPLICA, "")
+    if pcs is None or not replica.isdigit() or pcs.status.current_generation_hash is None:
+        return None
+    config = group_of(pcs, group.name.removeprefix(f"{pcs.name}-{replica}-"))
+    if config is None:
+        return None
+    places = [group_places(pcs, int(replica), config, index) for index in range(group.spec.replicas)]
+    return Look(group, pcs, config, int(replica), places, {clique.name: clique for clique in read.owned(POD_CLIQUE, group.uid)})
+
+
+# --- think -----------------------------------------------------------------------------------------------------------------
+
+
+def think(op: Operator, read: Reader, look: Look, progress: Raw | None, now: float, stamp: str) -> tuple[Plan, Raw | None, float | None]:
+    """The plan, the progress of an update after it, and when to look again."""
+    plan, group = Plan(), look.group
+    first: list[Step] = []
+    patch = missing_finalizer(group, names.SCALING_GROUP_FINALIZER)
+    if patch is not None:
+        first.append(Patch(SCALING_GROUP, group.name, group.namespace, patch))
+    plan.stage([*first, *_claims(read, look, plan)])
+    if plan.errors:
+        return plan, progress, None
+    steps = [*_beyond(look, plan), *_missing(look, plan)]
+    wait: float | None = None
+    if not status.update_open(progress):
+        doom = termination.group_replicas(group, [look.members(index) for index in range(group.spec.replicas)],
+                                          termination.delay(look.pcs), now)
+        steps += _remove(look, doom.now, plan)
+        wait = doom.wait
+    elif not rollout.on_delete(look.pcs):
+        replaced = rollout.replace_group_replicas(group, progress, look.places, look.living,
+                                                  lambda place: clique_hash(look.pcs, place.template),
+                                                  look.pcs.status.current_generation_hash, stamp)
+        progress = replaced.progress
+        steps += _remove(look, replaced.remove, plan)
+    plan.stage(steps)
+    return plan, progress, wait
+
+
+def _claims(read: Reader, look: Look, plan: Plan) -> list[Step]:
+    sharing, group = look.config.resource_sharing, look.group
+    if not sharing:
+        return []
+    level = claims.Level(SCALING_GROUP, group, look.pcs.name, sharing, group.spec.replicas, {names.SCALING_GROUP: group.name},
+                         names.SCALING_GROUP_REPLICA)
+    live = read.owned(RESOURCE_CLAIM, group.uid)
+    there = {claim.name for claim in live}
+    try:
+        wanted = list(claims.claims(level, claims.internal_templates(look.pcs), partial(external_template, read)))
+    except claims.MissingTemplate as error:
+        plan.errors.append(("ERR_SYNC_PCSG_RESOURCE_CLAIM", str(error)))
+        return []
+    steps: list[Step] = [Create(RESOURCE_CLAIM, claim, "ERR_SYNC_PCSG_RESOURCE_CLAIM") for claim in wanted
+                         if claim["metadata"]["name"] not in there]
+    return steps + [delete(RESOURCE_CLAIM, claim, "ERR_SYNC_PCSG_RESOURCE_CLAIM") for claim in claims.surplus(level, live)
+                    if not claim.metadata.deleting]
+
+
+def _beyond(look: Look, plan: Plan) -> list[Step]:
+    """Replicas above the group's size, highest first."""
+    indices = {int(index) for clique in look.cliques.values() if not clique.metadata.deleting
+               and (index := clique.labels.get(names.SCALING_GROUP_REPLICA, "")).isdigit()}
+    return _remove(look, sorted((index for index in indices if index >= look.group.spec.replicas), reverse=True), plan)
+
+
+def _remove(look: Look, indices: Iterable[int], plan: Plan) -> list[Step]:
+    steps: list[Step] = []
+    for index in indices:
+        steps += [delete(POD_CLIQUE, clique, "ERR_DELETE_PODCLIQUE") for clique in look.members(index)]
+        plan.events.append(Said(SCALING_GROUP, look.group, "PodCliqueScalingGroupReplicaDeleteSuccessful", f"deleted replica {index}"))
+    return steps
+
+
+def _missing(look: Look, plan: Plan) -> list[Step]:
+    """Cliques that are not there; under OnDelete also those that differ from their template."""
+    steps: list[Step] = []
+    patching = rollout.on_delete(look.pcs)
+    for place in (place for replica in look.places for place in replica):
+        live = look.cliques.get(place.name)
+        if live is None:
+            steps.append(Create(POD_CLIQUE, grouped_clique(look.pcs, look.group, place), "ERR_CREATE_PODCLIQUE"))
+            plan.events.append(Said(SCALING_GROUP, look.group, "PodCliqueCreateSuccessful", f"created PodClique {place.name}"))
+        elif patching and not live.metadata.deleting:
+            patch = changed(POD_CLIQUE, live, grouped_clique(look.pcs, look.group, place, live))
+            if patch is not None:
+                steps.append(Patch(POD_CLIQUE, live.name, live.namespace, patch, code="ERR_CREATE_OR_UPDATE_PODCLIQUE"))
+    return steps
+
+
+# --- tell --------------------------------------------------------------------------------------------------------------------
+
+
+async def _tell(op: Operator, ctx: Context, look: Look, progress: Raw | None, errors: list[tuple[str, str]], now: str) -> None:
+    group = look.group
+    observed = group.status.observed_generation if errors else group.metadata.generation
+    new = status.group_status(status.GroupView(group, look.pcs, look.places, look.living, progress, observed), now)
+    new["lastErrors"] = error_list(group.status.last_errors, errors, now)
+    if group.status.scheduled_replicas > 0 and new["scheduledReplicas"] == 0:
+        ctx.events.tell(SCALING_GROUP, group, "AllScheduledReplicasLost", "no replica of the group is scheduled any more", warning=True)
+    patch = status_patch(SCALING_GROUP, group, new)
+    if patch is not None:
+        await ctx.client.patch(SCALING_GROUP, group.name, group.namespace, patch, subresource="status")
+
+
+# --- the controller --------------------------------------------------------------------------------------------------------------
+
+
+def _groups_of_set(pcs: PodCliqueSet, read: Reader) -> Iterable[Key]:
+    return [Key(group.namespace, group.name) for group in read.owned(SCALING_GROUP, pcs.uid)]
+
+
+def _set_changed(before: PodCliqueSet | None, after: PodCliqueSet | None) -> bool:
+    if before is None or after is None:
+        return before is None
+    return (before.metadata.generation != after.metadata.generation or update_target(before) != update_target(after)
+            or before.status.current_generation_hash != after.status.current_generation_hash)
+
+
+def _clique_matters(before: PodClique | None, after: PodClique | None) -> bool:
+    if before is None or after is None:
+        return True
+    old, new = before.status, after.status
+    return asked_again(before, after) or _essence(before) != _essence(after) or old.update_progress != new.update_progress
+
+
+def _essence(clique: PodClique) -> tuple[object, ...]:
+    found = clique.status
+    return (found.ready_replicas, found.scheduled_replicas, found.updated_replicas, found.current_pod_template_hash,
+            found.current_pod_clique_set_generation_hash, condition(found.conditions, status.BREACHED),
+            condition(found.conditions, status.SCHEDULED))
+
+
+def _conditions_changed(before: PodCliqueScalingGroup | None, after: PodCliqueScalingGroup | None) -> bool:
+    """The set's controller writes one condition here."""
+    if before is None or after is None:
+        return True
+    return asked_again(before, after) or condition(before.status.conditions, status.TERMINATING) != condition(
+        after.status.conditions, status.TERMINATING)
+
+
+def _groups_in_trouble(template: Object, read: Reader) -> Iterable[Key]:
+    return [Key(group.namespace, group.name) for group in read.list(SCALING_GROUP)
+            if any(error.code == "ERR_SYNC_PCSG_RESOURCE_CLAIM" for error in group.status.last_errors)]
+
+
+def controller(op: Operator) -> Controller:
+    return Controller(
+        "podcliquescalinggroup", partial(reconcile, op),
+        (Watch(SCALING_GROUP, itself, _conditions_changed), Watch(POD_CLIQUE, owner(SCALING_GROUP), _clique_matters),
+         Watch(POD_CLIQUE_SET, _groups_of_set, _set_changed), Watch(RESOURCE_CLAIM, owner(SCALING_GROUP), asked_again),
+         Watch(RESOURCE_CLAIM_TEMPLATE, _groups_in_trouble)),
+        indexes=INDEXES, workers=op.settings.workers.scaling_group, selectors=op.selectors)

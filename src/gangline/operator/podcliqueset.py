@@ -1,0 +1,443 @@
+"""PodCliqueSet → everything it owns: access, services, autoscalers, claims, cliques, scaling groups, gangs.
+
+The first controller of the journey. Pure thought: desired/*, rollout, termination, status. Stages keep upstream's
+order, so that what cannot be made stops what depends on it, and lastErrors says why.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from gangline.api import names
+from gangline.api.grove import (
+    ClusterTopologyBinding,
+    PodClique,
+    PodCliqueScalingGroup,
+    PodCliqueSet,
+    PodGang,
+)
+from gangline.api.kinds import (
+    COMPUTE_DOMAIN,
+    HPA,
+    POD_CLIQUE,
+    POD_CLIQUE_SET,
+    POD_GANG,
+    RESOURCE_CLAIM,
+    RESOURCE_CLAIM_TEMPLATE,
+    ROLE,
+    ROLE_BINDING,
+    SCALING_GROUP,
+    SECRET,
+    SERVICE,
+    SERVICE_ACCOUNT,
+    TOPOLOGY_BINDING,
+    Kind,
+)
+from gangline.api.meta import Condition, Object, Raw, condition
+from gangline.errors import GanglineError
+from gangline.operator import rollout, status, termination
+from gangline.operator.act import act
+from gangline.operator.backends import NoBackend
+from gangline.operator.desired import access, autoscalers, claims, mnnvl, services, topology
+from gangline.operator.desired.cliques import standalone_clique
+from gangline.operator.desired.gangs import pod_gang
+from gangline.operator.desired.groups import scaling_group
+from gangline.operator.desired.hashes import set_hash
+from gangline.operator.desired.layout import gang_places, standalone_places
+from gangline.operator.look import (
+    INDEXES,
+    Operator,
+    asked_again,
+    cliques_of_set,
+    external_template,
+    set_key,
+)
+from gangline.operator.plan import (
+    Create,
+    Delete,
+    Patch,
+    Plan,
+    Said,
+    Step,
+    changed,
+    condition_raw,
+    delete,
+    missing_finalizer,
+    with_condition,
+    without_finalizer,
+)
+from gangline.operator.tell import error_list, status_patch
+from gangline.rules.times import seconds
+from gangline.runtime import Again, Context, Controller, Key, Reader, Watch, itself, owner
+from gangline.runtime.clock import timestamp
+
+
+@dataclass(slots=True)
+class Look:
+    """What is, for one set."""
+
+    pcs: PodCliqueSet
+    cliques: dict[str, PodClique]
+    """Every clique of the set, standalone and grouped, by name."""
+    groups: dict[str, PodCliqueScalingGroup]
+    gangs: dict[str, PodGang]
+    binding: ClusterTopologyBinding | None
+    set_hash: str
+    progress: Raw | None
+    doom: termination.Doom = field(default_factory=termination.Doom)
+
+    def living_clique(self, name: str) -> PodClique | None:
+        found = self.cliques.get(name)
+        return found if found is not None and not found.metadata.deleting else None
+
+    def living_group(self, name: str) -> PodCliqueScalingGroup | None:
+        found = self.groups.get(name)
+        return found if found is not None and not found.metadata.deleting else None
+
+
+async def reconcile(op: Operator, ctx: Context, key: Key) -> Again | None:
+    pcs = ctx.read.get(POD_CLIQUE_SET, key.name, key.namespace)
+    if pcs is None:
+        return None
+    if pcs.metadata.deleting:
+        await _release(ctx, pcs)
+        return None
+    now = timestamp(ctx.clock.now())
+    pcs = await _note_hash(ctx, pcs, now)
+    look = _look(ctx.read, op, pcs)
+    look.doom = _doom(look, ctx.clock.now())
+    look.progress = rollout.next_replica(_view(op, look, None), look.doom.now, now)
+    plan = think(op, ctx.read, look, now)
+    failures = await act(ctx, plan)
+    errors = [*plan.errors, *((failure.code, str(failure)) for failure in failures if not failure.stale)]
+    await _tell(op, ctx, look, errors, now)
+    if failures:
+        raise GanglineError("; ".join(str(failure) for failure in failures))
+    return Again(look.doom.wait) if look.doom.wait is not None else None
+
+
+async def _note_hash(ctx: Context, pcs: PodCliqueSet, now: str) -> PodCliqueSet:
+    """A new template hash is written down before anything acts on it."""
+    new = set_hash(pcs)
+    if pcs.status.current_generation_hash == new:
+        return pcs
+    progress = rollout.set_progress(pcs, new, now)
+    patch: Raw = {"status": {"currentGenerationHash": new, "replicas": pcs.spec.replicas, "updatedReplicas": 0,
+                             "availableReplicas": pcs.status.available_replicas}}
+    if progress != pcs.status.update_progress:
+        patch["status"]["updateProgress"] = dict.fromkeys(pcs.status.update_progress or {}) | (progress or {})
+    return await ctx.client.patch(POD_CLIQUE_SET, pcs.name, pcs.namespace, patch, subresource="status")
+
+
+async def _release(ctx: Context, pcs: PodCliqueSet) -> None:
+    """ComputeDomains carry a finalizer of ours; everything else is left to garbage collection."""
+    for domain in ctx.read.owned(COMPUTE_DOMAIN, pcs.uid):
+        await _free_domain(ctx, domain)
+    patch = without_finalizer(pcs, names.SET_FINALIZER)
+    if patch is not None:
+        await ctx.client.patch(POD_CLIQUE_SET, pcs.name, pcs.namespace, patch)
+
+
+async def _free_domain(ctx: Context, domain: Object) -> None:
+    patch = without_finalizer(domain, names.COMPUTE_DOMAIN_FINALIZER)
+    if patch is not None:
+        await ctx.client.patch(COMPUTE_DOMAIN, domain.name, domain.namespace, patch)
+    if not domain.metadata.deleting:
+        await ctx.client.delete(COMPUTE_DOMAIN, domain.name, domain.namespace, uid=domain.uid)
+
+
+def _look(read: Reader, op: Operator, pcs: PodCliqueSet) -> Look:
+    return Look(pcs, {clique.name: clique for clique in cliques_of_set(read, pcs)},
+                {group.name: group for group in read.owned(SCALING_GROUP, pcs.uid)},
+                {gang.name: gang for gang in read.owned(POD_GANG, pcs.uid)},
+                op.binding(read, pcs), set_hash(pcs), pcs.status.update_progress)
+
+
+def _view(op: Operator, look: Look, observed: int | None) -> status.SetView:
+    gangs = sorted((gang for gang in look.gangs.values() if not gang.metadata.deleting), key=lambda gang: gang.name)
+    return status.SetView(look.pcs, look.living_clique, look.living_group, gangs, look.set_hash, look.progress, observed,
+                          op.settings.topology_aware, look.binding)
+
+
+def _doom(look: Look, now: float) -> termination.Doom:
+    """Which replicas of the set must end as gangs."""
+    grace = termination.delay(look.pcs)
+    waits: dict[int, float] = {}
+    for replica in range(look.pcs.spec.replicas):
+        cliques = [look.living_clique(place.name) for place in standalone_places(look.pcs, replica)]
+        groups = [group for config in look.pcs.spec.template.pod_clique_scaling_groups
+                  if (group := look.living_group(names.scaling_group(look.pcs.name, replica, config.name))) is not None]
+        wait = termination.set_replica(cliques, groups, grace, now)
+        if wait is not None:
+            waits[replica] = wait
+    return termination.set_replicas(waits)
+
+
+# --- think -----------------------------------------------------------------------------------------------------------------
+
+
+def think(op: Operator, read: Reader, look: Look, now: str) -> Plan:
+    """Everything the set should own, in stages."""
+    plan, pcs = Plan(), look.pcs
+    first: list[Step] = []
+    patch = missing_finalizer(pcs, names.SET_FINALIZER)
+    if patch is not None:
+        first.append(Patch(POD_CLIQUE_SET, pcs.name, pcs.namespace, patch))
+    first += [*_access(read, pcs), *_services(op, read, pcs), *_autoscalers(read, pcs), *_domains(op, read, pcs),
+              *_claims(read, pcs, plan), *_terminate(look, plan, now)]
+    plan.stage(first)
+    if plan.errors or not _token_ready(op, read, pcs):
+        return plan
+    plan.stage(_cliques(look, plan))
+    plan.stage([*_groups(look, plan), *_gangs(op, read, look, plan)])
+    return plan
+
+
+def _ensure(read: Reader, kind: Kind[Any], pcs: PodCliqueSet, wanted: Iterable[Raw], code: str, *, update: bool = True) -> list[Step]:
+    """Creates and patches that make the set's objects of a kind as wanted."""
+    live = {obj.name: obj for obj in read.owned(kind, pcs.uid)}
+    steps: list[Step] = []
+    for obj in wanted:
+        found = live.get(obj["metadata"]["name"])
+        if found is None:
+            steps.append(Create(kind, obj, code))
+        elif update and not found.metadata.deleting:
+            patch = changed(kind, found, obj)
+            if patch is not None:
+                steps.append(Patch(kind, found.name, found.namespace, patch, code=code))
+    return steps
+
+
+def _surplus(read: Reader, kind: Kind[Any], pcs: PodCliqueSet, wanted: Sequence[Raw], code: str) -> list[Step]:
+    keep = {obj["metadata"]["name"] for obj in wanted}
+    return [delete(kind, obj, code) for obj in read.owned(kind, pcs.uid) if obj.name not in keep and not obj.metadata.deleting]
+
+
+def _access(read: Reader, pcs: PodCliqueSet) -> list[Step]:
+    return [*_ensure(read, SERVICE_ACCOUNT, pcs, [access.service_account(pcs)], "ERR_SYNC_SERVICEACCOUNT"),
+            *_ensure(read, ROLE, pcs, [access.role(pcs)], "ERR_SYNC_ROLE", update=False),
+            *_ensure(read, ROLE_BINDING, pcs, [access.role_binding(pcs)], "ERR_SYNC_ROLEBINDING", update=False),
+            *_ensure(read, SECRET, pcs, [access.token_secret(pcs)], "ERR_CREATE_SECRET", update=False)]
+
+
+def _token_ready(op: Operator, read: Reader, pcs: PodCliqueSet) -> bool:
+    """Whether cliques may be made: where one waits for another, its init container needs the token first."""
+    if not op.settings.manner.token_first:
+        return True
+    secret = read.get(SECRET, names.token_secret(pcs.name), pcs.namespace)
+    return secret is not None and bool(secret.data.get("token"))
+
+
+def _services(op: Operator, read: Reader, pcs: PodCliqueSet) -> list[Step]:
+    wanted = [services.service(pcs, replica) for replica in range(pcs.spec.replicas)]
+    steps = _ensure(read, SERVICE, pcs, wanted, "ERR_SYNC_PODCLIQUESET_SERVICE")
+    return steps if op.settings.manner.keep_services else \
+        steps + _surplus(read, SERVICE, pcs, wanted, "ERR_DELETE_PODCLIQUESET_SERVICE")
+
+
+def _autoscalers(read: Reader, pcs: PodCliqueSet) -> list[Step]:
+    wanted = list(autoscalers.autoscalers(pcs))
+    return [*_ensure(read, HPA, pcs, wanted, "ERR_SYNC_HPA"), *_surplus(read, HPA, pcs, wanted, "ERR_DELETE_HPA")]
+
+
+def _domains(op: Operator, read: Reader, pcs: PodCliqueSet) -> list[Step]:
+    if not op.settings.auto_mnnvl:
+        return []
+    wanted = list(mnnvl.compute_domains(pcs))
+    if not wanted and op.settings.manner.keep_compute_domains:
+        return []
+    keep = {obj["metadata"]["name"] for obj in wanted}
+    steps: list[Step] = list(_ensure(read, COMPUTE_DOMAIN, pcs, wanted, "ERR_SYNC_COMPUTEDOMAIN", update=False))
+    for domain in read.owned(COMPUTE_DOMAIN, pcs.uid):
+        if domain.name not in keep:
+            patch = without_finalizer(domain, names.COMPUTE_DOMAIN_FINALIZER)
+            if patch is not None:
+                steps.append(Patch(COMPUTE_DOMAIN, domain.name, domain.namespace, patch, code="ERR_DELETE_COMPUTEDOMAIN"))
+            elif not domain.metadata.deleting:
+                steps.append(delete(COMPUTE_DOMAIN, domain, "ERR_DELETE_COMPUTEDOMAIN"))
+    return steps
+
+
+def _claims(read: Reader, pcs: PodCliqueSet, plan: Plan) -> list[Step]:
+    sharing = pcs.spec.template.resource_sharing
+    if not sharing:
+        return []
+    level = claims.Level(POD_CLIQUE_SET, pcs, pcs.name, sharing, pcs.spec.replicas, {}, names.SET_REPLICA)
+    live = read.owned(RESOURCE_CLAIM, pcs.uid)
+    there = {claim.name for claim in live}
+    try:
+        wanted = list(claims.claims(level, claims.internal_templates(pcs), partial(external_template, read)))
+    except claims.MissingTemplate as error:
+        plan.errors.append(("ERR_SYNC_PCS_RESOURCE_CLAIM", str(error)))
+        return []
+    steps: list[Step] = [Create(RESOURCE_CLAIM, claim, "ERR_SYNC_PCS_RESOURCE_CLAIM") for claim in wanted
+                         if claim["metadata"]["name"] not in there]
+    return steps + [delete(RESOURCE_CLAIM, claim, "ERR_DELETE_PCS_RESOURCE_CLAIM") for claim in claims.surplus(level, live)
+                    if not claim.metadata.deleting]
+
+
+def _terminate(look: Look, plan: Plan, now: str) -> list[Step]:
+    """Replicas of the set that end as gangs: all their cliques go, their scaling groups say so."""
+    steps: list[Step] = []
+    for replica in look.doom.now:
+        mine = [clique for clique in look.cliques.values()
+                if clique.labels.get(names.SET_REPLICA) == str(replica) and not clique.metadata.deleting]
+        steps += [delete(POD_CLIQUE, clique, "ERR_DELETE_PCS_REPLICA") for clique in mine]
+        for group in look.groups.values():
+            if group.labels.get(names.SET_REPLICA) == str(replica):
+                steps.append(_terminating(group, now))
+        plan.events.append(Said(POD_CLIQUE_SET, look.pcs, "PodCliqueSetReplicaDeleteSuccessful",
+                                f"replica {replica} was below its minimum for longer than {look.pcs.spec.template.termination_delay}; "
+                                "its cliques start again"))
+    return steps
+
+
+def _terminating(group: PodCliqueScalingGroup, now: str) -> Patch:
+    new = Condition(type=status.TERMINATING, status="True", reason="GangTerminationActive", message="the set's replica is ended as a gang")
+    others = [condition_raw(each) for each in group.status.conditions if each.type != status.TERMINATING]
+    body = {"conditions": [*others, with_condition(group.status.conditions, new, now)]}
+    return Patch(SCALING_GROUP, group.name, group.namespace, {"status": body}, "status", "ERR_DELETE_PCS_REPLICA")
+
+
+def _cliques(look: Look, plan: Plan) -> list[Step]:
+    pcs, steps = look.pcs, list[Step]()
+    for replica in range(pcs.spec.replicas):
+        for place in standalone_places(pcs, replica):
+            live = look.cliques.get(place.name)
+            wanted = standalone_clique(pcs, place, live)
+            steps += _clique(pcs, live, wanted, plan)
+    extra = [clique for clique in look.cliques.values() if clique.labels.get(names.COMPONENT) == names.FOR_STANDALONE_CLIQUE
+             and _beyond(clique, pcs) and not clique.metadata.deleting]
+    plan.events += [Said(POD_CLIQUE_SET, pcs, "PodCliqueDeleteSuccessful", f"deleted PodClique {clique.name}") for clique in extra]
+    return steps + [delete(POD_CLIQUE, clique, "ERR_DELETE_PODCLIQUE") for clique in extra]
+
+
+def _clique(pcs: PodCliqueSet, live: PodClique | None, wanted: Raw, plan: Plan) -> list[Step]:
+    if live is None:
+        plan.events.append(Said(POD_CLIQUE_SET, pcs, "PodCliqueCreateSuccessful", f"created PodClique {wanted['metadata']['name']}"))
+        return [Create(POD_CLIQUE, wanted, "ERR_CREATE_PODCLIQUE")]
+    patch = changed(POD_CLIQUE, live, wanted) if not live.metadata.deleting else None
+    return [Patch(POD_CLIQUE, live.name, live.namespace, patch, code="ERR_CREATE_OR_UPDATE_PODCLIQUE")] if patch is not None else []
+
+
+def _beyond(obj: Object, pcs: PodCliqueSet) -> bool:
+    """Whether an object belongs to a replica that the set no longer has."""
+    index = obj.labels.get(names.SET_REPLICA, "")
+    return not index.isdigit() or int(index) >= pcs.spec.replicas
+
+
+def _groups(look: Look, plan: Plan) -> list[Step]:
+    pcs, steps, keep = look.pcs, list[Step](), set[str]()
+    for replica in range(pcs.spec.replicas):
+        for config in pcs.spec.template.pod_clique_scaling_groups:
+            name = names.scaling_group(pcs.name, replica, config.name)
+            keep.add(name)
+            live = look.groups.get(name)
+            wanted = scaling_group(pcs, replica, config, live)
+            if live is None:
+                steps.append(Create(SCALING_GROUP, wanted, "ERR_CREATE_PODCLIQUESCALINGGROUP"))
+                plan.events.append(Said(POD_CLIQUE_SET, pcs, "PodCliqueScalingGroupCreateSuccessful", f"created scaling group {name}"))
+            elif (patch := changed(SCALING_GROUP, live, wanted)) is not None and not live.metadata.deleting:
+                steps.append(Patch(SCALING_GROUP, name, pcs.namespace, patch, code="ERR_SYNC_PODCLIQUESCALINGGROUP"))
+    extra = [group for group in look.groups.values() if group.name not in keep and not group.metadata.deleting]
+    plan.events += [Said(POD_CLIQUE_SET, pcs, "PodCliqueScalingGroupDeleteSuccessful", f"deleted scaling group {group.name}")
+                    for group in extra]
+    return steps + [delete(SCALING_GROUP, group, "ERR_DELETE_PODCLIQUESCALINGGROUP") for group in extra]
+
+
+def _gangs(op: Operator, read: Reader, look: Look, plan: Plan) -> list[Step]:
+    """Gangs that are missing, made empty; podgang.py fills them. Gangs that nobody asks for go."""
+    pcs = look.pcs
+    try:
+        selection = op.registry.for_set(pcs)
+    except NoBackend as error:
+        plan.errors.append(("ERR_CREATE_OR_PATCH_PODGANG", str(error)))
+        return []
+    sizes = {name: group.spec.replicas for name, group in look.groups.items()}
+    wanted = {place.name: place for place in gang_places(pcs, sizes)}
+    levels = op.levels(read, pcs)
+    steps: list[Step] = [Create(POD_GANG, pod_gang(pcs, place, lambda name: (), selection.chosen, levels), "ERR_CREATE_PODGANG")
+                         for name, place in wanted.items() if name not in look.gangs]
+    extra = [gang for name, gang in look.gangs.items() if name not in wanted and not gang.metadata.deleting]
+    plan.events += [Said(POD_CLIQUE_SET, pcs, "PodGangDeleteSuccessful", f"deleted PodGang {gang.name}") for gang in extra]
+    return steps + [Delete(POD_GANG, gang.name, gang.namespace, gang.uid, "ERR_DELETE_EXCESS_PODGANG") for gang in extra]
+
+
+# --- tell --------------------------------------------------------------------------------------------------------------------
+
+
+async def _tell(op: Operator, ctx: Context, look: Look, errors: list[tuple[str, str]], now: str) -> None:
+    pcs = look.pcs
+    observed = pcs.status.observed_generation if errors else pcs.metadata.generation
+    new = status.set_status(_view(op, look, observed), now)
+    new["lastErrors"] = error_list(pcs.status.last_errors, errors, now)
+    patch = status_patch(POD_CLIQUE_SET, pcs, new)
+    if patch is not None:
+        await ctx.client.patch(POD_CLIQUE_SET, pcs.name, pcs.namespace, patch, subresource="status")
+
+
+# --- the controller --------------------------------------------------------------------------------------------------------------
+
+
+def _clique_matters(before: PodClique | None, after: PodClique | None) -> bool:
+    if before is None or after is None:
+        return after is None
+    return asked_again(before, after) or _essence(before) != _essence(after)
+
+
+def _essence(clique: PodClique) -> tuple[object, ...]:
+    """What of a clique's status the set looks at."""
+    found = clique.status
+    breach = condition(found.conditions, status.BREACHED)
+    return (found.ready_replicas, found.scheduled_replicas, found.updated_replicas, found.current_pod_template_hash,
+            found.current_pod_clique_set_generation_hash, found.update_progress, breach and breach.status,
+            breach and seconds(breach.last_transition_time))
+
+
+def _group_matters(before: PodCliqueScalingGroup | None, after: PodCliqueScalingGroup | None) -> bool:
+    if before is None or after is None:
+        return after is None
+    old, new = before.status, after.status
+    return asked_again(before, after) or (old.available_replicas, old.updated_replicas, old.current_pod_clique_set_generation_hash,
+                                          old.update_progress, old.conditions) != (
+        new.available_replicas, new.updated_replicas, new.current_pod_clique_set_generation_hash, new.update_progress, new.conditions)
+
+
+def _gang_matters(before: PodGang | None, after: PodGang | None) -> bool:
+    return before is None or after is None or before.status != after.status
+
+
+def _gone_or_edited(before: Object | None, after: Object | None) -> bool:
+    """A child that someone removed or changed."""
+    return after is None or (before is not None and asked_again(before, after))
+
+
+def _token_came(before: Any, after: Any) -> bool:
+    return after is None or bool(after.data.get("token")) != bool(before and before.data.get("token"))
+
+
+def _sets_of_binding(binding: ClusterTopologyBinding, read: Reader) -> Iterable[Key]:
+    return [Key(pcs.namespace, pcs.name) for pcs in read.list(POD_CLIQUE_SET) if topology.topology_name(pcs) == binding.name]
+
+
+def _sets_in_trouble(template: Object, read: Reader) -> Iterable[Key]:
+    """Sets that may have waited for a ResourceClaimTemplate."""
+    return [Key(pcs.namespace, pcs.name) for pcs in read.list(POD_CLIQUE_SET)
+            if any(error.code == "ERR_SYNC_PCS_RESOURCE_CLAIM" for error in pcs.status.last_errors)]
+
+
+def controller(op: Operator) -> Controller:
+    mine: Callable[[Kind[Any]], Watch] = lambda kind: Watch(kind, owner(POD_CLIQUE_SET), _gone_or_edited)  # noqa: E731
+    return Controller(
+        "podcliqueset", partial(reconcile, op),
+        (Watch(POD_CLIQUE_SET, itself, asked_again), Watch(POD_CLIQUE, set_key, _clique_matters),
+         Watch(SCALING_GROUP, set_key, _group_matters), Watch(POD_GANG, set_key, _gang_matters),
+         Watch(SECRET, owner(POD_CLIQUE_SET), _token_came),
+         Watch(TOPOLOGY_BINDING, _sets_of_binding), Watch(RESOURCE_CLAIM_TEMPLATE, _sets_in_trouble),
+         *map(mine, (SERVICE_ACCOUNT, ROLE, ROLE_BINDING, SERVICE, HPA, COMPUTE_DOMAIN, RESOURCE_CLAIM))),
+        indexes=INDEXES, workers=op.settings.workers.pod_clique_set, selectors=op.selectors)
+
+

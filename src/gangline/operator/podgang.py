@@ -1,0 +1,220 @@
+"""PodGang → the scheduler's own objects, and the way back into PodGang.status.
+
+podcliqueset.py makes and removes gangs; here each one is kept in step with its set and its pods, translated by its
+backend, and told how it fares.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import msgspec
+
+from gangline.api import names
+from gangline.api.core import Pod
+from gangline.api.grove import ClusterTopologyBinding, PodClique, PodCliqueSet, PodGang
+from gangline.api.kinds import POD, POD_CLIQUE, POD_CLIQUE_SET, POD_GANG, TOPOLOGY_BINDING, Kind, reference
+from gangline.api.meta import Model, Object, Raw, as_raw
+from gangline.errors import GanglineError
+from gangline.operator import gangs
+from gangline.operator.act import act
+from gangline.operator.backends import NoBackend, Selection
+from gangline.operator.backends.contract import CannotTranslate, Facts, GangObject, PodGangInfo
+from gangline.operator.desired import topology
+from gangline.operator.desired.gangs import pod_gang
+from gangline.operator.desired.layout import gang_place
+from gangline.operator.desired.pods import names_by_clique, ready, scheduled
+from gangline.operator.look import (
+    INDEXES,
+    Operator,
+    asked_again,
+    gang_info,
+    gang_key,
+    live_objects,
+    pods_of_gang,
+    set_of,
+)
+from gangline.operator.plan import Apply, Create, Patch, Plan, Said, Step, changed, delete
+from gangline.operator.tell import status_patch
+from gangline.runtime import Again, Context, Controller, Key, Reader, Watch, itself, owner
+from gangline.runtime.clock import timestamp
+
+CREATION = "gangline-creation"
+"""The field manager of what is set once and then left to others."""
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    gang: PodGang
+    pcs: PodCliqueSet
+    pods: Sequence[Pod]
+    cliques: dict[str, PodClique]
+    live: list[tuple[Kind[Any], Object]]
+    selection: Selection
+    facts: Facts
+
+
+async def reconcile(op: Operator, ctx: Context, key: Key) -> Again | None:
+    gang = ctx.read.get(POD_GANG, key.name, key.namespace)
+    if gang is None or gang.metadata.deleting or gang.labels.get(names.MANAGED_BY) != names.GROVE_OPERATOR:
+        return None
+    look = _look(op, ctx.read, gang)
+    if look is None:
+        return None
+    plan, info, trouble = think(op, ctx.read, look)
+    failures = await act(ctx, plan)
+    trouble = trouble or "; ".join(str(failure) for failure in failures)
+    await _tell(op, ctx, look, info, trouble)
+    if failures:
+        raise GanglineError(trouble)
+    return None
+
+
+def _look(op: Operator, read: Reader, gang: PodGang) -> Look | None:
+    pcs = set_of(read, gang)
+    if pcs is None or pcs.metadata.deleting:
+        return None
+    try:
+        selection = op.registry.for_set(pcs)
+    except NoBackend:
+        return None
+    cliques = {clique.name: clique for clique in read.by(POD_CLIQUE, "gang", f"{gang.namespace}/{gang.name}")
+               if not clique.metadata.deleting}
+    return Look(gang, pcs, pods_of_gang(read, gang), cliques, live_objects(op, read, gang), selection,
+                op.registry.facts(op.facts(read), selection))
+
+
+def think(op: Operator, read: Reader, look: Look) -> tuple[Plan, PodGangInfo, str]:
+    """The plan, the gang as its backend sees it after the plan, and what stands in the way of its translation."""
+    plan, gang, wanted = Plan(), look.gang, _wanted(op, read, look)
+    if wanted is not None:
+        patch = changed(POD_GANG, gang, wanted)
+        if patch is not None:
+            plan.stage([Patch(POD_GANG, gang.name, gang.namespace, patch, code="ERR_CREATE_OR_PATCH_PODGANG")])
+        gang = _merged(gang, wanted)
+    info = gang_info(gang, look.pcs, look.selection, look.facts, look.live, look.pods)
+    try:
+        objects = list(look.selection.backend.gang_objects(info, look.facts))
+    except CannotTranslate as error:
+        plan.events.append(Said(POD_GANG, look.gang, f"{look.selection.backend.name.upper()}BackendMappingFailed", str(error), True))
+        return plan, info, str(error)
+    plan.stage(_sync(look, objects))
+    return plan, info, ""
+
+
+def _wanted(op: Operator, read: Reader, look: Look) -> Raw | None:
+    place = gang_place(look.pcs, look.gang.name)
+    if place is None or place.replica >= look.pcs.spec.replicas:
+        return None
+    pods = names_by_clique(look.pods, look.gang.name)
+    return pod_gang(look.pcs, place, lambda name: pods.get(name, ()), look.selection.chosen, op.levels(read, look.pcs), look.gang)
+
+
+def _merged(gang: PodGang, wanted: Raw) -> PodGang:
+    """The gang as it will be once the plan is carried out."""
+    view = msgspec.convert(wanted, PodGang, strict=False)
+    meta = msgspec.structs.replace(gang.metadata, labels=view.labels, annotations=view.annotations)
+    return msgspec.structs.replace(gang, metadata=meta, spec=view.spec)
+
+
+# --- the scheduler's own objects -------------------------------------------------------------------------------------------
+
+
+def _sync(look: Look, objects: Sequence[GangObject]) -> list[Step]:
+    live = {(kind, obj.name): obj for kind, obj in look.live}
+    steps: list[Step] = []
+    for each in objects:
+        wanted = each.obj | {"metadata": each.obj["metadata"] | {"ownerReferences": [reference(POD_GANG, look.gang)]}}
+        found = live.pop((each.kind, wanted["metadata"]["name"]), None)
+        steps += _write(each, wanted, found)
+    return steps + [delete(kind, obj) for (kind, _), obj in live.items() if not obj.metadata.deleting]
+
+
+def _write(each: GangObject, wanted: Raw, live: Object | None) -> list[Step]:
+    if live is None:
+        return [Create(each.kind, _joined(wanted, each.once))]
+    if live.metadata.deleting or _as_wanted(each, wanted, live):
+        return []
+    steps: list[Step] = [Apply(each.kind, wanted)]
+    if each.once:
+        kept = {key: value for key, value in (_spec_of(live)).items() if key in each.once.get("spec", {})}
+        meta = {"name": live.name, "namespace": live.namespace}
+        steps.append(Apply(each.kind, {"metadata": meta, "spec": kept}, manager=CREATION))
+    return steps
+
+
+def _joined(wanted: Raw, once: Raw) -> Raw:
+    return wanted | {"spec": wanted["spec"] | once.get("spec", {})}
+
+
+def _as_wanted(each: GangObject, wanted: Raw, live: Object) -> bool:
+    """Whether the live object has everything we own, and nothing of ours that is no longer wanted."""
+    have, want = _spec_of(live), _through(each.kind, wanted)
+    stale = [key for key in each.owns if key in have and key not in want]
+    missing = any(have.get(key) != value for key, value in want.items())
+    meta = wanted["metadata"]
+    marks = all(live.labels.get(key) == value for key, value in (meta.get("labels") or {}).items())
+    notes = all(live.annotations.get(key) == value for key, value in (meta.get("annotations") or {}).items())
+    return not stale and not missing and marks and notes
+
+
+def _through(kind: Kind[Any], wanted: Raw) -> Raw:
+    """A wanted spec in the form of the kind's typed view, so that both sides compare alike."""
+    return _spec_of(msgspec.convert(wanted, kind.type, strict=False))
+
+
+def _spec_of(obj: Object) -> Raw:
+    spec = getattr(obj, "spec", None)
+    return as_raw(spec) if isinstance(spec, Model) else dict(spec or {})
+
+
+# --- tell --------------------------------------------------------------------------------------------------------------------
+
+
+async def _tell(op: Operator, ctx: Context, look: Look, info: PodGangInfo, trouble: str) -> None:
+    says = look.selection.backend.gang_status(info, ctx.read)
+    view = gangs.GangView(look.gang, info, look.cliques, trouble, says, op.settings.manner.gate_by_listing)
+    new = gangs.status(view, timestamp(ctx.clock.now()))
+    patch = status_patch(POD_GANG, look.gang, new)
+    if patch is not None:
+        await ctx.client.patch(POD_GANG, look.gang.name, look.gang.namespace, patch, subresource="status")
+
+
+# --- the controller --------------------------------------------------------------------------------------------------------------
+
+
+def _gangs_of_set(pcs: PodCliqueSet, read: Reader) -> Iterable[Key]:
+    return [Key(gang.namespace, gang.name) for gang in read.by(POD_GANG, "set", f"{pcs.namespace}/{pcs.name}")]
+
+
+def _gangs_of_binding(binding: ClusterTopologyBinding, read: Reader) -> Iterable[Key]:
+    return [key for pcs in read.list(POD_CLIQUE_SET) if topology.topology_name(pcs) == binding.name
+            for key in _gangs_of_set(pcs, read)]
+
+
+def _pod_moved(before: Pod | None, after: Pod | None) -> bool:
+    if before is None or after is None:
+        return True
+    return (before.metadata.deleting != after.metadata.deleting or scheduled(before) != scheduled(after) or ready(before) != ready(after)
+            or before.status.conditions != after.status.conditions)
+
+
+def _size_changed(before: PodClique | None, after: PodClique | None) -> bool:
+    if before is None or after is None:
+        return True
+    return before.spec.replicas != after.spec.replicas or before.metadata.deleting != after.metadata.deleting
+
+
+def controller(op: Operator) -> Controller:
+    written = dict.fromkeys(kind for backend in op.registry for kind in backend.writes)
+    return Controller(
+        "podgang", partial(reconcile, op),
+        (Watch(POD_GANG, itself, asked_again), Watch(POD, gang_key, _pod_moved), Watch(POD_CLIQUE, gang_key, _size_changed),
+         Watch(POD_CLIQUE_SET, _gangs_of_set, asked_again), Watch(TOPOLOGY_BINDING, _gangs_of_binding, asked_again),
+         *(Watch(kind, owner(POD_GANG)) for kind in written)),
+        indexes=INDEXES, workers=op.settings.workers.pod_gang, selectors=op.selectors)
+
+

@@ -1,0 +1,187 @@
+"""What an update does next, at each of the three levels: set, scaling group, clique.
+
+RollingRecreate goes one replica of the set at a time, inside it one scaling-group replica or one ready pod at a time,
+and replaces what is unhealthy at once. OnDelete only records the new hash. Each function takes what is there and
+gives the next progress and what must be removed; nothing is remembered elsewhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from gangline.api import names
+from gangline.api.core import Pod
+from gangline.api.grove import PodClique, PodCliqueScalingGroup, PodCliqueSet, PodCliqueStatus, ScalingGroupStatus
+from gangline.api.meta import Raw
+from gangline.operator.desired.layout import Place
+from gangline.operator.desired.pods import ready
+from gangline.operator.status import (
+    BREACHED,
+    SCHEDULED,
+    SetView,
+    clique_updated,
+    is_true,
+    minimum,
+    replica_state,
+    update_open,
+)
+
+ON_DELETE = "OnDelete"
+
+
+def on_delete(pcs: PodCliqueSet) -> bool:
+    return pcs.spec.update_strategy is not None and pcs.spec.update_strategy.type == ON_DELETE
+
+
+def current_replica(progress: Raw | None) -> int | None:
+    """The replica of the set that is being updated."""
+    chosen = (progress or {}).get("currentlyUpdating") or []
+    return int(chosen[0].get("replicaIndex", 0)) if chosen else None
+
+
+# --- the set -----------------------------------------------------------------------------------------------------------
+
+
+def set_progress(pcs: PodCliqueSet, new_hash: str, now: str) -> Raw | None:
+    """The set's progress after a look at its hash: a changed template starts an update."""
+    known = pcs.status.current_generation_hash
+    if known is None or known == new_hash:
+        return pcs.status.update_progress
+    return {"updateStartedAt": now} | ({"updateEndedAt": now} if on_delete(pcs) else {})
+
+
+def next_replica(view: SetView, doomed: Sequence[int], now: str) -> Raw | None:
+    """The set's progress after a look at its replicas; `doomed` ones are about to be ended as gangs."""
+    progress = view.progress
+    if progress is None or not update_open(progress) or on_delete(view.pcs):
+        return progress
+    pending = [replica for replica in range(view.pcs.spec.replicas) if replica not in doomed and not replica_state(view, replica).done]
+    current = current_replica(progress)
+    if current is not None and current in pending:
+        return progress
+    rest = {key: value for key, value in progress.items() if key != "currentlyUpdating"}
+    if not pending:
+        return rest | {"updateEndedAt": now}
+    chosen = min(pending, key=lambda replica: _turn(view, replica))
+    return rest | {"currentlyUpdating": [{"replicaIndex": chosen, "updateStartedAt": now}]}
+
+
+def _turn(view: SetView, replica: int) -> tuple[bool, bool, int]:
+    """Replicas with nothing scheduled first, then those in breach, then by number."""
+    pcs = view.pcs
+    prefix = names.set_replica(pcs.name, replica)
+    cliques = [clique for template in pcs.spec.template.cliques if (clique := view.cliques(f"{prefix}-{template.name}")) is not None]
+    groups = [group for config in pcs.spec.template.pod_clique_scaling_groups
+              if (group := view.groups(names.scaling_group(pcs.name, replica, config.name))) is not None]
+    statuses: list[PodCliqueStatus | ScalingGroupStatus] = [*(each.status for each in cliques), *(each.status for each in groups)]
+    running = sum(each.scheduled_replicas for each in statuses)
+    breached = any(is_true(each.conditions, BREACHED) for each in statuses)
+    return running > 0, not breached, replica
+
+
+# --- a clique --------------------------------------------------------------------------------------------------------------
+
+
+def clique_progress(clique: PodClique, pcs: PodCliqueSet, expected_hash: str, replica: int, now: str) -> Raw | None:
+    """The clique's progress after a look at the set's: whether an update of it starts."""
+    progress, wanted = clique.status.update_progress, pcs.status.current_generation_hash
+    grouped = names.SCALING_GROUP in clique.labels
+    if wanted is None or (grouped and not on_delete(pcs)):
+        return progress
+    open_elsewhere = update_open(pcs.status.update_progress) and current_replica(pcs.status.update_progress) != replica
+    same = progress is None and clique.status.current_pod_clique_set_generation_hash == wanted
+    aimed = progress is not None and progress.get("podCliqueSetGenerationHash") == wanted
+    if open_elsewhere or same or aimed:
+        return progress
+    fresh = {"updateStartedAt": now, "podCliqueSetGenerationHash": wanted, "podTemplateHash": expected_hash}
+    return fresh | ({"updateEndedAt": now} if on_delete(pcs) else {})
+
+
+@dataclass(frozen=True, slots=True)
+class Replacement:
+    """What an update of a clique removes now, and its progress after that."""
+
+    progress: Raw | None
+    remove: list[Pod] = field(default_factory=list)
+
+
+def replace_pods(clique: PodClique, progress: Raw | None, pods: Sequence[Pod], ready_count: int, now: str) -> Replacement:
+    """Unhealthy pods of the old template at once, ready ones one by one, oldest first."""
+    if progress is None or not update_open(progress):
+        return Replacement(progress)
+    wanted = clique.labels.get(names.TEMPLATE_HASH)
+    living = [pod for pod in pods if not pod.metadata.deleting]
+    old = [pod for pod in living if pod.labels.get(names.TEMPLATE_HASH) != wanted]
+    broken = [pod for pod in old if not ready(pod)]
+    old_ready = sorted((pod for pod in old if ready(pod)), key=lambda pod: (pod.metadata.creation_timestamp or "", pod.name))
+    selected = progress.get("readyPodsSelectedToUpdate")
+    if selected:
+        done = [*(selected.get("completed") or ()), selected["current"]]
+        new_ready = sum(ready(pod) for pod in living if pod.labels.get(names.TEMPLATE_HASH) == wanted)
+        if any(pod.name == selected["current"] for pod in old) or new_ready < len(done):
+            return Replacement(progress, broken)
+    if not old_ready:
+        rest = {key: value for key, value in progress.items() if key != "readyPodsSelectedToUpdate"}
+        return Replacement(rest | {"updateEndedAt": now}, broken)
+    if ready_count < minimum(clique):
+        return Replacement(progress, broken)
+    completed = [*(selected.get("completed") or ()), selected["current"]] if selected else []
+    choice: Raw = {"current": old_ready[0].name} | ({"completed": completed} if completed else {})
+    return Replacement(progress | {"readyPodsSelectedToUpdate": choice}, [*broken, old_ready[0]])
+
+
+# --- a scaling group ---------------------------------------------------------------------------------------------------------
+
+
+def group_progress(group: PodCliqueScalingGroup, pcs: PodCliqueSet, replica: int, now: str) -> Raw | None:
+    """The group's progress after a look at the set's: whether an update of it starts."""
+    progress, wanted = group.status.update_progress, pcs.status.current_generation_hash
+    turn = on_delete(pcs) or (update_open(pcs.status.update_progress) and current_replica(pcs.status.update_progress) == replica)
+    aimed = progress is not None and progress.get("podCliqueSetGenerationHash") == wanted
+    if wanted is None or not turn or aimed:
+        return progress
+    fresh = {"updateStartedAt": now, "podCliqueSetGenerationHash": wanted}
+    return fresh | ({"updateEndedAt": now} if on_delete(pcs) else {})
+
+
+@dataclass(frozen=True, slots=True)
+class GroupReplacement:
+    progress: Raw | None
+    remove: list[int] = field(default_factory=list)
+    """Replicas of the group whose cliques are all removed now."""
+
+
+def replace_group_replicas(group: PodCliqueScalingGroup, progress: Raw | None, places: Sequence[Sequence[Place]],
+                           cliques: Callable[[str], PodClique | None], expected: Callable[[Place], str], set_hash: str | None,
+                           now: str) -> GroupReplacement:
+    """Replicas that do not run at once, the others one by one, lowest first."""
+    if progress is None or not update_open(progress):
+        return GroupReplacement(progress)
+    members = [[clique for place in replica if (clique := cliques(place.name)) is not None] for replica in places]
+    hashes = {place.name: expected(place) for replica in places for place in replica}
+    old = [index for index, found in enumerate(members)
+           if any(clique.labels.get(names.TEMPLATE_HASH) != hashes[clique.name] for clique in found)]
+    selected = progress.get("readyReplicaIndicesSelectedToUpdate")
+    current = int(selected["current"]) if selected else None
+    broken = [index for index in old if index != current and not all(_runs(clique) for clique in members[index])]
+    if selected and current is not None and current < len(places):
+        found = members[current]
+        whole = len(found) == len(places[current]) and all(clique_updated(clique, hashes[clique.name], set_hash) for clique in found)
+        if not whole:
+            return GroupReplacement(progress, broken)
+    healthy = [index for index in old if index not in broken and index != current]
+    completed = [*(selected.get("completed") or ()), current] if selected else []
+    if not healthy:
+        rest = {key: value for key, value in progress.items() if key != "readyReplicaIndicesSelectedToUpdate"}
+        return GroupReplacement(progress if broken else rest | {"updateEndedAt": now}, broken)
+    least = 1 if group.spec.min_available is None else group.spec.min_available
+    if group.status.available_replicas < least:
+        return GroupReplacement(progress, broken)
+    choice: Raw = {"current": healthy[0]} | ({"completed": completed} if completed else {})
+    return GroupReplacement(progress | {"readyReplicaIndicesSelectedToUpdate": choice}, [*broken, healthy[0]])
+
+
+def _runs(clique: PodClique) -> bool:
+    return (is_true(clique.status.conditions, SCHEDULED) or clique.status.scheduled_replicas >= minimum(clique)) and \
+        clique.status.ready_replicas >= minimum(clique)

@@ -1,0 +1,67 @@
+"""Writes of ours that the cache has not shown yet.
+
+After a create the next look at the same key waits until the object, or anything later, has been seen; after a delete
+until it is on its way out. A stale view can so only delay, never duplicate. Forgotten at a restart, when the cache is
+listed afresh.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gangline.api.kinds import Kind
+from gangline.api.meta import Object
+from gangline.operator.plan import Create, Delete, Step
+from gangline.runtime import Cache, Key, Reader
+
+
+class Unseen:
+    def __init__(self, kind: Kind[Any]) -> None:
+        self._kind = kind
+        self._made: dict[Key, dict[str, int]] = {}
+        self._removed: dict[Key, dict[str, str]] = {}
+
+    def of(self, key: Key) -> Written:
+        return Written(self, key)
+
+    def made(self, key: Key, obj: Object) -> None:
+        self._made.setdefault(key, {})[obj.name] = int(obj.metadata.resource_version or 0)
+
+    def removed(self, key: Key, name: str, uid: str) -> None:
+        self._removed.setdefault(key, {})[name] = uid
+
+    def forget(self, key: Key) -> None:
+        self._made.pop(key, None)
+        self._removed.pop(key, None)
+
+    def caught_up(self, key: Key, read: Reader) -> bool:
+        """Whether the cache has shown everything that was written for this key."""
+        made = {name: revision for name, revision in self._made.get(key, {}).items()
+                if read.get(self._kind, name, key.namespace) is None and _revision(read, self._kind) < revision}
+        removed = {name: uid for name, uid in self._removed.get(key, {}).items()
+                   if (live := read.get(self._kind, name, key.namespace)) is not None and live.uid == uid and not live.metadata.deleting}
+        self.forget(key)
+        if made:
+            self._made[key] = made
+        if removed:
+            self._removed[key] = removed
+        return not made and not removed
+
+
+class Written:
+    """Notes the writes of one reconcile."""
+
+    def __init__(self, unseen: Unseen, key: Key) -> None:
+        self._unseen, self._key = unseen, key
+
+    def note(self, step: Step, answer: Object | None) -> None:
+        if step.kind is not self._unseen._kind:
+            return
+        if isinstance(step, Create) and answer is not None:
+            self._unseen.made(self._key, answer)
+        elif isinstance(step, Delete):
+            self._unseen.removed(self._key, step.name, step.uid)
+
+
+def _revision(read: Reader, kind: Kind[Any]) -> int:
+    return read.informer(kind).revision if isinstance(read, Cache) else 0

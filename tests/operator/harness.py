@@ -1,0 +1,119 @@
+"""Words for tests of the operator: an embedded server with the operator alone, and sets that state only what matters."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from embedded import admin, embedded, until
+
+from gangline.api.core import Pod
+from gangline.api.grove import PodCliqueSet, PodGang
+from gangline.api.kinds import POD, POD_CLIQUE_SET, POD_GANG, Kind
+from gangline.api.meta import Object, Raw
+from gangline.apiserver.server import Server
+from gangline.client import Client, User
+from gangline.operator.component import component
+from gangline.rules.sets import OperatorSettings
+from gangline.runtime import Manager, ManualClock, SystemClock
+
+OPERATOR = User("system:serviceaccount:gangline-system:gangline-operator", ("system:masters", "system:authenticated"))
+NAMESPACE = "default"
+
+
+def clique(name: str, replicas: int = 1, minimum: int | None = None, *, scheduler: str = "kai-scheduler", **spec: Any) -> Raw:
+    pod: Raw = {"containers": [{"name": "main", "image": "registry.example/app:1"}]} | ({"schedulerName": scheduler} if scheduler else {})
+    return {"name": name, "spec": {"roleName": name, "replicas": replicas, "podSpec": pod,
+                                   "minAvailable": replicas if minimum is None else minimum} | spec}
+
+
+def group(name: str, cliques: Sequence[str], replicas: int = 1, minimum: int = 1, **more: Any) -> Raw:
+    return {"name": name, "cliqueNames": list(cliques), "replicas": replicas, "minAvailable": minimum} | more
+
+
+def pod_clique_set(name: str, *cliques: Raw, replicas: int = 1, groups: Sequence[Raw] = (), labels: Raw | None = None,
+                   annotations: Raw | None = None, strategy: str = "", **template: Any) -> Raw:
+    body: Raw = {"cliques": list(cliques), "terminationDelay": "4h", "headlessServiceConfig": {"publishNotReadyAddresses": True}} | template
+    if groups:
+        body["podCliqueScalingGroups"] = list(groups)
+    spec: Raw = {"replicas": replicas, "template": body} | ({"updateStrategy": {"type": strategy}} if strategy else {})
+    return {"metadata": {"name": name, "namespace": NAMESPACE, "labels": labels or {}, "annotations": annotations or {}}, "spec": spec}
+
+
+@dataclass
+class Stage:
+    """A server and an operator at work."""
+
+    server: Server
+    client: Client
+    manager: Manager
+    clock: ManualClock | SystemClock
+
+    async def apply(self, pcs: Raw) -> PodCliqueSet:
+        made = await self.client.create(POD_CLIQUE_SET, pcs)
+        await self.settles()
+        return made
+
+    async def settles(self, seconds: float = 20) -> None:
+        """Nothing left to do, and nothing unseen."""
+        quiet = 0
+        deadline = time.monotonic() + seconds
+
+        def still() -> bool:
+            nonlocal quiet
+            busy = not self.manager.idle or self.manager.behind(revisions(self.server))
+            quiet = 0 if busy else quiet + 1
+            return quiet >= 3 or time.monotonic() > deadline
+
+        await until(still, "the operator to settle", seconds + 1)
+
+    async def every(self, kind: Kind[Any], prefix: str = "") -> list[Any]:
+        found: list[Object] = (await self.client.list(kind, NAMESPACE)).items
+        return sorted((obj for obj in found if obj.name.startswith(prefix)), key=lambda obj: obj.name)
+
+    async def pods(self, clique: str = "") -> list[Pod]:
+        return [pod for pod in await self.every(POD) if not clique or pod.labels.get("grove.io/podclique") == clique]
+
+    async def gang(self, name: str) -> PodGang:
+        return await self.client.get(POD_GANG, name, NAMESPACE)
+
+    async def the_set(self, name: str) -> PodCliqueSet:
+        return await self.client.get(POD_CLIQUE_SET, name, NAMESPACE)
+
+    async def run(self, *pods: Pod, ready: bool = True) -> None:
+        """Play scheduler and kubelet for these pods."""
+        for pod in pods:
+            if not pod.spec.node_name:
+                await self.client.bind(pod.name, pod.namespace, "node-1", uid=pod.uid)
+            await self.client.patch(POD, pod.name, pod.namespace, {"status": running(ready)}, subresource="status")
+        await self.settles()
+
+
+def revisions(server: Server) -> dict[str, int]:
+    """The last change of each kind."""
+    shelves = [shelf for shelf in server.store.shelves() if shelf.changes]
+    return {".".join(filter(None, reversed(shelf.key))): shelf.changes[-1].revision for shelf in shelves}
+
+
+def running(ready: bool = True) -> Raw:
+    state = "True" if ready else "False"
+    conditions = [{"type": "PodScheduled", "status": "True"}, {"type": "Initialized", "status": "True"},
+                  {"type": "ContainersReady", "status": state}, {"type": "Ready", "status": state}]
+    return {"phase": "Running", "conditions": conditions, "containerStatuses": [
+        {"name": "main", "image": "registry.example/app:1", "imageID": "", "ready": ready, "started": True, "restartCount": 0,
+         "state": {"running": {}}}]}
+
+
+@asynccontextmanager
+async def stage(settings: OperatorSettings | None = None, clock: ManualClock | None = None) -> AsyncIterator[Stage]:
+    async with embedded(kinds=True) as server:
+        client = admin(server)
+        manager = Manager(component(settings or OperatorSettings()), Client(server.transport(OPERATOR), manager="gangline"), clock)
+        await manager.start()
+        try:
+            yield Stage(server, client, manager, clock or SystemClock())
+        finally:
+            await manager.stop()
