@@ -43,7 +43,7 @@ bench: $(DEV) ## BENCH=core|apiserver|e2e|operator, one JSON line per scenario
 		case $$each in _*) ;; *) $(BIN)/python bench/$$each.py $(ARGS);; esac; done
 
 conformance: $(DEV) ## SUITE=kai-core|apiserver|kai-services|grove CASES=folder: replay recorded upstream behaviour
-	@PYTHONPATH=tests $(BIN)/python -m conformance $(addprefix --suite ,$(SUITE)) $(addprefix --cases ,$(CASES)) $(ARGS)
+	@$(BIN)/python tests/conformance $(addprefix --suite ,$(SUITE)) $(addprefix --cases ,$(CASES)) $(ARGS)
 
 kubectl: $(KUBECTL) ## build a real kubectl from the Go module registry, for the tests
 $(KUBECTL): tests/real/go.mod

@@ -1,6 +1,6 @@
 """`make conformance`: replay what upstream decided or created, and hold the line.
 
-    python -m conformance [--suite S ...] [--cases FOLDER] [--verbose]
+    python tests/conformance [--suite S ...] [--cases FOLDER] [--verbose]
 
 Without `--cases`, each suite's recorded cases run and the ratchet holds: an unlisted case that fails, or a listed one that
 passes, fails the run. With `--cases`, the lists are ignored and every case below the folder must pass.
@@ -17,8 +17,10 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from conformance.results import Results
-from conformance.shared import known_failures, suite_folder
+sys.path.append(str(Path(__file__).resolve().parents[1]))  # behind the standard library, which has an `operator` too
+
+from conformance.results import Results  # noqa: E402
+from conformance.shared import known_failures, suite_folder  # noqa: E402
 
 SUITES = {"kai-core": "conformance.kai_core.run", "apiserver": "conformance.apiserver.run",
           "kai-services": "conformance.kai_services.run", "grove": "conformance.grove.run"}
