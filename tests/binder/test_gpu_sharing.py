@@ -97,7 +97,7 @@ async def test_a_pod_on_several_shared_gpus_is_labelled_for_each_and_frees_them_
             await report(here, device)
             await here.settles()
         bound = await here.get_pod("p")
-        assert {key: value for key, value in bound.labels.items()} == {f"{names.GPU_GROUP}/g1": "g1", f"{names.GPU_GROUP}/g2": "g2"}
+        assert dict(bound.labels) == {f"{names.GPU_GROUP}/g1": "g1", f"{names.GPU_GROUP}/g2": "g2"}
         assert (await here.client.get(CONFIG_MAP, "p-abc-shared-gpu-0-evar", SPACE)).data == {"NVIDIA_VISIBLE_DEVICES": "GPU-1,GPU-2"}
         await here.run("p", "Succeeded")
         await here.settles()
