@@ -1,0 +1,111 @@
+"""PodGroup and Queue status on an embedded server: what pods ask for and hold, up the tree, written only when it changed."""
+
+from __future__ import annotations
+
+import asyncio
+
+from prometheus_client import CollectorRegistry
+
+from gangline.api import names
+from gangline.api.kai import Queue
+from gangline.api.kinds import POD, POD_GROUP, QUEUE
+from gangline.config import KAI, NATIVE, manner
+from gangline.controllers.component import pod_group_controller, queue_controller
+from gangline.controllers.queue_metrics import QueueMetrics
+from stage import SPACE, Stage, stage
+
+
+async def queue_of(here: Stage, name: str) -> Queue:
+    return await here.client.get(QUEUE, name)
+
+
+async def test_what_pods_ask_for_and_hold_goes_up_the_tree() -> None:
+    async with stage(pod_group_controller(), queue_controller()) as here:
+        await here.queue("top")
+        await here.queue("team", "top")
+        await here.gang("g", 2, gpus=2, queue="team")
+        for name in ("g-0", "g-1"):
+            await here.run(name, "Pending")
+        await here.run("g-0")
+        await here.settles()
+        held = (await here.get_group("g")).status.resources_status
+        assert held.requested == {"cpu": "2", names.NVIDIA_GPU: "4"}
+        assert held.allocated == {"cpu": "1", names.NVIDIA_GPU: "2"}
+        for name in ("team", "top"):
+            status = (await queue_of(here, name)).status
+            assert (status.requested, status.allocated) == (held.requested, held.allocated)
+        assert (await queue_of(here, "top")).status.child_queues == ("team",)
+
+
+async def test_a_group_that_ends_leaves_its_queues_empty() -> None:
+    async with stage(pod_group_controller(), queue_controller()) as here:
+        await here.gang("g", 1)
+        await here.run("g-0")
+        await here.settles()
+        await here.run("g-0", "Succeeded")
+        await here.settles()
+        assert (await here.get_group("g")).status.resources_status.requested == {}
+        assert (await queue_of(here, names.DEFAULT_PARENT_QUEUE)).status.requested == {}
+
+
+async def test_nothing_is_written_when_nothing_changed() -> None:
+    async with stage(pod_group_controller(), queue_controller()) as here:
+        await here.gang("g", 1)
+        await here.run("g-0")
+        await here.settles()
+        await here.client.patch(POD, "g-0", SPACE, {"metadata": {"labels": {"a": "b"}}})
+        before = here.server.revision
+        await asyncio.sleep(0)
+        await here.settles()
+        assert here.server.revision == before
+
+
+async def test_a_group_that_turns_preemptible_holds_nothing_firm_but_upstream_keeps_the_old_figure() -> None:
+    for how, kept in ((NATIVE, {}), (manner([KAI]), {"cpu": "1", names.NVIDIA_GPU: "1"})):
+        async with stage(pod_group_controller(manner=how)) as here:
+            await here.gang("g", 1, preemptibility="non-preemptible")
+            await here.run("g-0")
+            await here.settles()
+            assert (await here.get_group("g")).status.resources_status.allocated_non_preemptible == {"cpu": "1", names.NVIDIA_GPU: "1"}
+            await here.client.patch(POD_GROUP, "g", SPACE, {"spec": {"preemptibility": "preemptible"}})
+            await here.settles()
+            assert (await here.get_group("g")).status.resources_status.allocated_non_preemptible == kept
+
+
+async def test_a_pod_on_two_shared_gpus_holds_both_but_upstream_counts_one() -> None:
+    noted = {names.POD_GROUP_NAME: "g", names.GPU_FRACTION: "0.5", names.GPU_FRACTION_DEVICES: "2", names.RECEIVED_TYPE: "Fraction"}
+    for how, held in ((NATIVE, "1"), (manner([KAI]), "500m")):
+        async with stage(pod_group_controller(manner=how)) as here:
+            await here.group("g")
+            await here.pod("p", annotations=noted)
+            await here.run("p")
+            await here.settles()
+            assert (await here.get_group("g")).status.resources_status.allocated[names.NVIDIA_GPU] == held
+
+
+async def test_queues_that_are_each_others_parents_are_counted_once_and_do_not_loop() -> None:
+    async with stage(pod_group_controller(), queue_controller()) as here:
+        await here.queue("a", "b")
+        await here.queue("b", "a")
+        await here.gang("g", 1, queue="a")
+        await here.run("g-0")
+        await here.settles()
+        assert (await queue_of(here, "a")).status.allocated == (await queue_of(here, "b")).status.allocated == {
+            "cpu": "1", names.NVIDIA_GPU: "1"}
+
+
+async def test_metrics_have_upstreams_names_and_go_with_their_queue() -> None:
+    registry = CollectorRegistry()
+    metrics = QueueMetrics(labels={"team": "team_name"}, defaults={"team": "nobody"}, registry=registry)
+    async with stage(pod_group_controller(), queue_controller(metrics)) as here:
+        await here.queue("q", quota=4)
+        await here.gang("g", 1, gpus=2, queue="q")
+        await here.run("g-0")
+        await here.settles()
+        labels = {"queue_name": "q", "queue_metadata_name": "q", "queue_display_name": "", "team_name": "nobody"}
+        assert registry.get_sample_value("kai_queue_deserved_gpus", labels) == 4
+        assert registry.get_sample_value("kai_queue_allocated_gpus", labels) == 2
+        assert registry.get_sample_value("kai_queue_quota_cpu_cores", labels) == -1
+        await here.client.delete(QUEUE, "q")
+        await here.settles()
+        assert registry.get_sample_value("kai_queue_info", labels) is None
