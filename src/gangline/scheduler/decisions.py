@@ -31,6 +31,7 @@ class Bind:
     gpu_memory: int = 0
     claims: Mapping[str, tuple[DeviceId, ...]] = field(default_factory=dict)
     numa_zones: tuple[int, ...] | None = None
+    numa_amounts: tuple[Mapping[str, float], ...] = ()
     annotations: Mapping[str, str] = field(default_factory=dict)
     action: str = ""
 

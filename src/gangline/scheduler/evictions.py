@@ -90,7 +90,7 @@ def _amount(amounts: tuple[float, float, float] | None) -> str:
     if amounts is None:
         return "unknown"
     cpu, memory, gpus = (None if each == -1 else each for each in amounts)
-    return f"GPUs: {_number(gpus, 1)}, CPU: {_number(cpu, 1000)} (cores), memory: {_number(memory, 1e9)} (GB)"
+    return f"GPU: {_number(gpus, 1)}, CPU: {_number(cpu, 1000)} (cores), memory: {_number(memory, 1e9)} (GB)"
 
 
 def _number(value: float | None, unit: float) -> str:

@@ -257,6 +257,7 @@ class TaskRecord:
     missing_claims: tuple[str, ...] = ()
     template_claims: tuple[str, ...] = ()
     numa_zones: tuple[int, ...] | None = None
+    numa_amounts: tuple[Amounts, ...] = ()
     containers: tuple[ContainerRecord, ...] = ()
     qos: str = ""
     nominated_node: str = ""

@@ -175,7 +175,9 @@ def bind_decision(session: Session, task: Task, node: Node) -> Bind:
     received = "MigInstance" if task.gpu.kind == "MigInstance" else "Fraction" if task.shared else "Regular"
     claims = {name: state.allocated for name in task.record.claims
               if (state := session.cluster.devices.claims.get((task.namespace, name))) is not None and state.allocated is not None}
+    zones = None if task.numa is None or node.numa is None else tuple(node.numa.zones[place].id for place, _ in task.numa)
     return Bind(
         task.uid, node.name, task.gpu_groups if task.shared else (), received, task.gpu.count, task.accepted_portion,
-        task.accepted_memory, claims, task.numa, session.hooks.bind_annotations(task, node), session.action,
+        task.accepted_memory, claims, zones, tuple(dict(amounts) for _, amounts in task.numa or ()),
+        session.hooks.bind_annotations(task, node), session.action,
     )

@@ -6,6 +6,7 @@ part of its tasks and claims between rounds in `Live`.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -269,6 +270,7 @@ def _tasks(
         if task.get("priority") is not None:
             labels["kai.scheduler/task-priority"] = str(task["priority"])
         affinity = task.get("node_affinity")
+        observed = json.loads((task.get("annotations") or {}).get("kai.scheduler/numa-placement-observed", "[]"))
         containers: tuple[ContainerRecord, ...] = (ContainerRecord(
             {**request, **({"nvidia.com/gpu": gpu.count} if gpu.kind == "Regular" and gpu.count else {}), **gpu.mig}),)
         yield TaskRecord(
@@ -278,8 +280,14 @@ def _tasks(
             pod_affinity=_pod_terms(task.get("pod_affinity_key"), terms),
             pod_anti_affinity=_pod_terms(task.get("pod_anti_affinity_key"), terms),
             volumes=tuple(task.get("pvcs") or ()), claims=tuple(task.get("claims") or ()), containers=containers,
+            numa_zones=tuple(int(share["zone"].rpartition("-")[2]) for share in observed) if observed else None,
+            numa_amounts=tuple({name: _amount(name, text) for name, text in share["amount"].items()} for share in observed),
             qos=job.get("qos_class", ""), legacy_mig=bool(task.get("legacy_mig")),
         )
+
+
+def _amount(resource: str, text: str) -> float:
+    return float(text) * (1000 if resource == "cpu" else 1)
 
 
 def _pod_terms(key: str | None, selector: tuple[Requirement, ...]) -> tuple[PodTerm, ...]:

@@ -114,7 +114,7 @@ class Cluster:
         self.touched.append(node.number)
         self._nodes_changed()
         for task in self._tasks_on.get(node.name, {}).values():
-            task.accepted = None
+            task.accepted = task.numa = None
             self._book(task)
 
     def _nodes_changed(self) -> None:
@@ -127,6 +127,7 @@ class Cluster:
         tasks = sorted(self._tasks_on.get(node.name, {}).values(), key=_seating_order)
         node.clear()
         for task in tasks:
+            task.numa = node.zones_of(task.record)
             node.add(task)
             self._book(task)
 
@@ -177,6 +178,7 @@ class Cluster:
         if self._order_matters(node, task):
             self._refill(node)
         else:
+            task.numa = node.zones_of(task.record)
             node.add(task)
 
     def _unseat(self, task: Task) -> None:

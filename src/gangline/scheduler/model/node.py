@@ -11,13 +11,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ..records import NodeRecord
+from ..records import NodeRecord, TaskRecord
 from .dra import Devices
 from .gpu import SharedGpus, device_memory
 from .journal import Journal
 from .resources import GPU, PODS, ResourceNames, Vector, at, fits, is_mig, minus, plus
 from .status import Status
-from .task import Task, share_of
+from .task import Task, ZoneShare, share_of
 
 
 class Placed:
@@ -94,6 +94,16 @@ class Node:
     @property
     def cpu_only(self) -> bool:
         return self.allocatable[GPU] <= 0 and not self.dra_gpus and not self.mig_enabled
+
+    def zones_of(self, record: TaskRecord) -> tuple[ZoneShare, ...] | None:
+        """The NUMA zones that a task is recorded to be in; a record that names a zone which is not here is ignored."""
+        if self.numa is None or record.numa_zones is None:
+            return None
+        places = {zone.id: place for place, zone in enumerate(self.numa.zones)}
+        if any(zone not in places for zone in record.numa_zones):
+            return None
+        amounts = record.numa_amounts or ({},) * len(record.numa_zones)
+        return tuple((places[zone], tuple(sorted(amount.items()))) for zone, amount in zip(record.numa_zones, amounts, strict=True))
 
     # ── counting tasks in and out ──
 

@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from .queue import Booking
 
 
+ZoneShare = tuple[int, tuple[tuple[str, float], ...]]
+"""A NUMA zone (its place on the node) and what a task takes of it."""
+
+
 def gpus_of(request: GpuRequest) -> float:
     """Whole and fractional devices asked for, to the hundredth; GPU memory, MIG and DRA count 0 here."""
     return plain(half_up(request.portion * 100) * request.count / 100)
@@ -97,7 +101,7 @@ class Task:
         self.accepted: Vector | None = None
         self.accepted_portion: float = 0
         self.accepted_memory: int = 0
-        self.numa: tuple[int, ...] | None = None
+        self.numa: tuple[ZoneShare, ...] | None = None
         self.shape: Shape
         self.order_key: tuple[Any, ...] | None = None
         self.booked: Booking | None = None

@@ -1,4 +1,246 @@
-"""later"""
+"""NUMA alignment: predict whether the kubelet's topology manager would admit a pod on a node, and in which zones.
+
+Filters for the policies single-numa-node and restricted, scores for best-effort too. It concerns Guaranteed pods (all aligned resources), and other
+pods only for the per-zone devices they ask for. What is free in a zone is what it has less what tasks that hold resources were given there, and
+follows every allocation through the journal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+from ...errors import Refusal
+from ..model.node import Node
+from ..model.status import ACTIVE_ALLOCATED
+from ..model.task import Task, ZoneShare
+from ..records import ContainerRecord, NumaRecord
+from ..scores import NUMA
+
+if TYPE_CHECKING:
+    from ..session import Session
+
+Amounts = dict[str, float]
+Free = tuple[Mapping[str, float], ...]
+
+REFUSAL = "node cannot NUMA-align the pod's resources under its Topology Manager policy"
+_COMPUTE = ("cpu", "memory")
+_FILTERING = ("single-numa-node", "restricted")
+
+
 class Numa:
-    name='a'
-    def __init__(self,session,arguments): pass
+    name = "numa"
+    beyond_shape = True
+
+    def __init__(self, session: Session, arguments: Mapping[str, str]) -> None:
+        self._session = session
+        self._ignored = {plain_name(name.strip()) for name in arguments.get("ignoreList", "").split(",") if name.strip()}
+        rebuild = arguments.get("reconstructAvailable", "true").lower() != "false"
+        self._free: dict[str, Free] = {}
+        for node in session.cluster.nodes.values():
+            if node.numa is not None:
+                self._free[node.name] = self._rebuilt(node, node.numa) if rebuild else tuple(zone.available for zone in node.numa.zones)
+        self._widest = max((len(zones) for zones in self._free.values()), default=1)
+
+    def _rebuilt(self, node: Node, numa: NumaRecord) -> Free:
+        free: Free = tuple(named(zone.allocatable) for zone in numa.zones)
+        for placed in node.placed.values():
+            if placed.task.status & ACTIVE_ALLOCATED:
+                free = shifted(free, placed.task.numa or (), -1)
+        return free
+
+    def scores(self, task: Task) -> bool:
+        return bool(self._free)
+
+    # ── may it, and where ──
+
+    def predicate(self, task: Task, node: Node) -> Refusal | None:
+        if node.numa is None or node.numa.policy not in _FILTERING:
+            return None
+        return Refusal(self.name, REFUSAL) if self._place(task, node, node.numa) is None else None
+
+    def numa_placement(self, task: Task, node: Node) -> tuple[ZoneShare, ...] | None:
+        """The zones the task would get on this node with what it gets there; empty when it is not aligned."""
+        if node.numa is None:
+            return None
+        return self._place(task, node, node.numa) or ()
+
+    def _place(self, task: Task, node: Node, numa: NumaRecord) -> tuple[ZoneShare, ...] | None:
+        """None: cannot be aligned."""
+        demands = self._demands(task, numa)
+        if not any(demands) or numa.policy == "none":
+            return ()
+        free = self._free[node.name]
+        if numa.scope == "pod":
+            return align(numa, free, demands[0])
+        return self._place_containers(task, numa, free)
+
+    def _place_containers(self, task: Task, numa: NumaRecord, free: Free) -> tuple[ZoneShare, ...] | None:
+        """Containers that keep running take their zones one after the other; each other init container is tried alone."""
+        total: tuple[ZoneShare, ...] = ()
+        left = free
+        for container in task.record.containers:
+            demand = self._demand(task, numa, container)
+            if not demand:
+                continue
+            passing = container.init and not container.sidecar
+            found = align(numa, free if passing else left, demand)
+            if found is None:
+                return None
+            if not passing:
+                left = shifted(left, found, -1)
+                total = merged(total, found)
+        return total
+
+    def _demands(self, task: Task, numa: NumaRecord) -> list[Amounts]:
+        """What must be aligned: one demand for the pod, or one per container."""
+        each = [(container, self._demand(task, numa, container)) for container in task.record.containers]
+        if numa.scope != "pod":
+            return [demand for _, demand in each]
+        lasting: Amounts = {}
+        peak: Amounts = {}
+        for container, demand in each:
+            if container.init and not container.sidecar:
+                peak = largest(peak, added(lasting, demand))
+            else:
+                lasting = added(lasting, demand)
+        return [largest(peak, lasting)]
+
+    def _demand(self, task: Task, numa: NumaRecord, container: ContainerRecord) -> Amounts:
+        """The part of a container's request that is aligned: everything for Guaranteed pods (CPU only in whole cores), else devices."""
+        aligned = {plain_name(name) for name in numa.resources} - self._ignored
+        guaranteed = task.record.qos == "Guaranteed"
+        found: Amounts = {}
+        for name, amount in named(container.requests).items():
+            if name not in aligned or not amount:
+                continue
+            if name in _COMPUTE or name.startswith("hugepages-"):
+                if not guaranteed or (name == "cpu" and amount % 1000):
+                    continue
+            found[name] = amount
+        return found
+
+    # ── how good ──
+
+    def node_score(self, task: Task, node: Node) -> float:
+        if node.numa is None:
+            return NUMA / self._widest
+        zones = len(node.numa.zones)
+        found = self._place(task, node, node.numa)
+        if found is None:
+            return 0.0
+        return NUMA / (len(found) or zones)
+
+    # ── following allocations ──
+
+    def allocated(self, task: Task) -> None:
+        self._shift(task, -1)
+
+    def deallocated(self, task: Task) -> None:
+        self._shift(task, +1)
+
+    def _shift(self, task: Task, sign: int) -> None:
+        if task.numa and task.node in self._free:
+            self._session.journal.set_item(self._free, task.node, shifted(self._free[task.node], task.numa, sign))
+
+    def numa_available(self, node: Node) -> Free:
+        """What is free in each zone of the node."""
+        return self._free[node.name]
+
+
+def plain_name(name: str) -> str:
+    return "gpu" if name.endswith("gpu") else name
+
+
+def named(amounts: Mapping[str, float]) -> Amounts:
+    return {plain_name(name): amount for name, amount in amounts.items()}
+
+
+def shifted(free: Free, shares: Iterable[ZoneShare], sign: int) -> Free:
+    zones = [dict(zone) for zone in free]
+    for place, amounts in shares:
+        for name, amount in amounts:
+            key = plain_name(name)
+            zones[place][key] = zones[place].get(key, 0) + sign * amount
+    return tuple(zones)
+
+
+def added(left: Mapping[str, float], right: Mapping[str, float]) -> Amounts:
+    return {name: left.get(name, 0) + right.get(name, 0) for name in {**left, **right}}
+
+
+def largest(left: Mapping[str, float], right: Mapping[str, float]) -> Amounts:
+    return {name: max(left.get(name, 0), right.get(name, 0)) for name in {**left, **right}}
+
+
+def merged(left: Iterable[ZoneShare], right: Iterable[ZoneShare]) -> tuple[ZoneShare, ...]:
+    zones: dict[int, Amounts] = {}
+    for place, amounts in (*left, *right):
+        zones[place] = added(zones.get(place, {}), dict(amounts))
+    return tuple((place, tuple(sorted(zones[place].items()))) for place in sorted(zones))
+
+
+# ── the policies ──
+
+
+def align(numa: NumaRecord, free: Free, demand: Mapping[str, float]) -> tuple[ZoneShare, ...] | None:
+    """The zones for one demand and what it takes of each; None when the policy would refuse it."""
+    if numa.policy == "single-numa-node":
+        zones = next(([place] for place in range(len(free)) if covers(free, [place], demand)), None)
+    elif numa.policy == "restricted":
+        zones = _restricted(numa, free, demand)
+    else:
+        zones = _best_effort(free, demand)
+    return None if zones is None else spread(free, zones, demand)
+
+
+def covers(free: Free, zones: Iterable[int], demand: Mapping[str, float]) -> bool:
+    chosen = list(zones)
+    return all(sum(free[place].get(name, 0) for place in chosen) >= amount for name, amount in demand.items())
+
+
+def _restricted(numa: NumaRecord, free: Free, demand: Mapping[str, float]) -> list[int] | None:
+    """Every resource must prefer the same number of zones, and some set of so many zones must have enough free."""
+    widths = {_width(numa, name, amount) for name, amount in demand.items()}
+    if len(widths) != 1 or None in widths:
+        return None
+    width = next(iter(widths))
+    assert width is not None
+    return next((list(zones) for zones in combinations(range(len(free)), width) if covers(free, zones, demand)), None)
+
+
+def _width(numa: NumaRecord, name: str, amount: float) -> int | None:
+    """The fewest zones that could ever cover the amount."""
+    total = 0.0
+    for number, has in enumerate(sorted((named(zone.allocatable).get(name, 0) for zone in numa.zones), reverse=True), 1):
+        total += has
+        if total >= amount:
+            return number
+    return None
+
+
+def _best_effort(free: Free, demand: Mapping[str, float]) -> list[int]:
+    """Zone after zone, each time the one that covers most of what is missing."""
+    missing, zones = dict(demand), list[int]()
+    while any(amount > 0 for amount in missing.values()) and len(zones) < len(free):
+        left = [place for place in range(len(free)) if place not in zones]
+        best = max(left, key=lambda place: (_covered(free[place], missing, demand), -place))
+        zones.append(best)
+        missing = {name: amount - max(0, free[best].get(name, 0)) for name, amount in missing.items()}
+    return sorted(zones)
+
+
+def _covered(zone: Mapping[str, float], missing: Mapping[str, float], demand: Mapping[str, float]) -> float:
+    return sum(min(max(zone.get(name, 0), 0), amount) / demand[name] for name, amount in missing.items() if amount > 0)
+
+
+def spread(free: Free, zones: Iterable[int], demand: Mapping[str, float]) -> tuple[ZoneShare, ...]:
+    """Fill the zones in order."""
+    missing = dict(demand)
+    found: list[ZoneShare] = []
+    for place in zones:
+        share = {name: min(amount, max(0, free[place].get(name, 0))) for name, amount in missing.items()}
+        missing = {name: amount - share[name] for name, amount in missing.items()}
+        found.append((place, tuple(sorted((name, amount) for name, amount in share.items() if amount))))
+    return tuple(found)
