@@ -60,6 +60,8 @@ class Core:
         self.catalogue = catalogue
         self.admission = admission
         self.allow = allow
+        self.logs: Callable[[Obj, str], bytes] = lambda pod, container: b""
+        """What a container of a pod has written; whoever simulates pods may set it."""
         self.closing = False
         self._second = -1
         self._second_text = ""

@@ -161,7 +161,7 @@ async def delete_one(core: Core, call: Call, options: Options) -> tuple[Record, 
         if current is None:
             raise not_found(resource.group, resource.plural, call.name)
         obj = whole(resource, current)
-        _check_preconditions(call, options, obj)
+        check_preconditions(call, options, obj)
         review = Review(DELETE, resource, call.place[0], call.name, None, obj, call.user, dry_run=options.dry_run,
                         warnings=call.warnings, options=options.raw)
         await core.admission.mutate(review)
@@ -205,13 +205,11 @@ def _delete_namespace(core: Core, call: Call, obj: Obj, options: Options) -> tup
     return current, False
 
 
-def _check_preconditions(call: Call, options: Options, obj: Obj) -> None:
+def check_preconditions(call: Call, options: Options, obj: Obj) -> None:
     resource, about = call.resource, obj["metadata"]
     if options.uid and options.uid != about["uid"]:
-        raise conflict(resource.group, resource.plural, call.name,
-                       f"Precondition failed: UID in precondition: {options.uid}, UID in object meta: {about['uid']}")
+        raise conflict(resource.group, resource.kind, call.name, f"the UID in the precondition ({options.uid}) does not match the UID in "
+                       f"record ({about['uid']}). The object might have been deleted and then recreated")
     if options.revision and options.revision != about["resourceVersion"]:
-        raise conflict(resource.group, resource.plural, call.name, "Precondition failed: ResourceVersion in precondition: "
-                       f"{options.revision}, ResourceVersion in object meta: {about['resourceVersion']}")
-
-
+        raise conflict(resource.group, resource.kind, call.name, f"the ResourceVersion in the precondition ({options.revision}) does not "
+                       f"match the ResourceVersion in record ({about['resourceVersion']}). The object might have been modified")

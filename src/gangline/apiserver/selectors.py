@@ -142,6 +142,17 @@ def label_test(text: str) -> LabelTest | None:
     return tests[0] if len(tests) == 1 else lambda labels: all(test(labels) for test in tests)
 
 
+def selector_test(selector: dict[str, Any] | None) -> LabelTest:
+    """A LabelSelector object as a test; none selects nothing, an empty one everything."""
+    if selector is None:
+        return lambda labels: False
+    tests = [_label_requirement(key, "=", (value,)) for key, value in (selector.get("matchLabels") or {}).items()]
+    operators = {"In": "in", "NotIn": "notin", "Exists": "exists", "DoesNotExist": "!"}
+    for term in selector.get("matchExpressions") or []:
+        tests.append(_label_requirement(term["key"], operators[term["operator"]], tuple(term.get("values") or ())))
+    return lambda labels: all(test(labels) for test in tests)
+
+
 def parse_fields(text: str) -> list[tuple[str, str, str]]:
     """`a=b,c!=d` as (label, operator, value). A backslash keeps the next character from being special."""
     found = []

@@ -23,9 +23,11 @@ from gangline.apiserver.core import SYSTEM_NAMESPACES, Core, ServerSettings
 from gangline.apiserver.custom import Definitions, establish
 from gangline.apiserver.identity import Secrets, Tokens, administrator, authenticate, impersonated
 from gangline.apiserver.journal import SqliteJournal
+from gangline.apiserver.plugins import Plugins, system_classes
 from gangline.apiserver.rbac import GROUP as RBAC
 from gangline.apiserver.rbac import Action, Authorizer, bootstrap_roles, forbidden_text
 from gangline.apiserver.resources import Catalogue, Resource, builtin_resources
+from gangline.apiserver.reviews import Reviews
 from gangline.apiserver.rules import RETURNING, rules_for
 from gangline.apiserver.scale import scale
 from gangline.apiserver.shapes import list_response, object_response, watch_shape
@@ -70,7 +72,9 @@ class Server:
         if self.settings.folder is not None:
             self._open_journal(self.settings.folder)
         self.authorizer = Authorizer(self.store)
+        self._reviews = Reviews(self.core, self.authorizer, self.tokens)
         Definitions(self.core)
+        Plugins(self.core).register()
         self.admission.add("apiextensions.k8s.io", "customresourcedefinitions", (CREATE, UPDATE), mutate=self._establish)
         self._bootstrap()
 
@@ -120,6 +124,8 @@ class Server:
         for name in SYSTEM_NAMESPACES:
             self._make("", "namespaces", name, {"metadata": {"labels": {"kubernetes.io/metadata.name": name}},
                                                 "spec": {"finalizers": ["kubernetes"]}, "status": {"phase": "Active"}})
+        for name, content in system_classes():
+            self._make("scheduling.k8s.io", "priorityclasses", name, content)
         for name, rules, subjects in bootstrap_roles():
             labels = {"metadata": {"labels": {"kubernetes.io/bootstrapping": "rbac-defaults"}}}
             self._make(RBAC, "clusterroles", name, {**labels, "rules": rules})
@@ -213,8 +219,10 @@ class Server:
             return await self._delete(call)
         if call.verb == "deletecollection":
             return await self._delete_collection(call)
+        if call.resource.shelf == ("", "bindings"):
+            return await self._bind(call)
         if not call.resource.stored:
-            raise method_not_allowed()
+            return Response(201, encode(self._reviews.answer(call)))
         written = await _WRITES[call.verb](self.core, call)
         return object_response(self.core, call, written.record, 201 if written.created else 200)
 
@@ -242,6 +250,12 @@ class Server:
 
     async def _evict(self, call: Call) -> Response:
         return Response(201, encode(await pods.evict(self.core, call)))
+
+    async def _log(self, call: Call) -> Response:
+        return Response(200, pods.log(self.core, call), TEXT)
+
+    async def _token(self, call: Call) -> Response:
+        return Response(201, encode(self._reviews.token_request(call)))
 
     async def _scale(self, call: Call) -> Response:
         return Response(200, encode(await scale(self.core, call)))
@@ -303,5 +317,7 @@ _SUBRESOURCES: dict[str, Callable[[Server, Call], Awaitable[Response]]] = {
     "binding": Server._bind,
     "eviction": Server._evict,
     "finalize": Server._finalize,
+    "log": Server._log,
     "scale": Server._scale,
+    "token": Server._token,
 }

@@ -11,6 +11,7 @@ from typing import Any
 
 import msgspec
 
+from gangline.apiserver.resources import Resource
 from gangline.client.wire import Response
 from gangline.errors import ApiError, Problem, api_error
 
@@ -76,6 +77,14 @@ def conflict(group: str, plural: str, name: str, why: str) -> ApiError:
 def modified(group: str, plural: str, name: str) -> ApiError:
     return conflict(group, plural, name,
                     "the object has been modified; please apply your changes to the latest version and try again")
+
+
+def storage_conflict(resource: Resource, place: tuple[str, str], why: str) -> ApiError:
+    """A precondition that the stored object does not meet."""
+    folder = f"{resource.group}/{resource.plural}" if resource.custom else resource.plural
+    key = "/".join(part for part in ("/registry", folder, *place) if part)
+    return conflict(resource.group, resource.plural, place[1], f"StorageError: invalid object, Code: 4, Key: {key}, ResourceVersion: 0, "
+                    f"AdditionalErrorMsg: Precondition failed: {why}")
 
 
 def forbidden(group: str, plural: str, name: str, why: str) -> ApiError:

@@ -21,7 +21,7 @@ from gangline.apiserver.meta import Obj
 from gangline.apiserver.rbac import Action
 from gangline.apiserver.resources import Resource
 from gangline.apiserver.rules import rules_for
-from gangline.apiserver.status import already_exists, bad_request, conflict, forbidden, internal, invalid, modified, not_found
+from gangline.apiserver.status import already_exists, bad_request, forbidden, internal, invalid, modified, not_found, storage_conflict
 from gangline.apiserver.store import Place, Record
 from gangline.errors import Problem
 
@@ -230,7 +230,6 @@ def _check_identity(call: Call, new: Obj, old: Obj) -> None:
         raise modified(resource.group, resource.plural, call.name)
     uid = about.get("uid")
     if uid and uid != before["uid"] and call.verb == "update":
-        raise conflict(resource.group, resource.plural, call.name,
-                       f"Precondition failed: UID in precondition: {uid}, UID in object meta: {before['uid']}")
+        raise storage_conflict(resource, call.place, f"UID in precondition: {uid}, UID in object meta: {before['uid']}")
 
 
