@@ -47,6 +47,14 @@ class ReplicatedSpec(Model, frozen=True):
     template: Raw = {}
     service_name: str = ""
     pod_management_policy: str = ""
+    min_ready_seconds: int = 0
+    paused: bool = False
+    strategy: Raw = {}
+    update_strategy: Raw = {}
+    revision_history_limit: int | None = None
+    volume_claim_templates: tuple[Raw, ...] = ()
+    ordinals: Raw = {}
+    persistent_volume_claim_retention_policy: Raw = {}
 
 
 class ReplicatedStatus(Model, frozen=True):
@@ -54,6 +62,13 @@ class ReplicatedStatus(Model, frozen=True):
     ready_replicas: int = 0
     available_replicas: int = 0
     observed_generation: int = 0
+    fully_labeled_replicas: int = 0
+    updated_replicas: int = 0
+    unavailable_replicas: int = 0
+    current_replicas: int = 0
+    current_revision: str = ""
+    update_revision: str = ""
+    conditions: tuple[Raw, ...] = ()
 
 
 class Replicated(Object, frozen=True):

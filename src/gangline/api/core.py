@@ -171,6 +171,9 @@ class ServiceAccount(Object, frozen=True):
 class VolumeClaimSpec(Model, frozen=True):
     storage_class_name: str | None = None
     volume_name: str = ""
+    access_modes: tuple[str, ...] = ()
+    volume_mode: str = ""
+    selector: Raw | None = None
     resources: ResourceRequirements = ResourceRequirements()
 
 

@@ -12,7 +12,26 @@ from typing import TypeAlias
 
 from gangline.errors import ConfigError
 from gangline.runtime import Component, Controller, Service
-from gangline.world import garbage, heart, jobs, kubelet, namespaces, scheduler
+from gangline.world import (
+    autoscaler,
+    budgets,
+    claims,
+    cronjobs,
+    deployments,
+    endpoints,
+    garbage,
+    heart,
+    hpa,
+    jobs,
+    kubelet,
+    lifecycle,
+    namespaces,
+    replicasets,
+    scheduler,
+    statefulsets,
+    tokens,
+    volumes,
+)
 from gangline.world.settings import WorldSettings
 
 KUBELET, CONTROLLERS, SCHEDULER, AUTOSCALER = "kubelet", "controller-manager", "default-scheduler", "autoscaler"
@@ -27,6 +46,18 @@ PARTS: dict[str, tuple[str, Callable[[WorldSettings], Made]]] = {
     "namespaces": (CONTROLLERS, lambda settings: namespaces.namespaces()),
     "accounts": (CONTROLLERS, namespaces.accounts),
     "jobs": (CONTROLLERS, lambda settings: jobs.jobs()),
+    "replicasets": (CONTROLLERS, lambda settings: replicasets.replicasets()),
+    "deployments": (CONTROLLERS, lambda settings: deployments.deployments()),
+    "statefulsets": (CONTROLLERS, lambda settings: statefulsets.statefulsets()),
+    "cronjobs": (CONTROLLERS, lambda settings: cronjobs.cronjobs()),
+    "tokens": (CONTROLLERS, tokens.tokens),
+    "endpoints": (CONTROLLERS, lambda settings: endpoints.endpoints()),
+    "budgets": (CONTROLLERS, lambda settings: budgets.budgets()),
+    "volumes": (CONTROLLERS, lambda settings: volumes.volumes()),
+    "claims": (CONTROLLERS, lambda settings: claims.claims()),
+    "hpa": (CONTROLLERS, lambda settings: hpa.autoscalers()),
+    "lifecycle": (CONTROLLERS, lifecycle.lifecycle),
+    "autoscaler": (AUTOSCALER, autoscaler.autoscaler),
     "scheduler": (SCHEDULER, lambda settings: scheduler.scheduler()),
 }
 """Name of the part → the component it belongs to, and how it is made."""

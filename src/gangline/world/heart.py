@@ -17,7 +17,7 @@ from gangline.client.wire import STRATEGIC_PATCH
 from gangline.errors import AlreadyExists, NotFound
 from gangline.runtime import Again, Cache, Context, Controller, Key, Service, Watch, itself
 from gangline.runtime.clock import micro_timestamp, seconds_of, timestamp
-from gangline.world.nodes import LOST, READY, health, node_objects, ready_condition, simulated
+from gangline.world.nodes import LOST, READY, health, healthy_conditions, node_objects, ready_condition, simulated
 from gangline.world.settings import WorldSettings
 
 log = logging.getLogger(__name__)
@@ -71,8 +71,8 @@ class Heart:
         said = condition(node.status.conditions, "Ready")
         wanted = ready_condition(state, timestamp(now))
         if said is None or said.status != wanted["status"]:
-            await ctx.client.patch(NODE, node.name, "", {"status": {"conditions": [wanted]}}, subresource="status",
-                                   content_type=STRATEGIC_PATCH)
+            await ctx.client.patch(NODE, node.name, "", {"status": {"conditions": [*healthy_conditions(timestamp(now)), wanted]}},
+                                   subresource="status", content_type=STRATEGIC_PATCH)
 
     async def _renew(self, ctx: Context, node: Node, now: float) -> None:
         """Events of the node come in between: the lease is renewed when it is due, not for each of them."""

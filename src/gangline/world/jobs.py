@@ -14,10 +14,11 @@ from gangline.api.builtin import Job
 from gangline.api.core import Pod
 from gangline.api.kinds import JOB, POD
 from gangline.api.meta import Raw
-from gangline.errors import AlreadyExists, NotFound
+from gangline.errors import NotFound
 from gangline.runtime import Again, Context, Controller, Key, Watch, itself, owner
 from gangline.runtime.clock import seconds_of, timestamp
 from gangline.world.replicas import active, by_worth, fresh_names, is_ready, pod_from
+from gangline.world.writes import create_pods, delete_quietly
 
 TRACKING = "batch.kubernetes.io/job-tracking"
 INDEX = "batch.kubernetes.io/job-completion-index"
@@ -305,24 +306,15 @@ async def reconcile(ctx: Context, key: Key) -> Again | None:
         guard = {"resourceVersion": job.metadata.resource_version}
         await ctx.client.patch(JOB, job.name, job.namespace, {"metadata": guard, "status": todo.status}, subresource="status")
     await asyncio.gather(*(release(ctx, pod) for pod in todo.release))
-    await asyncio.gather(*(_create(ctx, pod) for pod in todo.create), *(_delete(ctx, pod) for pod in todo.delete))
+    await create_pods(ctx, JOB, job, todo.create)
+    await asyncio.gather(*(_delete(ctx, pod) for pod in todo.delete))
     return None if todo.again is None else Again(max(todo.again - now, 0.001))
-
-
-async def _create(ctx: Context, pod: Raw) -> None:
-    try:
-        await ctx.client.create(POD, pod)
-    except AlreadyExists:
-        return
 
 
 async def _delete(ctx: Context, pod: Pod) -> None:
     if _tracked(pod):
         await release(ctx, pod)
-    try:
-        await ctx.client.delete(POD, pod.name, pod.namespace, uid=pod.uid, propagation="Background")
-    except NotFound:
-        return
+    await delete_quietly(ctx, POD, pod, propagation="Background")
 
 
 async def release(ctx: Context, pod: Pod) -> None:

@@ -176,9 +176,7 @@ def _status(pool: NodePool, name: str, now: str) -> Raw:
     capacity = amounts(pool)
     return {"capacity": capacity, "allocatable": capacity, "phase": "Running",
             "addresses": [{"type": "InternalIP", "address": address(name)}, {"type": "Hostname", "address": name}],
-            "conditions": [*({"type": kind, "status": "False", "reason": reason, "message": message,
-                              "lastHeartbeatTime": now, "lastTransitionTime": now} for kind, reason, message in HEALTHY),
-                           ready_condition(READY, now)],
+            "conditions": [*healthy_conditions(now), ready_condition(READY, now)],
             "nodeInfo": {"architecture": "amd64", "operatingSystem": "linux", "osImage": "gangline", "kernelVersion": "0",
                          "kubeletVersion": VERSION, "kubeProxyVersion": VERSION, "containerRuntimeVersion": "gangline://0",
                          "machineID": name, "systemUUID": name, "bootID": name}}
@@ -191,6 +189,11 @@ def amounts(pool: NodePool) -> dict[str, str]:
         offered[names.NVIDIA_GPU] = pool.gpus
     offered |= {names.MIG_PREFIX + profile: count for profile, count in pool.mig.items()}
     return {name: resources.canonical(value) for name, value in (offered | pool.resources).items()}
+
+
+def healthy_conditions(now: str) -> list[Raw]:
+    return [{"type": kind, "status": "False", "reason": reason, "message": message, "lastHeartbeatTime": now,
+             "lastTransitionTime": now} for kind, reason, message in HEALTHY]
 
 
 def ready_condition(health: str, now: str) -> Raw:

@@ -1,0 +1,151 @@
+"""Services' endpoints: which pods a Service's selector finds, ready or not, as EndpointSlices (and Endpoints for old readers).
+
+Pure functions work out the slices; the shell compares them with those that are there. Services without a selector are left alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, TypeAlias
+
+from gangline.api.builtin import EndpointSlice
+from gangline.api.core import Pod, Service
+from gangline.api.kinds import ENDPOINT_SLICE, ENDPOINTS, POD, SERVICE, reference
+from gangline.api.meta import Raw
+from gangline.api.selectors import equals
+from gangline.runtime import Again, Context, Controller, Key, Reader, Watch, itself, key_of, owner
+from gangline.world.life import FINAL
+from gangline.world.replicas import is_ready, suffix
+from gangline.world.writes import create_quietly, delete_quietly
+
+BY_LABEL, BY_NAMESPACE = "label", "namespace"
+MANAGED_BY = "endpointslice.kubernetes.io/managed-by"
+MANAGER = "endpointslice-controller.k8s.io"
+SERVICE_NAME = "kubernetes.io/service-name"
+MOST = 100
+Ports: TypeAlias = tuple[tuple[str, int, str], ...]
+
+
+# --- thinking ----------------------------------------------------------------------------------------------------------
+
+
+def by_label(pod: Pod) -> list[str]:
+    return [f"{pod.namespace}/{key}={value}" for key, value in pod.labels.items()]
+
+
+def chosen(service: Service, read: Reader) -> list[Pod]:
+    """The pods of a Service that have an address, by name."""
+    buckets = [read.by(POD, BY_LABEL, f"{service.namespace}/{key}={value}") for key, value in service.spec.selector.items()]
+    selector = equals(service.spec.selector)
+    found = [pod for pod in min(buckets, key=len, default=[]) if selector.matches(pod.labels)]
+    return sorted((pod for pod in found if pod.status.pod_ip and pod.status.phase not in FINAL), key=lambda pod: pod.name)
+
+
+def ports_of(service: Service, pod: Pod) -> Ports:
+    """The Service's ports as this pod serves them: a name is looked up among its containers' ports."""
+    found = []
+    for port in service.spec.ports:
+        target = port.get("targetPort", port.get("port"))
+        number = target if isinstance(target, int) else _named_port(pod, str(target))
+        if number is not None:
+            found.append((str(port.get("name") or ""), int(number), str(port.get("protocol") or "TCP")))
+    return tuple(found)
+
+
+def _named_port(pod: Pod, name: str) -> int | None:
+    if name.isdigit():
+        return int(name)
+    ports = (port for container in pod.spec.containers for port in container.ports)
+    return next((int(port["containerPort"]) for port in ports if port.get("name") == name), None)
+
+
+def endpoint(service: Service, pod: Pod) -> Raw:
+    serving = is_ready(pod) or service.spec.publish_not_ready_addresses
+    conditions = {"ready": serving and not pod.metadata.deleting, "serving": serving, "terminating": pod.metadata.deleting}
+    one: Raw = {"addresses": [pod.status.pod_ip], "conditions": conditions, "nodeName": pod.spec.node_name,
+                "targetRef": {"kind": "Pod", "name": pod.name, "namespace": pod.namespace, "uid": pod.uid}}
+    return one | ({"hostname": pod.spec.hostname} if pod.spec.hostname and pod.spec.subdomain == service.name else {})
+
+
+def slices(service: Service, pods: Iterable[Pod]) -> Iterator[Raw]:
+    """EndpointSlices of at most a hundred pods that serve the same ports."""
+    groups: dict[Ports, list[Raw]] = {}
+    for pod in pods:
+        groups.setdefault(ports_of(service, pod), []).append(endpoint(service, pod))
+    for ports, members in groups.items() or [((), [])]:
+        for start in range(0, max(len(members), 1), MOST):
+            yield _slice(service, ports, members[start:start + MOST], start)
+
+
+def _slice(service: Service, ports: Ports, members: list[Raw], start: int) -> Raw:
+    labels = {SERVICE_NAME: service.name, MANAGED_BY: MANAGER}
+    if service.spec.cluster_ip == "None":
+        labels["service.kubernetes.io/headless"] = ""
+    return {"metadata": {"name": f"{service.name[:57]}-{suffix(service.uid, ports, start)}", "namespace": service.namespace,
+                         "labels": labels, "ownerReferences": [reference(SERVICE, service)]},
+            "addressType": "IPv4", "endpoints": members,
+            "ports": [{"name": name, "port": number, "protocol": protocol} for name, number, protocol in ports]}
+
+
+def old_style(service: Service, pods: Iterable[Pod]) -> Raw:
+    """The Endpoints object that older clients read."""
+    groups: dict[Ports, dict[str, list[Raw]]] = {}
+    for pod in pods:
+        ready = endpoint(service, pod)["conditions"]["ready"]
+        address = {"ip": pod.status.pod_ip, "nodeName": pod.spec.node_name,
+                   "targetRef": {"kind": "Pod", "name": pod.name, "namespace": pod.namespace, "uid": pod.uid}}
+        groups.setdefault(ports_of(service, pod), {}).setdefault("addresses" if ready else "notReadyAddresses", []).append(address)
+    subsets = [members | {"ports": [{"name": name, "port": number, "protocol": protocol} for name, number, protocol in ports]}
+               for ports, members in groups.items()]
+    return {"metadata": {"name": service.name, "namespace": service.namespace}, "subsets": subsets or None}
+
+
+def same(wanted: Raw, found: EndpointSlice) -> bool:
+    return (list(found.endpoints or ()), _bare(found.ports or ())) == (wanted["endpoints"], _bare(wanted["ports"]))
+
+
+def _bare(ports: Iterable[Mapping[str, Any]]) -> list[tuple[Any, ...]]:
+    return [(port.get("name") or "", port.get("port"), port.get("protocol")) for port in ports]
+
+
+# --- doing -------------------------------------------------------------------------------------------------------------
+
+
+async def reconcile(ctx: Context, key: Key) -> Again | None:
+    service = ctx.read.get(SERVICE, key.name, key.namespace)
+    if service is None or service.metadata.deleting or not service.spec.selector:
+        return None
+    pods = chosen(service, ctx.read)
+    there = {each.name: each for each in ctx.read.owned(ENDPOINT_SLICE, service.uid) if each.labels.get(MANAGED_BY) == MANAGER}
+    wanted = {each["metadata"]["name"]: each for each in slices(service, pods)}
+    changed = False
+    for name, each in wanted.items():
+        if name not in there:
+            changed |= await create_quietly(ctx, ENDPOINT_SLICE, each)
+        elif not same(each, there[name]):
+            await ctx.client.patch(ENDPOINT_SLICE, name, key.namespace, {"endpoints": each["endpoints"], "ports": each["ports"]})
+            changed = True
+    for name in [name for name in there if name not in wanted]:
+        changed |= await delete_quietly(ctx, ENDPOINT_SLICE, there[name])
+    if changed:
+        await ctx.client.apply(ENDPOINTS, old_style(service, pods), manager="endpoint-controller")
+    return None
+
+
+def _services_of(pod: Pod, read: Reader) -> list[Key]:
+    return [key_of(service) for service in read.by(SERVICE, BY_NAMESPACE, pod.namespace)
+            if service.spec.selector and equals(service.spec.selector).matches(pod.labels)]
+
+
+def _endpoint_moved(before: Pod | None, after: Pod | None) -> bool:
+    return _serves(before) != _serves(after)
+
+
+def _serves(pod: Pod | None) -> object:
+    return None if pod is None else (pod.status.pod_ip, is_ready(pod), pod.metadata.deleting, pod.status.phase in FINAL, pod.labels)
+
+
+def endpoints() -> Controller:
+    return Controller("endpoints", reconcile, watches=(
+        Watch(SERVICE, itself), Watch(POD, _services_of, when=_endpoint_moved), Watch(ENDPOINT_SLICE, owner(SERVICE))),
+        indexes=((POD, BY_LABEL, by_label), (SERVICE, BY_NAMESPACE, lambda service: [service.namespace])), workers=4)

@@ -1,0 +1,65 @@
+"""apps/v1 ReplicaSets: as many pods of a template as are asked for, no more and no fewer.
+
+`plan` is pure; the shell creates, deletes and says. Names of pods are not chance (replicas.py), so a late cache makes none twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from gangline.api.builtin import Replicated
+from gangline.api.core import Pod
+from gangline.api.kinds import POD, REPLICA_SET
+from gangline.api.meta import Raw
+from gangline.runtime import Again, Context, Controller, Key, Watch, itself, owner
+from gangline.world.replicas import active, available_at, by_worth, fresh_names, is_ready, pod_from
+from gangline.world.writes import create_pods, delete_pods
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    create: tuple[Raw, ...] = ()
+    delete: tuple[Pod, ...] = ()
+    status: Raw | None = None
+    again: float | None = None
+
+
+def plan(replicas: Replicated, pods: Sequence[Pod], now: float) -> Plan:
+    wanted = 1 if replicas.spec.replicas is None else replicas.spec.replicas
+    live = [pod for pod in pods if active(pod)]
+    missing = wanted - len(live)
+    names = fresh_names(replicas.name, replicas.uid, {pod.name for pod in pods}, max(missing, 0))
+    create = tuple(pod_from(replicas.spec.template, REPLICA_SET, replicas, name) for name in names)
+    moments = [moment for pod in live if (moment := available_at(pod, replicas.spec.min_ready_seconds)) is not None]
+    status = _status(replicas, live, sum(moment <= now for moment in moments))
+    return Plan(create, tuple(by_worth(live)[:max(-missing, 0)]), status,
+                min((moment for moment in moments if moment > now), default=None))
+
+
+def _status(replicas: Replicated, live: Sequence[Pod], available: int) -> Raw | None:
+    labels = ((replicas.spec.template.get("metadata") or {}).get("labels") or {}).items()
+    wanted = (len(live), sum(labels <= pod.labels.items() for pod in live), sum(is_ready(pod) for pod in live), available,
+              replicas.metadata.generation)
+    said = replicas.status
+    if wanted == (said.replicas, said.fully_labeled_replicas, said.ready_replicas, said.available_replicas, said.observed_generation):
+        return None
+    names = ("replicas", "fullyLabeledReplicas", "readyReplicas", "availableReplicas", "observedGeneration")
+    return {name: value or (None if name != "replicas" else 0) for name, value in zip(names, wanted, strict=True)}
+
+
+async def reconcile(ctx: Context, key: Key) -> Again | None:
+    replicas = ctx.read.get(REPLICA_SET, key.name, key.namespace)
+    if replicas is None or replicas.metadata.deleting:
+        return None
+    now = ctx.clock.now()
+    todo = plan(replicas, ctx.read.owned(POD, replicas.uid), now)
+    await create_pods(ctx, REPLICA_SET, replicas, todo.create)
+    await delete_pods(ctx, REPLICA_SET, replicas, todo.delete)
+    if todo.status is not None:
+        await ctx.client.patch(REPLICA_SET, key.name, key.namespace, {"status": todo.status}, subresource="status")
+    return None if todo.again is None else Again(max(todo.again - now, 0.001))
+
+
+def replicasets() -> Controller:
+    return Controller("replicasets", reconcile, watches=(Watch(REPLICA_SET, itself), Watch(POD, owner(REPLICA_SET))))

@@ -1,0 +1,65 @@
+"""Writes that several controllers of the world make: pods of an owner, told as events; conditions that change only when they must."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+from typing import Any
+
+from gangline.api.core import Pod
+from gangline.api.kinds import POD, Kind
+from gangline.api.meta import Object, Raw
+from gangline.errors import AlreadyExists, ApiError, NotFound
+from gangline.runtime import Context
+
+
+async def create_quietly(ctx: Context, kind: Kind[Any], obj: Raw) -> bool:
+    """Create it unless it is there; says whether it was made."""
+    try:
+        await ctx.client.create(kind, obj)
+    except AlreadyExists:
+        return False
+    return True
+
+
+async def delete_quietly(ctx: Context, kind: Kind[Any], obj: Object, *, grace: int | None = None, propagation: str = "") -> bool:
+    """Delete it unless it is gone; says whether it was there."""
+    try:
+        await ctx.client.delete(kind, obj.name, obj.namespace, uid=obj.uid, grace=grace, propagation=propagation)
+    except NotFound:
+        return False
+    return True
+
+
+async def create_pods(ctx: Context, kind: Kind[Any], owner: Object, pods: Iterable[Raw]) -> None:
+    """All at once; what cannot be made is told on the owner, and the first reason is raised so that it is tried again."""
+    async def one(pod: Raw) -> None:
+        name = pod["metadata"]["name"]
+        try:
+            if await create_quietly(ctx, POD, pod):
+                ctx.events.tell(kind, owner, "SuccessfulCreate", f"Created pod: {name}")
+        except ApiError as error:
+            ctx.events.tell(kind, owner, "FailedCreate", f"Error creating: {error}", warning=True)
+            raise
+
+    for outcome in await asyncio.gather(*(one(pod) for pod in pods), return_exceptions=True):
+        if isinstance(outcome, BaseException):
+            raise outcome
+
+
+async def delete_pods(ctx: Context, kind: Kind[Any], owner: Object, pods: Iterable[Pod]) -> None:
+    async def one(pod: Pod) -> None:
+        if await delete_quietly(ctx, POD, pod, propagation="Background"):
+            ctx.events.tell(kind, owner, "SuccessfulDelete", f"Deleted pod: {pod.name}")
+
+    await asyncio.gather(*(one(pod) for pod in pods))
+
+
+def merged(conditions: Iterable[Raw], wanted: Iterable[tuple[str, str, str, str]], now: str) -> list[Raw]:
+    """Conditions with those wanted (type, status, reason, message) set; a time moves only when its status does."""
+    found = {str(each.get("type")): dict(each) for each in conditions}
+    for kind, status, reason, message in wanted:
+        before = found.get(kind, {})
+        since = before.get("lastTransitionTime") if before.get("status") == status else now
+        found[kind] = before | {"type": kind, "status": status, "reason": reason, "message": message, "lastTransitionTime": since}
+    return list(found.values())
