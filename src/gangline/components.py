@@ -28,7 +28,7 @@ class Options:
 
 def _operator(options: Options) -> Component:
     from gangline.operator.component import component
-    from gangline.operator.settings import OperatorSettings
+    from gangline.rules.sets import OperatorSettings
 
     return component(OperatorSettings(manner=manner(options.compat)))
 
