@@ -74,6 +74,14 @@ class Manner:
     """Default preemptibility of a skipped kind is taken letter by letter, so `Preemptible` is invalid."""
     regroups_on_pod_events_only: bool = field(default=False, metadata={"compat": KAI})
     """A deleted PodGroup is made anew at the next event of a pod, instead of at once."""
+    fraction_needs_name: bool = field(default=False, metadata={"compat": KAI})
+    """A pod with a part of a GPU but only a generateName is refused, instead of being named after that."""
+    blocked_source_kept: bool = field(default=False, metadata={"compat": KAI})
+    """A `valueFrom` of a hidden device variable stays, which makes the pod invalid, instead of giving way to `void`."""
+    zero_gpu_limit_counts: bool = field(default=False, metadata={"compat": KAI})
+    """A limit of 0 whole GPUs excludes a part of a GPU, as a limit above 0 does."""
+    queue_delete_unchecked: bool = field(default=False, metadata={"compat": KAI})
+    """A queue with queues below it may be deleted."""
 
 
 def manner(compat: Iterable[str] = ()) -> Manner:

@@ -1,10 +1,43 @@
 """Every admission hook of the scheduler half, as data: the embedded server and the webhook ask the same list.
+
+Only objects that are ours are matched, so nothing here can keep a foreign pod from starting.
 """
 
 from __future__ import annotations
 
-from gangline.rules.hooks import Hook
+import random
+from functools import partial
+
+from gangline.admission import podgroups, pods, queues, topologies
+from gangline.admission.pods import Chance
+from gangline.admission.queues import Find
+from gangline.admission.settings import AdmissionSettings
+from gangline.api.kinds import POD, POD_GROUP, QUEUE, TOPOLOGY
+from gangline.rules.hooks import Hook, Review
+
+LETTERS = "bcdfghjklmnpqrstvwxz2456789"
+"""Of generated names: no vowels, so that no words come out."""
 
 
-def hooks() -> list[Hook]:
-    return []
+def hooks(settings: AdmissionSettings | None = None, *, find_queue: Find = lambda name: None, chance: Chance | None = None) -> list[Hook]:
+    said = settings or AdmissionSettings()
+    letters = chance or partial(_letters, random.SystemRandom())
+
+    def ours(review: Review) -> bool:
+        return pods.ours(review, said)
+
+    deletes = () if said.manner.queue_delete_unchecked else ("DELETE",)
+    return [
+        Hook("complete.pods.gangline.io", POD.group, POD.plural, operations=("CREATE",), matches=ours,
+             mutate=lambda review: pods.complete(review, said, letters)),
+        Hook("check.pods.gangline.io", POD.group, POD.plural, matches=ours, validate=lambda review: pods.problem(review, said)),
+        Hook("check.podgroups.gangline.io", POD_GROUP.group, POD_GROUP.plural, validate=podgroups.problem, warn=podgroups.warnings),
+        Hook("check.queues.gangline.io", QUEUE.group, QUEUE.plural, operations=("CREATE", "UPDATE", *deletes),
+             validate=lambda review: queues.problem(review, said, find_queue),
+             warn=lambda review: queues.warnings(review, said, find_queue)),
+        Hook("check.topologies.gangline.io", TOPOLOGY.group, TOPOLOGY.plural, validate=topologies.problem),
+    ]
+
+
+def _letters(chance: random.Random) -> str:
+    return "".join(chance.choice(LETTERS) for _ in range(pods.RANDOM_LETTERS))

@@ -11,11 +11,12 @@ from collections.abc import Sequence
 from gangline.api import names
 from gangline.api.core import Pod
 from gangline.api.meta import Raw
-from gangline.grouper import durations, owners
+from gangline.grouper import owners
 from gangline.grouper.defaults import defaults_of, kind_defaults
 from gangline.grouper.grouping import Grouping, Placement
 from gangline.grouper.look import Look
 from gangline.grouper.topowner import described
+from gangline.rules import durations
 
 TRAIN, BUILD, INFERENCE = "train", "build", "inference"
 PREEMPTIBILITIES = ("preemptible", "non-preemptible", "")

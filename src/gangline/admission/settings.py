@@ -1,0 +1,58 @@
+"""Every setting of the scheduler half's admission hooks, with upstream's flag for each.
+
+Read by pods.py, podgroups.py, queues.py and topologies.py. Nothing here checks anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from gangline.api import names
+from gangline.config import NATIVE, Manner
+from gangline.errors import ConfigError
+
+EXEMPT = ("kube-system", names.KAI_NAMESPACE, names.SYSTEM_NAMESPACE)
+"""Namespaces whose pods are never touched."""
+
+
+@dataclass(frozen=True, slots=True)
+class AdmissionSettings:
+    manner: Manner = NATIVE
+    scheduler_name: str = names.KAI_SCHEDULER
+    """Only pods of this scheduler are looked at."""
+    gpu_sharing: bool = True
+    """Pods may ask for a part of a GPU."""
+    hami_core: bool = False
+    """Pods with a part of a GPU get HAMi's memory limit."""
+    block_visible_devices: bool = False
+    """Containers that ask for no GPU cannot see any."""
+    runtime_class: str = ""
+    """RuntimeClass given to pods with a part of a GPU that name none; empty: none."""
+    quota_checks: bool = False
+    """Warn when the quotas of queues do not fit into those of their parent."""
+    exempt: tuple[str, ...] = field(default=EXEMPT)
+
+
+_SWITCHES = {"gpu-sharing-enabled": "gpu_sharing", "hami-core-enabled": "hami_core",
+             "block-nvidia-visible-devices": "block_visible_devices", "enable-quota-validation": "quota_checks"}
+_TEXTS = {"scheduler-name": "scheduler_name", "gpu-fraction-runtime-class-name": "runtime_class"}
+OLD_RUNTIME_CLASS = "gpu-pod-runtime-class-name"
+
+
+def from_flags(flags: Iterable[str], manner: Manner = NATIVE) -> AdmissionSettings:
+    """Settings from upstream's command line, on top of upstream's defaults."""
+    given = [flag.lstrip("-").partition("=") for flag in flags]
+    found: dict[str, Any] = {"gpu_sharing": False, "runtime_class": "nvidia"}
+    named = [name for name, _, _ in given]
+    for name, equals, text in given:
+        if name in _SWITCHES:
+            found[_SWITCHES[name]] = not equals or text.lower() in ("true", "1", "t")
+        elif name in _TEXTS:
+            found[_TEXTS[name]] = text
+        elif name != OLD_RUNTIME_CLASS:
+            raise ConfigError(f"admission has no flag --{name}; it knows {', '.join(sorted([*_SWITCHES, *_TEXTS, OLD_RUNTIME_CLASS]))}")
+        elif "gpu-fraction-runtime-class-name" not in named:
+            found["runtime_class"] = text
+    return replace(AdmissionSettings(manner=manner), **found)
