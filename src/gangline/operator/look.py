@@ -78,7 +78,7 @@ class Operator:
 
 def served(read: Reader, kind: Kind[Any]) -> bool:
     """Whether the API server serves a kind: its informer has been answered."""
-    return isinstance(read, Cache) and read.informer(kind).revision > 0
+    return isinstance(read, Cache) and read.revision(kind) > 0
 
 
 # --- indexes -------------------------------------------------------------------------------------------------------------

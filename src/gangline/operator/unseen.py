@@ -64,4 +64,4 @@ class Written:
 
 
 def _revision(read: Reader, kind: Kind[Any]) -> int:
-    return read.informer(kind).revision if isinstance(read, Cache) else 0
+    return read.revision(kind) if isinstance(read, Cache) else 0

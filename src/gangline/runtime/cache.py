@@ -202,6 +202,11 @@ class Cache:
     def informers(self) -> Iterable[Informer[Any]]:
         return self._informers.values()
 
+    def revision(self, kind: Kind[Any]) -> int:
+        """The newest revision seen of a kind; 0 if it is not followed here, or not served."""
+        informer = self._informers.get(kind)
+        return informer.revision if informer is not None else 0
+
     def get(self, kind: Kind[T], name: str, namespace: str = "") -> T | None:
         return cast("T | None", self._informers[kind].get(Key(namespace if kind.namespaced else "", name)))
 
