@@ -1,0 +1,74 @@
+"""A component's small HTTP server: alive, ready, metrics, and whatever pages the component adds.
+
+`/healthz` answers as soon as the process lives, `/readyz` once it is ready, `/metrics` in Prometheus' text form.
+Nothing here changes anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+
+from aiohttp import web
+from prometheus_client import REGISTRY, CollectorRegistry, generate_latest
+
+TEXT = "text/plain; version=0.0.4; charset=utf-8"
+
+
+class Page:
+    """What a page answers: a body, its type and headers."""
+
+    def __init__(self, body: bytes, content_type: str = "application/json", status: int = 200,
+                 headers: Mapping[str, str] | None = None) -> None:
+        self.body, self.content_type, self.status, self.headers = body, content_type, status, dict(headers or {})
+
+
+Pages = Mapping[str, Callable[[], Awaitable[Page]]]
+"""Path → who answers a GET of it."""
+
+
+class Endpoint:
+    """Serves until it is closed. `port` 0 chooses a free one."""
+
+    def __init__(self, ready: Callable[[], bool] = lambda: True, pages: Pages | None = None,
+                 registries: tuple[CollectorRegistry, ...] = (REGISTRY,)) -> None:
+        self._ready, self._registries = ready, registries
+        self._app = web.Application()
+        self._app.add_routes([web.get("/healthz", self._alive), web.get("/readyz", self._readyz), web.get("/metrics", self._metrics)])
+        for path, answer in (pages or {}).items():
+            self._app.router.add_get(path, _handler(answer))
+        self._runner = web.AppRunner(self._app, access_log=None)
+
+    async def open(self, host: str = "127.0.0.1", port: int = 0) -> int:
+        """Starts serving; gives the port."""
+        await self._runner.setup()
+        site = web.TCPSite(self._runner, host, port)
+        await site.start()
+        return int(self._runner.addresses[0][1])
+
+    async def close(self) -> None:
+        await self._runner.cleanup()
+
+    async def _alive(self, request: web.Request) -> web.Response:
+        return web.Response(text="ok")
+
+    async def _readyz(self, request: web.Request) -> web.Response:
+        ready = self._ready()
+        return web.Response(text="ok" if ready else "not ready yet", status=200 if ready else 503)
+
+    async def _metrics(self, request: web.Request) -> web.Response:
+        body = b"".join(generate_latest(registry) for registry in self._registries)
+        return web.Response(body=body, headers={"Content-Type": TEXT})
+
+
+def _handler(answer: Callable[[], Awaitable[Page]]) -> Callable[[web.Request], Awaitable[web.Response]]:
+    async def handle(request: web.Request) -> web.Response:
+        page = await answer()
+        return web.Response(body=page.body, status=page.status, headers={"Content-Type": page.content_type, **page.headers})
+
+    return handle
+
+
+def split_address(address: str, default_port: int) -> tuple[str, int]:
+    """`:8080`, `127.0.0.1:8080` or `0` (off) as host and port."""
+    host, _, port = address.rpartition(":")
+    return host.strip("[]") or "0.0.0.0", int(port or default_port)

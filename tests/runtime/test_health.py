@@ -1,0 +1,37 @@
+"""A component's HTTP server: alive, ready, metrics, pages."""
+
+from __future__ import annotations
+
+import aiohttp
+from prometheus_client import CollectorRegistry, Gauge
+
+from gangline.runtime.health import Endpoint, Page, split_address
+
+
+async def test_alive_ready_metrics_and_own_pages_are_served() -> None:
+    registry, ready = CollectorRegistry(), [False]
+    Gauge("gangline_answer", "", registry=registry).set(42)
+
+    async def page() -> Page:
+        return Page(b"{}", headers={"Content-Disposition": "attachment"})
+
+    endpoint = Endpoint(lambda: ready[0], {"/page": page}, (registry,))
+    port = await endpoint.open()
+    async with aiohttp.ClientSession(f"http://127.0.0.1:{port}") as session:
+        async with session.get("/healthz") as answer:
+            assert answer.status == 200
+        async with session.get("/readyz") as answer:
+            assert (answer.status, await answer.text()) == (503, "not ready yet")
+        ready[0] = True
+        async with session.get("/readyz") as answer:
+            assert answer.status == 200
+        async with session.get("/metrics") as answer:
+            assert "gangline_answer 42.0" in await answer.text()
+        async with session.get("/page") as answer:
+            assert answer.headers["Content-Disposition"] == "attachment"
+    await endpoint.close()
+
+
+def test_addresses_are_written_as_upstream_does() -> None:
+    assert split_address(":8080", 1) == ("0.0.0.0", 8080)
+    assert split_address("127.0.0.1:9", 1) == ("127.0.0.1", 9)
