@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from embedded import admin, embedded, until
 from gangline.api.core import ConfigMap
-from gangline.api.kinds import CONFIG_MAP, POD
+from gangline.api.crds import crds
+from gangline.api.kinds import CONFIG_MAP, CRD, POD, QUEUE
 from gangline.apiserver.server import ServerSettings
 from gangline.client import Client
 from gangline.client.wire import Request, Response
-from gangline.runtime import Cache
+from gangline.runtime import Cache, ManualClock
 
 
 def config_map(name: str, owner: str = "") -> dict[str, object]:
@@ -104,4 +105,24 @@ async def test_selectors_keep_the_rest_out() -> None:
         cache.informer(POD, fields="spec.schedulerName=kai-scheduler")
         await cache.start()
         assert [each.name for each in cache.list(POD)] == ["p"]
+        await cache.stop()
+
+
+async def test_a_kind_that_is_not_served_yet_is_empty_and_followed_once_it_is() -> None:
+    async with embedded() as server:
+        client = admin(server)
+        clock = ManualClock()
+        cache = Cache(client, clock)
+        cache.informer(QUEUE)
+        await cache.start()
+        assert cache.list(QUEUE) == [] and cache.revision(QUEUE) == 0
+        for crd in crds():
+            await client.create(CRD, crd)
+        await client.create(QUEUE, {"metadata": {"name": "q"}, "spec": {}})
+
+        def seen() -> bool:
+            clock.advance(5)
+            return cache.get(QUEUE, "q") is not None
+
+        await until(seen)
         await cache.stop()

@@ -102,6 +102,13 @@ class Informer(Generic[T]):
                 log.error("an object of %s cannot be read: %s", self.kind.resource, error)
                 await self._clock.sleep(min(wait := wait * 2, 30))
 
+    def _not_served(self) -> None:
+        """A kind the server does not know (yet) has no objects; whoever waits for this copy need not."""
+        for key in list(self._objects):
+            self._forget(key)
+        self.revision = 0
+        self.synced.set()
+
     async def _list(self) -> None:
         listing = await self._client.list(self.kind, labels=self._labels, fields=self._fields)
         present = {key_of(obj): obj for obj in listing.items}
