@@ -92,8 +92,8 @@ class Informer(Generic[T]):
                 await self._follow()
             except Gone:
                 continue
-            except NotFound:                                       # a kind that is not served has no objects
-                self.synced.set()
+            except NotFound:
+                self._not_served()
                 await self._clock.sleep(min(wait := wait * 2, 5))
             except ApiError as error:
                 log.warning("watching %s: %s", self.kind.resource, error)
@@ -120,11 +120,15 @@ class Informer(Generic[T]):
         self.synced.set()
 
     async def _follow(self) -> None:
+        empty = 0
         while True:
+            before = self.revision
             events = self._client.watch(self.kind, str(self.revision), labels=self._labels, fields=self._fields)
             async with contextlib.aclosing(cast("AsyncGenerator[WatchEvent[T], None]", events)):
                 async for event in events:
                     self._take(event)
+            empty = empty + 1 if self.revision == before else 0
+            await self._clock.sleep(min(0.01 * 2.0 ** min(empty, 9), 5) if empty else 0)
 
     def _take(self, event: WatchEvent[T]) -> None:
         obj = event.object
