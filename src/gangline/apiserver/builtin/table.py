@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gangline.api import notation
+from gangline.apiserver.builtin.definitions import DefinitionRules
 from gangline.apiserver.builtin.rules import KindRules
 
 GROUPS: dict[tuple[str, str], str] = {
@@ -16,7 +17,9 @@ GROUPS: dict[tuple[str, str], str] = {
     ("authorization.k8s.io", "v1"): "authorization", ("discovery.k8s.io", "v1"): "discovery", ("node.k8s.io", "v1"): "node",
 }
 
-_RULES: dict[tuple[str, str], type[KindRules]] = {}
+_RULES: dict[tuple[str, str], type[KindRules]] = {
+    ("apiextensions", "CustomResourceDefinition"): DefinitionRules,
+}
 _made: dict[tuple[str, str], KindRules] = {}
 
 

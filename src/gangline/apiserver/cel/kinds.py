@@ -54,18 +54,23 @@ def optional_of(inner: Kind) -> Kind:
 
 
 def kind_of(node: Node) -> Kind:
-    """How a value of this place looks to a rule."""
+    """How a value of this place looks to a rule; `dyn` when the schema does not say."""
+    return _kind(node) or DYN
+
+
+def _kind(node: Node) -> Kind | None:
+    """None: a rule cannot see this place at all."""
     if node.shape == "list":
-        assert node.items is not None
-        return list_of(kind_of(node.items), node if node.list_type in (SET, MAP) else None)
+        inner = _kind(node.items) if node.items is not None else None
+        return list_of(inner, node if node.list_type in (SET, MAP) else None) if inner else None
     if node.shape == "map":
-        assert node.values is not None
-        return map_of(STRING, kind_of(node.values))
+        value = _kind(node.values) if node.values is not None else None
+        return map_of(STRING, value) if value else None
     if node.shape == "struct":
-        return Kind("object", (), node) if node.fields or not node.keep_unknown else DYN
+        return Kind("object", (), node)
     if node.shape == "scalar":
         return _FORMED.get(node.form, STRING) if node.scalar == "string" else _PLAIN[node.scalar]
-    return DYN
+    return DYN if node.shape == "intstr" else None
 
 
 def field_of(kind: Kind, name: str) -> tuple[str, Kind] | None:
@@ -77,7 +82,8 @@ def field_of(kind: Kind, name: str) -> tuple[str, Kind] | None:
         return None
     if node.typed and real == "metadata":
         return real, Kind("object", (), _METADATA)
-    return real, kind_of(child)
+    found = _kind(child)
+    return (real, found) if found is not None else None
 
 
 _METADATA = Node("struct", fields={"name": Node("scalar", "string", "str"), "generateName": Node("scalar", "string", "str")})

@@ -12,9 +12,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 from gangline.api.notation import MISSING
+from gangline.apiserver.schema import problems as say
 from gangline.apiserver.schema.decode import WrongType, decoder, unknown_fields
 from gangline.apiserver.schema.forms import BadForm
 from gangline.apiserver.schema.lists import duplicates, embedded_problems
@@ -24,9 +26,14 @@ from gangline.apiserver.schema.structural import structural_node
 from gangline.apiserver.schema.validate import Sink, checker
 from gangline.errors import Problem
 
+if TYPE_CHECKING:
+    from gangline.apiserver.schema.rules import RuleTree
+
 __all__ = ["BadForm", "Node", "Schema", "WrongType", "builtin_schema", "compile_schema"]
 
 Obj = dict[str, Any]
+_BLOCKING = ("FieldValueNotSupported", "FieldValueRequired", "FieldValueTooLong", "FieldValueTooMany", "FieldValueTypeInvalid")
+"""Kinds of problems after which rules are not run: they could not trust what they read."""
 
 
 class Schema:
@@ -61,7 +68,21 @@ class Schema:
             self._check(obj, before, None, sink)
         sink.problems.extend(embedded_problems(self.root, obj))
         sink.problems.extend(duplicates(self.root, obj))
+        sink.problems.extend(self._rule_problems(obj, before, sink.problems))
         return sink.problems
+
+    def _rule_problems(self, obj: Obj, before: Any, found: list[Problem]) -> list[Problem]:
+        if not self.rules:
+            return []
+        if any(problem.kind in _BLOCKING for problem in found):
+            return [say.invalid("<nil>", None, "some validation rules were not checked because the object was invalid; "
+                                "correct the existing errors to complete validation")]
+        return list(self.rules.judge(obj, before))
+
+    @cached_property
+    def rules(self) -> RuleTree:
+        from gangline.apiserver.schema.rules import RuleTree  # CEL reads nodes: the one import that goes round
+        return RuleTree(self.root)
 
 
 def compile_schema(openapi: Mapping[str, Any]) -> Schema:
