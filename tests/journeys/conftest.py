@@ -11,9 +11,18 @@ from journeys.story import Story
 
 @pytest.fixture
 async def story() -> AsyncIterator[Story]:
-    story = Story()
-    await story.platform.start()
+    platform = real_platform() if os.environ.get("GANGLINE_SERVER") == "real" else embedded_platform()
     try:
-        yield story
+        await platform.start()
+        yield Story(platform)
     finally:
-        await story.platform.stop()
+        await platform.stop()
+
+
+def real_platform() -> RealPlatform:
+    from real.plane import missing
+    from real.platform import RealPlatform
+
+    if missing():
+        pytest.skip(missing())
+    return RealPlatform()

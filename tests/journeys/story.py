@@ -20,22 +20,27 @@ from gangline.cli.apply import apply_one, kind_of
 from gangline.cli.connection import Connection
 from gangline.cli.explain import explain
 from gangline.components import COMPONENTS, Options
-from gangline.local import Platform, PlatformSettings
+from gangline.local import Platform, PlatformSettings, Team
 from gangline.runtime import Clock, ManualClock, SystemClock
 
 REPOSITORY = Path(__file__).parents[2]
 PATIENCE = 30.0
 
 
+def embedded_platform(*, clock: Clock | None = None, without: tuple[str, ...] = (), options: Options | None = None) -> Platform:
+    """The platform a story is told on by default: in memory, without nodes, deciding as soon as something changes."""
+    chosen = [name for name in COMPONENTS if name not in without]
+    return Platform(PlatformSettings(
+        components=chosen, clock=clock or SystemClock(), options=options or Options(period=0.0, nodes="nodes: []")))
+
+
 class Story:
     """One platform and what a person can do with it."""
 
-    def __init__(self, *, clock: Clock | None = None, without: tuple[str, ...] = (), options: Options | None = None) -> None:
-        chosen = [name for name in COMPONENTS if name not in without]
-        self.clock = clock or SystemClock()
-        self.platform = Platform(PlatformSettings(
-            components=chosen, clock=self.clock, options=options or Options(period=0.0, nodes="nodes: []")))
-        self.client = self.platform.admin
+    def __init__(self, platform: Team) -> None:
+        self.platform = platform
+        self.clock = platform.clock
+        self.client = platform.admin
         self._connection = Connection(self.client, "default", "the story's server")
         self._nodes = 0
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gangline.local import write_kubeconfig
+from gangline.local import Platform, write_kubeconfig
 from journeys import kubectl
 from journeys.kubectl import Kubectl
 from journeys.story import Story
@@ -16,6 +16,8 @@ pytestmark = pytest.mark.skipif(kubectl.find() is None, reason=kubectl.MISSING)
 
 @pytest.fixture
 async def run(story: Story, tmp_path: Path) -> Kubectl:
+    if not isinstance(story.platform, Platform):
+        return Kubectl(kubectl.find() or "", story.platform.plane.kubeconfig, tmp_path)  # type: ignore[attr-defined]
     url = await story.platform.listen()
     return Kubectl(kubectl.find() or "", write_kubeconfig(story.platform, url, tmp_path / "kubeconfig"), tmp_path)
 

@@ -12,18 +12,21 @@ from gangline.local import Team
 from gangline.runtime import SystemClock
 from real.plane import Plane
 
+OURS = tuple(name for name in COMPONENTS if name not in ("controller-manager", "default-scheduler", "autoscaler"))
+"""What Kubernetes does not bring: its own controllers and scheduler stay in charge of the rest."""
+
 
 class RealPlatform(Team):
     """Speaks to a Plane as `Platform` does to the embedded server."""
 
     quiet_rounds = 200
 
-    def __init__(self, components: tuple[str, ...] = tuple(COMPONENTS), options: Options | None = None) -> None:
+    def __init__(self, components: tuple[str, ...] = OURS, options: Options | None = None) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="gangline-real-")
         self.plane = Plane(Path(self._folder.name))
         self._components = components
         self._clients: list[Client] = []
-        super().__init__(self._client, options or Options(), SystemClock())
+        super().__init__(self._client, options or Options(period=0.1, nodes="nodes: []"), SystemClock())
 
     def _client(self, name: str) -> Client:
         client = Client(transport(load(self.plane.kubeconfig), f"gangline-{name}"), manager=f"gangline-{name}")
