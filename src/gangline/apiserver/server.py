@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from gangline.apiserver import custom, deletes, discovery, patches, pods, reads, writes
+from gangline.apiserver import custom, deletes, patches, pods, reads, writes
 from gangline.apiserver.admission import CREATE, UPDATE, Admission, Review
 from gangline.apiserver.bodies import read_object
 from gangline.apiserver.call import Call, Parts, check_scope, read_path, verb_of
@@ -23,6 +24,7 @@ from gangline.apiserver.core import SYSTEM_NAMESPACES, Core, ServerSettings
 from gangline.apiserver.custom import Definitions, establish
 from gangline.apiserver.identity import Secrets, Tokens, administrator, authenticate, impersonated
 from gangline.apiserver.journal import SqliteJournal
+from gangline.apiserver.metrics import Metrics
 from gangline.apiserver.plugins import Plugins, system_classes
 from gangline.apiserver.rbac import GROUP as RBAC
 from gangline.apiserver.rbac import Action, Authorizer, bootstrap_roles, forbidden_text
@@ -30,9 +32,10 @@ from gangline.apiserver.resources import Catalogue, Resource, builtin_resources
 from gangline.apiserver.reviews import Reviews
 from gangline.apiserver.rules import RETURNING, rules_for
 from gangline.apiserver.scale import scale
-from gangline.apiserver.shapes import list_response, object_response, watch_shape
-from gangline.apiserver.status import answer, failure, forbidden, method_not_allowed, no_such_resource, success
 from gangline.apiserver.selectors import selectable_values
+from gangline.apiserver.shapes import list_response, object_response, watch_shape
+from gangline.apiserver.site import Site
+from gangline.apiserver.status import answer, failure, forbidden, method_not_allowed, no_such_resource, success
 from gangline.apiserver.store import Record, ShelfKey, Store
 from gangline.apiserver.watch import open_watch
 from gangline.client.wire import InProcess, Request, Response, User
@@ -56,6 +59,8 @@ class Server:
         self.tokens = Tokens(self.secrets.signing_key, fixed, self._account_uid, self.settings.clock)
         self.authorizer: Authorizer | None = None
         self._journal: SqliteJournal | None = None
+        self.metrics = Metrics()
+        self._site = Site(self.core, self.metrics)
 
     def _is_served(self, row: Resource) -> bool:
         return row.plural != "workloads" or row.version in self.settings.workload_versions
@@ -154,11 +159,14 @@ class Server:
         user = self._identify(request)
         parts = read_path(request.path)
         if parts.group is None:
-            return self._answer_path(request, user)
+            self._allow(user, Action(request.method.lower(), path=request.path))
+            return self._site.answer(request)
         verb = verb_of(request, parts)
         self._allow(user, Action(verb or request.method.lower(), parts.group, parts.plural, parts.subresource, parts.namespace, parts.name))
         call = self._understand(request, user, verb, parts)
+        started = time.perf_counter()
         response = await self._dispatch(call)
+        self.metrics.note(verb, parts.group, parts.plural, response.status, time.perf_counter() - started)
         if call.warnings:
             response.warnings = (*response.warnings, *call.warnings)
         await self.store.settled(self.store.revision)
@@ -269,40 +277,6 @@ class Server:
             return namespace
 
         return object_response(self.core, call, (await writes.change(self.core, call, finalized)).record)
-
-    def _answer_path(self, request: Request, user: User) -> Response:
-        path = request.path.rstrip("/") or "/"
-        self._allow(user, Action(request.method.lower(), path=request.path))
-        pieces = path.strip("/").split("/")
-        found: Any = None
-        if path in ("/healthz", "/livez", "/readyz"):
-            return Response(200, b"ok", TEXT)
-        if path in ("/api", "/apis") and discovery.wants_aggregated(request.accept):
-            body = encode(discovery.aggregated(self.catalogue, path == "/apis"))
-            return Response(200, body, discovery.AGGREGATED)
-        if path == "/":
-            found = discovery.root_paths(self.catalogue)
-        elif path == "/version":
-            found = discovery.server_version()
-        elif path == "/api":
-            found = discovery.core_versions()
-        elif path == "/apis":
-            found = discovery.group_list(self.catalogue)
-        elif pieces[0] == "api" and len(pieces) == 2:
-            found = discovery.resource_list(self.catalogue, "", pieces[1])
-        elif pieces[0] == "apis" and len(pieces) == 2:
-            found = discovery.one_group(self.catalogue, pieces[1])
-        elif pieces[0] == "apis" and len(pieces) == 3 and self.catalogue.group(pieces[1]):
-            found = discovery.resource_list(self.catalogue, pieces[1], pieces[2])
-            if found is None:
-                raise no_such_resource()
-        if found is None:
-            if path.startswith("/api/"):
-                raise no_such_resource()
-            return Response(404, b"404 page not found\n", TEXT)
-        if request.method not in ("GET", "HEAD"):
-            raise method_not_allowed()
-        return Response(200, encode(found))
 
 
 class _PageNotFound(ApiError):
