@@ -1,12 +1,17 @@
-"""A platform for each journey, started with no nodes and stopped at the end."""
+"""A platform for each journey, started with no nodes and stopped at the end; `GANGLINE_SERVER=real` tells it on a real control plane."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import AsyncIterator
+from typing import TYPE_CHECKING
 
 import pytest
 
-from journeys.story import Story
+from journeys.story import Story, embedded_platform
+
+if TYPE_CHECKING:
+    from real.platform import RealPlatform
 
 
 @pytest.fixture
