@@ -39,7 +39,14 @@ class DefinitionRules(KindRules):
     def prepare_create(self, obj: Obj) -> None:
         super().prepare_create(obj)
         stored = next((each["name"] for each in obj["spec"].get("versions") or [] if each.get("storage")), None)
-        obj["status"] = {"conditions": [], "acceptedNames": {"plural": "", "kind": ""}, "storedVersions": [stored] if stored else None}
+        obj["status"] = {"conditions": None, "acceptedNames": {"plural": "", "kind": ""}, "storedVersions": [stored] if stored else None}
+
+    def prepare_update(self, new: Obj, old: Obj, subresource: str = "") -> None:
+        super().prepare_update(new, old, subresource)
+        stored = (new.get("status") or {}).get("storedVersions") or []
+        fresh = [each["name"] for each in new["spec"].get("versions") or [] if each.get("storage") and each["name"] not in stored]
+        if fresh:
+            new["status"] = {**new["status"], "storedVersions": [*stored, *fresh]}
 
     def validate(self, obj: Obj) -> list[Problem]:
         return [*_name(obj), *_spec(obj["spec"]), *_stored(obj)]

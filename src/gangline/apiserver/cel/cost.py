@@ -17,6 +17,8 @@ UNKNOWN = 2**63
 _TENTH = ("startsWith", "endsWith", "lowerAscii", "upperAscii", "trim", "reverse", "split", "replace", "substring", "charAt", "quote",
           "url", "isURL", "ip", "isIP", "cidr", "isCIDR", "quantity", "isQuantity", "semver", "isSemver", "timestamp", "duration", "int",
           "uint", "double", "bool", "bytes", "join", "format", "find", "findAll", "isCanonical", "containsIP", "containsCIDR")
+_ROUND = {"all": 3, "exists": 4, "exists_one": 4, "existsOne": 4, "optMap": 1, "optFlatMap": 1}
+"""What one round of a comprehension costs besides its body."""
 _WHOLE = ("isSorted", "sum", "min", "max", "indexOf", "lastIndexOf", "distinct", "flatten", "sort")
 
 
@@ -54,7 +56,7 @@ def _longest(node: Node) -> int:
     if node.form in ("date-time", "time", "date", "duration"):
         return 32
     if "maxLength" in checks:
-        return int(checks["maxLength"]) * 4 if False else int(checks["maxLength"])
+        return int(checks["maxLength"])
     if "enum" in checks:
         return max((len(str(each)) for each in checks["enum"]), default=0)
     return REQUEST - 2
@@ -92,7 +94,7 @@ class Estimate:
             return 1, scope.get(tree.name, Size(UNKNOWN))
         if isinstance(tree, Select):
             cost, size = self._of(tree.operand, scope)
-            return cost + 1, self._child(size, tree.field)
+            return cost + (0 if tree.test else 1), self._child(size, tree.field)
         if isinstance(tree, ListLit):
             parts = [self._of(item, scope) for item in tree.items]
             return 10 + sum(cost for cost, _ in parts), Size(len(parts))
@@ -120,13 +122,15 @@ class Estimate:
             inner[tree.variables[0]] = Size(REQUEST // 2)
         bodies = [self._of(body, inner) for body in tree.bodies]
         rounds = 1 if tree.name in ("optMap", "optFlatMap") else target.most
-        step = sum(each for each, _ in bodies) + 3
+        step = sum(each for each, _ in bodies) + _ROUND.get(tree.name, 13)
         result = Size(target.most, node) if tree.name in ("filter", "sortBy") else Size(target.most)
         return cost + 1 + rounds * step, result
 
     def _call(self, tree: Call, scope: dict[str, Size]) -> tuple[int, Size]:
         parts = [self._of(part, scope) for part in ([tree.target] if tree.target is not None else []) + tree.args]
-        cost = 1 + sum(each for each, _ in parts)
+        cost = sum(each for each, _ in parts) + (0 if tree.name in ("_&&_", "_||_", "_?_:_") else 1)
+        if tree.name == "_?_:_":
+            return parts[0][0] + max(parts[1][0], parts[2][0]), max(parts[1][1], parts[2][1], key=lambda size: size.most)
         sizes = [size for _, size in parts]
         extra, result = self._extra(tree.name.rpartition(".")[2] if not tree.name.startswith("_") else tree.name, sizes, tree)
         return cost + extra, result
@@ -173,7 +177,7 @@ def estimate(tree: Expr, sizes: dict[str, Size]) -> int:
 
 def cardinality(node: Node) -> int:
     """How many values of this place fit into a request."""
-    return REQUEST // max(1, smallest(node))
+    return REQUEST // (smallest(node) + 1)
 
 
 def shown_factor(cost: Any, limit: int) -> str:

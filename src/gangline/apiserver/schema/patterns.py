@@ -15,6 +15,9 @@ _POSIX = {
     "word": r"\w", "xdigit": "0-9A-Fa-f", "blank": r" \t", "cntrl": r"\x00-\x1f\x7f", "print": " -~", "graph": "!-~", "ascii": r"\x00-\x7f",
 }
 _UNICODE = {"L": r"^\W\d_", "Lu": "A-ZÀ-ÖØ-Þ", "Ll": "a-zß-öø-ÿ", "N": r"\d", "Nd": r"\d"}
+_WORDS = {"unterminated character set": "missing closing ]", "missing ), unterminated subpattern": "missing closing )",
+          "unbalanced parenthesis": "unexpected )", "nothing to repeat": "missing argument to repetition operator",
+          "multiple repeat": "invalid nested repetition operator"}
 _PERL = re.compile(r"\(\?(?:[=!]|<[=!]|>|#)|\(\?\(")
 
 
@@ -30,7 +33,8 @@ def compile_pattern(text: str) -> re.Pattern[str]:
     try:
         return re.compile(_translate(text), re.ASCII)
     except (re.error, OverflowError, RecursionError) as error:
-        raise BadPattern(f"error parsing regexp: {error}: `{text}`") from None
+        told = _WORDS.get(getattr(error, "msg", ""), str(error))
+        raise BadPattern(f"error parsing regexp: {told}: `{text}`") from None
 
 
 def _translate(text: str) -> str:

@@ -90,7 +90,8 @@ class _Visit:
         size = size_of(node)
         cost = estimate(program.tree, {"self": size, "oldSelf": size}) * (count or cardinality(node))
         self.total += cost
-        self.costs.append((path, cost))
+        if cost >= SCHEMA_LIMIT // 100:
+            self.costs.append((path, cost))
         if cost > RULE_LIMIT:
             yield say.forbidden(path, f"{noun} exceeds budget by factor of {shown_factor(cost, RULE_LIMIT)} {_ADVICE}")
 

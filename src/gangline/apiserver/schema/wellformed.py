@@ -40,8 +40,8 @@ _UNSUPPORTED: tuple[tuple[str, str], ...] = (
 
 
 def schema_problems(schema: Props, path: str) -> list[Problem]:
-    found = [*structure(schema, ROOT, path)] if not _has_item_lists(schema) else []
-    usable = not found and not _has_item_lists(schema)
+    found = [*structure(schema, ROOT, path)] if not _unreadable(schema) else []
+    usable = not found and not _unreadable(schema)
     if schema.get("nullable"):
         found.insert(0, say.forbidden(f"{path}.nullable", "nullable cannot be true at the root"))
     if usable:
@@ -55,12 +55,15 @@ def schema_problems(schema: Props, path: str) -> list[Problem]:
     return found
 
 
-def _has_item_lists(schema: Any) -> bool:
+def _unreadable(schema: Any) -> bool:
+    """A schema that says things no structural one can; only its keywords are judged."""
     if isinstance(schema, list):
-        return any(map(_has_item_lists, schema))
+        return any(map(_unreadable, schema))
     if not isinstance(schema, dict):
         return False
-    return isinstance(schema.get("items"), list) or any(_has_item_lists(value) for name, value in schema.items() if name not in ("default", "enum"))
+    if isinstance(schema.get("items"), list) or schema.get("$ref"):
+        return True
+    return any(_unreadable(value) for name, value in schema.items() if name not in ("default", "enum"))
 
 
 def structure(schema: Props, level: str, path: str) -> Iterator[Problem]:
