@@ -238,7 +238,7 @@ class Round:
         total = len(self.board.spots)
         if not total:
             return "no nodes available to schedule pods"
-        return f"0/{total} nodes are available: {', '.join(f'{count} {reason}' for reason, count in sorted(counts.items()))}."
+        return f"0/{total} nodes are available: {', '.join(sorted(f'{count} {reason}' for reason, count in counts.items()))}."
 
 
 def _insufficient(resource: str) -> str:
