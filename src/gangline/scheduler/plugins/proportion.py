@@ -94,10 +94,10 @@ class Proportion:
     # ── capacity ──
 
     def over_capacity(self, gang: Gang, tasks: Sequence[Task]) -> GangRefusals | None:
-        return _refusal(capacity.over_limit(self.accounts, gang.queue, self._quota(tasks)))
+        return _refusal(capacity.over_limit(self.accounts, gang.queue, self.quota_of(tasks)))
 
     def firm_over_quota(self, gang: Gang, tasks: Sequence[Task]) -> GangRefusals | None:
-        return _refusal(capacity.over_quota(self.accounts, gang.queue, self._quota(tasks), gang.preemptible))
+        return _refusal(capacity.over_quota(self.accounts, gang.queue, self.quota_of(tasks), gang.preemptible))
 
     def task_over_capacity(self, task: Task, gang: Gang, node: Node) -> Refusal | None:
         request = (task.request[CPU], task.request[MEMORY], gpus_on(task, node.gpu_memory))
@@ -106,7 +106,7 @@ class Proportion:
             return None
         return Refusal(self.name, f"node does not have enough capacity. Reason: {overrun.reason}, Details: {overrun.message}")
 
-    def _quota(self, tasks: Sequence[Task]) -> Amounts:
+    def quota_of(self, tasks: Sequence[Task]) -> Amounts:
         """What tasks ask for, GPU memory as parts of the largest GPU: less than that it cannot be anywhere."""
         whole = self._amounts(summed(task.request for task in tasks))
         memory = sum(task.gpu.count * task.gpu.memory for task in tasks)
