@@ -62,6 +62,8 @@ class Core:
         self.allow = allow
         self.logs: Callable[[Obj, str], bytes] = lambda pod, container: b""
         """What a container of a pod has written; whoever simulates pods may set it."""
+        self.service_address: Callable[[str, str, int], str | None] = lambda namespace, name, port: None
+        """Where a service of the cluster is reached from here, as host:port; whoever runs webhooks may set it."""
         self.closing = False
         self._second = -1
         self._second_text = ""

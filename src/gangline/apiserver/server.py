@@ -26,6 +26,7 @@ from gangline.apiserver.identity import Secrets, Tokens, administrator, authenti
 from gangline.apiserver.journal import SqliteJournal
 from gangline.apiserver.metrics import Metrics
 from gangline.apiserver.plugins import Plugins, system_classes
+from gangline.apiserver.policies import Policies
 from gangline.apiserver.rbac import GROUP as RBAC
 from gangline.apiserver.rbac import Action, Authorizer, bootstrap_roles, forbidden_text
 from gangline.apiserver.resources import Catalogue, Resource, builtin_resources
@@ -38,6 +39,7 @@ from gangline.apiserver.site import Site
 from gangline.apiserver.status import answer, failure, forbidden, method_not_allowed, no_such_resource, success
 from gangline.apiserver.store import Record, ShelfKey, Store
 from gangline.apiserver.watch import open_watch
+from gangline.apiserver.webhooks import Webhooks
 from gangline.client.wire import InProcess, Request, Response, User
 from gangline.errors import ApiError
 
@@ -59,6 +61,7 @@ class Server:
         self.tokens = Tokens(self.secrets.signing_key, fixed, self._account_uid, self.settings.clock)
         self.authorizer: Authorizer | None = None
         self._journal: SqliteJournal | None = None
+        self._webhooks: Webhooks | None = None
         self.metrics = Metrics()
         self._site = Site(self.core, self.metrics)
 
@@ -80,6 +83,8 @@ class Server:
         self._reviews = Reviews(self.core, self.authorizer, self.tokens)
         Definitions(self.core)
         Plugins(self.core).register()
+        Policies(self.core)
+        self._webhooks = Webhooks(self.core)
         self.admission.add("apiextensions.k8s.io", "customresourcedefinitions", (CREATE, UPDATE), mutate=self._establish)
         self._bootstrap()
 
@@ -87,6 +92,8 @@ class Server:
         self.core.closing = True
         for shelf in self.store.shelves():
             shelf.wake()
+        if self._webhooks is not None:
+            await self._webhooks.close()
         if self._journal is not None:
             await asyncio.to_thread(self._journal.close)
 
