@@ -65,6 +65,7 @@ class Stage:
         await self.client.create(NODE, {"metadata": {"name": name, "labels": labels}})
         status = {"capacity": has, "allocatable": has, "conditions": [{"type": "Ready", "status": "True"}]}
         await self.client.patch(NODE, name, "", {"status": status}, subresource="status")
+        await self.client.patch(NODE, name, "", {"spec": {"taints": None}})
 
     async def queue(self, name: str, parent: str = "", **gpu: float) -> None:
         everything = {"quota": 0, "limit": -1, "overQuotaWeight": 1}

@@ -112,6 +112,26 @@ class Untyped(Object, frozen=True):
     status: Any = None
 
 
+class StorageClass(Object, frozen=True):
+    provisioner: str = ""
+    volume_binding_mode: str = ""
+
+
+class StorageCapacity(Object, frozen=True):
+    """CSIStorageCapacity: what is left of a class on the nodes that match."""
+
+    storage_class_name: str = ""
+    node_topology: Raw | None = None
+    capacity: Any = None
+    maximum_volume_size: Any = None
+
+
+class NodeResourceTopology(Object, frozen=True):
+    zones: tuple[Raw, ...] = ()
+    attributes: tuple[Raw, ...] = ()
+    topology_policies: tuple[str, ...] = ()
+
+
 class EndpointSlice(Object, frozen=True):
     address_type: str = ""
     endpoints: tuple[Raw, ...] | None = ()

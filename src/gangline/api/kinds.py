@@ -79,10 +79,10 @@ RESOURCE_CLAIM_TEMPLATE = Kind(
     "resource.k8s.io", "v1", "ResourceClaimTemplate", "resourceclaimtemplates", builtin.Untyped)
 RESOURCE_SLICE = Kind("resource.k8s.io", "v1", "ResourceSlice", "resourceslices", builtin.Untyped, namespaced=False)
 DEVICE_CLASS = Kind("resource.k8s.io", "v1", "DeviceClass", "deviceclasses", builtin.Untyped, namespaced=False)
-STORAGE_CLASS = Kind("storage.k8s.io", "v1", "StorageClass", "storageclasses", builtin.Untyped, namespaced=False)
+STORAGE_CLASS = Kind("storage.k8s.io", "v1", "StorageClass", "storageclasses", builtin.StorageClass, namespaced=False)
 CSI_DRIVER = Kind("storage.k8s.io", "v1", "CSIDriver", "csidrivers", builtin.Untyped, namespaced=False)
 CSI_STORAGE_CAPACITY = Kind(
-    "storage.k8s.io", "v1", "CSIStorageCapacity", "csistoragecapacities", builtin.Untyped)
+    "storage.k8s.io", "v1", "CSIStorageCapacity", "csistoragecapacities", builtin.StorageCapacity)
 CRD = Kind("apiextensions.k8s.io", "v1", "CustomResourceDefinition", "customresourcedefinitions",
            builtin.Untyped, namespaced=False)
 MUTATING_WEBHOOK = Kind("admissionregistration.k8s.io", "v1", "MutatingWebhookConfiguration",
@@ -109,7 +109,7 @@ SCHEDULING_SHARD = Kind(
 VOLCANO_POD_GROUP = Kind("scheduling.volcano.sh", "v1beta1", "PodGroup", "podgroups", builtin.Untyped)
 VOLCANO_QUEUE = Kind("scheduling.volcano.sh", "v1beta1", "Queue", "queues", builtin.Untyped, namespaced=False)
 NODE_RESOURCE_TOPOLOGY = Kind("topology.node.k8s.io", "v1alpha2", "NodeResourceTopology",
-                              "noderesourcetopologies", builtin.Untyped, namespaced=False)
+                              "noderesourcetopologies", builtin.NodeResourceTopology, namespaced=False)
 
 KINDS: tuple[Kind[Object], ...] = tuple(
     cast("Kind[Object]", value) for value in list(globals().values()) if isinstance(value, Kind))

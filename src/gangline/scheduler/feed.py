@@ -11,26 +11,32 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 from gangline.api import names
-from gangline.api.core import Node, Pod
+from gangline.api.core import Node, PersistentVolumeClaim, Pod
 from gangline.api.kai import BindRequest, PodGroup
 from gangline.api.kinds import (
     BIND_REQUEST,
+    CONFIG_MAP,
+    CSI_STORAGE_CAPACITY,
     DEVICE_CLASS,
     NAMESPACE,
     NODE,
+    NODE_RESOURCE_TOPOLOGY,
     POD,
     POD_GROUP,
     PRIORITY_CLASS,
+    PV,
+    PVC,
     QUEUE,
     RESOURCE_CLAIM,
     RESOURCE_SLICE,
+    STORAGE_CLASS,
     TOPOLOGY,
     Kind,
 )
-from gangline.api.meta import Object, as_raw
+from gangline.api.meta import Object, Raw, as_raw
 from gangline.rules import requests, times
 from gangline.runtime import Cache, Key, key_of
 from gangline.scheduler import objects
@@ -42,15 +48,23 @@ from gangline.scheduler.options import Options
 from gangline.scheduler.overlay import Overlay
 from gangline.scheduler.records import (
     ClaimRecord,
+    ConfigMapRecord,
     DeviceClassRecord,
     GangRecord,
     NodeRecord,
     QueueRecord,
     Record,
     SliceRecord,
+    StorageCapacityRecord,
     TaskRecord,
     TopologyRecord,
+    VolumeClaimRecord,
 )
+
+CONFIG_MAP_NAMES: Kind[Object] = replace(cast("Kind[Any]", CONFIG_MAP), type=Object)
+"""ConfigMaps by name only: what stands in them is nobody's business here."""
+OWN_HANDLERS = (BIND_REQUEST, PRIORITY_CLASS, TOPOLOGY, NAMESPACE, RESOURCE_CLAIM, PV, STORAGE_CLASS, NODE_RESOURCE_TOPOLOGY)
+PLAIN = (RESOURCE_SLICE, DEVICE_CLASS, PVC, CSI_STORAGE_CAPACITY, CONFIG_MAP_NAMES)
 
 Usage = Callable[[str], dict[str, float]]
 """A queue's part of the cluster in the past, per cpu, memory and gpu."""
@@ -94,7 +108,8 @@ def _there(cluster: Cluster, change: Change) -> bool:
     held: dict[type[Record], Any] = {
         TaskRecord: cluster.tasks, GangRecord: cluster.gangs, NodeRecord: cluster.nodes, QueueRecord: cluster.queues,
         TopologyRecord: cluster.topologies, ClaimRecord: cluster.devices.records, SliceRecord: cluster.devices.slices,
-        DeviceClassRecord: cluster.devices.classes}
+        DeviceClassRecord: cluster.devices.classes, VolumeClaimRecord: cluster.volume_claims,
+        StorageCapacityRecord: cluster.capacities, ConfigMapRecord: cluster.config_maps}
     return change.key in held[change.type]
 
 
@@ -118,14 +133,17 @@ class Feed:
         requests_of = cache.informer(BIND_REQUEST)
         requests_of.add_index("pod", lambda request: [f"{request.namespace}/{request.spec.pod_name}"])
         requests_of.add_index("node", lambda request: [request.spec.selected_node])
-        for kind in (PRIORITY_CLASS, TOPOLOGY, NAMESPACE, RESOURCE_CLAIM, RESOURCE_SLICE, DEVICE_CLASS):
-            cache.informer(kind)
+        for other in (*OWN_HANDLERS, *PLAIN):
+            cache.informer(cast("Kind[Any]", other))
+        cache.informer(PVC).add_index("volume", lambda claim: [claim.spec.volume_name])
+        cache.informer(PVC).add_index("class", lambda claim: [claim.spec.storage_class_name or ""])
 
     def start(self) -> None:
         handlers: dict[Kind[Any], Callable[[Any, Any], None]] = {
             BIND_REQUEST: self._request_changed, PRIORITY_CLASS: self._every_gang, TOPOLOGY: self._topology_changed,
-            RESOURCE_CLAIM: self._claim_changed, NAMESPACE: self._namespace_changed}
-        for kind in (NODE, QUEUE, POD_GROUP, POD, *handlers, RESOURCE_SLICE, DEVICE_CLASS):
+            RESOURCE_CLAIM: self._claim_changed, NAMESPACE: self._namespace_changed, NODE_RESOURCE_TOPOLOGY: self._zones_changed,
+            PV: partial(self._storage_changed, "volume"), STORAGE_CLASS: partial(self._storage_changed, "class")}
+        for kind in (NODE, QUEUE, POD_GROUP, POD, *handlers, *PLAIN):
             self._cache.informer(kind).on_change(handlers.get(kind) or partial(self._changed_itself, kind))
 
     @property
@@ -168,6 +186,16 @@ class Feed:
         if claim is not None:
             for pod in self._cache.by(POD, "claim", f"{claim.namespace}/{claim.name}"):
                 self.note(POD, key_of(pod))
+
+    def _zones_changed(self, before: Object | None, after: Object | None) -> None:
+        zones = after or before
+        if zones is not None:
+            self.note(NODE, Key("", zones.name))
+
+    def _storage_changed(self, index: str, before: Object | None, after: Object | None) -> None:
+        obj = after or before
+        for claim in self._cache.by(PVC, index, obj.name) if obj is not None else ():
+            self.note(PVC, key_of(claim))
 
     def _namespace_changed(self, before: Object | None, after: Object | None) -> None:
         if before is not None and after is not None and before.labels != after.labels:
@@ -230,7 +258,18 @@ class Feed:
             return Change(type_, name(key), None)
         if kind is QUEUE:
             return Change(type_, name(key), partial(make, obj, self._usage(key.name)))
+        if kind is NODE:
+            zones = self._cache.get(NODE_RESOURCE_TOPOLOGY, key.name)
+            return Change(type_, name(key), partial(make, obj, None if zones is None else as_raw(zones), reading))
+        if kind is PVC:
+            return Change(type_, name(key), partial(make, obj, *self._storage_of(obj)))
         return Change(type_, name(key), partial(make, obj))
+
+    def _storage_of(self, claim: PersistentVolumeClaim) -> tuple[dict[str, Raw], dict[str, Raw]]:
+        """The claim's volume and class, by name."""
+        volume = self._cache.get(PV, claim.spec.volume_name)
+        storage = self._cache.get(STORAGE_CLASS, claim.spec.storage_class_name or "")
+        return ({} if volume is None else {volume.name: as_raw(volume)}), ({} if storage is None else {storage.name: as_raw(storage)})
 
     def _usable(self, node: Node) -> bool:
         options = self._options
@@ -239,8 +278,8 @@ class Feed:
     def note_all(self) -> None:
         """Read everything again, into an empty model."""
         self._uids.clear()
-        for kind in (NODE, QUEUE, TOPOLOGY, POD_GROUP, RESOURCE_SLICE, DEVICE_CLASS, RESOURCE_CLAIM, POD):
-            for obj in self._cache.list(kind):
+        for kind in (NODE, QUEUE, TOPOLOGY, POD_GROUP, *PLAIN, RESOURCE_CLAIM, POD):
+            for obj in self._cache.list(cast("Kind[Any]", kind)):
                 self.note(kind, key_of(obj))
 
     def next_turn(self, now: float) -> float | None:
@@ -293,11 +332,18 @@ def _one(key: Key) -> Any:
     return key.name
 
 
+def _both(key: Key) -> Any:
+    return key.namespace, key.name
+
+
 _PLAIN: dict[Kind[Any], tuple[type[Record], Callable[[Key], Any], Callable[..., Record]]] = {
     NODE: (NodeRecord, _one, objects.node_record),
     QUEUE: (QueueRecord, _one, objects.queue_record),
     TOPOLOGY: (TopologyRecord, _one, objects.topology_record),
-    RESOURCE_CLAIM: (ClaimRecord, lambda key: (key.namespace, key.name), _raw(objects.claim_record)),
+    RESOURCE_CLAIM: (ClaimRecord, _both, _raw(objects.claim_record)),
+    PVC: (VolumeClaimRecord, _both, objects.volume_claim_record),
+    CSI_STORAGE_CAPACITY: (StorageCapacityRecord, str, _raw(objects.storage_capacity_record)),
+    CONFIG_MAP_NAMES: (ConfigMapRecord, _both, lambda found: ConfigMapRecord(found.name, found.namespace)),
     RESOURCE_SLICE: (SliceRecord, _one, _raw(objects.slice_record)),
     DEVICE_CLASS: (DeviceClassRecord, _one, _raw(objects.device_class_record)),
 }

@@ -123,7 +123,8 @@ class Scheduler:
             self._stamp(update)
         refused = {refuse.gang: refuse for refuse in decisions.refusals}
         for standing in thought.standings:
-            self._teller.tell(standing, refused.get(standing.gang), None, self._members(standing.gang))
+            verdict = thought.verdicts.get(standing.gang)
+            self._teller.tell(standing, refused.get(standing.gang), verdict, self._members(standing.gang))
 
     def _members(self, gang: str) -> dict[str, Pod]:
         held = self.cluster.gangs.get(gang)
