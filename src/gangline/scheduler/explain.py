@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from . import remedies
-from .decisions import Refuse
+from .decisions import Decisions, Refuse
 from .fairness import Account, Amounts, capacity
 from .fairness.accounts import RESOURCES
 from .fairness.capacity import OVER_LIMIT, Overrun
@@ -30,6 +30,8 @@ from .trial import Trial, Trials, everyone
 from .verdict import Verdict, amount, counted
 
 STEPS = 20_000
+CYCLE_STEPS = 1_000
+PER_CYCLE = 8
 
 
 def explain(
@@ -58,6 +60,21 @@ def explain_waiting(
         explainer.session.close()
 
 
+def explain_refused(cluster: Cluster, settings: Settings, now: float, decisions: Decisions) -> dict[str, Verdict]:
+    """What a service tells after each cycle: verdicts on the gangs that were refused. A few are thought through anew in each cycle, those
+    longest not looked at first; the others keep what was said of them (in the cluster's memo)."""
+    kept: dict[str, Verdict] = cluster.memo.setdefault("verdicts", {})
+    refused = {each.gang: each for each in decisions.refusals}
+    for uid in [uid for uid in kept if uid not in refused]:
+        del kept[uid]
+    old = [uid for uid in kept if uid in refused]
+    turn = [*(uid for uid in sorted(refused) if uid not in kept), *old][:PER_CYCLE]
+    for uid, verdict in explain_waiting(cluster, settings, now, refused, turn, dict(kept), CYCLE_STEPS).items() if turn else ():
+        kept.pop(uid, None)
+        kept[uid] = verdict
+    return dict(kept)
+
+
 class Explainer:
     """One session for many verdicts; `steps` is the budget they share."""
 
@@ -67,6 +84,7 @@ class Explainer:
         self.trials = Trials(session, steps)
         self._refusals = refusals
         self._positions: dict[str, dict[str, int]] = {}
+        self._sizes: dict[int, float] = {}
         session.action = "explain"
 
     # ── cause ──
@@ -124,7 +142,7 @@ class Explainer:
         names = self.cluster.names.names
         for task in tasks:
             for place in (GPU, *(each for each in range(len(task.request)) if each not in (GPU, PODS))):
-                largest = max((at(node.allocatable, place) for node in self.cluster.nodes.values()), default=0)
+                largest = self._largest(place)
                 if task.request[place] > largest and not self._backed(names[place]):
                     has = amount(largest, names[place]) if largest else "none"
                     return self._said(gang, "too-large", f"no node has {amount(task.request[place], names[place])}; the largest has {has}")
@@ -132,6 +150,12 @@ class Explainer:
             if refusal is not None:
                 return self._said(gang, "impossible", refusal.reason)
         return None
+
+    def _largest(self, place: int) -> float:
+        found = self._sizes.get(place)
+        if found is None:
+            found = self._sizes[place] = max((at(node.allocatable, place) for node in self.cluster.nodes.values()), default=0)
+        return found
 
     def _of_topology(self, gang: Gang) -> Verdict | None:
         """A rule that names a topology or a level which does not exist can never be met."""
