@@ -1,0 +1,266 @@
+"""The controllers of the world on a server: each does what a cluster's would."""
+
+from __future__ import annotations
+
+import base64
+from typing import Any
+
+from gangline.api import names
+from gangline.api.kinds import (
+    CONFIG_MAP,
+    CRD,
+    CRON_JOB,
+    DEPLOYMENT,
+    ENDPOINT_SLICE,
+    ENDPOINTS,
+    HPA,
+    JOB,
+    NAMESPACE,
+    NODE,
+    PDB,
+    POD,
+    PV,
+    PVC,
+    REPLICA_SET,
+    RESOURCE_CLAIM,
+    RESOURCE_CLAIM_TEMPLATE,
+    SECRET,
+    SERVICE,
+    SERVICE_ACCOUNT,
+    STATEFUL_SET,
+    STORAGE_CLASS,
+    foreign,
+)
+from gangline.api.meta import Raw
+from gangline.world.nodes import NodePool
+from gangline.world.settings import Growth
+from world.living import World, namespace, pod_spec, world
+
+TWO = NodePool(name="n", count=2, gpus=8)
+TEMPLATE = {"metadata": {"labels": {"app": "web"}}, **pod_spec()}
+
+
+def web(replicas: int = 3, image: str = "app") -> Raw:
+    template = {"metadata": {"labels": {"app": "web"}}, "spec": {"containers": [{"name": "main", "image": image}]}}
+    return {"spec": {"replicas": replicas, "selector": {"matchLabels": {"app": "web"}}, "template": template}}
+
+
+async def images(lived: World) -> list[str]:
+    return sorted(pod.spec.containers[0].image for pod in await lived.pods() if not pod.metadata.deleting)
+
+
+async def test_a_deployment_runs_rolls_and_goes_with_everything_it_made() -> None:
+    async with world(TWO) as lived:
+        await lived.make(DEPLOYMENT, "web", web())
+        await lived.settles()
+        assert await images(lived) == ["app"] * 3
+        status = (await lived.client.get(DEPLOYMENT, "web", "default")).status
+        assert (status.replicas, status.available_replicas, status.updated_replicas) == (3, 3, 3)
+        await lived.client.patch(DEPLOYMENT, "web", "default", web(image="new"))
+        await lived.settles()
+        assert await images(lived) == ["new"] * 3
+        assert len((await lived.client.list(REPLICA_SET, "default")).items) == 2
+        await lived.client.delete(DEPLOYMENT, "web", "default")
+        await lived.settles()
+        assert await lived.pods() == [] and (await lived.client.list(REPLICA_SET, "default")).items == []
+
+
+async def test_a_pod_of_a_deployment_that_is_deleted_is_replaced() -> None:
+    async with world(TWO) as lived:
+        await lived.make(DEPLOYMENT, "web", web(2))
+        await lived.settles()
+        first = (await lived.pods())[0]
+        await lived.client.delete(POD, first.name, "default")
+        await lived.settles()
+        assert len(await lived.pods()) == 2 and first.uid not in {pod.uid for pod in await lived.pods()}
+
+
+async def test_a_stateful_set_starts_in_order_with_volumes_that_outlive_its_pods() -> None:
+    async with world(TWO) as lived:
+        await lived.make(STORAGE_CLASS, "fast", {"provisioner": "example.com/disk", "volumeBindingMode": "WaitForFirstConsumer"})
+        claim = {"metadata": {"name": "data"}, "spec": {"storageClassName": "fast", "accessModes": ["ReadWriteOnce"],
+                                                       "resources": {"requests": {"storage": "1Gi"}}}}
+        await lived.make(STATEFUL_SET, "db", {"spec": web(2)["spec"] | {"serviceName": "db", "volumeClaimTemplates": [claim]}})
+        await lived.settles()
+        assert await lived.phases() == {"db-0": "Running", "db-1": "Running"}
+        claims = (await lived.client.list(PVC, "default")).items
+        assert {each.name: each.status.phase for each in claims} == {"data-db-0": "Bound", "data-db-1": "Bound"}
+        await lived.client.patch(STATEFUL_SET, "db", "default", {"spec": {"replicas": 1}})
+        await lived.settles()
+        assert await lived.phases() == {"db-0": "Running"}
+        assert len((await lived.client.list(PVC, "default")).items) == 2
+
+
+async def test_a_claim_that_waits_for_its_consumer_is_bound_where_that_goes_and_deleted_after_it() -> None:
+    async with world(TWO) as lived:
+        await lived.make(STORAGE_CLASS, "late", {"provisioner": "example.com/disk", "volumeBindingMode": "WaitForFirstConsumer"})
+        await lived.make(PVC, "v", {"spec": {"storageClassName": "late", "accessModes": ["ReadWriteOnce"],
+                                            "resources": {"requests": {"storage": "1Gi"}}}})
+        await lived.settles()
+        assert (await lived.client.get(PVC, "v", "default")).status.phase == "Pending"
+        await lived.make(POD, "p", pod_spec(volumes=[{"name": "v", "persistentVolumeClaim": {"claimName": "v"}}]))
+        await lived.settles()
+        assert await lived.phases() == {"p": "Running"}
+        volume = (await lived.client.list(PV)).items[0]
+        assert volume.status["phase"] == "Bound"
+        await lived.client.delete(PVC, "v", "default")
+        await lived.settles()
+        assert not await lived.gone(PVC, "v"), "a claim in use is kept"
+        await lived.client.delete(POD, "p", "default")
+        await lived.settles()
+        assert await lived.gone(PVC, "v") and await lived.gone(PV, volume.name, "")
+
+
+async def test_a_claim_takes_the_smallest_volume_that_fits() -> None:
+    async with world() as lived:
+        for name, size in (("big", "10Gi"), ("small", "2Gi"), ("tiny", "1Mi")):
+            await lived.make(PV, name, {"spec": {"capacity": {"storage": size}, "accessModes": ["ReadWriteOnce"],
+                                                "storageClassName": "", "hostPath": {"path": "/data"}}})
+        await lived.make(PVC, "v", {"spec": {"storageClassName": "", "accessModes": ["ReadWriteOnce"],
+                                            "resources": {"requests": {"storage": "1Gi"}}}})
+        await lived.settles()
+        assert (await lived.client.get(PVC, "v", "default")).spec.volume_name == "small"
+
+
+async def test_a_services_endpoints_are_its_ready_pods() -> None:
+    async with world(TWO) as lived:
+        await lived.make(SERVICE, "web", {"spec": {"selector": {"app": "web"}, "ports": [{"port": 80, "targetPort": 8080}]}})
+        await lived.make(POD, "a", pod_spec(), labels={"app": "web"})
+        await lived.make(POD, "b", pod_spec(), labels={"app": "web"}, annotations={names.READY_SECONDS: "60"})
+        await lived.make(POD, "c", pod_spec(), labels={"app": "other"})
+        await lived.settles()
+        found = (await lived.client.list(ENDPOINT_SLICE, "default")).items[0]
+        ready = {each["targetRef"]["name"]: each["conditions"]["ready"] for each in found.endpoints or ()}
+        assert ready == {"a": True, "b": False}
+        assert [port["port"] for port in found.ports or ()] == [8080]
+        await lived.after(60, steps=60)
+        old = await lived.client.get_raw(ENDPOINTS, "web", "default")
+        assert len(old["subsets"][0]["addresses"]) == 2
+        await lived.client.delete(SERVICE, "web", "default")
+        await lived.settles()
+        assert (await lived.client.list(ENDPOINT_SLICE, "default")).items == []
+
+
+async def test_a_budget_says_how_many_pods_may_be_disturbed() -> None:
+    async with world(TWO) as lived:
+        await lived.make(DEPLOYMENT, "web", web(4))
+        await lived.make(PDB, "b", {"spec": {"maxUnavailable": "25%", "selector": {"matchLabels": {"app": "web"}}}})
+        await lived.settles()
+        status = (await lived.client.get(PDB, "b", "default")).status
+        assert (status["expectedPods"], status["currentHealthy"], status["desiredHealthy"], status["disruptionsAllowed"]) == (4, 4, 3, 1)
+
+
+async def test_an_autoscaler_follows_the_metric_that_is_written_down() -> None:
+    async with world(TWO) as lived:
+        await lived.make(DEPLOYMENT, "web", web(2))
+        await lived.make(HPA, "web", {"spec": {
+            "scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"}, "minReplicas": 1, "maxReplicas": 6,
+            "metrics": [{"type": "Resource", "resource": {"name": "cpu", "target": {"type": "Utilization", "averageUtilization": 50}}}]}},
+            annotations={names.METRIC: "100"})
+        await lived.settles()
+        assert (await lived.client.get(DEPLOYMENT, "web", "default")).spec.replicas == 4
+        await lived.client.patch(HPA, "web", "default", {"metadata": {"annotations": {names.METRIC: "10"}}})
+        await lived.settles()
+        assert (await lived.client.get(DEPLOYMENT, "web", "default")).spec.replicas == 4, "going down waits out its window"
+        await lived.after(320, steps=5)
+        assert (await lived.client.get(DEPLOYMENT, "web", "default")).spec.replicas == 1
+
+
+async def test_a_cron_job_makes_a_job_each_time_and_keeps_a_short_history() -> None:
+    async with world(TWO) as lived:
+        await lived.make(CRON_JOB, "c", {"spec": {"schedule": "*/1 * * * *", "successfulJobsHistoryLimit": 1, "jobTemplate": {
+            "spec": {"template": pod_spec(restartPolicy="Never")}}}})
+        await lived.after(300, steps=5)
+        jobs = (await lived.client.list(JOB, "default")).items
+        assert 1 <= len(jobs) <= 2
+        assert (await lived.client.get(CRON_JOB, "c", "default")).status["lastScheduleTime"]
+
+
+async def test_a_token_secret_is_filled_and_goes_with_its_account() -> None:
+    async with world(root_ca="CA") as lived:
+        await lived.make(SERVICE_ACCOUNT, "robot")
+        await lived.make(SECRET, "t", {"type": "kubernetes.io/service-account-token"},
+                         annotations={"kubernetes.io/service-account.name": "robot"})
+        await lived.settles()
+        secret = await lived.client.get(SECRET, "t", "default")
+        assert base64.b64decode(secret.data["token"]).count(b".") == 2
+        assert base64.b64decode(secret.data["ca.crt"]) == b"CA"
+        assert base64.b64decode(secret.data["namespace"]) == b"default"
+        await lived.client.delete(SERVICE_ACCOUNT, "robot", "default")
+        await lived.settles()
+        assert await lived.gone(SECRET, "t")
+
+
+async def test_a_pod_gets_the_claims_its_templates_describe_and_gives_them_back() -> None:
+    async with world(TWO) as lived:
+        await lived.make(RESOURCE_CLAIM_TEMPLATE, "gpu", {"spec": {"spec": {"devices": {"requests": [
+            {"name": "gpu", "exactly": {"deviceClassName": "gpu.example.com"}}]}}}})
+        await lived.make(POD, "p", pod_spec(resourceClaims=[{"name": "g", "resourceClaimTemplateName": "gpu"}]))
+        await lived.settles()
+        claim = (await lived.client.list(RESOURCE_CLAIM, "default")).items[0]
+        assert claim.spec["devices"]["requests"][0]["exactly"]["deviceClassName"] == "gpu.example.com"
+        status = (await lived.client.get(POD, "p", "default")).status.resource_claim_statuses
+        assert status == ({"name": "g", "resourceClaimName": claim.name},)
+        await lived.client.delete(POD, "p", "default")
+        await lived.settles()
+        assert (await lived.client.list(RESOURCE_CLAIM, "default")).items == []
+
+
+async def test_pods_that_fit_nowhere_bring_nodes_and_idle_nodes_go() -> None:
+    growth = (Growth(NodePool(name="big", gpus=8), most=4, delay=30, idle=120), Growth(NodePool(name="small", gpus=1), most=2, delay=30))
+    async with world(growth=growth) as lived:
+        for number in range(3):
+            await lived.make(POD, f"p{number}", pod_spec(gpus=4, restartPolicy="Never"), annotations={names.RUN_SECONDS: "60"})
+        await lived.make(POD, "little", pod_spec(gpus=1))
+        await lived.after(20)
+        assert (await lived.client.list(NODE)).items == []
+        await lived.after(20)
+        assert sorted(node.name for node in (await lived.client.list(NODE)).items) == ["big-0", "big-1", "small-0"]
+        assert set((await lived.phases()).values()) == {"Running"}
+        await lived.after(240, steps=5)
+        little = await lived.client.get(POD, "little", "default")
+        assert little.status.phase == "Running"
+        left = {node.name for node in (await lived.client.list(NODE)).items}
+        assert left - {"small-0"} == {little.spec.node_name} - {"small-0"}, "an empty big node goes, one in use stays"
+
+
+async def test_an_owner_of_a_kind_added_later_is_collected_too() -> None:
+    async with world() as lived:
+        thing = foreign("x.example.com/v1", "Thing", "things")
+        await lived.make(CRD, "things.x.example.com", {"spec": {
+            "group": "x.example.com", "scope": "Namespaced", "names": {"plural": "things", "kind": "Thing"}, "versions": [
+                {"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": {"type": "object"}}}]}})
+        await lived.settles()
+        owner = await lived.make(thing, "o")
+        reference: dict[str, Any] = {"apiVersion": "x.example.com/v1", "kind": "Thing", "name": "o", "uid": owner.uid}
+        await lived.make(CONFIG_MAP, "c", ownerReferences=[reference])
+        await lived.settles()
+        assert not await lived.gone(CONFIG_MAP, "c")
+        await lived.client.delete(thing, "o", "default")
+        await lived.settles()
+        assert await lived.gone(CONFIG_MAP, "c")
+
+
+async def test_a_deleted_job_that_orphans_its_pods_lets_go_of_them() -> None:
+    async with world(TWO) as lived:
+        await lived.make(JOB, "j", {"spec": {"template": pod_spec(restartPolicy="Never")}})
+        await lived.settles()
+        await lived.client.delete(JOB, "j", "default", propagation="Orphan")
+        await lived.settles()
+        await lived.after(1)
+        (left,) = await lived.pods()
+        assert left.metadata.owner_references == () and left.metadata.finalizers == ()
+
+
+async def test_a_namespace_says_what_holds_it_up() -> None:
+    async with world() as lived:
+        await namespace(lived, "team")
+        await lived.make(CONFIG_MAP, "held", namespace="team", finalizers=["x.io/f"])
+        await lived.client.delete(NAMESPACE, "team")
+        await lived.settles()
+        raw = await lived.client.get_raw(NAMESPACE, "team")
+        said = {each["type"]: each["message"] for each in raw["status"]["conditions"]}
+        assert said["NamespaceFinalizersRemaining"] == (
+            "Some content in the namespace has finalizers remaining: x.io/f in 1 resource instances")
+        await lived.client.patch(CONFIG_MAP, "held", "team", {"metadata": {"finalizers": None}})
+        await lived.until(lambda: lived.gone(NAMESPACE, "team", ""))

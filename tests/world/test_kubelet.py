@@ -1,0 +1,143 @@
+"""Pods on simulated nodes, on a server: starting after others, volumes, devices, loss of a node."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gangline.api import names
+from gangline.api.kinds import LEASE, NODE, POD
+from gangline.api.meta import condition
+from gangline.world.kubelet import Addresses, free_device
+from gangline.world.nodes import NodePool, gpu_uuid
+from gangline.world.settings import Pace
+from world.living import World, namespace, pod_spec, world
+from world.making import pod
+
+ONE = NodePool(name="n", count=1, gpus=8)
+TWO = NodePool(name="n", count=2, gpus=8)
+
+
+async def ready(lived: World, name: str) -> bool:
+    found = condition((await lived.client.get(POD, name, "default")).status.conditions, "Ready")
+    return found is not None and found.status == "True"
+
+
+async def test_a_clique_starts_when_the_one_before_it_is_ready() -> None:
+    async with world(ONE) as lived:
+        gang = {names.POD_GANG: "g"}
+        wait = [{"name": names.INIT_CONTAINER, "image": "init", "args": ["--podcliques=first:2"]}]
+        await lived.make(POD, "late", pod_spec(initContainers=wait), labels=gang | {names.POD_CLIQUE: "second"})
+        await lived.make(POD, "one", pod_spec(), labels=gang | {names.POD_CLIQUE: "first"})
+        await lived.settles()
+        assert await lived.phases() == {"late": "Pending", "one": "Running"}
+        await lived.make(POD, "other-gang", pod_spec(), labels={names.POD_GANG: "h", names.POD_CLIQUE: "first"})
+        await lived.settles()
+        assert (await lived.phases())["late"] == "Pending"
+        await lived.make(POD, "two", pod_spec(), labels=gang | {names.POD_CLIQUE: "first"})
+        await lived.settles()
+        assert (await lived.phases())["late"] == "Running"
+
+
+async def test_a_pod_runs_as_long_as_it_says() -> None:
+    async with world(ONE) as lived:
+        await lived.make(POD, "p", pod_spec(restartPolicy="Never"), annotations={names.RUN_SECONDS: "3600"})
+        await lived.settles()
+        await lived.after(3599, steps=3599)
+        assert await lived.phases() == {"p": "Running"}
+        await lived.after(1)
+        assert await lived.phases() == {"p": "Succeeded"}
+
+
+async def test_a_deleted_pod_stops_within_its_grace_period() -> None:
+    async with world(ONE, pace=Pace(stop=10)) as lived:
+        await lived.make(POD, "p", pod_spec(terminationGracePeriodSeconds=5))
+        await lived.settles()
+        await lived.client.delete(POD, "p", "default")
+        await lived.after(4)
+        assert (await lived.client.get(POD, "p", "default")).metadata.deleting
+        await lived.after(1)
+        assert await lived.gone(POD, "p")
+
+
+async def test_each_reservation_pod_learns_its_own_gpu() -> None:
+    async with world(ONE) as lived:
+        await namespace(lived, names.RESERVATION_NAMESPACE)
+        for name in ("a", "b"):
+            await lived.make(POD, name, pod_spec(gpus=1, nodeName="n-0"), names.RESERVATION_NAMESPACE)
+            await lived.settles()
+        told = {each.annotations[names.RESERVED_GPU] for each in await lived.pods(names.RESERVATION_NAMESPACE)}
+        assert told == {gpu_uuid("n-0", 0), gpu_uuid("n-0", 1)}
+
+
+def test_a_freed_device_is_given_again() -> None:
+    def reservation(name: str, device: str = "") -> Any:
+        return pod(name, spec={"nodeName": "n"}, annotations={names.RESERVED_GPU: device} if device else {})
+
+    taken = [reservation("a", gpu_uuid("n", 0)), reservation("c", gpu_uuid("n", 2))]
+    assert free_device(reservation("b"), taken) == gpu_uuid("n", 1)
+
+
+def test_addresses_go_on_after_those_in_use() -> None:
+    addresses = Addresses()
+    assert addresses.take([pod(status={"podIP": "10.0.1.255"}), pod("q")]) == "10.0.2.0"
+    assert addresses.take([]) == "10.0.2.1"
+
+
+async def test_a_pod_that_nobody_else_plays_is_left_alone() -> None:
+    async with world() as lived:
+        await lived.make(NODE, "real", {"status": {"allocatable": {"cpu": "8", "memory": "8Gi", "pods": "10"}}})
+        await lived.make(POD, "p", pod_spec())
+        await lived.settles()
+        found = await lived.client.get(POD, "p", "default")
+        assert (found.spec.node_name, found.status.phase) == ("real", "Pending")
+
+
+async def test_a_node_renews_its_lease() -> None:
+    async with world(ONE) as lived:
+        first = (await lived.client.get(LEASE, "n-0", "kube-node-lease")).spec.renew_time
+        await lived.after(10)
+        lease = await lived.client.get(LEASE, "n-0", "kube-node-lease")
+        assert lease.spec.renew_time != first and lease.spec.holder_identity == "n-0"
+
+
+async def test_a_lost_node_is_tainted_and_emptied_and_comes_back() -> None:
+    async with world(TWO) as lived:
+        stays = [{"key": "node.kubernetes.io/unreachable", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 60}]
+        await lived.make(POD, "p", pod_spec(tolerations=stays))
+        await lived.settles()
+        await lived.client.patch(NODE, "n-0", "", {"metadata": {"annotations": {names.HEALTH: "lost"}}})
+        await lived.after(45)
+        node = await lived.client.get(NODE, "n-0")
+        said = condition(node.status.conditions, "Ready")
+        assert said is not None and said.status == "Unknown"
+        assert {(taint.key, taint.effect) for taint in node.spec.taints} == {
+            ("node.kubernetes.io/unreachable", "NoSchedule"), ("node.kubernetes.io/unreachable", "NoExecute")}
+        assert not await ready(lived, "p")
+        await lived.after(70)
+        leaving = await lived.client.get(POD, "p", "default")
+        assert leaving.metadata.deleting
+        await lived.client.patch(NODE, "n-0", "", {"metadata": {"annotations": {names.HEALTH: None}}})
+        await lived.settles()
+        assert await lived.gone(POD, "p")
+        back = await lived.client.get(NODE, "n-0")
+        said = condition(back.status.conditions, "Ready")
+        assert said is not None and said.status == "True" and not back.spec.taints
+
+
+async def test_a_long_sleep_of_the_whole_world_loses_no_node() -> None:
+    async with world(TWO) as lived:
+        lived.clock.advance(86400)
+        await lived.settles()
+        await lived.after(20)
+        for node in (await lived.client.list(NODE)).items:
+            said = condition(node.status.conditions, "Ready")
+            assert said is not None and said.status == "True"
+
+
+async def test_pods_of_a_removed_node_are_given_up() -> None:
+    async with world(ONE) as lived:
+        await lived.make(POD, "p", pod_spec())
+        await lived.settles()
+        await lived.client.delete(NODE, "n-0")
+        await lived.after(30)
+        assert await lived.gone(POD, "p")
