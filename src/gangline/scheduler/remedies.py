@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 
 from . import domains
 from .fairness import Amounts
-from .fairness.accounts import RESOURCES
+from .fairness.accounts import RESOURCES, line
 from .fairness.capacity import OVER_LIMIT, Overrun
 from .model.gang import Gang, PodSet
 from .model.node import Node
@@ -130,8 +130,7 @@ def holdings(trial: Trial, nodes: Sequence[Node]) -> dict[str, float]:
 
 def _whose(trials: Trials, gang: Gang, held: float, trial: Trial) -> str:
     what = amount(held, trials.cluster.names.names[trial.resource])
-    books = trials.books()
-    account = books.accounts.get(gang.queue) if books is not None else None
+    account = trials.accounts.get(gang.queue)
     place = {"cpu": 0, "memory": 1, "gpu": 2}.get(trials.cluster.names.names[trial.resource])
     borrows = account is not None and place is not None and 0 <= account.deserved[place] < account.allocated[place]
     return f"queue {gang.queue}, {'borrowing' if borrows else 'holding'} {what}"
@@ -170,9 +169,7 @@ def free(room: str) -> str:
 
 def of_capacity(trials: Trials, gang: Gang, tasks: Sequence[Task], overrun: Overrun, request: Amounts) -> tuple[Remedy, ...]:
     """A higher bound, less in use, or fewer pods."""
-    books = trials.books()
-    assert books is not None
-    account, place = books.accounts[overrun.queue], RESOURCES.index(overrun.resource)
+    account, place = trials.accounts[overrun.queue], RESOURCES.index(overrun.resource)
     limited = overrun.reason == OVER_LIMIT
     bound, held = (account.limit, account.allocated) if limited else (account.deserved, account.allocated_non_preemptible)
     over = held[place] + request[place] - bound[place]
@@ -190,7 +187,7 @@ def _end_in_queue(trials: Trials, gang: Gang, overrun: Overrun, over: float, lim
     session = trials.session
     holders = []
     for other in session.active_gangs():
-        below = overrun.queue in {queue.name for queue in session.cluster.path_of(other.queue)}
+        below = overrun.queue in {account.uid for account in line(trials.accounts, other.queue)}
         if other is gang or not below or (not limited and other.preemptible):
             continue
         held = sum(_of(trials, task, overrun.resource) for task in other.tasks.values() if task.status & ACTIVE_ALLOCATED)

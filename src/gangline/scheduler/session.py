@@ -13,6 +13,7 @@ from typing import Any
 
 from ..errors import ConfigError, Refusal
 from .decisions import Commit, Decisions, Evict, GangUpdate, Refuse
+from .hierarchy import queues_of
 from .hooks import Hooks, PluginClass
 from .model.cluster import Cluster
 from .model.gang import Gang, Group, PodSet
@@ -51,7 +52,7 @@ class Session:
         self._refusals: dict[str, _Mine] = {}
         self._all_nodes: NodeList | None = None
         self._token = cluster.memo.setdefault(("order", settings.plugins_key), object())
-        self.queues: dict[str, Queue] = {name: queue for name, queue in cluster.queues.items() if cluster.path_of(name)}
+        self.queues: dict[str, Queue] = queues_of(cluster, settings.full_hierarchy)
         self.token = self._token
         self.min_gpu_memory, self.max_gpu_memory = self._gpu_memory()
         self.hooks = Hooks(())

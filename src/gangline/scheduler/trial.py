@@ -7,10 +7,11 @@ nodes). remedies.py uses the same statement to try changes. Nothing here finds w
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from . import domains
+from .fairness import Account
 from .model.gang import Gang, Group, PodSet
 from .model.node import Node, NodeList
 from .model.resources import CPU, GPU, PODS, at
@@ -63,6 +64,12 @@ class Trials:
 
     def books(self) -> Proportion | None:
         return next((plugin for plugin in self.session.hooks.plugins if isinstance(plugin, Proportion)), None)
+
+    @property
+    def accounts(self) -> Mapping[str, Account]:
+        """The books of the queues; none when the cluster is not shared by quota."""
+        books = self.books()
+        return books.accounts if books is not None else {}
 
     def culprit(
         self, placement: Placement, statement: Statement, member: Member, tasks: list[Task], nodes: NodeList
