@@ -82,6 +82,8 @@ class Manner:
     """A limit of 0 whole GPUs excludes a part of a GPU, as a limit above 0 does."""
     queue_delete_unchecked: bool = field(default=False, metadata={"compat": KAI})
     """A queue with queues below it may be deleted."""
+    every_pod_event_counts: bool = field(default=False, metadata={"compat": KAI})
+    """Every event of a pod makes the grouper look again, instead of only those that may change its group."""
 
 
 def manner(compat: Iterable[str] = ()) -> Manner:

@@ -7,7 +7,9 @@ is tried again.
 
 from __future__ import annotations
 
+from gangline.api import names
 from gangline.api.core import Pod
+from gangline.api.kai import PodGroup
 from gangline.api.kinds import CONFIG_MAP, NAMESPACE, POD, POD_GROUP, PRIORITY_CLASS, Kind
 from gangline.api.meta import Object
 from gangline.api.selectors import equals, print_labels
@@ -16,11 +18,13 @@ from gangline.grouper import write
 from gangline.grouper.foreign import Foreign
 from gangline.grouper.grouping import Grouping, Ungroupable
 from gangline.grouper.look import Answer, Look, Ref, Unseen
-from gangline.grouper.plan import plan
+from gangline.grouper.plan import matters, plan
 from gangline.grouper.settings import GrouperSettings
-from gangline.runtime import Again, Context, Controller, Key, Watch, itself
+from gangline.runtime import Again, Context, Controller, Key, Reader, Watch, itself, key_of
 
 WARNING = "PodGrouperWarning"
+MEMBERS = "members"
+"""Index of pods by the group they are in."""
 
 
 def controller(settings: GrouperSettings) -> Controller:
@@ -32,8 +36,23 @@ def controller(settings: GrouperSettings) -> Controller:
         selectors[CONFIG_MAP] = ("", f"metadata.name={settings.defaults_name}")
     if settings.namespace_selector:
         reads.append(NAMESPACE)
-    return Controller("grouper", Reconciler(settings), [Watch(POD, itself)], reads=reads, workers=settings.workers,
-                      selectors=selectors)
+    return Controller("grouper", Reconciler(settings), _watches(settings), reads=reads, workers=settings.workers,
+                      indexes=[(POD, MEMBERS, _group_of)], selectors=selectors)
+
+
+def _watches(settings: GrouperSettings) -> list[Watch]:
+    pods = Watch(POD, itself, when=None if settings.manner.every_pod_event_counts else matters)
+    lost_groups = Watch(POD_GROUP, _members, when=lambda before, after: after is None)
+    return [pods] if settings.manner.regroups_on_pod_events_only else [pods, lost_groups]
+
+
+def _group_of(pod: Pod) -> list[str]:
+    name = pod.annotations.get(names.POD_GROUP_NAME)
+    return [f"{pod.namespace}/{name}"] if name else []
+
+
+def _members(group: PodGroup, read: Reader) -> list[Key]:
+    return [key_of(pod) for pod in read.by(POD, MEMBERS, f"{group.namespace}/{group.name}")]
 
 
 class Reconciler:

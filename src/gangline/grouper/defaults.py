@@ -22,10 +22,10 @@ class Defaults(NamedTuple):
 
 
 class _Entry(msgspec.Struct, rename="camel"):
-    type_name: str = ""
-    group: str = ""
-    priority_name: str = ""
-    preemptibility: str = ""
+    type_name: str | None = None
+    group: str | None = None
+    priority_name: str | None = None
+    preemptibility: str | None = None
 
 
 def defaults_of(read: Look) -> dict[str, Defaults]:
@@ -38,7 +38,8 @@ def defaults_of(read: Look) -> dict[str, Defaults]:
         entries = msgspec.json.decode(found.data[KEY], type=list[_Entry] | None) or []
     except msgspec.MsgspecError:
         return {}
-    return {_key(each.group, each.type_name): Defaults(each.priority_name, each.preemptibility) for each in entries}
+    return {_key(each.group or "", each.type_name or ""): Defaults(each.priority_name or "", each.preemptibility or "")
+            for each in entries}
 
 
 def _key(group: str, kind: str) -> str:

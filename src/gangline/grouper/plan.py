@@ -26,9 +26,36 @@ def plan(pod: Pod, read: Look) -> Grouping | None:
 
 def ours(pod: Pod, read: Look) -> bool:
     """Not asked to be left alone, and not a lone pod that somebody has put into a group already."""
-    lone = not pod.metadata.owner_references
     return (pod.spec.scheduler_name == read.settings.scheduler_name and not skipped(pod.annotations)
-            and not (lone and names.POD_GROUP_NAME in pod.annotations))
+            and not _placed_by_hand(pod, read))
+
+
+def _placed_by_hand(pod: Pod, read: Look) -> bool:
+    """A pod without owners that is in a group. If the group was its own and is gone, it may be made anew."""
+    group = pod.annotations.get(names.POD_GROUP_NAME)
+    if pod.metadata.owner_references or group is None:
+        return False
+    lost = group == names.kai_pod_group(pod.name, pod.uid) and read.pod_group(pod.namespace, group) is None
+    return not lost or read.settings.manner.regroups_on_pod_events_only
+
+
+def matters(before: Pod | None, after: Pod | None) -> bool:
+    """Could this change of a pod change its group? Our own marks do not, nor does the status of a pod that has its node."""
+    if before is None or after is None:
+        return after is not None
+    if _inputs(before) != _inputs(after) or (_marks(before)[0] is not None and _marks(before) != _marks(after)):
+        return True
+    return not after.spec.node_name and before.status != after.status
+
+
+def _marks(pod: Pod) -> tuple[str | None, str | None]:
+    return pod.annotations.get(names.POD_GROUP_NAME), pod.labels.get(names.SUB_GROUP)
+
+
+def _inputs(pod: Pod) -> tuple[object, ...]:
+    labels = {key: value for key, value in pod.labels.items() if key != names.SUB_GROUP}
+    annotations = {key: value for key, value in pod.annotations.items() if key != names.POD_GROUP_NAME}
+    return labels, annotations, pod.metadata.owner_references, pod.metadata.deleting, pod.spec.node_name
 
 
 def skipped(annotations: dict[str, str]) -> bool:

@@ -59,7 +59,7 @@ def _workers(pod: Pod, owner: Raw, roles: Raw, minimum: int) -> tuple[Part, ...]
     if not count:
         return (Part("worker", minimum),)
     replicas = _replicas(roles)
-    placed = segments.placement(pod, roles[WORKER].get("template"), owner)
+    placed = segments.placement(pod, fields.mapping(roles, WORKER, "template"), owner)
     needed = -(-minimum // size)
     sizes = [size] * (replicas // size) + ([replicas % size] if replicas % size else [])
     return (Part("worker", children=count),
@@ -99,7 +99,7 @@ def _leaf(pod: Pod, owner: Raw, roles: Raw) -> str:
     role = pod.labels.get(REPLICA_TYPE, "")
     size, count = _segments(pod, roles) if role == "worker" and WORKER in roles else (0, 0)
     if not count:
-        return role
+        return role if role in ("master", "worker") else ""
     said = pod.labels.get(REPLICA_INDEX)
     index = fields.whole(said) if said is not None else None
     if index is None or index < 0:

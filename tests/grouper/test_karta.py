@@ -1,0 +1,117 @@
+"""Kinds without a grouper, described by a Karta object; and the jq in which it speaks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from gangline.api.meta import Raw
+from gangline.grouper import jq
+from gangline.grouper.grouping import Placement, Ungroupable
+from gangline.grouper.jq_functions import JqError
+from gangline.grouper.settings import from_flags
+from grouper.surroundings import grouped, obj, pod, shape
+
+KIND = "jobs.example.com/v1 CustomJob"
+
+
+def component(name: str, **more: Any) -> Raw:
+    selector = {"componentTypeSelector": {"keyPath": ".metadata.labels.role", "value": name}}
+    return {"name": name, "ownerRef": "customjob", "specDefinition": {"podTemplateSpecPath": f".spec.{name}.template"},
+            "scaleDefinition": {"replicasPath": f".spec.{name}.replicas"}, "podSelector": selector, **more}
+
+
+def karta(instruction: Raw, *components: Raw, name: str = "k") -> Raw:
+    root = {"name": "customjob", "kind": {"group": "jobs.example.com", "version": "v1", "kind": "CustomJob"},
+            "statusDefinition": {"statusMappings": {}}}
+    children = list(components or (component("coordinator"), component("worker")))
+    spec = {"structureDefinition": {"rootComponent": root, "childComponents": children},
+            "optimizationInstructions": {"gangScheduling": instruction}}
+    labels = {"run.ai/karta-group": "jobs.example.com", "run.ai/karta-version": "v1", "run.ai/karta-kind": "CustomJob"}
+    return obj("run.ai/v1alpha1 Karta", name, labels=labels, spec=spec)
+
+
+OWNER = obj(KIND, "cj", spec={"coordinator": {"replicas": 1}, "worker": {"replicas": 3}})
+WORKER = pod("w", owner=OWNER, labels={"role": "worker", "shard": "s1"})
+TREE = {"podGroup": {"name": "train", "subGroups": [{"componentName": "coordinator"}, {"componentName": "worker"}]}}
+
+
+def test_each_listed_component_becomes_a_leaf_of_its_size() -> None:
+    found = grouped(WORKER, OWNER, karta(TREE))
+    assert (found.name, found.children, found.leaf) == ("pg-cj-uid-train", 2, "worker")
+    assert shape(found.parts) == {"coordinator": (1, None), "worker": (3, None)}
+
+
+def test_pods_may_be_grouped_by_the_values_of_their_keys() -> None:
+    instruction = {"podGroups": [{"name": "x", "members": [{"componentName": "worker", "groupByKeyPaths": [".metadata.labels.shard"]}]}]}
+    found = grouped(WORKER, OWNER, karta(instruction))
+    assert (found.name, found.minimum) == ("pg-cj-uid-s1", 3)
+
+
+def test_topology_of_a_karta_counts_before_the_owners() -> None:
+    said = {"podGroup": {"name": "t", "topology": {"topologyName": "dc", "requiredTopologyLevel": "rack"}}}
+    found = grouped(WORKER, OWNER, karta(said))
+    assert (found.placement, found.minimum) == (Placement("dc", "rack", ""), 4)
+
+
+@pytest.mark.parametrize("kartas", [
+    [], [karta(TREE), karta(TREE, name="k2")], [karta({})], [karta(TREE, component("a"), component("a"))],
+    [karta(TREE, component("worker", podSelector={"componentTypeSelector": {"keyPath": ".. | .x"}}))]],
+    ids=["none", "two", "without instruction", "names twice", "endless expression"])
+def test_without_one_usable_karta_the_common_rules_apply(kartas: list[Raw]) -> None:
+    assert grouped(WORKER, OWNER, *kartas).name == "pg-cj-cj-uid"
+
+
+def test_kartas_can_be_switched_off() -> None:
+    assert grouped(WORKER, OWNER, karta(TREE), settings=from_flags(["--generic-karta-fallback=false"])).name == "pg-cj-cj-uid"
+
+
+def test_a_component_without_a_size_is_refused_by_name() -> None:
+    with pytest.raises(Ungroupable, match="component worker of Karta k does not say how many replicas it has"):
+        grouped(WORKER, obj(KIND, "cj", spec={"coordinator": {"replicas": 1}}), karta(TREE))
+
+
+def test_components_below_a_component_multiply_its_size() -> None:
+    group = {"name": "worker", "ownerRef": "customjob", "scaleDefinition": {"replicasPath": ".spec.groups"}}
+    inner = component("pods", ownerRef="worker", scaleDefinition={"replicasPath": ".spec.size"})
+    owner = obj(KIND, "cj", spec={"groups": 2, "size": 4})
+    found = grouped(pod("w", owner=owner, labels={"role": "pods"}), owner,
+                    karta({"podGroup": {"name": "t", "subGroups": [{"componentName": "worker"}]}}, group, inner))
+    assert (shape(found.parts), found.leaf) == ({"worker": (8, None)}, "worker")
+
+
+POD = {"metadata": {"labels": {"role": "worker", "app.io/x": "1"}}, "spec": {"n": [1, 2, {"a": 3}]}}
+
+
+@pytest.mark.parametrize(("expression", "results"), [
+    (".metadata.labels.role", ["worker"]),
+    ('.metadata.labels["app.io/x"]', ["1"]),
+    ('.metadata.labels."app.io/x" | tonumber + 1', [2]),
+    (".missing.deeper", [None]),
+    (".spec.n[]", [1, 2, {"a": 3}]),
+    (".spec.n[-1].a, .spec.n[0]", [3, 1]),
+    (".spec.n[0:2] | add", [3]),
+    ('.metadata.labels.role == "worker" and (.spec.n | length) > 2', [True]),
+    (".nothing // \"else\"", ["else"]),
+    ("if .spec.n[0] == 1 then \"one\" elif .x then 2 else 3 end", ["one"]),
+    ('.spec.n[0] as $x | "n-\\($x)"', ["n-1"]),
+    (".spec.n | map(select(type == \"number\") * 10)", [[10, 20]]),
+    ("{role: .metadata.labels.role, n: .spec.n[0]}", [{"role": "worker", "n": 1}]),
+    ('.metadata.labels | has("role"), (to_entries | length)', [True, 2]),
+    (".spec.n[0].a?", []),
+    ('.metadata.labels.role | test("^w.*r$")', [True]),
+])
+def test_jq_reads(expression: str, results: list[Any]) -> None:
+    assert jq.compile(expression)(POD) == results
+
+
+@pytest.mark.parametrize("expression", ["..", ".a = 1", ".a |= 2", "del(.a)", "range(5)", ".a[", "nosuch(1)", "recurse", ".a +", "'x'"])
+def test_jq_that_writes_never_ends_or_is_no_jq_is_refused(expression: str) -> None:
+    with pytest.raises(JqError):
+        jq.compile(expression)
+
+
+def test_jq_that_does_not_fit_says_so() -> None:
+    with pytest.raises(JqError, match="string has no 'x'"):
+        jq.compile(".metadata.labels.role.x")(POD)
