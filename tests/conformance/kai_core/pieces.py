@@ -31,16 +31,25 @@ Record = Mapping[str, Any]
 def task(record: Record, names: ResourceNames, pod_set: str = DEFAULT_POD_SET) -> Task:
     only(record, "uid", "status", "request", "gpu", "type", "node", "sub_group")
     gpu = record.get("gpu", {})
-    only(gpu, "devices", "portion", "memory_mib")
-    kind = cast(GpuKind, record.get("type") or ("GpuMemory" if gpu.get("memory_mib") else "Regular"))
-    request = {name: value for name, value in record.get("request", {}).items() if name != "gpu"}
+    only(gpu, "devices", "portion", "memory_mib", "mig", "dra")
+    kind = cast(GpuKind, record.get("type") or _kind(gpu))
+    mig, dra = gpu.get("mig", {}), gpu.get("dra", {})
+    request = {name: value for name, value in record.get("request", {}).items() if name != "gpu" and name not in mig}
     made = Task(TaskRecord(
         uid=record["uid"], status=Status.from_label(record["status"]), node=record.get("node", ""), pod_set=pod_set,
-        request=request, gpu=GpuRequest(kind, gpu.get("devices", 0), gpu.get("portion", 0), gpu.get("memory_mib", 0)),
+        request=request, gpu=GpuRequest(kind, gpu.get("devices", 0), gpu.get("portion", 0), gpu.get("memory_mib", 0), mig, dra),
     ), names)
     if "pods" not in record.get("request", {}):
         made.request = (*made.request[:3], 0, *made.request[4:])
     return made
+
+
+def _kind(gpu: Record) -> str:
+    if gpu.get("mig"):
+        return "MigInstance"
+    if gpu.get("memory_mib"):
+        return "GpuMemory"
+    return "Fraction" if 0 < gpu.get("portion", 0) < 1 else "Regular"
 
 
 def node(record: Record, names: ResourceNames) -> Node:
@@ -139,15 +148,14 @@ def _parent(tree: TopologyTree, listed: Mapping[str, Mapping[str, Record]], leve
     return tree.root
 
 
-def domains(record: Record, levels: tuple[str, ...] = ("zone", "rack")) -> tuple[Domain, tuple[str, ...]]:
+def domains(record: Record) -> tuple[Domain, tuple[str, ...]]:
     """A domain with its children, as some rows spell it out, and the levels in which it counts."""
-    names = _levels(record)
-    return _domain(record, names, None), names
-
-
-def _levels(record: Record) -> tuple[str, ...]:
-    below = record.get("children", ())
-    return (record["level"], *(_levels(below[0]) if below else ()))
+    levels: list[str] = []
+    row = [record]
+    while row:
+        levels.append(row[0]["level"])
+        row = [below for each in row for below in each.get("children", ())]
+    return _domain(record, tuple(levels), None), tuple(levels)
 
 
 def _domain(record: Record, levels: tuple[str, ...], parent: Domain | None) -> Domain:

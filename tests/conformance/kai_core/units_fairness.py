@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from conformance.kai_core import pieces
 from conformance.kai_core.rows import Row, differs, only
 from gangline.scheduler.fairness import RESOURCES, Account, Amounts, divide, order, reclaim
 from gangline.scheduler.fairness.capacity import Overrun, over_capacity, over_quota
 from gangline.scheduler.fairness.reclaim import Chunk, Taker
+from gangline.scheduler.model.resources import CPU, MEMORY, ResourceNames
+from gangline.scheduler.plugins.proportion import asked_of, gpus_on
 
 FIELDS = ("deserved", "limit", "weight", "allocated", "allocated_non_preemptible", "request", "usage", "fair_share")
 
@@ -120,31 +122,21 @@ def verdict(overrun: Overrun | None) -> dict[str, Any]:
     return {"schedulable": False, "reason": overrun.reason, "message": overrun.message}
 
 
-def asked(task: Mapping[str, Any], per_memory: Callable[[float], float]) -> Amounts:
-    """What a recorded task asks for, a GPU-memory request turned to GPUs by `per_memory`."""
-    only(task, "uid", "status", "request", "gpu", "type")
-    request, gpu = task.get("request", {}), task.get("gpu", {})
-    only(request, *RESOURCES, "pods")
-    only(gpu, "devices", "portion", "memory_mib")
-    memory = gpu.get("memory_mib", 0)
-    gpus = gpu.get("devices", 0) * per_memory(memory) if memory else request.get("gpu", 0)
-    return (float(request.get("cpu", 0)), float(request.get("memory", 0)), float(gpus))
-
-
 CAPACITY_KEYS = ("queues", "job_queue", "preemptible", "tasks", "max_node_gpu_memory_mib", "node", "job", "namespace")
 
 
 def job_capacity(row: Row, check: Callable[[dict[str, Account], str, Amounts, bool], Overrun | None]) -> str:
-    records, queue, preemptible, tasks, largest, *_ = row.read(*CAPACITY_KEYS)
-    parts = [asked(task, lambda memory: memory / largest) for task in tasks]
-    request: Any = tuple(sum(part[i] for part in parts) for i in range(3))
+    records, queue, preemptible, asked, largest, *_ = row.read(*CAPACITY_KEYS)
+    names = ResourceNames()
+    request = asked_of([pieces.task(each, names) for each in asked], names, largest)
     return differs(verdict(check(accounts(records), queue, request, preemptible)), row.out)
 
 
 def task_on_node_over_capacity(row: Row) -> str:
-    records, queue, preemptible, tasks, _, node, *_ = row.read(*CAPACITY_KEYS)
-    only(node, "allocatable", "idle", "name", "gpu_memory_mib")
-    request = asked(tasks[0], lambda memory: math.ceil(memory / node["gpu_memory_mib"] * 100) / 100)
+    records, queue, preemptible, asked, _, record, *_ = row.read(*CAPACITY_KEYS)
+    names = ResourceNames()
+    task, node = pieces.task(asked[0], names), pieces.node(record, names)
+    request = (task.request[CPU], task.request[MEMORY], gpus_on(task, node.gpu_memory))
     return differs(verdict(over_capacity(accounts(records), queue, request, preemptible)), row.out)
 
 

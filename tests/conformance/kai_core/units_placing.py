@@ -89,7 +89,8 @@ def node_scores(row: Row) -> str:
     record, preferred = row.read("domain", "preferred_level")
     top, levels = pieces.domains(record)
     given = {each: list(each.children.values()) for each in every(top)}
-    return differs(domains.preferred_scores(top, levels.index(preferred), given), row.out)
+    level = levels.index(preferred) if preferred in levels else len(levels)
+    return differs(domains.preferred_scores(top, level, given), row.out)
 
 
 def texts(answer: Answer) -> list[str]:
@@ -109,7 +110,10 @@ def allocatable_domains(row: Row) -> str:
     room = Room(demand, lambda domain: names.vector(figures[domain].get("free", {})), pods, None)
     rule = pieces.rule({**constraint, "topology": tree.name})
     gang = Gang(GangRecord("g", "q", "test-job", "test-namespace"))
-    levels = domains.candidate_levels(rule, tree, "test")
+    try:
+        levels = domains.candidate_levels(rule, tree, "test")
+    except domains.BadRule as problem:
+        return differs({"domains": [], "error": str(problem), "fit_errors": []}, row.out)
     good, bad = domains.domains_that_hold(tree, levels, rule, pieces.pod_sets(sets, names), room)
     reasons = [domains.why_not(each, room, "test", names) for each in bad]
     refusals = [] if good else [*reasons, domains.unsatisfied(gang, "test", rule)]

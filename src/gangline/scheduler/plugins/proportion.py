@@ -21,7 +21,7 @@ from ..hooks import QueueSide
 from ..model.gang import Gang
 from ..model.node import Node
 from ..model.queue import Amount, Queue
-from ..model.resources import CPU, GPU, MEMORY, Vector, summed
+from ..model.resources import CPU, GPU, MEMORY, ResourceNames, Vector, summed
 from ..model.status import ACTIVE_ALLOCATED
 from ..model.task import Task, share_of
 from ..records import Share
@@ -107,11 +107,7 @@ class Proportion:
         return Refusal(self.name, f"node does not have enough capacity. Reason: {overrun.reason}, Details: {overrun.message}")
 
     def quota_of(self, tasks: Sequence[Task]) -> Amounts:
-        """What tasks ask for, GPU memory as parts of the largest GPU: less than that it cannot be anywhere."""
-        whole = self._amounts(summed(task.request for task in tasks))
-        memory = sum(task.gpu.count * task.gpu.memory for task in tasks)
-        largest = self._session.max_gpu_memory
-        return plus(whole, (0.0, 0.0, memory / largest)) if memory and largest else whole
+        return asked_of(tasks, self._names, self._session.max_gpu_memory)
 
     # ── reclaim ──
 
@@ -215,6 +211,14 @@ def _refusal(overrun: Overrun | None) -> GangRefusals | None:
 
 def as_amounts(amount: Amount) -> Amounts:
     return (amount.cpu, amount.memory, amount.gpu / 100)
+
+
+def asked_of(tasks: Sequence[Task], names: ResourceNames, largest: int | None) -> Amounts:
+    """What tasks ask for, GPU memory as parts of the largest GPU: less than that it cannot be anywhere."""
+    total = summed(task.request for task in tasks)
+    memory = sum(task.gpu.count * task.gpu.memory for task in tasks if task.gpu.kind == "GpuMemory")
+    gpus = names.total_gpus(total) + (memory / largest if memory and largest else 0)
+    return (total[CPU], total[MEMORY], gpus)
 
 
 def gpus_on(task: Task, gpu_memory: int) -> float:
