@@ -56,7 +56,7 @@ async def test_a_watcher_too_slow_to_follow_is_told_410_and_others_never_wait() 
     await server.close()
 
 
-async def test_a_watch_from_before_what_is_remembered_is_refused() -> None:
+async def test_a_watch_from_before_what_is_remembered_is_told_410() -> None:
     from apiserver.conftest import in_process
 
     server = Server(ServerSettings(history=10))
@@ -66,8 +66,11 @@ async def test_a_watch_from_before_what_is_remembered_is_refused() -> None:
     start = str(server.revision)
     for number in range(50):
         await api.merge(f"{MAPS}/a", {"data": {"k": str(number)}})
-    answer = await api.get(MAPS, watch="true", resourceVersion=start)
-    assert (answer.status, answer.body["reason"]) == (410, "Expired")
+    watch = await api.watch(MAPS, resourceVersion=start)
+    event = await watch.next()
+    assert event is not None
+    assert (event["type"], event["object"]["code"]) == ("ERROR", 410)
+    assert event["object"]["message"].startswith(f"too old resource version: {start} (")
     await server.close()
 
 

@@ -50,7 +50,7 @@ def read_object(call: Call, catalogue: Catalogue, rules: Rules) -> Obj:
     if not isinstance(body, dict):
         raise bad_request(f"the object provided is unrecognized (must be of type {resource.kind}): couldn't get version/kind; "
                           "json parse error: the body is not an object")
-    _check_kind(body, resource, catalogue)
+    _check_kind(body, resource, catalogue, call.request.body)
     told = [f'duplicate field "{path}"' for path in doubled_fields(call)]
     return admit(call, body, rules, told, lambda why: cannot_be_handled(resource, body, why))
 
@@ -64,18 +64,20 @@ def cannot_be_handled(resource: Resource, body: Obj, why: str) -> ApiError:
     return bad_request(f'{kind} in version "{resource.version}" cannot be handled as a {resource.kind}: {why}')
 
 
-def _check_kind(body: Obj, resource: Resource, catalogue: Catalogue) -> None:
+def _check_kind(body: Obj, resource: Resource, catalogue: Catalogue, raw: bytes) -> None:
     kind, version = body.get("kind"), body.get("apiVersion")
     for name, value in (("kind", kind), ("apiVersion", version)):
         if value is not None and not isinstance(value, str):
             raise bad_request(f"the object provided is unrecognized (must be of type {resource.kind}): couldn't get version/kind; json "
                               f"parse error: json: cannot unmarshal into Go struct field .{name} of type string")
     if resource.custom:
-        _check_custom_kind(body, resource)
+        _check_custom_kind(body, resource, raw)
         return
     kind, version = kind or resource.kind, version or resource.api_version
     if (kind, version) != (resource.kind, resource.api_version):
         group, _, number = version.rpartition("/")
+        if kind == resource.kind and group == resource.group:
+            raise _wrong_version(version, resource)
         other = catalogue.by_kind(group, number, kind)
         if other is not None:
             told = f"converting ({number}.{kind}) to ({group.split('.')[0] or 'core'}.{resource.kind}): unknown conversion"
@@ -85,24 +87,21 @@ def _check_kind(body: Obj, resource: Resource, catalogue: Catalogue) -> None:
     body["kind"], body["apiVersion"] = kind, version
 
 
-def _check_custom_kind(body: Obj, resource: Resource) -> None:
+def _wrong_version(version: str, resource: Resource) -> ApiError:
+    return bad_request(f"the API version in the data ({version}) does not match the expected API version ({resource.api_version})")
+
+
+def _check_custom_kind(body: Obj, resource: Resource, raw: bytes) -> None:
     kind, version = body.get("kind"), body.get("apiVersion")
     if not kind or not version:
-        missing = "Kind" if not kind else "apiVersion"
+        missing, text = "Kind" if not kind else "apiVersion", raw.decode("utf-8", "replace")
         raise bad_request(f"the object provided is unrecognized (must be of type {resource.kind}): Object '{missing}' is missing in "
-                          f"'{_short(body)}'")
-    group, _, number = version.rpartition("/")
-    if (kind, version) != (resource.kind, resource.api_version):
-        wanted = f"the API version in the data ({version}) does not match the expected API version ({resource.api_version})"
-        if version == resource.api_version:
-            wanted = f"the kind in the data ({kind}) does not match the expected kind ({resource.kind})"
-        raise bad_request(f'{kind} in version "{number}" cannot be handled as a {resource.kind}: {wanted}')
-
-
-def _short(body: Obj) -> str:
-    import msgspec
-
-    return msgspec.json.encode(body).decode()
+                          f"'{text}' ({text})")
+    if version != resource.api_version:
+        raise _wrong_version(version, resource)
+    if kind != resource.kind:
+        name = (body.get("metadata") or {}).get("name") or ""
+        raise invalid(resource.group, kind, name, [Problem("kind", f'Invalid value: "{kind}": must be {resource.kind}')])
 
 
 def admit(call: Call, body: Obj, rules: Rules, told: list[str], refuse: Callable[[str], ApiError]) -> Obj:

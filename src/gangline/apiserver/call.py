@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from urllib.parse import unquote
 
 from gangline.apiserver.resources import Resource, Subresource
-from gangline.apiserver.status import bad_request, no_such_resource
+from gangline.apiserver.status import bad_request
 from gangline.client.wire import Request, User
 
 _VERBS = {"POST": "create", "GET": "get", "HEAD": "get", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}
@@ -106,9 +106,8 @@ class Call:
             raise bad_request(f'strconv.ParseInt: parsing "{text}": invalid syntax') from None
 
 
-def check_scope(resource: Resource, parts: Parts) -> None:
+def fits_scope(resource: Resource, parts: Parts) -> bool:
     """A cluster-scoped resource has no path below a namespace, and single namespaced objects have no path without one."""
     if not resource.namespaced and parts.namespace and parts.plural != "namespaces":
-        raise no_such_resource()
-    if resource.namespaced and not parts.namespace and parts.name:
-        raise no_such_resource()
+        return False
+    return not (resource.namespaced and not parts.namespace and parts.name)

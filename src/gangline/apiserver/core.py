@@ -108,12 +108,19 @@ def unstored(resource: Resource, place: Place, obj: Obj, revision: int) -> Recor
     """A record as it would be stored (a dry run ends here)."""
     obj.pop("apiVersion", None)
     obj.pop("kind", None)
+    if resource.conversion is not None:
+        obj = resource.conversion.to_stored(obj)
     meta: dict[str, Any] = obj["metadata"]
     return Record(place, revision, meta.get("uid", ""), encode(obj), meta.get("labels") or {}, selectable_values(resource, obj))
 
 
 def whole(resource: Resource, record: Record) -> Obj:
+    """A fresh copy with apiVersion and kind, read through the present schema if it was stored under another."""
     obj = record.object()
+    if resource.custom and record.revision <= resource.custom.since:
+        obj = resource.custom.rules.schema.admit(obj)[0]
+    if resource.conversion is not None:
+        obj = resource.conversion.from_stored(obj)
     obj["apiVersion"] = resource.api_version
     obj["kind"] = resource.kind
     return obj

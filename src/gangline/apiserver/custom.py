@@ -1,20 +1,25 @@
 """CustomResourceDefinitions as data: a stored definition becomes served resources, at once and until it goes.
 
-The definition's own rules are those of a built-in kind; what it says about its objects is compiled by `schema/`.
+What the controllers of a real control plane do for definitions is done here right after the write: accept names, establish, and on deletion
+take the objects away before the definition. Its own rules are those of a built-in kind; what it says about its objects is compiled by
+`schema/`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from gangline.apiserver.core import Core
+from gangline.apiserver.core import Core, whole
+from gangline.apiserver.discovery import version_rank
 from gangline.apiserver.meta import Obj
 from gangline.apiserver.resources import CUSTOM_VERBS, SUBRESOURCES, Resource
 from gangline.apiserver.rules import CustomRules
 from gangline.apiserver.store import DELETED, Change, ShelfKey
 
 SHELF: ShelfKey = ("apiextensions.k8s.io", "customresourcedefinitions")
+CLEANUP = "customresourcecleanup.apiextensions.k8s.io"
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,12 +30,17 @@ class CustomType:
     version: Obj
     scale: Obj | None
     rules: CustomRules
+    warning: str = ""
+    """What whoever uses this version is told."""
+    since: int = 0
+    """Objects up to this revision were stored under another schema: they are read through the present one."""
+    terminating: bool = False
 
 
-def served(crd: Obj) -> list[Resource]:
-    """The resources a definition asks for."""
-    spec = crd["spec"]
-    names = spec["names"]
+def served(crd: Obj, before: Iterable[Resource] = ()) -> list[Resource]:
+    """The resources a definition asks for. `before` are those it had, whose compiled schemas are kept if nothing changed."""
+    spec, names = crd["spec"], crd["spec"]["names"]
+    kept = {resource.version: resource.custom for resource in before}
     found = []
     for version in spec["versions"]:
         if not version.get("served"):
@@ -42,12 +52,32 @@ def served(crd: Obj) -> list[Resource]:
             spec["group"], version["name"], plural, names["kind"], spec["scope"] == "Namespaced", CUSTOM_VERBS,
             tuple(names.get("shortNames") or ()), tuple(names.get("categories") or ()), names.get("singular") or names["kind"].lower(),
             names.get("listKind") or names["kind"] + "List", own, _selectable(version), (spec["group"], plural),
-            CustomType(crd["metadata"]["name"], version, subs.get("scale"), _rules(version, "status" in subs))))
+            None, _custom_type(crd, version, kept.get(version["name"]))))
     return found
 
 
-def _rules(version: Obj, has_status: bool) -> CustomRules:
-    return CustomRules((version.get("schema") or {}).get("openAPIV3Schema"), has_status)
+def _custom_type(crd: Obj, version: Obj, known: CustomType | None) -> CustomType:
+    subs = version.get("subresources") or {}
+    terminating = bool(crd["metadata"].get("deletionTimestamp"))
+    since, rules = 0, None
+    if known is not None:
+        same = known.version.get("schema") == version.get("schema") and ("status" in subs) == known.rules.has_status
+        since, rules = (known.since, known.rules) if same else (int(crd["metadata"].get("resourceVersion") or 0), None)
+    rules = rules or CustomRules((version.get("schema") or {}).get("openAPIV3Schema"), "status" in subs)
+    return CustomType(crd["metadata"]["name"], version, subs.get("scale"), rules, _warning(crd, version), since, terminating)
+
+
+def _warning(crd: Obj, version: Obj) -> str:
+    """A deprecated version names the best one to use instead."""
+    if not version.get("deprecated"):
+        return ""
+    if version.get("deprecationWarning"):
+        return str(version["deprecationWarning"])
+    spec, kind = crd["spec"], crd["spec"]["names"]["kind"]
+    better = [each["name"] for each in spec["versions"] if each.get("served") and not each.get("deprecated")]
+    better = [name for name in better if version_rank(name) < version_rank(version["name"])]
+    text = f"{spec['group']}/{version['name']} {kind} is deprecated"
+    return f"{text}; use {spec['group']}/{min(better, key=version_rank)} {kind}" if better else text
 
 
 def _selectable(version: Obj) -> dict[str, str]:
@@ -61,6 +91,8 @@ class Definitions:
     def __init__(self, core: Core) -> None:
         self._core = core
         self._served: dict[str, list[Resource]] = {}
+        self.leaving: dict[str, None] = {}
+        """Definitions that are being deleted."""
         for record in core.store.shelf(SHELF).listing():
             self._serve(record.place[1], record.object())
         core.store.listeners.append(self._note)
@@ -69,31 +101,135 @@ class Definitions:
         if key != SHELF:
             return
         name = change.record.place[1]
-        for resource in self._served.pop(name, []):
-            self._core.catalogue.discard(resource)
-        if change.type != DELETED:
+        if change.type == DELETED:
+            self._replace(name, [])
+            self.leaving.pop(name, None)
+        else:
             self._serve(name, change.record.object())
 
     def _serve(self, name: str, crd: Obj) -> None:
-        self._served[name] = served(crd)
-        for resource in self._served[name]:
+        if crd["metadata"].get("deletionTimestamp"):
+            self.leaving[name] = None
+        established = _condition(crd, "Established") == "True"
+        self._replace(name, served(crd, self._served.get(name, ())) if established else [])
+
+    def _replace(self, name: str, resources: list[Resource]) -> None:
+        """Swap what is served without a moment in between."""
+        old = self._served.pop(name, [])
+        for resource in old:
+            if not any(new.version == resource.version for new in resources):
+                self._core.catalogue.discard(resource)
+        for resource in resources:
             self._core.catalogue.add(resource)
+            if not old:
+                self._core.store.shelf(resource.shelf).begin(self._core.store.revision)
+        if resources:
+            self._served[name] = resources
+
+    def settle(self, name: str) -> None:
+        """After a write: judge a definition's names and establish it."""
+        definitions = self._core.catalogue.find(SHELF[0], "v1", SHELF[1])
+        record = self._core.store.get(SHELF, ("", name))
+        if definitions is None or record is None:
+            return
+        crd = whole(definitions, record)
+        if not crd["metadata"].get("deletionTimestamp") and self._judge(crd):
+            self._core.write(definitions, ("", name), crd)
+
+    def _judge(self, crd: Obj) -> bool:
+        """Write the verdict on a definition's names into its status; whether anything changed."""
+        names, status = crd["spec"]["names"], crd.setdefault("status", {})
+        before = (status.get("acceptedNames"), [dict(each) for each in status.get("conditions") or []])
+        accepted, conflict = self._accepted(crd)
+        status["acceptedNames"] = accepted
+        now = self._core.now()
+        if conflict is None:
+            _set(status, "NamesAccepted", "True", "NoConflicts", "no conflicts found", now)
+            _set(status, "Established", "True", "InitialNamesAccepted", "the initial names have been accepted", now)
+        else:
+            _set(status, "NamesAccepted", "False", *conflict, now)
+            if _condition(crd, "Established") != "True":
+                _set(status, "Established", "False", "NotAccepted", "not all names are accepted", now)
+        assert names
+        return before != (status["acceptedNames"], status["conditions"])
+
+    def _accepted(self, crd: Obj) -> tuple[Obj, tuple[str, str] | None]:
+        """Which of its names a definition gets, and the last conflict with its group."""
+        names, taken, kinds = crd["spec"]["names"], set[str](), set[str]()
+        for plural, resource in self._others(crd):
+            taken |= {plural, resource.singular, *resource.short_names}
+            kinds |= {resource.kind, resource.list_kind}
+        accepted, conflict = dict(names), None
+        for field, reason, used in (("plural", "PluralConflict", taken), ("singular", "SingularConflict", taken),
+                                    ("shortNames", "ShortNamesConflict", taken), ("kind", "KindConflict", kinds),
+                                    ("listKind", "ListKindConflict", kinds)):
+            wanted = names.get(field) or []
+            doubled = [each for each in (wanted if isinstance(wanted, list) else [wanted]) if each in used]
+            if doubled:
+                told = ", ".join(f'"{each}" is already in use' for each in doubled)
+                conflict = (reason, told)
+                accepted.pop(field, None)
+        return accepted, conflict
+
+    def _others(self, crd: Obj) -> Iterator[tuple[str, Resource]]:
+        for found in self._core.catalogue.group(crd["spec"]["group"]).values():
+            for plural, resource in found.items():
+                if resource.custom is None or resource.custom.definition != crd["metadata"]["name"]:
+                    yield plural, resource
+
+    def mark_deleted(self, name: str) -> None:
+        """What a delete does to a definition: it waits until its objects are gone."""
+        definitions = self._core.catalogue.find(SHELF[0], "v1", SHELF[1])
+        record = self._core.store.get(SHELF, ("", name))
+        if definitions is None or record is None:
+            return
+        crd = whole(definitions, record)
+        about = crd["metadata"]
+        if about.get("deletionTimestamp"):
+            return
+        about["deletionTimestamp"] = self._core.now()
+        about["finalizers"] = [*(about.get("finalizers") or []), CLEANUP]
+        _set(crd.setdefault("status", {}), "Terminating", "True", "InstanceDeletionPending",
+             "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon", self._core.now())
+        self._core.write(definitions, ("", name), crd)
+
+    def instances(self, name: str) -> list[tuple[Resource, tuple[str, str]]]:
+        """The objects a definition still has."""
+        resource = next(iter(self._served.get(name, [])), None)
+        if resource is None:
+            return []
+        return [(resource, place) for place in self._core.store.shelf(resource.shelf).records]
+
+    def finish(self, name: str) -> None:
+        """The last object is gone: so may the definition."""
+        definitions = self._core.catalogue.find(SHELF[0], "v1", SHELF[1])
+        record = self._core.store.get(SHELF, ("", name))
+        if definitions is None or record is None:
+            return
+        crd = whole(definitions, record)
+        crd["metadata"]["finalizers"] = [each for each in crd["metadata"].get("finalizers") or [] if each != CLEANUP]
+        self.leaving.pop(name, None)
+        if crd["metadata"]["finalizers"]:
+            self._core.write(definitions, ("", name), crd)
+        else:
+            del crd["metadata"]["finalizers"]
+            self._core.remove(definitions, ("", name), crd)
 
 
-def establish(crd: Obj, now: str) -> None:
-    """What the controllers of a real server write into a definition's status, written at once."""
-    spec, names = crd["spec"], crd["spec"]["names"]
-    names.setdefault("singular", names["kind"].lower())
-    names.setdefault("listKind", names["kind"] + "List")
-    spec.setdefault("conversion", {"strategy": "None"})
-    stored = [version["name"] for version in spec["versions"] if version.get("storage")]
-    status: dict[str, Any] = crd.setdefault("status", {})
-    known = status.get("storedVersions") or []
-    status["storedVersions"] = known + [name for name in stored if name not in known]
-    status["acceptedNames"] = names
-    if not status.get("conditions"):
-        status["conditions"] = [
-            {"type": "NamesAccepted", "status": "True", "reason": "NoConflicts", "message": "no conflicts found",
-             "lastTransitionTime": now},
-            {"type": "Established", "status": "True", "reason": "InitialNamesAccepted",
-             "message": "the initial names have been accepted", "lastTransitionTime": now}]
+def _condition(crd: Obj, kind: str) -> str:
+    conditions = (crd.get("status") or {}).get("conditions") or []
+    return next((str(each.get("status")) for each in conditions if each.get("type") == kind), "")
+
+
+def _set(status: Obj, kind: str, value: str, reason: str, message: str, now: str) -> None:
+    conditions = status.get("conditions") or []
+    new: dict[str, Any] = {"type": kind, "status": value, "reason": reason, "message": message, "lastTransitionTime": now}
+    for index, each in enumerate(conditions):
+        if each.get("type") == kind:
+            if each.get("status") == value:
+                new["lastTransitionTime"] = each.get("lastTransitionTime", now)
+            conditions[index] = new
+            break
+    else:
+        conditions = [*conditions, new]
+    status["conditions"] = conditions

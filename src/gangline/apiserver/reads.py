@@ -10,6 +10,7 @@ import base64
 import binascii
 from dataclasses import dataclass
 from itertools import islice
+from typing import Any
 
 import msgspec
 
@@ -205,19 +206,30 @@ def _watch_problems(call: Call) -> list[Problem]:
 
 
 def object_bytes(resource: Resource, record: Record) -> bytes:
-    return resource.prefix + record.body[1:]
+    return resource.prefix + body_of(resource, record)[1:]
+
+
+def body_of(resource: Resource, record: Record) -> bytes:
+    """A record's body as the resource's version shows it: as stored, unless that is another form or the schema has changed since."""
+    if resource.conversion is not None:
+        return msgspec.json.encode(resource.conversion.from_stored(record.object()))
+    if resource.custom and record.revision <= resource.custom.since:
+        return msgspec.json.encode(resource.custom.rules.schema.admit(record.object())[0])
+    return record.body
 
 
 def list_bytes(resource: Resource, page: Page) -> bytes:
-    about = {"resourceVersion": str(page.revision)}
-    if page.token:
+    about: dict[str, Any] = {"resourceVersion": str(page.revision)}
+    if page.token or resource.custom:
         about["continue"] = page.token
-    head = resource.list_prefix + msgspec.json.encode(about | ({} if page.remaining is None else {"remainingItemCount": page.remaining}))
-    if resource.custom:
+    if page.remaining is not None:
+        about["remainingItemCount"] = page.remaining
+    head = resource.list_prefix + msgspec.json.encode(about)
+    if resource.conversion is not None:
+        items = b",".join([body_of(resource, record) for record in page.records])
+    elif resource.custom:
         prefix = resource.prefix
-        items = b",".join([prefix + record.body[1:] for record in page.records])
+        items = b",".join([prefix + body_of(resource, record)[1:] for record in page.records])
     else:
         items = b",".join([record.body for record in page.records])
     return head + b',"items":[' + items + b"]}"
-
-

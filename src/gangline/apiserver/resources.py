@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from gangline.apiserver.conversion import CONVERSIONS, Conversion
 from gangline.apiserver.store import ShelfKey
 
 STANDARD = ("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch")
@@ -45,6 +46,8 @@ class Resource:
     selectable: Mapping[str, str] = field(default_factory=dict)
     """Field selectors beyond name and namespace: label → dotted path in the object."""
     shelf: ShelfKey = ("", "")
+    conversion: Conversion | None = None
+    """For a version whose objects are stored in another form."""
     custom: Any = None
     """For a custom resource: what custom.py compiled from its definition."""
 
@@ -184,6 +187,10 @@ _SELECTABLE: dict[tuple[str, str], Mapping[str, str]] = {
     ("resource.k8s.io", "resourceslices"): {"spec.nodeName": "spec.nodeName", "spec.driver": "spec.driver"},
     ("certificates.k8s.io", "certificatesigningrequests"): {"spec.signerName": "spec.signerName"},
 }
+DEPRECATED: dict[tuple[str, str], str] = {
+    ("", "componentstatuses"): "v1 ComponentStatus is deprecated in v1.19+",
+    ("", "endpoints"): "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice",
+}
 _SHELVES: dict[tuple[str, str], ShelfKey] = {("events.k8s.io", "events"): ("", "events")}
 _PROXY_KINDS = {"pods": "PodProxyOptions", "nodes": "NodeProxyOptions", "services": "ServiceProxyOptions"}
 
@@ -201,7 +208,7 @@ def _row(line: str) -> Resource:
     key = (group, plural)
     return Resource(
         group, version, plural, kind, scope == "ns", _names(verbs[0]) if verbs else STANDARD, _names(short), _names(categories),
-        kind.lower(), f"{kind}List", own, _SELECTABLE.get(key, {}), _SHELVES.get(key, key),
+        kind.lower(), f"{kind}List", own, _SELECTABLE.get(key, {}), _SHELVES.get(key, key), CONVERSIONS.get((group, version, plural)),
     )
 
 
@@ -233,6 +240,10 @@ class Catalogue:
 
     def find(self, group: str, version: str, plural: str) -> Resource | None:
         return self._groups.get(group, {}).get(version, {}).get(plural)
+
+    def is_custom(self, group: str) -> bool:
+        """A group that only definitions made."""
+        return all(resource.custom for found in self._groups.get(group, {}).values() for resource in found.values())
 
     def group(self, group: str) -> Mapping[str, Mapping[str, Resource]]:
         """The versions of a group, each with its resources."""

@@ -41,12 +41,13 @@ def _put(obj: Obj, path: str, value: Any) -> None:
     obj[last] = value
 
 
-def scale_of(resource: Resource, obj: Obj) -> Obj:
+def scale_of(resource: Resource, obj: Obj, must: bool = True) -> Obj:
+    """The Scale of an object; `must`: a custom resource without a number of replicas has none."""
     about = obj["metadata"]
     wanted, found, selector = _paths(resource)
     kept = {key: about[key] for key in ("name", "namespace", "uid", "resourceVersion", "creationTimestamp") if key in about}
     replicas = _look(obj, wanted)
-    if replicas is None and resource.custom:
+    if replicas is None and resource.custom and must:
         raise _no_replicas(wanted)
     scale: Obj = {"kind": KIND, "apiVersion": "autoscaling/v1", "metadata": kept,
                   "spec": {"replicas": replicas} if replicas else {}, "status": {"replicas": _look(obj, found) or 0}}
@@ -86,7 +87,7 @@ async def scale(core: Core, call: Call) -> Obj:
     body = None if make else _read(call)
 
     def scaled(obj: Obj) -> Obj:
-        now = scale_of(resource, obj)
+        now = scale_of(resource, obj, must=False)
         new = make(now) if make else body
         assert isinstance(new, dict)
         _check(call, new, obj)
@@ -116,5 +117,10 @@ def _check(call: Call, new: Obj, obj: Obj) -> None:
     replicas = (new.get("spec") or {}).get("replicas", 0)
     if not isinstance(replicas, int) or isinstance(replicas, bool):
         raise bad_request(f"spec.replicas: {replicas!r} is not a whole number")
+    if replicas < 0 and call.resource.custom:
+        path = _paths(call.resource)[0]
+        raise invalid(call.resource.group, call.resource.kind, call.name,
+                      [Problem(path, f"Invalid value: {replicas}: should be a non-negative integer")])
     if replicas < 0:
-        raise invalid(GROUP, KIND, call.name, [Problem("spec.replicas", f"Invalid value: {replicas}: must be greater than or equal to 0")])
+        problem = Problem("spec.replicas", f"Invalid value: {replicas}: must be greater than or equal to 0")
+        raise invalid(GROUP, KIND, call.name, [problem])

@@ -16,12 +16,13 @@ from typing import Any
 import msgspec
 
 from gangline.apiserver import custom, deletes, patches, pods, reads, writes
-from gangline.apiserver.admission import CREATE, UPDATE, Admission, Review
+from gangline.apiserver.addresses import Addresses
+from gangline.apiserver.admission import Admission
 from gangline.apiserver.bodies import read_object
-from gangline.apiserver.call import Call, Parts, check_scope, read_path, verb_of
+from gangline.apiserver.call import Call, Parts, fits_scope, read_path, verb_of
 from gangline.apiserver.codec import encode
 from gangline.apiserver.core import SYSTEM_NAMESPACES, Core, ServerSettings
-from gangline.apiserver.custom import Definitions, establish
+from gangline.apiserver.custom import Definitions
 from gangline.apiserver.identity import Secrets, Tokens, administrator, authenticate, impersonated
 from gangline.apiserver.journal import SqliteJournal
 from gangline.apiserver.metrics import Metrics
@@ -29,14 +30,14 @@ from gangline.apiserver.plugins import Plugins, system_classes
 from gangline.apiserver.policies import Policies
 from gangline.apiserver.rbac import GROUP as RBAC
 from gangline.apiserver.rbac import Action, Authorizer, bootstrap_roles, forbidden_text
-from gangline.apiserver.resources import Catalogue, Resource, builtin_resources
+from gangline.apiserver.resources import DEPRECATED, Catalogue, Resource, builtin_resources
 from gangline.apiserver.reviews import Reviews
 from gangline.apiserver.rules import RETURNING, rules_for
 from gangline.apiserver.scale import scale
 from gangline.apiserver.selectors import selectable_values
 from gangline.apiserver.shapes import list_response, object_response, watch_shape
 from gangline.apiserver.site import Site
-from gangline.apiserver.status import answer, failure, forbidden, method_not_allowed, no_such_resource, success
+from gangline.apiserver.status import answer, failure, forbidden, method_not_allowed, no_such_resource, not_found, success
 from gangline.apiserver.store import Record, ShelfKey, Store
 from gangline.apiserver.watch import open_watch
 from gangline.apiserver.webhooks import Webhooks
@@ -81,11 +82,11 @@ class Server:
             self._open_journal(self.settings.folder)
         self.authorizer = Authorizer(self.store)
         self._reviews = Reviews(self.core, self.authorizer, self.tokens)
-        Definitions(self.core)
+        self._definitions = Definitions(self.core)
         Plugins(self.core).register()
+        Addresses(self.core)
         Policies(self.core)
         self._webhooks = Webhooks(self.core)
-        self.admission.add("apiextensions.k8s.io", "customresourcedefinitions", (CREATE, UPDATE), mutate=self._establish)
         self._bootstrap()
 
     async def close(self) -> None:
@@ -128,10 +129,6 @@ class Server:
         record = self.store.get(("", "serviceaccounts"), (namespace, name))
         return record.uid if record else None
 
-    def _establish(self, review: Review) -> None:
-        if review.object is not None:
-            establish(review.object, self.core.now())
-
     def _bootstrap(self) -> None:
         for name in SYSTEM_NAMESPACES:
             self._make("", "namespaces", name, {"metadata": {"labels": {"kubernetes.io/metadata.name": name}},
@@ -173,11 +170,32 @@ class Server:
         call = self._understand(request, user, verb, parts)
         started = time.perf_counter()
         response = await self._dispatch(call)
+        if call.resource.shelf == custom.SHELF and call.verb in ("create", "update", "patch") and not call.dry_run:
+            self._settle_definition(call)
+        if self._definitions.leaving:
+            await self._clear_definitions(call)
         self.metrics.note(verb, parts.group, parts.plural, response.status, time.perf_counter() - started)
         if call.warnings:
             response.warnings = (*response.warnings, *call.warnings)
         await self.store.settled(self.store.revision)
         return response
+
+    def _settle_definition(self, call: Call) -> None:
+        if call.name:
+            self._definitions.settle(call.name)
+            return
+        for record in self.store.shelf(custom.SHELF).listing():
+            if record.revision == self.store.revision:
+                self._definitions.settle(record.place[1])
+
+    async def _clear_definitions(self, call: Call) -> None:
+        """Take the objects of deleted definitions away; a definition goes with its last object."""
+        for name in list(self._definitions.leaving):
+            for resource, place in self._definitions.instances(name):
+                one = Call(call.request, administrator("system:apiserver"), "delete", resource, *place)
+                await deletes.delete_one(self.core, one, deletes.Options())
+            if not self._definitions.instances(name):
+                self._definitions.finish(name)
 
     def _identify(self, request: Request) -> User:
         user = authenticate(request, self.tokens, self.settings.anonymous)
@@ -205,18 +223,26 @@ class Server:
             raise _PageNotFound()
         resource = self.catalogue.find(group, parts.version, parts.plural)
         if resource is None:
-            raise no_such_resource()
-        check_scope(resource, parts)
+            raise _PageNotFound() if self.catalogue.is_custom(group) else no_such_resource()
+        if not fits_scope(resource, parts):
+            raise _PageNotFound() if resource.custom else no_such_resource()
         sub = resource.subresources.get(parts.subresource) if parts.subresource else None
         if parts.subresource and sub is None:
-            raise no_such_resource()
+            raise not_found(group, parts.plural, parts.name) if resource.custom else no_such_resource()
         if not verb or request.method == "HEAD" or verb not in (sub.verbs if sub else resource.verbs):
             raise method_not_allowed()
         if (verb == "create" and not parts.subresource) == bool(parts.name) and verb not in ("list", "watch", "deletecollection"):
             raise method_not_allowed()
         if resource.namespaced and not parts.namespace and verb in ("create", "deletecollection"):
             raise method_not_allowed()
-        return Call(request, user, verb, resource, parts.namespace if resource.namespaced else "", parts.name, parts.subresource, sub)
+        call = Call(request, user, verb, resource, parts.namespace if resource.namespaced else "", parts.name, parts.subresource, sub)
+        if resource.custom and resource.custom.terminating and verb == "create" and not sub:
+            raise failure(405, "MethodNotAllowed", "create not allowed while custom resource definition is terminating",
+                          {"group": group, "kind": resource.plural})
+        warning = resource.custom.warning if resource.custom else DEPRECATED.get((group, resource.plural))
+        if warning:
+            call.warnings.append(warning)
+        return call
 
     async def _dispatch(self, call: Call) -> Response:
         if call.subresource and call.subresource not in ("status", "ephemeralcontainers", "resize", "approval"):
@@ -242,10 +268,18 @@ class Server:
         return object_response(self.core, call, written.record, 201 if written.created else 200)
 
     async def _delete(self, call: Call) -> Response:
+        if call.resource.shelf == custom.SHELF and not call.dry_run:
+            return self._delete_definition(call)
         record, is_gone = await deletes.delete(self.core, call)
         if is_gone and call.resource.shelf not in RETURNING:
             return Response(200, encode(success(call.resource.group, call.resource.plural, call.name, record.uid)))
         return object_response(self.core, call, record)
+
+    def _delete_definition(self, call: Call) -> Response:
+        deletes.read_options(call)
+        reads.get(self.core, call)
+        self._definitions.mark_deleted(call.name)
+        return object_response(self.core, call, reads.get(self.core, call))
 
     async def _delete_collection(self, call: Call) -> Response:
         options = deletes.read_options(call)

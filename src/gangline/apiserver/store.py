@@ -65,6 +65,11 @@ class Shelf:
         self._waiters: list[asyncio.Future[None]] = []
         self._order: list[Record] | None = None
 
+    def begin(self, revision: int) -> None:
+        """What happened before this revision cannot be watched here."""
+        if not self.changes:
+            self.floor = max(self.floor, revision)
+
     def put(self, record: Record) -> None:
         self.records[record.place] = record
         self.by_namespace.setdefault(record.place[0], {})[record.place] = record

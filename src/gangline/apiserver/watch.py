@@ -14,7 +14,7 @@ import msgspec
 
 from gangline.apiserver.call import Call, truth
 from gangline.apiserver.core import Core
-from gangline.apiserver.reads import Filter, check_list_options, read_filter
+from gangline.apiserver.reads import Filter, body_of, check_list_options, read_filter
 from gangline.apiserver.resources import Resource
 from gangline.apiserver.status import internal, too_large_revision, too_old
 from gangline.apiserver.store import ADDED, DELETED, MODIFIED, Change, Record, Shelf
@@ -29,13 +29,14 @@ Line = Callable[[str, Record], bytes]
 @dataclass(slots=True)
 class Plan:
     position: int
+    """Before the first change that is remembered: the watch is told 410."""
     revision: int
     initial: list[Record]
     end_mark: bool
 
 
-def line(kind: str, prefix: bytes, record: Record) -> bytes:
-    return b'{"type":"' + kind.encode() + b'","object":' + prefix + record.body[1:] + b"}\n"
+def line(kind: str, resource: Resource, record: Record) -> bytes:
+    return b'{"type":"' + kind.encode() + b'","object":' + resource.prefix + body_of(resource, record)[1:] + b"}\n"
 
 
 def plan(core: Core, call: Call, wanted: Filter) -> Plan:
@@ -56,7 +57,7 @@ def plan(core: Core, call: Call, wanted: Filter) -> Plan:
     if initial and revision == 0:
         return Plan(shelf.position_after(visible), visible, [], False)
     if revision < shelf.floor:
-        raise too_old(revision, shelf.floor)
+        return Plan(-1, revision, [], False)
     return Plan(shelf.position_after(revision), revision, [], False)
 
 
@@ -71,7 +72,7 @@ def bookmark(resource: Resource, revision: int, end: bool) -> bytes:
     about: dict[str, object] = {"resourceVersion": str(revision)}
     if end:
         about["annotations"] = {INITIAL_END: "true"}
-    return line("BOOKMARK", resource.prefix, Record(("", ""), revision, "", msgspec.json.encode({"metadata": about}), {}, ()))
+    return b'{"type":"BOOKMARK","object":' + resource.prefix + b'"metadata":' + msgspec.json.encode(about) + b"}}\n"
 
 
 def gone(position_lost: int, floor: int) -> bytes:
@@ -137,8 +138,7 @@ def _give_up(future: asyncio.Future[None]) -> None:
 
 
 def _plain(resource: Resource) -> Line:
-    prefix = resource.prefix
-    return lambda kind, record: line(kind, prefix, record)
+    return lambda kind, record: line(kind, resource, record)
 
 
 def _lines(changes: list[Change], wanted: Filter, resource: Resource, shape: Line | None) -> list[bytes]:
@@ -155,7 +155,7 @@ def _lines(changes: list[Change], wanted: Filter, resource: Resource, shape: Lin
         key = (kind, resource.prefix)
         ready = change.lines.get(key)
         if ready is None:
-            ready = change.lines[key] = line(kind, resource.prefix, _shown(change, kind))
+            ready = change.lines[key] = line(kind, resource, _shown(change, kind))
         found.append(ready)
     return found
 

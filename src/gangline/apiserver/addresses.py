@@ -1,0 +1,108 @@
+"""Cluster IPs and node ports of services: taken from the configured ranges, free of what other services hold.
+
+Part of admission: it runs when everything else about a service is settled. What is taken is read from the store each time it is asked for.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Iterator
+from typing import Any
+
+from gangline.apiserver.admission import CREATE, UPDATE, Review
+from gangline.apiserver.core import Core
+from gangline.apiserver.status import invalid
+from gangline.apiserver.store import DELETED, Change, ShelfKey
+from gangline.errors import Problem
+
+SERVICES: ShelfKey = ("", "services")
+Obj = dict[str, Any]
+
+
+class Addresses:
+    def __init__(self, core: Core) -> None:
+        self._core = core
+        self._network = ipaddress.ip_network(core.settings.service_range)
+        self._ips: dict[str, tuple[str, str]] = {str(next(self._network.hosts())): ("default", "kubernetes")}
+        self._ports: dict[int, tuple[str, str]] = {}
+        for record in core.store.shelf(SERVICES).records.values():
+            self._take(record.place, record.object())
+        core.store.listeners.append(self._note)
+        core.admission.add("", "services", (CREATE, UPDATE), mutate=self.allocate, name="Addresses")
+
+    def _note(self, key: ShelfKey, change: Change) -> None:
+        if key != SERVICES:
+            return
+        for table in (self._ips, self._ports):
+            for value in [value for value, place in table.items() if place == change.record.place]:
+                del table[value]  # type: ignore[attr-defined]
+        if change.type != DELETED:
+            self._take(change.record.place, change.record.object())
+
+    def _take(self, place: tuple[str, str], service: Obj) -> None:
+        spec = service.get("spec") or {}
+        for address in spec.get("clusterIPs") or []:
+            if address and address != "None":
+                self._ips[address] = place
+        for port in _node_ports(spec):
+            self._ports[port] = place
+
+    def allocate(self, review: Review) -> None:
+        assert review.object is not None
+        spec = review.object.get("spec") or {}
+        kind = spec.get("type", "ClusterIP")
+        if kind == "ExternalName":
+            return
+        place = (review.namespace, review.name)
+        old = ((review.old or {}).get("spec")) or {}
+        if not spec.get("clusterIP"):
+            spec["clusterIP"] = (spec.get("clusterIPs") or [None])[0] or old.get("clusterIP") or self._free_ip()
+            spec["clusterIPs"] = [spec["clusterIP"]]
+        elif spec["clusterIP"] != "None":
+            self._check_ip(review, place, spec)
+        if kind in ("NodePort", "LoadBalancer"):
+            self._allocate_ports(review, place, spec, old)
+
+    def _free_ip(self) -> str:
+        return next(str(host) for host in self._network.hosts() if str(host) not in self._ips)
+
+    def _check_ip(self, review: Review, place: tuple[str, str], spec: Obj) -> None:
+        given = spec.get("clusterIPs") or [spec["clusterIP"]]
+        address = spec["clusterIP"]
+        try:
+            inside = ipaddress.ip_address(address) in self._network
+        except ValueError:
+            return
+        why = "" if inside else "the provided network does not match the current range"
+        if inside and self._ips.get(address, place) != place:
+            why = "provided IP is already allocated"
+        if why:
+            shown = "[" + ",".join(f'"{each}"' for each in given) + "]"
+            problem = Problem("spec.clusterIPs", f"Invalid value: {shown}: failed to allocate IP {address}: {why}")
+            raise invalid("", "Service", review.name, [problem])
+
+    def _allocate_ports(self, review: Review, place: tuple[str, str], spec: Obj, old: Obj) -> None:
+        first, last = self._core.settings.node_ports
+        if spec.get("type") == "LoadBalancer" and spec.get("allocateLoadBalancerNodePorts") is False:
+            return
+        kept = {(port.get("name"), port.get("port")): port["nodePort"] for port in old.get("ports") or [] if port.get("nodePort")}
+        taken = {port for port, holder in self._ports.items() if holder != place} | set(_node_ports(spec))
+        for index, port in enumerate(spec.get("ports") or []):
+            wanted = port.get("nodePort") or kept.get((port.get("name"), port.get("port")))
+            if wanted is None:
+                wanted = next(number for number in range(first, last + 1) if number not in taken)
+            elif not first <= wanted <= last or self._ports.get(wanted, place) != place:
+                why = "provided port is already allocated" if first <= wanted <= last else (
+                    f"provided port is not in the valid range. The range of valid ports is {first}-{last}")
+                path = f"spec.ports[{index}].nodePort"
+                raise invalid("", "Service", review.name, [Problem(path, f"Invalid value: {wanted}: {why}")])
+            port["nodePort"] = wanted
+            taken.add(wanted)
+
+
+def _node_ports(spec: Obj) -> Iterator[int]:
+    for port in spec.get("ports") or []:
+        if port.get("nodePort"):
+            yield port["nodePort"]
+    if spec.get("healthCheckNodePort"):
+        yield spec["healthCheckNodePort"]
