@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gangline.api import notation
 from gangline.apiserver.builtin.definitions import DefinitionRules
+from gangline.apiserver.builtin.pods import PodRules
 from gangline.apiserver.builtin.rules import KindRules
 
 GROUPS: dict[tuple[str, str], str] = {
@@ -18,6 +19,7 @@ GROUPS: dict[tuple[str, str], str] = {
 }
 
 _RULES: dict[tuple[str, str], type[KindRules]] = {
+    ("core", "Pod"): PodRules,
     ("apiextensions", "CustomResourceDefinition"): DefinitionRules,
 }
 _made: dict[tuple[str, str], KindRules] = {}

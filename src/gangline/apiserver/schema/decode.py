@@ -78,7 +78,7 @@ def _absent(node: Node) -> Callable[[dict[str, Any], str], None] | None:
         return lambda out, name: out.__setitem__(name, read({}, []))
     if node.form == "time" and not node.pointer and not node.omit_zero:
         return lambda out, name: out.__setitem__(name, None)
-    if not node.always:
+    if not node.always and (node.pointer or node.form not in ("quantity", "intstr")):
         return None
     zero = _ZERO.get(node.form) if not node.pointer else None
     return lambda out, name: out.__setitem__(name, zero)

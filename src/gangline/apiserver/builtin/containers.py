@@ -1,0 +1,403 @@
+"""Checks of containers: names, images, ports, environment, mounts, probes, hooks, resources, security."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from gangline.api import resources
+from gangline.apiserver.builtin.checks import (
+    Obj,
+    Problems,
+    each,
+    given,
+    label,
+    named,
+    not_negative,
+    one_of,
+    port,
+    port_name_problems,
+    qualified,
+    quantity_not_negative,
+    subdomain,
+    within,
+)
+from gangline.apiserver.builtin.placement import resource_name_problems
+from gangline.apiserver.names import qualified_name_problems
+from gangline.apiserver.schema import problems as say
+
+_FIELD_PATHS = ("metadata.name", "metadata.namespace", "metadata.uid", "spec.nodeName", "spec.serviceAccountName", "status.hostIP",
+                "status.hostIPs", "status.podIP", "status.podIPs")
+_KNOWN_PATHS = (*_FIELD_PATHS, "metadata.labels", "metadata.annotations", "spec.restartPolicy", "spec.schedulerName", "status.phase",
+                "spec.hostNetwork")
+_RESOURCE_FIELDS = ("limits.cpu", "limits.ephemeral-storage", "limits.memory", "requests.cpu", "requests.ephemeral-storage",
+                    "requests.memory")
+_HANDLERS = ("exec", "httpGet", "tcpSocket", "grpc", "sleep")
+_PLAIN_RESOURCES = ("cpu", "memory", "ephemeral-storage")
+_PROBES = ("livenessProbe", "readinessProbe", "startupProbe")
+_NO_INIT = "may not be set for init containers without restartPolicy=Always"
+PULL_POLICIES = ("Always", "IfNotPresent", "Never")
+
+
+def containers(items: list[Obj], path: str, spec: Obj, volumes: Iterable[str]) -> Problems:
+    """The main containers."""
+    if not items:
+        yield say.required(path)
+        return
+    names: set[str] = set()
+    for where, container in each(items, path):
+        yield from common(container, where, spec, volumes)
+        if container.get("name") in names:
+            yield say.duplicate(f"{where}.name", container.get("name"))
+        names.add(container.get("name") or "")
+        yield from _life(container, where, spec)
+        yield from restart_policy(container, where)
+    yield from host_ports(items, path)
+
+
+def init_containers(items: list[Obj], path: str, spec: Obj, volumes: Iterable[str]) -> Problems:
+    names = {container.get("name") for container in spec.get("containers") or []}
+    for where, container in each(items, path):
+        yield from common(container, where, spec, volumes)
+        if container.get("name") in names:
+            yield say.duplicate(f"{where}.name", container.get("name"))
+        names.add(container.get("name"))
+        yield from one_of(container.get("restartPolicy"), ("Always", "OnFailure", "Never"), f"{where}.restartPolicy")
+        if container.get("restartPolicy") == "Always":
+            yield from _life(container, where, spec)
+        else:
+            for name in ("lifecycle", *_PROBES):
+                if container.get(name) is not None:
+                    yield say.forbidden(f"{where}.{name}", _NO_INIT)
+
+
+def restart_policy(container: Obj, path: str) -> Problems:
+    yield from one_of(container.get("restartPolicy"), ("Always", "Never", "OnFailure"), f"{path}.restartPolicy")
+
+
+def common(container: Obj, path: str, spec: Obj, volumes: Iterable[str]) -> Problems:
+    """What holds for every container."""
+    if not container.get("name"):
+        yield say.required(f"{path}.name")
+    else:
+        yield from label(container["name"], f"{path}.name")
+    image = container.get("image") or ""
+    if not image:
+        yield say.required(f"{path}.image")
+    yield from one_of(container.get("terminationMessagePolicy"), ("File", "FallbackToLogsOnError"), f"{path}.terminationMessagePolicy")
+    yield from ports(container.get("ports") or [], f"{path}.ports", bool(spec.get("hostNetwork")))
+    yield from environment(container.get("env") or [], f"{path}.env")
+    yield from _env_from(container.get("envFrom") or [], f"{path}.envFrom")
+    yield from mounts(container, f"{path}.volumeMounts", volumes)
+    yield from one_of(container.get("imagePullPolicy"), PULL_POLICIES, f"{path}.imagePullPolicy", required=True)
+    claims = [claim.get("name") for claim in spec.get("resourceClaims") or []]
+    yield from requirements(container.get("resources") or {}, f"{path}.resources", claims)
+    yield from security(container.get("securityContext"), f"{path}.securityContext")
+
+
+def image_spaces(items: list[Obj], path: str) -> Problems:
+    """Pods only; templates may still have them."""
+    for where, container in each(items, path):
+        image = container.get("image") or ""
+        if image != image.strip():
+            yield say.invalid(f"{where}.image", image, "must not have leading or trailing whitespace")
+
+
+def ports(items: list[Obj], path: str, host_network: bool) -> Problems:
+    names: set[str] = set()
+    for where, item in each(items, path):
+        name = item.get("name") or ""
+        if name:
+            if why := port_name_problems(name):
+                yield from (say.invalid(f"{where}.name", name, each_why) for each_why in why)
+            elif name in names:
+                yield say.duplicate(f"{where}.name", name)
+            names.add(name)
+        if not item.get("containerPort"):
+            yield say.required(f"{where}.containerPort")
+        else:
+            yield from within(item["containerPort"], 1, 65535, f"{where}.containerPort")
+        if item.get("hostPort"):
+            yield from within(item["hostPort"], 1, 65535, f"{where}.hostPort")
+        yield from one_of(item.get("protocol"), ("SCTP", "TCP", "UDP"), f"{where}.protocol", required=True)
+
+
+def host_network_ports(items: list[Obj], path: str) -> Problems:
+    for where, container in each(items, path):
+        for at, item in each(container.get("ports"), f"{where}.ports"):
+            if item.get("hostPort", 0) != item.get("containerPort", 0):
+                yield say.invalid(f"{at}.hostPort", item.get("hostPort", 0), "must match `containerPort` when `hostNetwork` is true")
+
+
+def host_ports(items: list[Obj], path: str) -> Problems:
+    seen: set[str] = set()
+    for where, container in each(items, path):
+        for at, item in each(container.get("ports"), f"{where}.ports"):
+            if item.get("hostPort"):
+                text = f"{item.get('protocol', 'TCP')}/{item.get('hostIP', '')}/{item['hostPort']}"
+                if text in seen:
+                    yield say.duplicate(f"{at}.hostPort", text)
+                seen.add(text)
+
+
+def environment(items: list[Obj], path: str) -> Problems:
+    for where, item in each(items, path):
+        name = item.get("name") or ""
+        if not name:
+            yield say.required(f"{where}.name")
+        elif re.search(r"[^\x20-\x7e]|=", name):
+            yield say.invalid(f"{where}.name", name,
+                              "a valid environment variable name must consist only of printable ASCII characters other than '='")
+        if item.get("valueFrom") is not None:
+            yield from _source(item, f"{where}.valueFrom")
+
+
+def _source(item: Obj, path: str) -> Problems:
+    source = item["valueFrom"]
+    if source.get("fieldRef") is not None:
+        yield from field_ref(source["fieldRef"], f"{path}.fieldRef")
+    if source.get("resourceFieldRef") is not None:
+        yield from resource_ref(source["resourceFieldRef"], f"{path}.resourceFieldRef")
+    for name in ("configMapKeyRef", "secretKeyRef"):
+        if source.get(name) is not None:
+            yield from key_ref(source[name], f"{path}.{name}")
+    count = sum(source.get(name) is not None for name in ("fieldRef", "resourceFieldRef", "configMapKeyRef", "secretKeyRef", "fileKeyRef"))
+    if count == 0:
+        yield say.invalid(path, "", "must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef`, `secretKeyRef` or `fileKeyRef`")
+    elif item.get("value"):
+        yield say.invalid(path, "", "may not be specified when `value` is not empty")
+    elif count > 1:
+        yield say.invalid(path, "", "may not have more than one field specified at a time")
+
+
+def field_ref(reference: Obj, path: str, files: bool = False) -> Problems:
+    text = reference.get("fieldPath") or ""
+    if not reference.get("apiVersion"):
+        yield say.required(f"{path}.apiVersion")
+        return
+    if not text:
+        yield say.required(f"{path}.fieldPath")
+        return
+    match = re.fullmatch(r"(metadata\.(?:labels|annotations))\['(.*)'\]", text)
+    if match:
+        yield from named(match.group(2).lower() if "annotations" in text else match.group(2), qualified_name_problems, path)
+    elif text not in _KNOWN_PATHS:
+        yield say.invalid(f"{path}.fieldPath", text, f"error converting fieldPath: field label not supported: {text}")
+    elif not files and text not in _FIELD_PATHS:
+        yield say.unsupported(f"{path}.fieldPath", text, sorted(_FIELD_PATHS))
+
+
+def resource_ref(reference: Obj, path: str, volume: bool = False) -> Problems:
+    if volume and not reference.get("containerName"):
+        yield say.required(f"{path}.containerName")
+    name = reference.get("resource") or ""
+    if not name:
+        yield say.required(f"{path}.resource")
+    elif name not in _RESOURCE_FIELDS and not name.startswith(("limits.hugepages-", "requests.hugepages-")):
+        yield say.unsupported(f"{path}.resource", name, _RESOURCE_FIELDS)
+
+
+def key_ref(reference: Obj, path: str) -> Problems:
+    if not reference.get("name") and "name" in reference:
+        yield say.required(f"{path}.name")
+    if not reference.get("key"):
+        yield say.required(f"{path}.key")
+    else:
+        yield from config_key(reference["key"], f"{path}.key")
+
+
+def config_key_problems(key: str) -> list[str]:
+    found = ["must be no more than 253 characters"] if len(key) > 253 else []
+    if not re.fullmatch(r"[-._a-zA-Z0-9]+", key):
+        found.append("a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or "
+                     "'key-name', regex used for validation is '[-._a-zA-Z0-9]+')")
+    if key in (".", ".."):
+        found.append(f"must not be '{key}'")
+    elif key.startswith(".."):
+        found.append("must not start with '..'")
+    return found
+
+
+def config_key(key: str, path: str) -> Problems:
+    yield from named(key, config_key_problems, path)
+
+
+def _env_from(items: list[Obj], path: str) -> Problems:
+    for where, item in each(items, path):
+        sources = [name for name in ("configMapRef", "secretRef") if item.get(name) is not None]
+        for name in sources:
+            if not item[name].get("name"):
+                yield say.required(f"{where}.{name}.name")
+        if not sources:
+            yield say.invalid(where, "", "must specify one of: `configMapRef` or `secretRef`")
+        elif len(sources) > 1:
+            yield say.invalid(where, "", "may not have more than one field specified at a time")
+
+
+def mounts(container: Obj, path: str, volumes: Iterable[str]) -> Problems:
+    known, seen = set(volumes), set()
+    for where, item in each(container.get("volumeMounts"), path):
+        if not item.get("name"):
+            yield say.required(f"{where}.name")
+        if item.get("name") not in known:
+            yield say.not_found(f"{where}.name", item.get("name") or "")
+        if not item.get("mountPath"):
+            yield say.required(f"{where}.mountPath")
+        if item.get("mountPath") in seen:
+            yield say.invalid(f"{where}.mountPath", item.get("mountPath"), "must be unique")
+        seen.add(item.get("mountPath"))
+        for name in ("subPath", "subPathExpr"):
+            if item.get(name):
+                yield from descending_path(item[name], f"{path}.{name}")
+        if item.get("subPath") and item.get("subPathExpr"):
+            yield say.invalid(f"{where}.subPathExpr", item["subPathExpr"], "subPathExpr and subPath are mutually exclusive")
+        yield from one_of(item.get("mountPropagation"), ("Bidirectional", "HostToContainer", "None"), f"{path}.mountPropagation")
+
+
+def descending_path(value: str, path: str) -> Problems:
+    if value.startswith("/"):
+        yield say.invalid(path, value, "must be a relative path")
+    if ".." in value.split("/"):
+        yield say.invalid(path, value, "must not contain '..'")
+
+
+def _life(container: Obj, path: str, spec: Obj) -> Problems:
+    grace = spec.get("terminationGracePeriodSeconds")
+    hooks = container.get("lifecycle") or {}
+    for name in ("postStart", "preStop"):
+        if hooks.get(name) is not None:
+            yield from handler(hooks[name], f"{path}.lifecycle.{name}", grace)
+    for name in _PROBES:
+        probe = container.get(name)
+        if probe is not None:
+            yield from _probe(probe, f"{path}.{name}", name)
+
+
+def _probe(probe: Obj, path: str, name: str) -> Problems:
+    yield from handler(probe, path, None)
+    for field in ("initialDelaySeconds", "timeoutSeconds", "periodSeconds", "successThreshold", "failureThreshold"):
+        yield from not_negative(probe.get(field, 0), f"{path}.{field}")
+    grace = probe.get("terminationGracePeriodSeconds")
+    if grace is not None and grace <= 0:
+        yield say.invalid(f"{path}.terminationGracePeriodSeconds", grace, "must be greater than 0")
+    if name != "readinessProbe" and probe.get("successThreshold", 1) != 1:
+        yield say.invalid(f"{path}.successThreshold", probe.get("successThreshold"), "must be 1")
+    if name == "readinessProbe" and grace is not None:
+        yield say.invalid(f"{path}.terminationGracePeriodSeconds", grace, "must not be set for readinessProbes")
+
+
+def handler(about: Obj, path: str, grace: int | None) -> Problems:
+    chosen = [name for name in _HANDLERS if about.get(name) is not None]
+    if not chosen:
+        yield say.required(path, "must specify a handler type")
+        return
+    yield from _action(chosen[0], about[chosen[0]], f"{path}.{chosen[0]}", grace)
+    for name in chosen[1:]:
+        yield say.forbidden(f"{path}.{name}", "may not specify more than 1 handler type")
+
+
+def _action(name: str, action: Obj, path: str, grace: int | None) -> Problems:
+    if name == "exec" and not action.get("command"):
+        yield say.required(f"{path}.command")
+    if name == "httpGet":
+        yield from given(action, path, "path")
+    if name in ("httpGet", "tcpSocket", "grpc"):
+        yield from port(action.get("port"), f"{path}.port")
+    if name == "httpGet":
+        yield from one_of(action.get("scheme"), ("HTTP", "HTTPS"), f"{path}.scheme")
+        for where, header in each(action.get("httpHeaders"), f"{path}.httpHeaders"):
+            if not re.fullmatch(r"[-A-Za-z0-9]+", header.get("name") or ""):
+                yield say.invalid(f"{where}.name" if False else f"{path}.httpHeaders", header.get("name") or "",
+                                  "a valid HTTP header must consist of alphanumeric characters or '-' (e.g. 'X-Header-Name', regex used "
+                                  "for validation is '[-A-Za-z0-9]+')")
+    if name == "sleep" and not 0 <= action.get("seconds", 0) <= (grace if grace is not None else 0):
+        yield say.invalid(path, action.get("seconds", 0), f"must be non-negative and less than terminationGracePeriodSeconds ({grace})")
+
+
+def requirements(about: Obj, path: str, claims: list[Any]) -> Problems:
+    """Requests and limits, and the claims of a container."""
+    limits, requests = about.get("limits") or {}, about.get("requests") or {}
+    for name, amount in sorted(limits.items()):
+        yield from _resource(name, amount, f"{path}.limits[{name}]")
+    for name, amount in sorted(requests.items()):
+        where = f"{path}.requests[{name}]"
+        yield from _resource(name, amount, where)
+        if name in limits:
+            yield from _against_limit(name, amount, limits[name], f"{path}.requests")
+        elif not overcommits(name):
+            yield say.required(f"{path}.limits", "Limit must be set for non overcommitable resources")
+    named_here = {*limits, *requests}
+    if any(name.startswith("hugepages-") for name in named_here) and not {"cpu", "memory"} & named_here:
+        yield say.forbidden(path, "HugePages require cpu or memory")
+    yield from _claims(about.get("claims") or [], f"{path}.claims", claims)
+
+
+def overcommits(name: str) -> bool:
+    """Native resources other than huge pages may be requested below their limit."""
+    return name in _PLAIN_RESOURCES or ("/" not in name and not name.startswith("hugepages-")) or name.startswith("kubernetes.io/")
+
+
+def _resource(name: str, amount: Any, path: str) -> Problems:
+    yield from (say.invalid(path, name, why) for why in resource_name_problems(name, container=True))
+    yield from quantity_not_negative(amount, path)
+    if _whole(name) and resources.nanos(amount) % resources.NANO:
+        yield say.invalid(path, amount, "must be an integer")
+
+
+def _whole(name: str) -> bool:
+    """Extended resources are counted in whole units."""
+    return "/" in name and not name.partition("/")[0].endswith("kubernetes.io")
+
+
+def _against_limit(name: str, amount: Any, limit: Any, path: str) -> Problems:
+    asked, most = resources.nanos(amount), resources.nanos(limit)
+    if asked != most and not overcommits(name):
+        yield say.invalid(path, amount, f"must be equal to {name} limit of {limit}")
+    elif asked > most:
+        yield say.invalid(path, amount, f"must be less than or equal to {name} limit of {limit}")
+
+
+def _claims(items: list[Obj], path: str, known: list[Any]) -> Problems:
+    seen: set[tuple[Any, Any]] = set()
+    for where, item in each(items, path):
+        name = item.get("name") or ""
+        if not name:
+            yield say.required(f"{where}.name")
+            continue
+        if (name, item.get("request")) in seen:
+            yield say.duplicate(where, name)
+        seen.add((name, item.get("request")))
+        if name not in known:
+            told = "which is empty" if not known else ": " + ", ".join(map(str, known))
+            problem = say.not_found(where, name)
+            yield type(problem)(where, f"{problem.message}: must be one of the names in pod.spec.resourceClaims {told}".replace(" : ", ": "),
+                                problem.kind, name)
+
+
+def security(context: Obj | None, path: str) -> Problems:
+    if not context:
+        return
+    for name in ("runAsUser", "runAsGroup"):
+        yield from within(context.get(name), 0, 2147483647, f"{path}.{name}")
+    yield from one_of(context.get("procMount"), ("Default", "Unmasked"), f"{path}.procMount")
+    if context.get("allowPrivilegeEscalation") is False:
+        if context.get("privileged"):
+            yield say.invalid(path, context, "cannot set `allowPrivilegeEscalation` to false and `privileged` to true")
+        if "CAP_SYS_ADMIN" in ((context.get("capabilities") or {}).get("add") or []):
+            yield say.invalid(path, context, "cannot set `allowPrivilegeEscalation` to false and `capabilities.Add` CAP_SYS_ADMIN")
+    yield from seccomp(context.get("seccompProfile"), f"{path}.seccompProfile")
+
+
+def seccomp(profile: Obj | None, path: str) -> Problems:
+    if profile is None:
+        return
+    kind = profile.get("type") or ""
+    yield from one_of(kind, ("Localhost", "RuntimeDefault", "Unconfined"), f"{path}.type", required=True)
+    if kind == "Localhost" and not profile.get("localhostProfile"):
+        yield say.required(f"{path}.localhostProfile", "must be set when seccomp type is Localhost")
+    if kind != "Localhost" and profile.get("localhostProfile") is not None:
+        yield say.invalid(f"{path}.localhostProfile", profile, "can only be set when seccomp type is Localhost")
+
+
+__all__ = ["common", "containers", "environment", "init_containers", "qualified", "requirements", "subdomain"]

@@ -1,0 +1,183 @@
+"""Checks of a whole pod spec, in pods and in templates; the parts are judged by containers, volumes and placement."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gangline.apiserver.builtin import containers, placement
+from gangline.apiserver.builtin.checks import (
+    Obj,
+    Problems,
+    each,
+    given,
+    ip,
+    label,
+    named,
+    one_of,
+    qualified,
+    quantity_not_negative,
+    subdomain,
+    within,
+)
+from gangline.apiserver.builtin.volumes import volumes
+from gangline.apiserver.meta import check_annotations, check_labels
+from gangline.apiserver.names import subdomain_problems
+from gangline.apiserver.schema import problems as say
+
+_DNS = ("ClusterFirstWithHostNet", "ClusterFirst", "Default", "None")
+RESTARTS = ("Always", "OnFailure", "Never")
+
+
+def template(about: Obj, path: str) -> Problems:
+    """A pod template: labels, annotations and spec."""
+    meta = about.get("metadata") or {}
+    yield from check_labels(meta.get("labels") or {}, f"{path}.labels")
+    yield from check_annotations(meta.get("annotations") or {}, f"{path}.annotations")
+    spec = about.get("spec") or {}
+    yield from pod_spec(spec, f"{path}.spec")
+    if spec.get("ephemeralContainers"):
+        yield say.forbidden(f"{path}.spec.ephemeralContainers", "ephemeral containers not allowed in pod template")
+
+
+def pod_spec(spec: Obj, path: str) -> Problems:
+    yield from volumes(spec.get("volumes") or [], f"{path}.volumes")
+    yield from _resource_claims(spec.get("resourceClaims") or [], f"{path}.resourceClaims")
+    known = [volume.get("name") or "" for volume in spec.get("volumes") or []]
+    yield from containers.containers(spec.get("containers") or [], f"{path}.containers", spec, known)
+    yield from containers.init_containers(spec.get("initContainers") or [], f"{path}.initContainers", spec, known)
+    yield from _ephemeral(spec, f"{path}.ephemeralContainers", known)
+    if spec.get("hostNetwork"):
+        yield from containers.host_network_ports(spec.get("containers") or [], f"{path}.containers")
+        yield from containers.host_network_ports(spec.get("initContainers") or [], f"{path}.initContainers")
+    yield from one_of(spec.get("restartPolicy"), RESTARTS, f"{path}.restartPolicy", required=True)
+    yield from one_of(spec.get("dnsPolicy"), _DNS, f"{path}.dnsPolicy", required=True)
+    yield from check_labels(spec.get("nodeSelector") or {}, f"{path}.nodeSelector")
+    yield from _security(spec.get("securityContext") or {}, f"{path}.securityContext", spec)
+    yield from placement.affinity(spec.get("affinity"), f"{path}.affinity")
+    yield from _dns_config(spec, f"{path}.dnsConfig")
+    for where, gate in each(spec.get("readinessGates"), f"{path}.readinessGates"):
+        yield from qualified(gate.get("conditionType") or "", f"{where}.conditionType")
+    yield from placement.gates(spec.get("schedulingGates") or [], f"{path}.schedulingGates")
+    yield from placement.spread(spec.get("topologySpreadConstraints") or [], f"{path}.topologySpreadConstraints")
+    yield from _names(spec, path)
+    yield from placement.tolerations(spec.get("tolerations") or [], f"{path}.tolerations")
+    yield from _aliases(spec.get("hostAliases") or [], f"{path}.hostAliases")
+    yield from _rest(spec, path)
+
+
+def _names(spec: Obj, path: str) -> Problems:
+    for name in ("serviceAccountName", "nodeName"):
+        if spec.get(name):
+            yield from subdomain(spec[name], f"{path}.{name}")
+    if spec.get("activeDeadlineSeconds") is not None:
+        yield from within(spec["activeDeadlineSeconds"], 1, 2147483647, f"{path}.activeDeadlineSeconds")
+    for name in ("hostname", "subdomain"):
+        if spec.get(name):
+            yield from label(spec[name], f"{path}.{name}")
+
+
+def _rest(spec: Obj, path: str) -> Problems:
+    if spec.get("priorityClassName"):
+        yield from subdomain(spec["priorityClassName"], f"{path}.priorityClassName")
+    if spec.get("runtimeClassName") is not None:
+        yield from subdomain(spec["runtimeClassName"], f"{path}.runtimeClassName")
+    if spec.get("preemptionPolicy") is not None:
+        yield from one_of(spec["preemptionPolicy"], ("Never", "PreemptLowerPriority"), f"{path}.preemptionPolicy", required=True)
+    for name, amount in sorted((spec.get("overhead") or {}).items()):
+        yield from quantity_not_negative(amount, f"{path}.overhead[{name}]")
+    if spec.get("os") is not None:
+        yield from one_of(spec["os"].get("name"), ("linux", "windows"), f"{path}.os.name", required=True)
+    if spec.get("workloadRef") is not None:
+        yield from _workload(spec["workloadRef"], f"{path}.workloadRef")
+
+
+def _workload(reference: Obj, path: str) -> Problems:
+    yield from named(reference.get("name") or "", subdomain_problems, f"{path}.name")
+    yield from label(reference.get("podGroup") or "", f"{path}.podGroup")
+    if reference.get("podGroupReplicaKey"):
+        yield from label(reference["podGroupReplicaKey"], f"{path}.podGroupReplicaKey")
+
+
+def _resource_claims(items: list[Obj], path: str) -> Problems:
+    seen: set[Any] = set()
+    for where, claim in each(items, path):
+        name = claim.get("name") or ""
+        if not name:
+            yield say.required(f"{where}.name")
+        elif name in seen:
+            yield say.duplicate(f"{where}.name", name)
+        else:
+            yield from label(name, f"{where}.name")
+        seen.add(name)
+        sources = [each_name for each_name in ("resourceClaimName", "resourceClaimTemplateName") if claim.get(each_name) is not None]
+        if len(sources) > 1:
+            yield say.invalid(where, claim, "at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified")
+        if not sources:
+            yield say.invalid(where, claim, "must specify one of: `resourceClaimName`, `resourceClaimTemplateName`")
+        for each_name in sources:
+            yield from subdomain(claim[each_name], f"{where}.{each_name}")
+
+
+def _ephemeral(spec: Obj, path: str, known: list[str]) -> Problems:
+    names = {each_one.get("name") for each_one in [*(spec.get("containers") or []), *(spec.get("initContainers") or [])]}
+    for where, container in each(spec.get("ephemeralContainers"), path):
+        yield from containers.common(container, where, spec, known)
+        if container.get("name") in names:
+            yield say.duplicate(f"{where}.name", container.get("name"))
+        names.add(container.get("name"))
+        target = container.get("targetContainerName")
+        if target and target not in names:
+            yield say.not_found(f"{where}.targetContainerName", target)
+        for name in ("ports", "livenessProbe", "readinessProbe", "startupProbe", "lifecycle", "resizePolicy"):
+            if container.get(name):
+                yield say.forbidden(f"{where}.{name}", "cannot be set for an Ephemeral Container")
+        if container.get("resources"):
+            yield say.forbidden(f"{where}.resources", "cannot be set for an Ephemeral Container")
+
+
+def _security(context: Obj, path: str, spec: Obj) -> Problems:
+    for name in ("runAsUser", "runAsGroup", "fsGroup"):
+        yield from within(context.get(name), 0, 2147483647, f"{path}.{name}")
+    for where, group in each(context.get("supplementalGroups"), f"{path}.supplementalGroups"):
+        yield from within(group, 0, 2147483647, where)
+    for where, item in each(context.get("sysctls"), f"{path}.sysctls"):
+        yield from given(item, where, "name")
+    if context.get("fsGroupChangePolicy") is not None:
+        yield from one_of(context["fsGroupChangePolicy"], ("Always", "OnRootMismatch"), f"{path}.fsGroupChangePolicy")
+    yield from containers.seccomp(context.get("seccompProfile"), f"{path}.seccompProfile")
+    if spec.get("shareProcessNamespace") and spec.get("hostPID"):
+        yield say.invalid(f"{path.rpartition('.')[0]}.shareProcessNamespace", True,
+                          "ShareProcessNamespace and HostPID cannot both be enabled")
+
+
+def _dns_config(spec: Obj, path: str) -> Problems:
+    config = spec.get("dnsConfig")
+    if spec.get("dnsPolicy") == "None":
+        if config is None:
+            yield say.required(path, "must provide `dnsConfig` when `dnsPolicy` is None")
+            return
+        if not config.get("nameservers"):
+            yield say.required(f"{path}.nameservers", "must provide at least one DNS nameserver when `dnsPolicy` is None")
+            return
+    if config is None:
+        return
+    servers, searches = config.get("nameservers") or [], config.get("searches") or []
+    if len(servers) > 3:
+        yield say.invalid(f"{path}.nameservers", servers, "must not have more than 3 nameservers")
+    for where, server in each(servers, f"{path}.nameservers"):
+        yield from ip(server, where)
+    if len(searches) > 32:
+        yield say.invalid(f"{path}.searches", searches, "must not have more than 32 search paths")
+    for where, search in each(searches, f"{path}.searches"):
+        if search != ".":
+            yield from named(search.rstrip(".").replace("_", "a"), subdomain_problems, where)
+    for where, option in each(config.get("options"), f"{path}.options"):
+        if not option.get("name"):
+            yield say.required(where, "must not be empty")
+
+
+def _aliases(items: list[Obj], path: str) -> Problems:
+    for where, alias in each(items, path):
+        yield from ip(alias.get("ip"), f"{where}.ip")
+        for at, hostname in each(alias.get("hostnames"), f"{where}.hostnames"):
+            yield from named(hostname, subdomain_problems, at)

@@ -1,0 +1,271 @@
+"""Rules of Pod: what the server adds at creation, what may change afterwards and through which endpoint."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from typing import Any
+
+from gangline.api import resources
+from gangline.apiserver.builtin import containers, placement
+from gangline.apiserver.builtin.checks import Obj, Problems, each
+from gangline.apiserver.builtin.podchecks import pod_spec
+from gangline.apiserver.builtin.podspec import all_containers, default_pod_spec, default_requests
+from gangline.apiserver.builtin.rules import KindRules, Path
+from gangline.apiserver.schema import problems as say
+from gangline.errors import Problem
+
+_UPDATABLE = ("`spec.containers[*].image`", "`spec.initContainers[*].image`", "`spec.activeDeadlineSeconds`",
+              "`spec.tolerations` (only additions to existing tolerations)",
+              "`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)")
+_RESIZABLE = ("cpu", "memory")
+
+
+class PodRules(KindRules):
+    generation = True
+    has_status = True
+
+    def defaults(self, obj: Obj) -> None:
+        spec = obj.setdefault("spec", {})
+        default_pod_spec(spec)
+        default_requests(spec)
+        spec.setdefault("enableServiceLinks", True)
+
+    def prepare_create(self, obj: Obj) -> None:
+        super().prepare_create(obj)
+        obj["status"] = {"phase": "Pending", "qosClass": quality(obj["spec"])}
+        if obj["spec"].get("schedulingGates"):
+            obj["status"]["conditions"] = [{
+                "type": "PodScheduled", "status": "False", "reason": "SchedulingGated", "lastProbeTime": None,
+                "lastTransitionTime": obj["metadata"].get("creationTimestamp"),
+                "message": "Scheduling is blocked due to non-empty scheduling gates"}]
+
+    def prepare_update(self, new: Obj, old: Obj, subresource: str = "") -> None:
+        if subresource in ("resize", "ephemeralcontainers"):
+            _only_part(new, old, subresource)
+        else:
+            self.keep_other_half(new, old, subresource)
+        if subresource == "status" and not (new.get("status") or {}).get("qosClass"):
+            new.setdefault("status", {})["qosClass"] = (old.get("status") or {}).get("qosClass", "BestEffort")
+        before = old["metadata"].get("generation", 0)
+        new["metadata"]["generation"] = before + 1 if subresource != "status" and self.spec_changed(new, old) else before
+        if not new["metadata"]["generation"]:
+            del new["metadata"]["generation"]
+
+    def validate(self, obj: Obj) -> list[Problem]:
+        return [*self._whole(obj), *_at_creation(obj["spec"])]
+
+    def _whole(self, obj: Obj) -> Problems:
+        spec = obj.get("spec") or {}
+        yield from pod_spec(spec, "spec")
+        yield from containers.image_spaces(spec.get("containers") or [], "spec.containers")
+        yield from containers.image_spaces(spec.get("initContainers") or [], "spec.initContainers")
+
+    def validate_update(self, new: Obj, old: Obj, subresource: str = "") -> list[Problem]:
+        if subresource == "status":
+            return [*_status_update(new, old)]
+        if subresource == "ephemeralcontainers":
+            return [*self._whole(new), *_ephemeral_update(new["spec"], old["spec"])]
+        if subresource == "resize":
+            return [*self._whole(new), *_resize(new["spec"], old["spec"])]
+        return [*self._whole(new), *_spec_update(new["spec"], old["spec"])]
+
+    def warnings(self, obj: Obj, old: Obj | None = None) -> list[str]:
+        return [*spec_warnings(obj.get("spec") or {}, "spec")] if old is None or self.spec_changed(obj, old) else []
+
+    def reset(self, subresource: str = "") -> Sequence[Path]:
+        if subresource == "status":
+            return (("spec",), ("metadata", "deletionTimestamp"), ("metadata", "ownerReferences"))
+        return (("status",),)
+
+
+def quality(spec: Obj) -> str:
+    """The quality-of-service class: guaranteed only when every container's cpu and memory limits equal its requests."""
+    requests, limits, guaranteed = False, False, True
+    for container in [*(spec.get("containers") or []), *(spec.get("initContainers") or [])]:
+        needs = container.get("resources") or {}
+        asked, most = _compute(needs.get("requests")), _compute(needs.get("limits"))
+        requests, limits = requests or bool(asked), limits or bool(most)
+        guaranteed = guaranteed and set(most) == {"cpu", "memory"} and asked == most
+    if not requests and not limits:
+        return "BestEffort"
+    return "Guaranteed" if guaranteed else "Burstable"
+
+
+def _compute(amounts: Obj | None) -> dict[str, int]:
+    found = {name: resources.nanos(value) for name, value in (amounts or {}).items() if name in ("cpu", "memory")}
+    return {name: value for name, value in found.items() if value > 0}
+
+
+def _only_part(new: Obj, old: Obj, subresource: str) -> None:
+    """These endpoints write one part of the spec; the rest stays as it was."""
+    wanted = new.get("spec") or {}
+    spec = copy.deepcopy(old["spec"])
+    if subresource == "ephemeralcontainers":
+        if wanted.get("ephemeralContainers"):
+            spec["ephemeralContainers"] = wanted["ephemeralContainers"]
+        else:
+            spec.pop("ephemeralContainers", None)
+    else:
+        for name in ("containers", "initContainers"):
+            asked = {item.get("name"): item for item in wanted.get(name) or []}
+            for item in spec.get(name) or []:
+                source = asked.get(item.get("name"))
+                if source is not None:
+                    for part in ("resources", "resizePolicy"):
+                        if part in source:
+                            item[part] = source[part]
+    new["spec"] = spec
+    new["status"] = old.get("status") or {}
+    kept = new["metadata"].get("managedFields")
+    new["metadata"] = {**old["metadata"], **({"managedFields": kept} if kept else {})}
+
+
+def _at_creation(spec: Obj) -> Problems:
+    if spec.get("ephemeralContainers"):
+        yield say.forbidden("spec.ephemeralContainers", "cannot be set on create")
+    if spec.get("nodeName") and spec.get("schedulingGates"):
+        yield say.forbidden("spec.nodeName", "cannot be set until all schedulingGates have been cleared")
+
+
+def _spec_update(new: Obj, old: Obj) -> Problems:
+    for name in ("containers", "initContainers"):
+        if len(new.get(name) or []) != len(old.get(name) or []):
+            yield say.forbidden(f"spec.{name}", "pod updates may not add or remove containers")
+            return
+    yield from _deadline(new.get("activeDeadlineSeconds"), old.get("activeDeadlineSeconds"))
+    yield from placement.only_added(new.get("tolerations") or [], old.get("tolerations") or [], "spec.tolerations")
+    yield from placement.only_deleted(new.get("schedulingGates") or [], old.get("schedulingGates") or [], "spec.schedulingGates")
+    gated = bool(old.get("schedulingGates"))
+    if gated:
+        yield from _gated_changes(new, old)
+    if _fixed(new, old, gated) != _fixed(old, old, gated):
+        yield say.forbidden("spec", f"pod updates may not change fields other than {','.join(_UPDATABLE)}\n")
+
+
+def _deadline(new: Any, old: Any) -> Problems:
+    path = "spec.activeDeadlineSeconds"
+    if new is None:
+        if old is not None:
+            yield say.invalid(path, None, "must not update from a positive integer to nil value")
+    elif not 0 <= new <= 2147483647:
+        yield say.invalid(path, new, "must be between 0 and 2147483647, inclusive")
+    elif old is not None and new > old:
+        yield say.invalid(path, new, "must be less than or equal to previous value")
+
+
+def _fixed(spec: Obj, old: Obj, gated: bool) -> Obj:
+    """The part of a spec that may not change."""
+    changing = {"activeDeadlineSeconds", "tolerations", "schedulingGates"} | ({"nodeSelector"} if gated else set())
+    out = {name: value for name, value in spec.items() if name not in changing}
+    for name in ("containers", "initContainers"):
+        if name in out:
+            out[name] = [{key: value for key, value in item.items() if key != "image"} for item in out[name]]
+    if old.get("terminationGracePeriodSeconds", 0) < 0 and out.get("terminationGracePeriodSeconds") == 1:
+        out["terminationGracePeriodSeconds"] = old["terminationGracePeriodSeconds"]
+    if gated:
+        rest = {name: value for name, value in (out.pop("affinity", None) or {}).items() if name != "nodeAffinity"}
+        if rest:
+            out["affinity"] = rest
+    return out
+
+
+def _gated_changes(new: Obj, old: Obj) -> Problems:
+    before, after = old.get("nodeSelector") or {}, new.get("nodeSelector") or {}
+    if any(after.get(name) != value for name, value in before.items()):
+        yield say.invalid("spec.nodeSelector", after, "only additions to spec.nodeSelector are allowed (no mutations or deletions)")
+    yield from _narrower(((new.get("affinity") or {}).get("nodeAffinity")), (old.get("affinity") or {}).get("nodeAffinity"))
+
+
+def _narrower(new: Obj | None, old: Obj | None) -> Problems:
+    """While gated, required node affinity may only become stricter."""
+    name = "requiredDuringSchedulingIgnoredDuringExecution"
+    path = f"spec.affinity.nodeAffinity.{name}.nodeSelectorTerms"
+    terms, before = (((each_one or {}).get(name) or {}).get("nodeSelectorTerms") or [] for each_one in (new, old))
+    if not before or terms == before:
+        return
+    if len(terms) != len(before):
+        yield say.invalid(path, terms, "no additions/deletions to non-empty NodeSelectorTerms list are allowed")
+        return
+    for index, (term, was) in enumerate(zip(terms, before, strict=True)):
+        for part in ("matchExpressions", "matchFields"):
+            if any(rule not in (term.get(part) or []) for rule in was.get(part) or []):
+                yield say.invalid(f"{path}[{index}]", term, "only additions are allowed (no mutations or deletions)")
+                break
+
+
+def _ephemeral_update(new: Obj, old: Obj) -> Problems:
+    path = "spec.ephemeralContainers"
+    after = {item.get("name"): item for item in new.get("ephemeralContainers") or []}
+    for item in old.get("ephemeralContainers") or []:
+        name = item.get("name")
+        if name not in after:
+            yield say.forbidden(path, f'existing ephemeral containers "{name}" may not be removed\n')
+        elif after[name] != item:
+            yield say.forbidden(path, f'existing ephemeral containers "{name}" may not be changed\n')
+
+
+def _resize(new: Obj, old: Obj) -> Problems:
+    for name in ("containers", "initContainers"):
+        for after, before in zip(new.get(name) or [], old.get(name) or [], strict=False):
+            if _fixed_resources(after) != _fixed_resources(before):
+                yield say.forbidden("spec", "only cpu and memory resources are mutable")
+                return
+    if quality(new) != quality(old):
+        yield say.invalid("spec", quality(new), "Pod QOS Class may not change as a result of resizing")
+
+
+def _fixed_resources(container: Obj) -> Obj:
+    needs = container.get("resources") or {}
+    return {part: {name: value for name, value in (needs.get(part) or {}).items() if name not in _RESIZABLE}
+            for part in ("requests", "limits")}
+
+
+def _status_update(new: Obj, old: Obj) -> Problems:
+    restart = (new.get("spec") or {}).get("restartPolicy")
+    after, before = new.get("status") or {}, old.get("status") or {}
+    if after.get("nominatedNodeName"):
+        from gangline.apiserver.builtin.checks import subdomain
+        yield from subdomain(after["nominatedNodeName"], "status.nominatedNodeName")
+    if restart == "Always":
+        return
+    for name in ("containerStatuses", "initContainerStatuses"):
+        was = {item.get("name"): item for item in before.get(name) or []}
+        for where, item in each(after.get(name), f"status.{name}"):
+            ended = ((was.get(item.get("name")) or {}).get("state") or {}).get("terminated")
+            if ended is None or (restart == "OnFailure" and ended.get("exitCode", 0) != 0):
+                continue
+            if (item.get("state") or {}).get("terminated") is None:
+                yield say.forbidden(f"{where}.state", "may not be transitioned to non-terminated state")
+
+
+def spec_warnings(spec: Obj, path: str) -> list[str]:
+    """What is accepted but probably not meant."""
+    found: list[str] = []
+    for where, secret in each(spec.get("imagePullSecrets"), f"{path}.imagePullSecrets"):
+        if not secret.get("name"):
+            found.append(f'{where}.name: invalid empty name ""')
+    for name in ("initContainers", "containers"):
+        for where, container in each(spec.get(name), f"{path}.{name}"):
+            found += _container_warnings(container, where)
+    for where, volume in each(spec.get("volumes"), f"{path}.volumes"):
+        if volume.get("gitRepo") is not None:
+            found.append(f"{where}.gitRepo: deprecated in v1.11")
+    return found
+
+
+def _container_warnings(container: Obj, path: str) -> list[str]:
+    found = []
+    for kind in ("limits", "requests"):
+        for name, amount in sorted(((container.get("resources") or {}).get(kind) or {}).items()):
+            if name in ("memory", "ephemeral-storage") and resources.nanos(amount) % resources.NANO:
+                found.append(f'{path}.resources.{kind}[{name}]: fractional byte value "{amount}" is invalid, must be an integer')
+    seen: set[Any] = set()
+    for where, variable in each(container.get("env"), f"{path}.env"):
+        if variable.get("name") in seen:
+            found.append(f'{where}: hides previous definition of "{variable.get("name")}", which may be unexpected')
+        seen.add(variable.get("name"))
+    return found
+
+
+__all__ = ["PodRules", "all_containers", "quality", "spec_warnings"]
