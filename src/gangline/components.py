@@ -8,10 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
+from gangline.api.kinds import QUEUE
+from gangline.api.meta import Raw, as_raw
 from gangline.config import manner
 from gangline.errors import ConfigError
 from gangline.rules.hooks import Hook
-from gangline.runtime import Component
+from gangline.runtime import Component, Reader
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,9 +102,18 @@ def build(name: str, options: Options) -> Component:
     return builder(options)
 
 
-def hooks(options: Options) -> Iterable[Hook]:
-    """Every admission hook of the two halves."""
-    from gangline.admission import kai, podcliqueset
+def hooks(options: Options, read: Reader) -> Iterable[Hook]:
+    """Every admission hook of the two halves; `read` is what they may look up."""
+    from gangline.admission import kai, podcliqueset, topologybinding
+    from gangline.operator.checks import backend_check, schedulers
+    from gangline.operator.settings import OperatorSettings
 
-    yield from podcliqueset.hooks(manner(options.compat))
-    yield from kai.hooks()
+    settings = OperatorSettings(manner=manner(options.compat))
+    yield from podcliqueset.hooks(settings, lambda: read, backend_check(settings))
+    yield from topologybinding.hooks(topologybinding.Schedulers(*schedulers(settings)))
+
+    def find_queue(name: str) -> Raw | None:
+        found = read.get(QUEUE, name)
+        return None if found is None else as_raw(found)
+
+    yield from kai.hooks(find_queue=find_queue)

@@ -19,6 +19,7 @@ from gangline.api import names
 from gangline.api.crds import crds
 from gangline.api.kinds import CLUSTER_ROLE_BINDING, CRD, NAMESPACE, NODE, Kind
 from gangline.api.meta import Object, Raw
+from gangline.apiserver.fresh import Fresh
 from gangline.apiserver.hooks import admit_with
 from gangline.apiserver.http import Listener, serve
 from gangline.apiserver.identity import kubeconfig
@@ -118,7 +119,7 @@ class Platform(Team):
 
     async def start(self) -> None:
         await self.server.open()
-        for hook in hooks(self.options):
+        for hook in hooks(self.options, Fresh(self.server.store)):
             admit_with(self.server.admission, hook)
         await self.install()
         for name in self.settings.components:
