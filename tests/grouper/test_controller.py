@@ -1,0 +1,231 @@
+"""The grouper at work on an embedded server: what it writes, what it leaves to others, and what it says when it cannot."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from embedded import ADMIN, admin, embedded, until
+from gangline.api import names
+from gangline.api.kai import PodGroup
+from gangline.api.kinds import CLUSTER_ROLE, CLUSTER_ROLE_BINDING, CRD, EVENT, JOB, NAMESPACE, POD, POD_GANG, POD_GROUP, foreign, reference
+from gangline.api.meta import Raw
+from gangline.apiserver.server import Server
+from gangline.client import Client, User
+from gangline.config import KAI, manner
+from gangline.grouper.component import component
+from gangline.grouper.settings import GrouperSettings
+from gangline.runtime import Manager, ManualClock
+
+SPACE = "work"
+
+
+class Scene:
+    def __init__(self, server: Server, manager: Manager, clock: ManualClock) -> None:
+        self.client, self.clock, self._server, self._manager = admin(server), clock, server, manager
+
+    async def settles(self) -> None:
+        calm = 0
+
+        def quiet() -> bool:
+            nonlocal calm
+            revisions = {".".join(filter(None, reversed(shelf.key))): shelf.changes[-1].revision
+                         for shelf in self._server.store.shelves() if shelf.changes}
+            calm = calm + 1 if self._manager.idle and not self._manager.behind(revisions) else 0
+            return calm > 5
+
+        await until(quiet, "a quiet grouper")
+
+    async def job(self, name: str, **meta: Any) -> Raw:
+        template = {"spec": {"restartPolicy": "Never", "containers": [{"name": "main", "image": "img"}]}}
+        made = await self.client.create(JOB, {"metadata": {"name": name, "namespace": SPACE, "labels": {"a": "b"}, **meta},
+                                              "spec": {"parallelism": 4, "template": template}})
+        return reference(JOB, made)
+
+    async def pod(self, name: str, owner: Raw | None = None, **meta: Any) -> None:
+        owners = {"ownerReferences": [owner]} if owner else {}
+        await self.client.create(POD, {
+            "metadata": {"name": name, "namespace": SPACE, **owners, **meta},
+            "spec": {"schedulerName": names.KAI_SCHEDULER, "containers": [{"name": "main", "image": "img"}]}})
+
+    async def touch(self, name: str, value: str) -> None:
+        await self.client.patch(POD, name, SPACE, {"metadata": {"annotations": {"example.com/touch": value}}})
+        await self.settles()
+
+    async def groups(self) -> list[PodGroup]:
+        return (await self.client.list(POD_GROUP, SPACE)).items
+
+    async def mark(self, name: str) -> tuple[str | None, str | None]:
+        pod = await self.client.get(POD, name, SPACE)
+        return pod.annotations.get(names.POD_GROUP_NAME), pod.labels.get(names.SUB_GROUP)
+
+    async def warnings(self) -> list[str]:
+        return [event.message for event in (await self.client.list(EVENT, SPACE)).items if event.type == "Warning"]
+
+
+@asynccontextmanager
+async def grouping(settings: GrouperSettings | None = None, user: User = ADMIN) -> AsyncIterator[Scene]:
+    async with embedded(kinds=True) as server:
+        client = admin(server)
+        await client.create(NAMESPACE, {"metadata": {"name": SPACE}})
+        await _allow(client, user)
+        clock = ManualClock()
+        manager = Manager(component(settings or GrouperSettings()), Client(server.transport(user)), clock)
+        await manager.start()
+        try:
+            yield Scene(server, manager, clock)
+        finally:
+            await manager.stop()
+
+
+async def _allow(client: Client, user: User) -> None:
+    if user is ADMIN:
+        return
+    rules = [{"apiGroups": ["", "scheduling.run.ai"], "resources": ["pods", "events", "podgroups"], "verbs": ["*"]},
+             {"apiGroups": ["scheduling.k8s.io"], "resources": ["priorityclasses"], "verbs": ["list", "watch"]}]
+    await client.create(CLUSTER_ROLE, {"metadata": {"name": "little"}, "rules": rules})
+    await client.create(CLUSTER_ROLE_BINDING, {
+        "metadata": {"name": "little"}, "subjects": [{"kind": "User", "name": user.name}],
+        "roleRef": {"apiGroup": CLUSTER_ROLE.group, "kind": "ClusterRole", "name": "little"}})
+
+
+async def test_the_pods_of_a_job_share_one_group_and_carry_its_name() -> None:
+    async with grouping() as scene:
+        job = await scene.job("train", annotations={names.BATCH_MIN_MEMBER: "4"}, labels={names.QUEUE: "team-a"})
+        for number in range(4):
+            await scene.pod(f"train-{number}", job)
+        await scene.settles()
+        (group,) = await scene.groups()
+        assert (group.spec.min_member, group.spec.queue, group.spec.priority_class_name) == (4, "team-a", "train")
+        assert {await scene.mark(f"train-{number}") for number in range(4)} == {(group.name, None)}
+        assert await scene.warnings() == []
+
+
+async def test_a_pod_of_a_gang_is_marked_with_its_sub_group() -> None:
+    async with grouping() as scene:
+        made = await scene.client.create(foreign("grove.io/v1alpha1", "PodCliqueSet", "podcliquesets"), _clique_set())
+        owner = {"apiVersion": "grove.io/v1alpha1", "kind": "PodCliqueSet", "name": "inf", "uid": made.uid}
+        await scene.client.create(POD_GANG, {"metadata": {"name": "inf-0", "namespace": SPACE}, "spec": {"podgroups": [
+            {"name": "a", "minReplicas": 1, "podReferences": [{"namespace": SPACE, "name": "a-0"}]}]}})
+        await scene.pod("a-0", owner, labels={names.POD_GANG: "inf-0"})
+        await scene.settles()
+        (group,) = await scene.groups()
+        assert [(each.name, each.min_member) for each in group.spec.sub_groups] == [("a", 1)]
+        assert await scene.mark("a-0") == (group.name, "a")
+
+
+def _clique_set() -> Raw:
+    clique = {"name": "a", "spec": {"roleName": "a", "replicas": 1, "podSpec": {"containers": [{"name": "c", "image": "i"}]}}}
+    return {"metadata": {"name": "inf", "namespace": SPACE}, "spec": {"replicas": 1, "template": {"cliques": [clique]}}}
+
+
+async def test_a_group_follows_its_workload_but_leaves_the_queue_to_whoever_changed_it() -> None:
+    async with grouping() as scene:
+        job = await scene.job("j", labels={names.QUEUE: "team-a"})
+        await scene.pod("j-0", job)
+        await scene.settles()
+        (group,) = await scene.groups()
+        change = {"spec": {"queue": "team-b", "markUnschedulable": False, "minMember": 9}, "metadata": {"labels": {"mine": "yes"}}}
+        await scene.client.patch(POD_GROUP, group.name, SPACE, change)
+        await scene.client.patch(JOB, "j", SPACE, {"metadata": {"annotations": {names.BATCH_MIN_MEMBER: "3"}}})
+        await scene.touch("j-0", "1")
+        (group,) = await scene.groups()
+        assert (group.spec.queue, group.spec.mark_unschedulable, group.spec.min_member) == ("team-b", False, 3)
+        assert group.labels["mine"] == "yes"
+
+
+async def test_a_topology_that_somebody_assigned_stays_until_the_workload_names_one() -> None:
+    async with grouping() as scene:
+        job = await scene.job("j")
+        await scene.pod("j-0", job)
+        await scene.settles()
+        (group,) = await scene.groups()
+        levels = {"topology": "dc", "requiredTopologyLevel": "rack", "preferredTopologyLevel": "host"}
+        await scene.client.patch(POD_GROUP, group.name, SPACE, {"spec": {"topologyConstraint": levels}})
+        await scene.touch("j-0", "1")
+        assert (await scene.groups())[0].spec.topology_constraint.required_topology_level == "rack"
+        said = {names.TOPOLOGY: "own", names.TOPOLOGY_PREFERRED: "zone"}
+        await scene.client.patch(JOB, "j", SPACE, {"metadata": {"annotations": said}})
+        await scene.touch("j-0", "2")
+        now = (await scene.groups())[0].spec.topology_constraint
+        assert (now.topology, now.required_topology_level, now.preferred_topology_level) == ("own", "", "zone")
+
+
+async def test_a_group_that_is_deleted_is_made_anew_at_once() -> None:
+    async with grouping() as scene:
+        await scene.pod("solo")
+        await scene.settles()
+        (group,) = await scene.groups()
+        await scene.client.delete(POD_GROUP, group.name, SPACE)
+        await scene.settles()
+        assert [each.name for each in await scene.groups()] == [group.name]
+
+
+async def test_a_group_that_is_deleted_waits_for_an_event_of_a_pod_where_upstream_is_imitated() -> None:
+    async with grouping(GrouperSettings(manner=manner([KAI]))) as scene:
+        job = await scene.job("j")
+        await scene.pod("j-0", job)
+        await scene.settles()
+        (group,) = await scene.groups()
+        await scene.client.delete(POD_GROUP, group.name, SPACE)
+        await scene.settles()
+        assert await scene.groups() == []
+        await scene.touch("j-0", "1")
+        assert [each.name for each in await scene.groups()] == [group.name]
+
+
+async def test_a_mark_that_somebody_removed_is_set_again() -> None:
+    async with grouping() as scene:
+        job = await scene.job("j")
+        await scene.pod("j-0", job)
+        await scene.settles()
+        marked = await scene.mark("j-0")
+        await scene.client.patch(POD, "j-0", SPACE, {"metadata": {"annotations": {names.POD_GROUP_NAME: None}}})
+        await scene.settles()
+        assert await scene.mark("j-0") == marked
+
+
+async def test_a_pod_that_cannot_be_grouped_says_why_in_an_event() -> None:
+    async with grouping() as scene:
+        job = await scene.job("j", annotations={names.BATCH_MIN_MEMBER: "four"})
+        await scene.pod("j-0", job)
+        await scene.settles()
+        assert await scene.groups() == []
+        assert await scene.warnings() == ["annotation kai.scheduler/batch-min-member of Job work/j must be a whole number, not 'four'"]
+
+
+async def test_an_owner_of_a_kind_that_is_not_installed_is_named() -> None:
+    async with grouping() as scene:
+        await scene.pod("p", {"apiVersion": "no.such/v1", "kind": "Thing", "name": "t", "uid": "1"})
+        await scene.settles()
+        (warning,) = await scene.warnings()
+        assert "no matches for kind 'Thing' in version 'no.such/v1': is its definition installed?" in warning
+
+
+async def test_owners_that_the_grouper_may_not_read_are_left_out() -> None:
+    async with grouping(user=User("little", ("system:authenticated",))) as scene:
+        job = await scene.job("j")
+        await scene.pod("j-0", job)
+        await scene.settles()
+        (group,) = await scene.groups()
+        assert group.metadata.owner_references[0].kind == "Pod"
+
+
+async def test_a_kind_that_is_installed_later_is_found() -> None:
+    async with grouping() as scene:
+        await scene.pod("p", {"apiVersion": "example.com/v1", "kind": "Thing", "name": "t", "uid": "unknown"})
+        await scene.settles()
+        assert await scene.groups() == []
+        anything = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+        await scene.client.create(CRD, {"metadata": {"name": "things.example.com"}, "spec": {
+            "group": "example.com", "scope": "Namespaced", "names": {"kind": "Thing", "plural": "things"},
+            "versions": [{"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": anything}}]}})
+        thing = foreign("example.com/v1", "Thing", "things")
+        made = await scene.client.create(thing, {"metadata": {"name": "t", "namespace": SPACE}})
+        await scene.pod("q", reference(thing, made))
+        await scene.settles()
+        assert await scene.groups() == []
+        scene.clock.advance(61)
+        await scene.touch("q", "1")
+        assert [group.name for group in await scene.groups()] == [f"pg-t-{made.uid}"]
