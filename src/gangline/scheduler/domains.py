@@ -138,13 +138,14 @@ def shared_room(node: Node) -> float:
     return sum(room / memory for room in rooms if room > 0)
 
 
-def fill_ratio(total: Vector, free: Vector, elsewhere: frozenset[int] = frozenset()) -> float:
+def fill_ratio(needs: Sequence[tuple[int, float]], free: Vector) -> float:
     """The largest part of a free resource that the tasks would take; above 1 they do not fit."""
-    worst = 0.0
-    for place, need in enumerate(total):
-        if need > 0 and place != PODS and place not in elsewhere:
-            room = at(free, place)
-            worst = max(worst, need / room if room > 0 else ABSENT)
+    worst, size = 0.0, len(free)
+    for place, need in needs:
+        room = free[place] if place < size else 0
+        part = need / room if room > 0 else ABSENT
+        if part > worst:
+            worst = part
     return worst
 
 
@@ -158,14 +159,17 @@ class Room:
         self.demand = demand
         self._free = free
         self._pods = pods
-        self._within = within
-        self._elsewhere = elsewhere
+        self._within = within if within is not None and within.level >= 0 else None
+        self._needs = [
+            (place, need) for place, need in enumerate(demand.total) if need > 0 and place != PODS and place not in elsewhere]
 
     def _inside(self, domain: Domain) -> bool:
+        if self._within is None:
+            return True
         above: Domain | None = domain
         while above is not None and above is not self._within:
             above = above.parent
-        return self._within is None or above is not None
+        return above is not None
 
     def free(self, domain: Domain) -> Vector:
         return self._free(domain) if self._inside(domain) else ()
@@ -175,7 +179,7 @@ class Room:
         return self._pods(domain) if self._inside(domain) else None
 
     def ratio(self, domain: Domain) -> float:
-        return fill_ratio(self.demand.total, self.free(domain), self._elsewhere)
+        return fill_ratio(self._needs, self.free(domain))
 
     def holds(self, domain: Domain) -> bool:
         pods = self.pods(domain)
@@ -183,12 +187,13 @@ class Room:
 
 
 def sorted_children(domain: Domain, room: Room, deepest: int, order: dict[Domain, list[Domain]]) -> None:
-    """Children from the fullest to the emptiest, down to and including those of the deepest level that matters."""
+    """Children from the fullest to the emptiest, down to the deepest level that matters."""
+    if domain.level >= deepest:
+        return
     ratios = {child: room.ratio(child) for child in domain.children.values()}
     order[domain] = sorted(ratios, key=lambda child: (-ratios[child], child.id))
-    if domain.level != deepest:
-        for child in order[domain]:
-            sorted_children(child, room, deepest, order)
+    for child in order[domain]:
+        sorted_children(child, room, deepest, order)
 
 
 Order = Mapping[Domain, list[Domain]]
@@ -278,9 +283,10 @@ def domains_that_hold(
 def in_tree_order(root: Domain, domains: Iterable[Domain], order: Order) -> list[Domain]:
     """Finest level first, and within a level from left to right of the sorted tree."""
     wanted = set(domains)
+    deepest = max((domain.level for domain in wanted), default=-1)
     levels: list[list[Domain]] = []
     row = [root]
-    while row:
+    while row and row[0].level <= deepest:
         levels.append([domain for domain in row if domain in wanted])
         row = [child for domain in row for child in children(domain, order)]
     return [domain for level in reversed(levels) for domain in level]

@@ -24,6 +24,7 @@ from gangline.scheduler import writes
 from gangline.scheduler.decisions import Refuse
 from gangline.scheduler.options import Options
 from gangline.scheduler.think import Standing
+from gangline.scheduler.verdict import Verdict
 from gangline.scheduler.writing import Writer
 
 NOT_PLACED = "Unable to schedule pod"
@@ -34,6 +35,8 @@ class _Told:
     text: str = ""
     pods_at: float = float("-inf")
     pods: dict[str, str] = field(default_factory=dict)
+    headline: str = ""
+    verdict_at: float = float("-inf")
 
 
 class Teller:
@@ -44,7 +47,7 @@ class Teller:
         self._cache, self._writer, self._options = cache, writer, options
         self._told: dict[str, _Told] = {}
 
-    def tell(self, standing: Standing, refuse: Refuse | None, verdict: Raw | None, pods: dict[str, Pod]) -> None:
+    def tell(self, standing: Standing, refuse: Refuse | None, pods: dict[str, Pod]) -> None:
         """`pods`: members of the gang by uid, as far as they are known."""
         namespace, _, name = standing.gang.partition("/")
         group = self._cache.get(POD_GROUP, name, namespace)
@@ -57,7 +60,7 @@ class Teller:
         if standing.waiting and not standing.ready:
             self._once(group, standing.gang, "NotReady", standing.missing)
         elif standing.waiting and refuse is not None:
-            self._refused(group, standing, refuse, verdict, pods)
+            self._refused(group, standing, refuse, pods)
         elif not standing.waiting and not standing.awaiting:
             self._clear(group, standing.gang)
 
@@ -77,14 +80,13 @@ class Teller:
                 text = f"sub-group {pod.labels.get(names.SUB_GROUP)!r} does not exist in PodGroup {standing.gang}"
                 self._tell_pod(pod, text, mark=True)
 
-    def _refused(self, group: PodGroup, standing: Standing, refuse: Refuse, verdict: Raw | None, pods: dict[str, Pod]) -> None:
+    def _refused(self, group: PodGroup, standing: Standing, refuse: Refuse, pods: dict[str, Pod]) -> None:
         told, now = self._told.setdefault(standing.gang, _Told()), self._clock.now()
         if told.text != refuse.text:
             told.text = refuse.text
             self._events.tell(POD_GROUP, group, writes.UNSCHEDULABLE, refuse.text)
         if not standing.running:
             self._write_condition(group, refuse)
-        self._write_verdict(group, verdict)
         texts = {uid: refuse.tasks.get(uid) or refuse.text or NOT_PLACED for uid, pod in pods.items() if not pod.spec.node_name}
         fresh = texts.keys() - told.pods.keys()
         if fresh or (texts != told.pods and now - told.pods_at >= self._options.retell):
@@ -110,8 +112,17 @@ class Teller:
         if conditions is not None:
             self._put(POD_GROUP, group, "conditions", {"status": {"schedulingConditions": conditions}}, subresource="status")
 
-    def _write_verdict(self, group: PodGroup, verdict: Raw | None) -> None:
-        text = None if verdict is None else json.dumps(verdict, separators=(",", ":"), sort_keys=True)
+    def judge(self, gang: str, verdict: Verdict) -> None:
+        """Write a verdict: a new cause at once, new figures at most every so often."""
+        namespace, _, name = gang.partition("/")
+        group = self._cache.get(POD_GROUP, name, namespace)
+        told, now = self._told.setdefault(gang, _Told()), self._clock.now()
+        if group is None or (told.headline == verdict.headline and now - told.verdict_at < self._options.retell):
+            return
+        told.headline, told.verdict_at = verdict.headline, now
+        self._write_verdict(group, json.dumps(verdict.as_dict(), separators=(",", ":"), sort_keys=True, ensure_ascii=False))
+
+    def _write_verdict(self, group: PodGroup, text: str | None) -> None:
         if group.annotations.get(names.VERDICT) != text:
             self._put(POD_GROUP, group, "verdict", {"metadata": {"annotations": {names.VERDICT: text}}})
 

@@ -10,12 +10,10 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 
-from gangline.api.meta import Raw
 from gangline.scheduler import feed
 from gangline.scheduler.cycle import decide
 from gangline.scheduler.deadlines import next_deadline
 from gangline.scheduler.decisions import Bind, Commit, Decisions, Evict
-from gangline.scheduler.explain import explain_refused
 from gangline.scheduler.model.cluster import Cluster
 from gangline.scheduler.model.gang import Gang
 from gangline.scheduler.model.status import Status
@@ -55,8 +53,6 @@ class Thought:
     seconds: float = 0.0
     waiting: int = 0
     oldest_waiting: float = 0.0
-    verdicts: dict[str, Raw] = field(default_factory=dict)
-    """Why gangs wait, by gang."""
 
 
 def think(cluster: Cluster, changes: list[feed.Change], settings: Settings, now: float, fresh: Callable[[], str]) -> Thought:
@@ -68,10 +64,9 @@ def think(cluster: Cluster, changes: list[feed.Change], settings: Settings, now:
     told = sorted(touched | set(cluster.waiting) | {refuse.gang for refuse in decisions.refusals})
     standings = [standing(cluster.gangs[uid]) for uid in told if uid in cluster.gangs]
     book(cluster, decisions)
-    verdicts = {uid: verdict.as_dict() for uid, verdict in explain_refused(cluster, settings, now, decisions).items()}
     waiting = [cluster.gangs[uid].created for uid in cluster.waiting]
     return Thought(decisions, standings, unread, next_deadline(cluster, settings, now), time.perf_counter() - began,
-                   len(waiting), now - min(waiting) if waiting else 0.0, verdicts)
+                   len(waiting), now - min(waiting) if waiting else 0.0)
 
 
 def gang_of(cluster: Cluster, change: feed.Change) -> str:

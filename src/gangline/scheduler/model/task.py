@@ -34,8 +34,11 @@ def share_of(memory: int, gpu_memory: int) -> float:
     return math.ceil(memory / gpu_memory * 100) / 100
 
 
+MOST = 2**63 - 1
+
+
 def dra_gpus(request: GpuRequest) -> int:
-    return sum(request.dra.values())
+    return min(sum(request.dra.values()), MOST) if request.dra else 0
 
 
 def gpu_quota(request: GpuRequest) -> float:
