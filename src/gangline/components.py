@@ -105,6 +105,7 @@ def build(name: str, options: Options) -> Component:
 def hooks(options: Options, read: Reader) -> Iterable[Hook]:
     """Every admission hook of the two halves; `read` is what they may look up."""
     from gangline.admission import kai, podcliqueset, topologybinding
+    from gangline.admission.settings import AdmissionSettings
     from gangline.operator.checks import backend_check, schedulers
     from gangline.operator.settings import OperatorSettings
 
@@ -116,4 +117,4 @@ def hooks(options: Options, read: Reader) -> Iterable[Hook]:
         found = read.get(QUEUE, name)
         return None if found is None else as_raw(found)
 
-    yield from kai.hooks(find_queue=find_queue)
+    yield from kai.hooks(AdmissionSettings(manner=manner(options.compat)), find_queue=find_queue)
