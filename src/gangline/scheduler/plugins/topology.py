@@ -32,6 +32,9 @@ class Topology:
         self._session = session
         self._cluster = session.cluster
         self._scores: dict[str, dict[str, float]] = {}
+        self._asked: Sequence[Node] = ()
+        self._commons: dict[tuple[TopologyTree, str], Domain] = {}
+        self._named: tuple[Sequence[Node], set[str]] | None = None
         self._free: dict[TopologyTree, Tally] = {}
         self._slots: dict[tuple[TopologyTree, Vector, int], Tally] = {}
         index = self._cluster.names.index
@@ -69,7 +72,7 @@ class Topology:
             raise SubsetRefused
         if not tasks:
             return [nodes]
-        top = domains.common_domain(tree, (node.name for node in nodes), rule.preferred)
+        top = self._common(tree, nodes, rule.preferred)
         room = self._room(tree, domains.demand_of(tasks), top)
         answer = domains.choose(Question(gang, member.name, rule, pod_sets), tree, top, room, self._cluster.names)
         if answer.scores is not None:
@@ -78,8 +81,26 @@ class Topology:
             problem = [GangRefusals(PODS, (answer.error,), self.name, resolvable=False)] if answer.error else []
             self._refuse(gang, answer.refusals + problem)
             raise SubsetRefused
-        known = {node.name: node for node in nodes}
-        return [[known[name] for name in domain.nodes if name in known] for domain in answer.domains]
+        return [self._inside(domain, nodes) for domain in answer.domains]
+
+    def _common(self, tree: TopologyTree, nodes: Sequence[Node], preferred: str) -> Domain:
+        """The domain that holds all these nodes; most gangs ask for the same list as the one before."""
+        key = (tree, preferred)
+        if self._asked is not nodes:
+            self._asked, self._commons = nodes, {}
+        found = self._commons.get(key)
+        if found is None:
+            found = self._commons[key] = domains.common_domain(tree, (node.name for node in nodes), preferred)
+        return found
+
+    def _inside(self, domain: Domain, nodes: Sequence[Node]) -> list[Node]:
+        every = self._cluster.nodes
+        if nodes is self._session.all_nodes:
+            return [every[name] for name in domain.nodes]
+        if self._named is None or self._named[0] is not nodes:
+            self._named = (nodes, {node.name for node in nodes})
+        names = self._named[1]
+        return [every[name] for name in domain.nodes if name in names]
 
     def _refuse(self, gang: Gang, refusals: Iterable[GangRefusals]) -> None:
         """Only the action that places for real tells; what-ifs do not."""
