@@ -174,7 +174,12 @@ def gang_info(gang: PodGang, pcs: PodCliqueSet, selection: Selection, facts: Fac
         tuple(ParentInfo(config.name, config.pod_group_names, _pack(config.topology_constraint))
               for config in spec.topology_constraint_group_configs),
         _pack(spec.topology_constraint), gang.annotations.get(names.TOPOLOGY_NAME, ""), spec.priority_class_name,
-        spec.reuse_reservation_ref, selection.scheduler_name, gang.labels, gang.annotations, tuple(live), pcs, facts)
+        spec.reuse_reservation_ref, selection.scheduler_name, _passed_on(gang.labels), gang.annotations, tuple(live), pcs, facts)
+
+
+def _passed_on(labels: dict[str, str]) -> dict[str, str]:
+    """A gang's labels as its translation carries them."""
+    return {key: value for key, value in labels.items() if key != names.SCHEDULER_BACKEND}
 
 
 def _pack(constraint: GangTopology | None) -> GangPack | None:

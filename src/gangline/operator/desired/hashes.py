@@ -13,15 +13,14 @@ from gangline.api import names
 from gangline.api.grove import CliqueTemplate, PodCliqueSet
 
 
-def template_hash(template: CliqueTemplate, priority_class: str) -> str:
-    pod_spec = {**template.spec.pod_spec, "priorityClassName": priority_class}
-    content = [template.labels, template.annotations, pod_spec]
-    return names.letters(12, msgspec.json.encode(content, order="deterministic").decode())
+def _content(pcs: PodCliqueSet, template: CliqueTemplate) -> str:
+    pod_spec = {**template.spec.pod_spec, "priorityClassName": pcs.spec.template.priority_class_name}
+    return msgspec.json.encode([template.labels, template.annotations, pod_spec], order="deterministic").decode()
 
 
 def clique_hash(pcs: PodCliqueSet, template: CliqueTemplate) -> str:
-    return template_hash(template, pcs.spec.template.priority_class_name)
+    return names.letters(12, _content(pcs, template))
 
 
 def set_hash(pcs: PodCliqueSet) -> str:
-    return names.letters(12, *(clique_hash(pcs, template) for template in pcs.spec.template.cliques))
+    return names.letters(12, *(_content(pcs, template) for template in pcs.spec.template.cliques))

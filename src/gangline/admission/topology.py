@@ -1,0 +1,154 @@
+"""Topology constraints of a PodCliqueSet: that they can be kept, and that they stay as they are.
+
+A constraint names levels of a ClusterTopologyBinding, its own or an inherited one; all of a set name the same. A
+wider unit may not be packed more tightly than what it holds. Once made, constraints stay; two repairs of deprecated
+forms are allowed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from gangline.api.kinds import TOPOLOGY_BINDING
+from gangline.api.meta import Raw
+from gangline.errors import Problem
+from gangline.rules.sets import OperatorSettings
+
+if TYPE_CHECKING:
+    from gangline.runtime import Reader
+
+SET, GROUP, CLIQUE = "PodCliqueSet", "PodCliqueScalingGroup", "PodClique"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """One of the three levels at which a constraint may stand."""
+
+    kind: str
+    name: str
+    path: str
+    constraint: Raw | None
+    above: tuple[str, ...] = ()
+    """Paths of the wider units, nearest first."""
+
+    @property
+    def topology(self) -> str:
+        return str((self.constraint or {}).get("topologyName") or "")
+
+    @property
+    def required(self) -> str:
+        constraint = self.constraint or {}
+        return str((constraint.get("pack") or {}).get("required") or constraint.get("packDomain") or "")
+
+    @property
+    def preferred(self) -> str:
+        return str(((self.constraint or {}).get("pack") or {}).get("preferred") or "")
+
+
+def places(obj: Raw) -> list[Place]:
+    template = (obj.get("spec") or {}).get("template") or {}
+    top = "spec.template.topologyConstraint"
+    found = [Place(SET, str((obj.get("metadata") or {}).get("name") or ""), top, template.get("topologyConstraint"))]
+    owner: dict[str, str] = {}
+    groups: list[Place] = []
+    for index, group in enumerate(template.get("podCliqueScalingGroups") or ()):
+        path = f"spec.template.podCliqueScalingGroups[{index}].topologyConstraint"
+        groups.append(Place(GROUP, str(group.get("name") or ""), path, group.get("topologyConstraint"), (top,)))
+        owner |= dict.fromkeys(group.get("cliqueNames") or (), path)
+    for index, clique in enumerate(template.get("cliques") or ()):
+        above = (owner[clique.get("name")], top) if clique.get("name") in owner else (top,)
+        found.append(Place(CLIQUE, str(clique.get("name") or ""), f"spec.template.cliques[{index}].topologyConstraint",
+                           clique.get("topologyConstraint"), above))
+    return found + groups
+
+
+def created(obj: Raw, settings: OperatorSettings, read: Reader | None) -> Iterator[Problem]:
+    given = [place for place in places(obj) if place.constraint is not None]
+    if not settings.topology_aware:
+        for place in given:
+            yield Problem(place.path, "topology constraints need topology-aware scheduling, which is switched off",
+                          value=[place.required or place.preferred], hint="set topologyAwareScheduling.enabled")
+        return
+    effective = _effective(obj)
+    for place in given:
+        if not effective.get(place.path):
+            yield Problem(f"{place.path}.topologyName", "must be given here or further up", "FieldValueRequired")
+    wanted = list(dict.fromkeys(name for name in effective.values() if name))
+    if len(wanted) > 1:
+        odd = next(place for place in given if effective[place.path] not in ("", wanted[0]))
+        yield Problem(f"{odd.path}.topologyName", f"a set follows one ClusterTopologyBinding, not {', '.join(wanted)}", value=odd.topology)
+    elif wanted and read is not None:
+        yield from _known(obj, given, wanted[0], read)
+
+
+def _effective(obj: Raw) -> dict[str, str]:
+    """The binding of each constraint: its own, or that of the nearest unit above."""
+    every = {place.path: place for place in places(obj)}
+    return {place.path: next((every[path].topology for path in (place.path, *place.above) if every[path].topology), "")
+            for place in every.values() if place.constraint is not None}
+
+
+def _known(obj: Raw, given: list[Place], name: str, read: Reader) -> Iterator[Problem]:
+    binding = read.get(TOPOLOGY_BINDING, name)
+    if binding is None:
+        place = next((place for place in given if place.topology == name), given[0])
+        yield Problem(f"{place.path}.topologyName", f"ClusterTopologyBinding {name!r} does not exist", "FieldValueNotFound", name)
+        return
+    order = {level.domain: index for index, level in enumerate(binding.spec.levels)}
+    for place in given:
+        for half, domain in (("required", place.required), ("preferred", place.preferred)):
+            if domain and domain not in order:
+                tail = "packDomain" if half == "required" and not ((place.constraint or {}).get("pack") or {}).get(half) else f"pack.{half}"
+                yield Problem(f"{place.path}.{tail}", f"{name} has no domain {domain!r}", value=domain,
+                              hint=f"domains: {', '.join(order)}")
+    yield from _nesting(obj, order)
+
+
+def _nesting(obj: Raw, order: dict[str, int]) -> Iterator[Problem]:
+    """A wider unit must not be packed into a narrower domain than a unit inside it."""
+    every = {place.path: place for place in places(obj)}
+    for inner in every.values():
+        for outer in (every[path] for path in inner.above):
+            for half, wide, narrow in (("", outer.required, inner.required), (".pack.preferred", outer.preferred, inner.preferred)):
+                if wide in order and narrow in order and order[wide] > order[narrow]:
+                    yield Problem(outer.path + half, f"{outer.kind} {outer.name} is packed into one {wide}, which is narrower than the {narrow} "
+                                  f"of {inner.kind} {inner.name}", value=wide)
+
+
+def updated(obj: Raw, old: Raw, settings: OperatorSettings, read: Reader | None) -> Iterator[Problem]:
+    before = {place.path: place for place in places(old)}
+    nameless = not any(_effective(old).values())
+    repaired = False
+    for place in places(obj):
+        was = before.get(place.path)
+        if was is None or _constraint(was) == _constraint(place):
+            continue
+        if _legacy_repair(was, place, nameless):
+            repaired = True
+            continue
+        yield from _changed(was, place)
+    if repaired:
+        yield from created(obj, settings, read)
+
+
+def _constraint(place: Place) -> tuple[bool, str, str, str]:
+    return place.constraint is not None, place.topology, place.required, place.preferred
+
+
+def _legacy_repair(was: Place, now: Place, nameless: bool) -> bool:
+    old, new = was.constraint or {}, now.constraint or {}
+    return bool(nameless and old.get("packDomain") and not was.topology and now.topology and new.get("packDomain") == old["packDomain"])
+
+
+def _changed(was: Place, now: Place) -> Iterator[Problem]:
+    if was.topology != now.topology:
+        yield Problem(f"{now.path}.topologyName", f"cannot be changed from {was.topology!r} to {now.topology!r}", "FieldValueForbidden")
+    if (was.constraint is None) != (now.constraint is None) or (was.required, was.preferred) != (now.required, now.preferred):
+        yield Problem(now.path, f"the constraint of {now.kind} {now.name} cannot be changed, added or removed", "FieldValueForbidden",
+                      hint="make a new set")
+
+
+def warnings(obj: Raw) -> list[str]:
+    return [f"{place.path}.packDomain is deprecated; use pack.required" for place in places(obj) if (place.constraint or {}).get("packDomain")]

@@ -1,0 +1,136 @@
+"""An object read as its types say and written back as upstream's webhook would: the first step of defaulting.
+
+Wrong types are named with their path; zero values, empty lists and absent structs come out as the shape tables of
+`api/tables` state it, quantities and durations in their canonical text. Nothing here knows what a field means.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from gangline.api.notation import Field, Struct, Type, struct
+from gangline.api.resources import QuantityError, canonical
+from gangline.errors import Problem
+from gangline.rules.times import as_duration, duration
+
+_ZERO: dict[str, Any] = {"str": "", "int32": 0, "int64": 0, "int": 0, "float": 0, "bool": False, "quantity": "0", "intstr": 0}
+_LIMITS = {"int32": 2**31, "int64": 2**63, "int": 2**63}
+_GO_DURATION = re.compile(r"[-+]?(0|((\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h))+)")
+OWN_TABLE = "grove"
+"""In this table a struct or number that is not marked may be absent without being zero."""
+
+
+class Reading:
+    """One pass over an object; collects what is of a wrong type."""
+
+    def __init__(self) -> None:
+        self.problems: list[Problem] = []
+
+    def read(self, type: Type, value: Any, path: str) -> Any:
+        match type.form:
+            case "struct":
+                return self._struct(struct(type.table, type.name), value, path)
+            case "list" if type.inner is not None:
+                return self._list(type.inner, value, path)
+            case "map" if type.inner is not None:
+                return self._map(type.inner, value, path)
+            case "scalar":
+                return self._scalar(type.name, value, path)
+        return value
+
+    def _wrong(self, path: str, value: Any, wanted: str) -> None:
+        self.problems.append(Problem(path, f"cannot read {_kind(value)} as {wanted}", "FieldValueTypeInvalid", value))
+
+    def _struct(self, shape: Struct, value: Any, path: str) -> Any:
+        if not isinstance(value, dict):
+            self._wrong(path, value, "an object")
+            return {}
+        found: dict[str, Any] = {}
+        for field in shape.fields:
+            given = value.get(field.name)
+            where = f"{path}.{field.name}" if path else field.name
+            if given is None:
+                found.update(self._absent(shape, field))
+                continue
+            item = self.read(field.type, given, where)
+            if not _left_out(shape, field, item):
+                found[field.name] = item
+        return found
+
+    def _absent(self, shape: Struct, field: Field) -> dict[str, Any]:
+        """What is written for a field that was not given: mostly nothing."""
+        optional = field.pointer or field.omit_zero or (shape.table == OWN_TABLE and not field.always)
+        if field.type.form == "struct" and not optional:
+            return {field.name: self.read(field.type, {}, "")}
+        if not field.always:
+            return {}
+        return {field.name: None if field.pointer else _ZERO.get(field.type.name) if field.type.form == "scalar" else None}
+
+    def _list(self, inner: Type, value: Any, path: str) -> Any:
+        if not isinstance(value, list):
+            self._wrong(path, value, "a list")
+            return []
+        return [self.read(inner, {} if item is None and inner.form == "struct" else item, f"{path}[{index}]")
+                for index, item in enumerate(value)]
+
+    def _map(self, inner: Type, value: Any, path: str) -> Any:
+        if not isinstance(value, dict):
+            self._wrong(path, value, "a map")
+            return {}
+        return {key: self.read(inner, item, path) if item is not None else _ZERO.get(inner.name) for key, item in value.items()}
+
+    def _scalar(self, name: str, value: Any, path: str) -> Any:
+        if name in _LIMITS:
+            return self._integer(name, value, path)
+        if name == "quantity":
+            return self._quantity(value, path)
+        wanted: tuple[type, ...] = {"str": (str,), "bytes": (str,), "time": (str,), "microtime": (str,), "bool": (bool,),
+                                    "float": (int, float), "intstr": (int, str)}.get(name, (object,))
+        if not isinstance(value, wanted) or (isinstance(value, bool) and name in ("float", "intstr")):
+            self._wrong(path, value, name)
+        return value
+
+    def _integer(self, name: str, value: Any, path: str) -> Any:
+        if isinstance(value, float) and value.is_integer():
+            value = int(value)
+        if isinstance(value, bool) or not isinstance(value, int) or not -_LIMITS[name] <= value < _LIMITS[name]:
+            self._wrong(path, value, name)
+            return 0
+        return value
+
+    def _quantity(self, value: Any, path: str) -> Any:
+        try:
+            return canonical(value)
+        except (QuantityError, TypeError, ValueError):
+            self._wrong(path, value, "a quantity")
+            return value
+
+
+def _left_out(shape: Struct, field: Field, value: Any) -> bool:
+    """Whether a value that was given is left out again because it is empty."""
+    if field.always or field.type.form in ("struct", "either"):
+        return field.omit_zero and not value
+    if field.type.form in ("list", "map"):
+        return not value
+    plain = field.type.name in ("str", "bool") or (field.type.name in _LIMITS and shape.table != OWN_TABLE)
+    return plain and not field.pointer and not value
+
+
+def _kind(value: Any) -> str:
+    names: dict[type, str] = {bool: "a boolean", dict: "an object", list: "a list", str: f"text {value!r}", int: f"number {value}",
+                              float: f"number {value}"}
+    return names.get(type(value), "null")
+
+
+def go_duration(text: str) -> str | None:
+    """A duration in Go's own words (`1h30m0s`), or None for text that is none."""
+    if not _GO_DURATION.fullmatch(text):
+        return None
+    value = duration(text.replace("μs", "µs"))
+    if value and abs(value) < 1:
+        return next(f"{number:g}{unit}" for unit, scale in (("ms", 1e3), ("µs", 1e6), ("ns", 1e9))
+                    if abs(number := round(value * scale, 9)) >= 1)
+    return as_duration(value)
+
+

@@ -1,0 +1,60 @@
+"""Admission probes: one write each, and whether it is accepted, with which code, naming which fields."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import yaml
+from conformance.grove.lab import lab, put
+from conformance.grove.play import _operation
+
+from gangline.api.meta import Raw
+from gangline.errors import ApiError
+
+_FIELD = re.compile(r"(?:^|[\[ ,])((?:spec|metadata)(?:\.[A-Za-z0-9_./-]+|\[\d+\])*): (?:Invalid|Required|Duplicate|Forbidden|Unsupported|Too long)")
+
+
+async def probe(folder: Path, case: str) -> str:
+    """The difference, or nothing."""
+    home = folder / "cases" / "invalid"
+    recorded = json.loads((home / f"{case}.response.json").read_text())
+    documents = [each for each in yaml.safe_load_all((home / f"{case}.yaml").read_text()) if each]
+    change = home / f"{case}.edit.json"
+    namespace = "probe"
+    async with lab(folder, recorded.get("config", "main"), namespace) as here:
+        first = documents if change.exists() else documents[:-1]
+        try:
+            for document in first:
+                await put(here.client, document, namespace)
+                await here.settle()
+        except ApiError as error:
+            return f"the objects before the probe are refused: {error}"
+        try:
+            if change.exists():
+                for operation in json.loads(change.read_text())["ops"]:
+                    await _operation(here, namespace, operation)
+            else:
+                await put(here.client, documents[-1], namespace)
+        except ApiError as error:
+            return _refused(recorded, error)
+    return "" if recorded["accepted"] else f"accepted; upstream refuses with {recorded['httpCode']}: {recorded['message'][:160]}"
+
+
+def _refused(recorded: Raw, error: ApiError) -> str:
+    if recorded["accepted"]:
+        return f"refused: {error}; upstream accepts"
+    if recorded["httpCode"] == 500:
+        return "" if 400 <= error.code < 500 else f"{error.code} where a proper refusal was due"
+    if error.code != recorded["httpCode"]:
+        return f"code {error.code}, upstream {recorded['httpCode']}: {str(error)[:200]} / {recorded['message'][:160]}"
+    ours = {cause.get("field") for cause in (error.status.get("details") or {}).get("causes") or ()}
+    missing = sorted(fields(recorded) - ours)
+    return f"fields not named: {missing}; ours {sorted(map(str, ours))}" if missing else ""
+
+
+def fields(recorded: Raw) -> set[str]:
+    """The fields that upstream's refusal names."""
+    causes = {cause["field"] for cause in recorded.get("causes") or () if cause.get("field") not in (None, "<nil>")}
+    return causes or set(_FIELD.findall(recorded["message"]))
