@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 
 from gangline.api import names
 from gangline.api.kinds import BIND_REQUEST, NODE, POD
@@ -42,6 +43,9 @@ async def test_a_gang_that_does_not_fit_waits_whole_and_says_why_in_three_places
         pod = condition((await here.get_pod("g-0")).status.conditions, "PodScheduled")
         assert pod is not None and (pod.status, pod.reason) == ("False", "Unschedulable")
         assert await here.events("Unschedulable")
+        verdict = json.loads(group.annotations[names.VERDICT])
+        assert verdict["headline"].startswith("g waits: ")
+        assert verdict["remedies"]
 
 
 async def test_a_waiting_gang_starts_when_its_last_node_arrives_and_its_condition_goes() -> None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 from gangline.api import names
 from gangline.api.core import Node, PersistentVolumeClaim, Pod
@@ -37,6 +37,7 @@ from gangline.api.kinds import (
     Kind,
 )
 from gangline.api.meta import Object, Raw, as_raw
+from gangline.api.selectors import parse_labels
 from gangline.rules import requests, times
 from gangline.runtime import Cache, Key, key_of
 from gangline.scheduler import objects
@@ -64,8 +65,11 @@ from gangline.scheduler.records import (
 CONFIG_MAP_NAMES: Kind[Object] = replace(cast("Kind[Any]", CONFIG_MAP), type=Object)
 """ConfigMaps by name only: what stands in them is nobody's business here."""
 OWN_HANDLERS = (BIND_REQUEST, PRIORITY_CLASS, TOPOLOGY, NAMESPACE, RESOURCE_CLAIM, PV, STORAGE_CLASS, NODE_RESOURCE_TOPOLOGY)
+POOLED: tuple[Kind[Any], ...] = (NODE, QUEUE, POD_GROUP)
+"""What is divided into node pools: only our own pool's are put into the model."""
 PLAIN = (RESOURCE_SLICE, DEVICE_CLASS, PVC, CSI_STORAGE_CAPACITY, CONFIG_MAP_NAMES)
 
+T = TypeVar("T", bound=Object)
 Usage = Callable[[str], dict[str, float]]
 """A queue's part of the cluster in the past, per cpu, memory and gpu."""
 
@@ -122,14 +126,14 @@ class Feed:
         self._uids: dict[Key, str] = {}
         self._turns: dict[Key, float] = {}
         self._usage: Usage = lambda queue: {}
+        self._pool = parse_labels(options.selector)
 
     @staticmethod
     def prepare(cache: Cache, options: Options) -> None:
-        """The informers the scheduler reads; only its own node pool of what is divided into pools."""
-        pooled: tuple[Kind[Any], ...] = (NODE, QUEUE, POD_GROUP)
-        for kind in pooled:
-            cache.informer(kind, options.selector)
-        cache.informer(POD, "", "status.phase!=Failed").add_index("claim", _claims_of)
+        """The informers the scheduler reads."""
+        for kind in POOLED:
+            cache.informer(kind)
+        cache.informer(POD).add_index("claim", _claims_of)
         requests_of = cache.informer(BIND_REQUEST)
         requests_of.add_index("pod", lambda request: [f"{request.namespace}/{request.spec.pod_name}"])
         requests_of.add_index("node", lambda request: [request.spec.selected_node])
@@ -216,13 +220,16 @@ class Feed:
             if kind is POD:
                 found += self._pod(key, reading, now)
             elif kind is POD_GROUP:
-                group = self._cache.get(POD_GROUP, key.name, key.namespace)
+                group = self._mine(self._cache.get(POD_GROUP, key.name, key.namespace))
                 over = self._overlay.of_gang(gang_uid(*key))
                 make = None if group is None else partial(gang, group, known, aliases, reading, over)
                 found.append(Change(GangRecord, gang_uid(*key), make))
             else:
                 found.append(self._plain(kind, key, reading))
         return found
+
+    def _mine(self, obj: T | None) -> T | None:
+        return obj if obj is not None and self._pool.matches(obj.metadata.labels) else None
 
     def _reading(self, now: float) -> Reading:
         options = self._options
@@ -233,6 +240,7 @@ class Feed:
 
     def _pod(self, key: Key, reading: Reading, now: float) -> Iterable[Change]:
         pod = self._cache.get(POD, key.name, key.namespace)
+        pod = None if pod is not None and pod.status.phase == "Failed" else pod
         before = self._uids.get(key)
         if before is not None and (pod is None or pod.uid != before):
             self._overlay.forget(before)
@@ -253,6 +261,7 @@ class Feed:
 
     def _plain(self, kind: Kind[Any], key: Key, reading: Reading) -> Change:
         obj = self._cache.get(kind, key.name, key.namespace)
+        obj = self._mine(obj) if kind in POOLED else obj
         type_, name, make = _PLAIN[kind]
         if obj is None or (kind is NODE and not self._usable(obj)):
             return Change(type_, name(key), None)

@@ -22,6 +22,7 @@ from gangline.errors import AlreadyExists, ApiError, NotFound
 from gangline.runtime import Cache, Context, Key, key_of
 from gangline.scheduler import metrics, writes
 from gangline.scheduler.decisions import Bind, Decisions, Evict, GangUpdate, Nominate
+from gangline.scheduler.explain import explain_waiting
 from gangline.scheduler.feed import Feed, for_pod
 from gangline.scheduler.model.cluster import Cluster
 from gangline.scheduler.objects import bind_request_live
@@ -29,10 +30,12 @@ from gangline.scheduler.options import Options
 from gangline.scheduler.overlay import Overlay
 from gangline.scheduler.telling import Teller
 from gangline.scheduler.think import Thought, think
+from gangline.scheduler.verdict import Verdict
 from gangline.scheduler.writing import Writer
 
 log = logging.getLogger(__name__)
 LONGEST_PAUSE = 30.0
+EXPLAINED_AT_ONCE = 64
 
 
 class Scheduler:
@@ -47,6 +50,8 @@ class Scheduler:
         self._wake = asyncio.Event()
         self._thinking = False
         self._alarm: asyncio.Task[None] | None = None
+        self._verdicts: dict[str, Verdict] = {}
+        self._explained: dict[str, int] = {}
         self._ready = False
 
     def prepare(self, cache: Cache) -> None:
@@ -103,6 +108,7 @@ class Scheduler:
             self.last = thought
             metrics.note_cycle(thought)
             self._act(thought)
+            await self._explain(thought, now)
             self._set_alarm(thought.deadline, now)
         finally:
             self._thinking = False
@@ -123,8 +129,25 @@ class Scheduler:
             self._stamp(update)
         refused = {refuse.gang: refuse for refuse in decisions.refusals}
         for standing in thought.standings:
-            verdict = thought.verdicts.get(standing.gang)
-            self._teller.tell(standing, refused.get(standing.gang), verdict, self._members(standing.gang))
+            self._teller.tell(standing, refused.get(standing.gang), self._members(standing.gang))
+
+    async def _explain(self, thought: Thought, now: float) -> None:
+        """Verdicts on gangs that wait: new ones always, the others when there is time for it."""
+        waiting = [each.gang for each in thought.standings if each.waiting and not each.awaiting]
+        for gang in [gang for gang in self._verdicts if gang not in self.cluster.gangs]:
+            del self._verdicts[gang]
+            self._explained.pop(gang, None)
+        new = [gang for gang in waiting if gang not in self._verdicts]
+        old = [] if self.feed.pending else sorted(set(waiting) - set(new), key=lambda gang: self._explained.get(gang, 0))
+        chosen = [*new, *old][:EXPLAINED_AT_ONCE]
+        if not chosen:
+            return
+        refused = {refuse.gang: refuse for refuse in thought.decisions.refusals}
+        found = await asyncio.to_thread(
+            explain_waiting, self.cluster, self.options.settings, now, refused, chosen, dict(self._verdicts))
+        for gang, verdict in found.items():
+            self._verdicts[gang], self._explained[gang] = verdict, self.cycles
+            self._teller.judge(gang, verdict)
 
     def _members(self, gang: str) -> dict[str, Pod]:
         held = self.cluster.gangs.get(gang)
