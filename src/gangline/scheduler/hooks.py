@@ -7,8 +7,8 @@ it cares about:
     key       tuples, smallest first                    gang_order sub_group_order task_order; queue_order compares
     instead veto      the first refusal wins                    before_task victim_invariant predicate over_capacity
     firm_over_quota
-                                                        task_over_capacity can_reclaim reclaim_victim preempt_victim
-                                                        reclaim_scenario preempt_scenario before_bind
+                                                        task_over_capacity can_reclaim reclaim_queue reclaim_victim
+                                                        preempt_victim reclaim_scenario preempt_scenario before_bind
     sum       added up                                  node_score gpu_score
     pass on   each works on what the one before gave    subset_nodes numa_placement bind_annotations
     tell      nobody answers                            before_scoring before_gang before_solving allocated deallocated
@@ -21,6 +21,7 @@ it cares about:
     over_capacity(gang, tasks), firm_over_quota(gang, tasks) -> GangRefusals | None      (see refusals.py)
     task_over_capacity(task, gang, node) -> Refusal | None
     can_reclaim(gang) -> Refusal | None                 (no plugin answers: nobody may reclaim)
+    reclaim_queue(preemptor, queue name) -> bool        may gangs of this queue be victims at all
     reclaim_victim(preemptor, victim) -> bool           preempt_victim(preemptor, victim) -> bool
     reclaim_scenario(scenario) -> bool                  preempt_scenario(scenario) -> bool
     before_bind(task, node) -> Refusal | None           at commit; a refused task is put back

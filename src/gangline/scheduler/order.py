@@ -8,15 +8,14 @@ its top: the exact order of sifts is part of the decision. Nothing here places o
 from __future__ import annotations
 
 import heapq
-from bisect import insort
+from bisect import bisect_left, insort
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from .hooks import QueueSide
 from .model.gang import Gang, Group, PodSet
 from .model.queue import NOTHING, Amount, Queue, amount_of, moved
-from .model.resources import summed
+from .model.resources import ResourceNames, summed
 from .model.status import ACTIVE_ALLOCATED, ALLOCATED
 from .model.task import Task
 
@@ -146,52 +145,118 @@ class Heap(Generic[Item]):
             place = child
 
 
-@dataclass(slots=True, eq=False)
-class _Leaf:
-    """Gangs of one queue, best first (victims: worst first)."""
+class SortedGangs:
+    """Gangs in key order, ascending."""
 
-    queue: Queue
-    parent: _Inner | None
-    backwards: bool
-    limit: int | None = None
-    entries: list[Any] = field(default_factory=list)
-    stale: bool = False
-    pushes: int = 0
+    __slots__ = ("gangs", "keys")
 
-    def push(self, key: tuple[Any, ...], gang: Gang) -> None:
-        if self.backwards:
-            insort(self.entries, (key, gang), key=_first)
-        else:
-            self.pushes += 1
-            heapq.heappush(self.entries, (key, self.pushes, gang))
-            if self.limit is not None and len(self.entries) > self.limit:
-                self.entries.pop()
+    def __init__(self, entries: Iterable[tuple[Any, Gang]] = ()) -> None:
+        ordered = sorted(entries, key=_first)
+        self.keys = [key for key, _ in ordered]
+        self.gangs = [gang for _, gang in ordered]
 
-    def top(self) -> Gang:
-        gang: Gang = self.entries[-1][1] if self.backwards else self.entries[0][2]
-        return gang
+    def add(self, key: Any, gang: Gang) -> None:
+        place = bisect_left(self.keys, key)
+        self.keys.insert(place, key)
+        self.gangs.insert(place, gang)
 
-    def pop(self) -> Gang:
-        gang: Gang = self.entries.pop()[1] if self.backwards else heapq.heappop(self.entries)[2]
-        return gang
+    def remove(self, key: Any) -> None:
+        place = bisect_left(self.keys, key)
+        del self.keys[place], self.gangs[place]
 
     def __len__(self) -> int:
-        return len(self.entries)
+        return len(self.keys)
 
 
 def _first(entry: tuple[Any, Gang]) -> Any:
     return entry[0]
 
 
-@dataclass(slots=True, eq=False)
-class _Inner:
-    queue: Queue
-    parent: _Inner | None
-    children: Heap[Any]
-    stale: bool = False
+NOBODY = SortedGangs()
+Accept = Callable[[Gang], bool]
 
-    def __len__(self) -> int:
-        return len(self.children)
+
+def _everybody(gang: Gang) -> bool:
+    return True
+
+
+class _Leaf:
+    """Gangs of one queue: a sorted list that others share (walked, never changed) and those pushed here; best first, victims worst first."""
+
+    __slots__ = ("_accept", "_listed", "_place", "_pushed", "_pushes", "_step", "_top", "limit", "parent", "popped", "queue", "stale")
+
+    def __init__(self, queue: Queue, backwards: bool, limit: int | None, listed: SortedGangs = NOBODY, accept: Accept = _everybody) -> None:
+        self.queue = queue
+        self.parent: _Inner | None = None
+        self.limit = limit
+        self.stale = False
+        self.popped: list[Gang] = []
+        self._listed = listed
+        self._accept = accept
+        self._step = -1 if backwards else 1
+        self._place = len(listed) - 1 if backwards else 0
+        self._pushed: list[Any] = []
+        self._pushes = 0
+        self._top: Gang | None = None
+
+    def push(self, key: tuple[Any, ...], gang: Gang) -> None:
+        self._top = None
+        if self._step < 0:
+            insort(self._pushed, (key, gang), key=_first)
+            return
+        self._pushes += 1
+        heapq.heappush(self._pushed, (key, self._pushes, gang))
+        if self.limit is not None and len(self._pushed) > self.limit:
+            self._pushed.pop()
+
+    def _next_listed(self) -> Gang | None:
+        gangs = self._listed.gangs
+        while 0 <= self._place < len(gangs):
+            if self._accept(gangs[self._place]):
+                return gangs[self._place]
+            self._place += self._step
+        return None
+
+    def top(self) -> Gang | None:
+        """The next gang; None when there is none."""
+        if self._top is None:
+            self._top = self._next_listed()
+            if self._pushed and (self._top is None or self._pushed_first()):
+                self._top = self._pushed[-1][1] if self._step < 0 else self._pushed[0][2]
+        return self._top
+
+    def _pushed_first(self) -> bool:
+        listed = self._listed.keys[self._place]
+        return bool(self._pushed[-1][0] > listed if self._step < 0 else self._pushed[0][0] < listed)
+
+    def pop(self) -> Gang:
+        gang = self.top()
+        assert gang is not None
+        self._top = None
+        if self._pushed and gang is (self._pushed[-1][1] if self._step < 0 else self._pushed[0][2]):
+            if self._step < 0:
+                self._pushed.pop()
+            else:
+                heapq.heappop(self._pushed)
+        else:
+            self._place += self._step
+        return gang
+
+    def __bool__(self) -> bool:
+        return self.top() is not None
+
+
+class _Inner:
+    __slots__ = ("children", "parent", "queue", "stale")
+
+    def __init__(self, queue: Queue, less: Callable[[Any, Any], bool]) -> None:
+        self.queue = queue
+        self.parent: _Inner | None = None
+        self.children: Heap[Any] = Heap(less)
+        self.stale = False
+
+    def __bool__(self) -> bool:
+        return bool(self.children.items)
 
 
 class GangQueue:
@@ -205,7 +270,8 @@ class GangQueue:
         self._depth = depth
         self._top: Heap[Any] = Heap(self._less)
         self._nodes: dict[str, Any] = {}
-        self._taken: dict[str, Amount] = {}
+        self._taken: dict[str, tuple[int, Amount]] = {}
+        self._popped: dict[str, list[Gang]] = {}
 
     def fill(self, gangs: Iterable[Gang]) -> None:
         """Push many; queues that do not exist, have a broken line of ancestors or are not leaves are passed over."""
@@ -214,6 +280,17 @@ class GangQueue:
             if queue is not None and queue.is_leaf:
                 self.push(gang)
 
+    def attach(self, name: str, listed: SortedGangs, accept: Accept = _everybody) -> None:
+        """Walk a shared list of a leaf queue, passing over gangs that are not accepted."""
+        queue = self._session.queues.get(name)
+        if queue is None or not queue.is_leaf:
+            return
+        leaf = _Leaf(queue, self._victims, self._depth, listed, accept)
+        if leaf:
+            self._nodes[name] = leaf
+            self._link(leaf)
+            self._mark(leaf)
+
     def __bool__(self) -> bool:
         return bool(self._top.items)
 
@@ -221,7 +298,8 @@ class GangQueue:
         leaf = self._nodes.get(gang.queue)
         new = leaf is None
         if leaf is None:
-            leaf = self._nodes[gang.queue] = _Leaf(self._session.queues[gang.queue], None, self._victims, self._depth)
+            leaf = self._nodes[gang.queue] = _Leaf(self._session.queues[gang.queue], self._victims, self._depth)
+            leaf.popped = self._popped.get(gang.queue, [])
         leaf.push(self._session.gang_key(gang), gang)
         if new:
             self._link(leaf)
@@ -236,7 +314,7 @@ class GangQueue:
         parent = self._nodes.get(name)
         new = parent is None
         if parent is None:
-            parent = self._nodes[name] = _Inner(self._session.queues[name], None, Heap(self._less))
+            parent = self._nodes[name] = _Inner(self._session.queues[name], self._less)
         node.parent = parent
         parent.children.push(node)
         if new:
@@ -251,7 +329,7 @@ class GangQueue:
         leaf = self._best_leaf()
         gang: Gang = leaf.pop()
         if self._victims:
-            self._taken[leaf.queue.name] = _plus(self._taken.get(leaf.queue.name, NOTHING), self._held(gang))
+            leaf.popped.append(gang)
         self._after_pop(leaf)
         return gang
 
@@ -268,16 +346,18 @@ class GangQueue:
             heap = node.children
 
     def _after_pop(self, node: Any) -> None:
-        while node is not None and not len(node):
+        while node is not None and not node:
             (node.parent.children if node.parent is not None else self._top).pop()
             del self._nodes[node.queue.name]
+            if isinstance(node, _Leaf):
+                self._popped[node.queue.name] = node.popped
             node = node.parent
         self._mark(node)
 
     def _less(self, left: Any, right: Any) -> bool:
-        if not len(left):
+        if not left:
             return not self._victims
-        if not len(right):
+        if not right:
             return self._victims
         first = self._goes_first(self._side(left), self._side(right))
         return not first if self._victims else first
@@ -292,14 +372,20 @@ class GangQueue:
         leaf = node
         while isinstance(leaf, _Inner):
             leaf = leaf.children.items[0]
+        top = leaf.top()
         if not self._victims:
-            return QueueSide(node.queue, leaf.top())
-        return QueueSide(node.queue, None, _plus(self._taken.get(leaf.queue.name, NOTHING), self._held(leaf.top())))
+            return QueueSide(node.queue, top)
+        return QueueSide(node.queue, None, moved(self._popped_from(leaf), self._session.held(top), +1))
 
-    def _held(self, gang: Gang) -> Amount:
-        tasks = [task.request for task in gang.tasks.values() if task.status & ALLOCATED]
-        return amount_of(summed(tasks), self._session.cluster.names)
+    def _popped_from(self, leaf: _Leaf) -> Amount:
+        """What the gangs popped from this leaf hold together, as a running sum."""
+        counted, total = self._taken.get(leaf.queue.name, (0, NOTHING))
+        for gang in leaf.popped[counted:]:
+            total = moved(total, self._session.held(gang), +1)
+        self._taken[leaf.queue.name] = (len(leaf.popped), total)
+        return total
 
 
-def _plus(left: Amount, right: Amount) -> Amount:
-    return moved(left, right, +1)
+def held_by(gang: Gang, names: ResourceNames) -> Amount:
+    """What the gang's tasks with a place ask for together."""
+    return amount_of(summed(task.request for task in gang.tasks.values() if task.status & ALLOCATED), names)

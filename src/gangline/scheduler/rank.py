@@ -136,7 +136,7 @@ def ordered_nodes(session: Session, task: Task, nodes: Sequence[Node]) -> Iterat
     if not _by_shape(session, task):
         return iter(scored(session, task, nodes))
     ranked = ranking(session, task)
-    if isinstance(nodes, NodeList) and nodes.whole:
+    if isinstance(nodes, NodeList) and (nodes.whole or (nodes.whole_for_gpus and task.needs_gpu and not task.shared)):
         return ranked.best_first(session)
     found = [(key, node.number) for node in nodes if (key := ranked.keys[node.number]) is not None]
     return _from_heap(session, found)

@@ -6,9 +6,9 @@ Each screen keeps running sums, so that one more victim costs next to nothing. T
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from .free import slots
 from .matching import node_matches
 from .model.gang import Gang, Group
 from .model.node import Node
@@ -40,12 +40,10 @@ def _groups(group: Group) -> Iterable[Group]:
 
 def freed_gpus(task: Task) -> float:
     """GPUs that come free when the task leaves."""
-    mig = sum(mig_portion(name) * amount for name, amount in task.gpu.mig.items())
-    return task.accepted_gpus + dra_gpus(task.gpu) + mig
-
-
-def free_gpus(node: Node) -> float:
-    return node.idle_gpus() + node.releasing_gpus()
+    gpus = task.accepted_gpus + dra_gpus(task.gpu)
+    if task.gpu.mig:
+        gpus += sum(mig_portion(name) * amount for name, amount in task.gpu.mig.items())
+    return gpus
 
 
 class Affinities:
@@ -77,70 +75,32 @@ class Gpus:
     """The GPUs that the pending tasks ask for can be handed out node by node, largest first."""
 
     def __init__(self, session: Session, wanted: Sequence[float]) -> None:
+        session.free.refresh()
         self._wanted = sorted(wanted, reverse=True)
-        self._free = base_free(session).copy()
-        self._match = _matcher(self._wanted, self._free.values())
+        self._base = session.free.by_node
+        self._freed: dict[str, float] = {}
+        self._equal = bool(wanted) and self._wanted[0] == self._wanted[-1] and self._wanted[0] > 0
+        self._slots = session.free.slots(self._wanted[0]) if self._equal else 0
 
     def add(self, task: Task) -> None:
-        old = self._free.get(task.node, 0)
-        new = self._free[task.node] = old + freed_gpus(task)
-        self._match.change(old, new)
+        freed = freed_gpus(task)
+        if not freed:
+            return
+        before = self._freed.get(task.node, 0)
+        self._freed[task.node] = before + freed
+        if self._equal:
+            free = self._base.get(task.node, 0) + before
+            self._slots += slots(free + freed, self._wanted[0]) - slots(free, self._wanted[0])
 
     def holds(self) -> bool:
-        return self._match.holds(self._free, len(self._wanted))
-
-
-def base_free(session: Session) -> dict[str, float]:
-    """Free and leaving GPUs by node, as long as nothing changes."""
-    key = ("free", len(session.cluster.touched))
-    found: dict[str, float] | None = session.memo.get("free gpus") if session.memo.get("free gpus at") == key else None
-    if found is None:
-        found = {node.name: free_gpus(node) for node in session.all_nodes}
-        session.memo["free gpus"], session.memo["free gpus at"] = found, key
-    return found
-
-
-class _Equal:
-    """All tasks ask for the same: count how many of them the holders could take."""
-
-    def __init__(self, wanted: float, number: int, holders: Iterable[float]) -> None:
-        self._wanted = wanted
-        self._number = number
-        self._slots = sum(_slots(free, wanted) for free in holders)
-
-    def change(self, old: float, new: float) -> None:
-        self._slots += _slots(new, self._wanted) - _slots(old, self._wanted)
-
-    def holds(self, holders: dict[Any, float], top: int) -> bool:
-        return self._slots >= self._number
-
-
-class _Mixed:
-    """Tasks ask for different amounts: hand them out greedily, largest first."""
-
-    def __init__(self, wanted: Sequence[float]) -> None:
-        self._wanted = wanted
-
-    def change(self, old: float, new: float) -> None:
-        pass
-
-    def holds(self, holders: dict[Any, float], top: int) -> bool:
-        return greedy_match(self._wanted, sorted(holders.values(), reverse=True)[:top])
-
-
-def _matcher(wanted: Sequence[float], holders: Iterable[float]) -> _Equal | _Mixed:
-    if wanted and wanted[0] == wanted[-1] and wanted[0] > 0:
-        return _Equal(wanted[0], len(wanted), holders)
-    return _Mixed(wanted)
-
-
-@cache
-def _slots(free: float, wanted: float) -> int:
-    number, used = 0, 0.0
-    while free - used >= wanted:
-        used += wanted
-        number += 1
-    return number
+        if self._equal:
+            return self._slots >= len(self._wanted)
+        if not self._wanted or self._wanted[0] == 0:
+            return True
+        free = [amount + self._freed.get(name, 0) for name, amount in self._base.items()]
+        if max(free, default=0) < self._wanted[0]:
+            return False
+        return greedy_match(self._wanted, sorted(free, reverse=True)[:len(self._wanted)])
 
 
 def greedy_match(wanted: Sequence[float], holders: Sequence[float]) -> bool:
@@ -164,15 +124,18 @@ class Domains:
     """For each required topology level, the groups bound to it can be handed out to domains, by GPUs, largest first."""
 
     def __init__(self, session: Session, groups: Sequence[Group]) -> None:
+        session.free.refresh()
         self._nodes = session.cluster.nodes
         self._wanted: dict[tuple[str, str], list[float]] = {}
         for group in groups:
             assert group.topology is not None
             asked = sum(task.gpus + dra_gpus(task.gpu) for leaf in group.pod_sets() for task in leaf.tasks.values())
             self._wanted.setdefault((group.topology.topology, group.topology.required), []).append(asked)
+        for wanted in self._wanted.values():
+            wanted.sort(reverse=True)
         self._free: dict[tuple[str, str], dict[str, float]] = {key: {} for key in self._wanted}
-        for node in session.all_nodes:
-            self._count(node, base_free(session)[node.name])
+        for name, gpus in session.free.by_node.items():
+            self._count(self._nodes[name], gpus)
 
     def _count(self, node: Node, gpus: float) -> None:
         for (_, level), domains in self._free.items():
@@ -184,5 +147,40 @@ class Domains:
         self._count(self._nodes[task.node], freed_gpus(task))
 
     def holds(self) -> bool:
-        return all(greedy_match(sorted(wanted, reverse=True), sorted(self._free[key].values(), reverse=True))
-                   for key, wanted in self._wanted.items())
+        return all(greedy_match(wanted, sorted(self._free[key].values(), reverse=True)) for key, wanted in self._wanted.items())
+
+
+class Bound:
+    """Whether a choice of victims can free enough GPUs at all for pending tasks that all ask for the same number of whole ones."""
+
+    def __init__(self, session: Session, pending: Sequence[Task], recorded: Iterable[Task]) -> None:
+        session.free.refresh()
+        sizes = {task.quota_gpus for task in pending}
+        self._size = sizes.pop() if len(sizes) == 1 and not any(task.shared for task in pending) else 0.0
+        self._number = len(pending)
+        self._base = session.free.by_node
+        self._recorded: dict[str, float] = {}
+        self._slots = 0
+        if self._size > 0:
+            self._slots = session.free.slots(self._size) + self._gained(_sums(recorded))
+
+    def _gained(self, freed: dict[str, float]) -> int:
+        gained = 0
+        for name, gpus in freed.items():
+            free = self._base.get(name, 0) + self._recorded.get(name, 0)
+            gained += slots(free + gpus, self._size) - slots(free, self._size)
+        return gained
+
+    def remember(self, recorded: Iterable[Task]) -> None:
+        self._recorded = _sums(recorded)
+
+    def allows(self, potential: Iterable[Task]) -> bool:
+        return self._size <= 0 or self._slots + self._gained(_sums(potential)) >= self._number
+
+
+def _sums(tasks: Iterable[Task]) -> dict[str, float]:
+    sums: dict[str, float] = {}
+    for task in tasks:
+        if task.node:
+            sums[task.node] = sums.get(task.node, 0) + freed_gpus(task)
+    return sums

@@ -14,14 +14,16 @@ from typing import Any
 from ..errors import ConfigError, Refusal
 from .decisions import Commit, Decisions, Evict, GangUpdate, Refuse
 from .hierarchy import queues_of
+from .free import FreeGpus
 from .hooks import Hooks, PluginClass
 from .model.cluster import Cluster
 from .model.gang import Gang, Group, PodSet
 from .model.node import Node, NodeList
-from .model.queue import Queue
+from .model.queue import Amount, Queue
 from .model.resources import GPU, Vector, summed
 from .model.task import Task
-from .order import tasks_to_allocate
+from .lists import GangLists
+from .order import held_by, tasks_to_allocate
 from .plugins import plugin_class
 from .refusals import GangRefusals, summary
 from .settings import Settings
@@ -55,6 +57,8 @@ class Session:
         self.queues: dict[str, Queue] = queues_of(cluster, settings.full_hierarchy)
         self.token = self._token
         self.min_gpu_memory, self.max_gpu_memory = self._gpu_memory()
+        self.lists = GangLists(self)
+        self.free = FreeGpus(cluster)
         self.hooks = Hooks(())
         self.hooks = Hooks([*self._configured(), *[make(self, {}) for make in extra]])
         self.beyond_shape = [plugin for plugin in self.hooks.having("node_score") if hasattr(plugin, "beyond_shape")]
@@ -82,7 +86,8 @@ class Session:
     def all_nodes(self) -> NodeList:
         """Every node, by name."""
         if self._all_nodes is None:
-            self._all_nodes = NodeList(sorted(self.cluster.nodes.values(), key=lambda node: node.name), whole=True)
+            nodes = self.cluster.nodes
+            self._all_nodes = NodeList((nodes[name] for name in sorted(nodes)), whole=True)
         return self._all_nodes
 
     def statement(self) -> Statement:
@@ -153,6 +158,14 @@ class Session:
         if memory and self.min_gpu_memory:
             total = (*total[:GPU], total[GPU] + memory / self.min_gpu_memory, *total[GPU + 1:])
         return total
+
+    def held(self, gang: Gang) -> Amount:
+        """What the gang holds, kept until a status changes."""
+        cached = gang.held
+        if cached is None or cached[0] != gang.original.version:
+            cached = gang.held = (gang.original.version, held_by(gang, self.cluster.names))
+        found: Amount = cached[1]
+        return found
 
     # ── capacity ──
 

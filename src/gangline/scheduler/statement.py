@@ -146,8 +146,14 @@ class Statement:
 
     def commit(self) -> bool:
         """Tell the world, in order. False when a bind was refused: that task is put back and the rest is not told."""
+        done = all(self._commit(operation) for operation in self.operations if operation.valid)
+        self.keep()
+        return done
+
+    def keep(self) -> None:
+        """End the statement and let its changes stand until the cycle ends."""
         self._open = False
-        return all(self._commit(operation) for operation in self.operations if operation.valid)
+        self._session.lists.changed(operation.task.gang for operation in self.operations)
 
     def _commit(self, operation: Operation) -> bool:
         session, task = self._session, operation.task

@@ -12,7 +12,7 @@ Returns a live statement to commit, or None. Only the actions commit.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from .accumulate import Accumulation, Batch, Scenario
@@ -22,6 +22,7 @@ from .model.status import ACTIVE_ALLOCATED, Status
 from .model.task import Task
 from .order import GangQueue
 from .place import allocate_gang
+from .screens import Bound
 from .statement import Statement
 
 if TYPE_CHECKING:
@@ -35,19 +36,10 @@ class Plan:
     victims: Callable[[], GangQueue]
     valid: Callable[[Scenario], bool]
     message: Callable[[Task], str]
-    nodes: NodeList = field(default_factory=lambda: NodeList(()))
-
-
-def feasible_nodes(session: Session, gang: Gang) -> NodeList:
-    """Nodes with free or leaving GPUs; all nodes when a task of the gang needs none."""
-    if not all(task.needs_gpu for task in gang.tasks.values()):
-        return session.all_nodes
-    return NodeList((node for node in session.all_nodes if node.idle_gpus() > 0 or node.releasing_gpus() > 0), whole=True)
 
 
 def solve(session: Session, gang: Gang, plan: Plan) -> Statement | None:
     """A statement with the evictions and waiting places that let the gang run; None when there is none."""
-    plan.nodes = feasible_nodes(session, gang)
     active = gang.active_used
     search = Search(session, gang, plan)
     for generate in session.hooks.methods("scenario_generator"):
@@ -56,7 +48,9 @@ def solve(session: Session, gang: Gang, plan: Plan) -> Statement | None:
             continue
         if gang.gang_satisfied and gang.active_used > active:
             return statement
-        if not session.settings.leaves_unsolved:
+        if session.settings.leaves_unsolved:
+            statement.keep()
+        else:
             statement.discard()
         return None
     return None
@@ -73,55 +67,78 @@ class Search:
         self._gang = gang
         self._plan = plan
         self._tasks = list(session.wanted(gang, simulation=True))
+        self._feasible = self._feasible_nodes()
         self._recorded: list[Batch] = []
         self._tried: set[tuple[frozenset[str], frozenset[str], frozenset[str]]] = set()
 
+    def _feasible_nodes(self) -> dict[str, Node]:
+        """Nodes with free or leaving GPUs; all nodes when a task of the gang needs none."""
+        if not all(task.needs_gpu for task in self._gang.tasks.values()):
+            return self._session.cluster.nodes
+        self._session.free.refresh()
+        return dict(self._session.free.feasible)
+
     def run(self, generate: Generator) -> Statement | None:
+        """Find the largest servable number of tasks, then serve all with what was learnt."""
         self._recorded = []
         number = len(self._tasks)
-        if not number or not self._largest(generate, number):
-            return None
-        return self._probe(generate, number)
+        solved, size, failed = 0, 1, 0
+        while not failed and solved < number:
+            statement, same = self._probe(generate, size) if size else (None, False)
+            if statement is None:
+                failed = size
+            else:
+                solved = size
+                if solved == number and same:
+                    return statement
+                statement.discard()
+                size = min(size * 2, number)
+        self._close_in(generate, solved, failed)
+        return self._probe(generate, number)[0] if self._recorded or solved else None
 
-    def _largest(self, generate: Generator, number: int) -> int:
-        """The largest number of tasks found to be servable: doubling, then halving the gap."""
-        solved, size = 0, 1
-        while self._solves(generate, size):
-            solved = size
-            if size == number:
-                return solved
-            size = min(size * 2, number)
-        failed = size
+    def _close_in(self, generate: Generator, solved: int, failed: int) -> None:
+        """Halve the gap between the largest number that worked and the smallest that did not."""
         while failed - solved > 1:
             middle = (solved + failed) // 2
-            if self._solves(generate, middle):
-                solved = middle
-            else:
+            statement, _ = self._probe(generate, middle)
+            if statement is None:
                 failed = middle
-        return solved
+            else:
+                statement.discard()
+                solved = middle
 
-    def _solves(self, generate: Generator, size: int) -> bool:
-        statement = self._probe(generate, size)
-        if statement is None:
-            return False
-        statement.discard()
-        return True
+    def _probe(self, generate: Generator, size: int) -> tuple[Statement | None, bool]:
+        """Try to serve the first `size` tasks, starting from the victims recorded so far.
 
-    def _probe(self, generate: Generator, size: int) -> Statement | None:
-        """Try to serve the first `size` tasks, starting from the victims recorded so far."""
+        The second answer: trying again with the victims that this leaves recorded would end in the very same statement."""
+        session = self._session
         view = partial(self._gang, self._tasks[:size])
-        nodes = with_nodes_of(self._session, self._plan.nodes, (task for batch in self._recorded for task in batch.tasks))
-        state = Accumulation(self._session, view, self._recorded, self._plan.victims(), nodes)
+        known = [task for batch in self._recorded for task in batch.tasks]
+        state = Accumulation(session, view, self._recorded, self._plan.victims(), self._nodes_with(known))
+        bound: Bound | None = None
         for scenario in generate(state):
+            if bound is None:
+                bound = Bound(session, state.pending, known)
+            if not bound.allows(task for batch in scenario.potential for task in batch.tasks):
+                continue
             mark = scenario.fingerprint()
             if mark in self._tried:
                 continue
             statement = self._simulate(scenario)
             if statement is not None:
-                self._recorded = [batch for batch in scenario.batches if batch.was_touched()]
-                return statement
+                batches = scenario.batches
+                self._recorded = [batch for batch in batches if batch.was_touched()]
+                return statement, len(self._recorded) == len(batches)
             self._tried.add(mark)
-        return None
+        return None, False
+
+    def _nodes_with(self, tasks: Iterable[Task]) -> NodeList:
+        """The feasible nodes and those of these tasks. For tasks with whole GPUs no other node has room, so the whole cluster will do."""
+        nodes = self._session.cluster.nodes
+        if len(self._feasible) == len(nodes):
+            return self._session.all_nodes
+        names = [*self._feasible, *sorted({task.node for task in tasks} - self._feasible.keys())]
+        return NodeList((nodes[name] for name in names), whole_for_gpus=True)
 
     def _simulate(self, scenario: Scenario) -> Statement | None:
         victims = scenario.tasks()
@@ -141,13 +158,13 @@ class Search:
     def _place_all(self, statement: Statement, scenario: Scenario, victims: Sequence[Task]) -> bool:
         """Everybody again in fair order: victims if they can, the preemptor in any case."""
         session, view = self._session, scenario.preemptor
-        nodes = with_nodes_of(session, self._plan.nodes, victims)
+        nodes = self._nodes_with(victims)
         hit = {task.gang.uid: task.gang for task in victims if task.gang is not None}
-        gangs = {gang.uid: gang for gang in session.pending_gangs()} | hit
-        gangs[view.uid] = view
-        queue = GangQueue(session)
-        queue.fill(gangs[uid] for uid in sorted(gangs))
         left = {*hit, view.uid}
+        queue = GangQueue(session)
+        for name, listed in session.lists.pending().items():
+            queue.attach(name, listed, lambda gang: gang.uid not in hit and gang.uid != view.uid)
+        queue.fill([*[hit[uid] for uid in sorted(hit)], view])
         placed = False
         while queue and left:
             gang = queue.pop()
@@ -178,15 +195,6 @@ def _lower_minima(group: Group) -> None:
         group.min_groups = min(group.min_groups, filled)
     for child in group.groups:
         _lower_minima(child)
-
-
-def with_nodes_of(session: Session, nodes: NodeList, tasks: Iterable[Task]) -> NodeList:
-    """The list with the nodes of these tasks added."""
-    if len(nodes) == len(session.cluster.nodes):
-        return nodes
-    known = {node.name for node in nodes}
-    added: list[Node] = [session.cluster.nodes[name] for name in sorted({task.node for task in tasks} - known)]
-    return NodeList([*nodes, *added], whole=nodes.whole)
 
 
 def still_leaving(scenario: Scenario) -> bool:

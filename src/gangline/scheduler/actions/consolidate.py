@@ -5,7 +5,6 @@ Victims are preemptible gangs of any queue; a scenario counts only if every vict
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from ..easier import FailedGangs
@@ -46,25 +45,34 @@ def _try(session: Session, gang: Gang) -> Statement | None:
 
 def _enough(session: Session, gang: Gang) -> bool:
     """Whether the whole cluster has the GPUs free that the gang asks for, wherever they are."""
-    ready = [node for node in session.all_nodes if node.ready]
     tasks = session.wanted(gang, simulation=True)
-    return (sum(node.idle_gpus() + node.releasing_gpus() for node in ready) >= sum(task.quota_gpus for task in tasks)
-            and sum(node.idle_gpu_memory() + node.releasing_gpu_memory() for node in ready) >= sum(task.gpu.memory for task in tasks))
+    gpus, memory = sum(task.quota_gpus for task in tasks), sum(task.gpu.memory for task in tasks)
+    session.free.refresh()
+    nodes = session.cluster.nodes
+    ready = (nodes[name] for name, free in session.free.by_node.items() if nodes[name].ready and free)
+    for node in ready:
+        gpus -= session.free.by_node[node.name]
+        memory -= int(node.idle_gpu_memory() + node.releasing_gpu_memory())
+        if gpus <= 0 and memory <= 0:
+            return True
+    return gpus <= 0 and memory <= 0
 
 
 def _victims(session: Session, gang: Gang) -> GangQueue:
+    """Preemptible gangs of any queue that stand somewhere; with a limit, one more than it, in victim order."""
     queue = GangQueue(session, victims=True)
-    queue.fill(_limited(session, (other for other in session.active_gangs() if other.preemptible and other.uid != gang.uid
-                                  and _stands(session, other))))
-    return queue
-
-
-def _limited(session: Session, gangs: Iterable[Gang]) -> Iterable[Gang]:
-    """One more than the limit, in victim order."""
     limit = session.settings.max_consolidation_victims
+
+    def accept(other: Gang) -> bool:
+        return other.uid != gang.uid and _stands(session, other)
+
     if limit < 0:
-        return gangs
-    return sorted(gangs, key=session.gang_key, reverse=True)[:limit + 1]
+        for name, listed in session.lists.victims().items():
+            queue.attach(name, listed, accept)
+    else:
+        everybody = (other for listed in session.lists.victims().values() for other in listed.gangs if accept(other))
+        queue.fill(sorted(everybody, key=session.gang_key, reverse=True)[:limit + 1])
+    return queue
 
 
 def _stands(session: Session, gang: Gang) -> bool:

@@ -43,7 +43,10 @@ def _try(session: Session, gang: Gang) -> Statement | None:
 
 
 def _victims(session: Session, gang: Gang) -> GangQueue:
+    """Preemptible gangs of the same queue with a lower priority."""
     queue = GangQueue(session, victims=True)
-    queue.fill(other for other in session.active_gangs() if other.queue == gang.queue and other.uid != gang.uid and other.preemptible
-               and other.priority < gang.priority and session.hooks.agree("preempt_victim", gang, other))
+    listed = session.lists.victims().get(gang.queue)
+    if listed is not None:
+        queue.attach(gang.queue, listed, lambda other: other.uid != gang.uid and other.priority < gang.priority
+                     and session.hooks.agree("preempt_victim", gang, other))
     return queue

@@ -46,7 +46,9 @@ def _plan(session: Session, gang: Gang) -> Plan:
 
 
 def _victims(session: Session, gang: Gang) -> GangQueue:
+    """Preemptible gangs of other queues that every plugin lets go; whole queues are asked about first."""
     queue = GangQueue(session, victims=True)
-    queue.fill(other for other in session.active_gangs() if other.queue != gang.queue and other.preemptible
-               and session.hooks.agree("reclaim_victim", gang, other))
+    for name, listed in session.lists.victims().items():
+        if name != gang.queue and session.hooks.agree("reclaim_queue", gang, name):
+            queue.attach(name, listed, lambda other: session.hooks.agree("reclaim_victim", gang, other))
     return queue

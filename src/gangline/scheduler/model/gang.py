@@ -130,7 +130,7 @@ class Gang:
     """`invalid` holds tasks that name a pod set which does not exist: they are reported, not scheduled."""
 
     __slots__ = (
-        "created", "invalid", "last_eviction", "last_start", "name", "namespace", "order_key", "original", "pod_sets",
+        "created", "held", "invalid", "last_eviction", "last_start", "name", "namespace", "order_key", "original", "pod_sets",
         "preemptible", "priority", "problems", "queue", "record", "root", "signature_key", "stale", "stale_since", "tasks",
         "uid", "version", "wanted",
     )
@@ -157,6 +157,7 @@ class Gang:
         self.order_key: tuple[Any, ...] | None = None
         self.wanted: tuple[Any, Any] | None = None
         self.signature_key: tuple[int, str] | None = None
+        self.held: tuple[int, Any] | None = None
         self.original: Gang = self
 
     @property
@@ -236,7 +237,7 @@ class Gang:
         view.root = _copy_tree(self.root, None)
         view.pod_sets = {leaf.name: leaf for leaf in view.root.pod_sets()}
         view.tasks, view.invalid = {}, {}
-        view.order_key = view.wanted = view.signature_key = None
+        view.order_key = view.wanted = view.signature_key = view.held = None
         for task in tasks:
             view.tasks[task.uid] = task
             leaf = view.pod_sets[task.pod_set.name if task.pod_set else DEFAULT_POD_SET]

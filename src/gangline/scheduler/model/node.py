@@ -8,8 +8,8 @@ or quotas are plugins, not here.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, overload
 
 from ..records import NodeRecord, TaskRecord
 from .dra import Devices
@@ -239,15 +239,37 @@ class Node:
         return f"<node {self.name} idle={self.idle} releasing={self.releasing}>"
 
 
-class NodeList(list[Node]):
-    """Nodes to choose from. `whole`: for tasks placed from this list, searching the whole cluster finds the same node, because the others
-    have no room."""
+class NodeList(Sequence[Node]):
+    """Nodes to choose from, listed only when somebody looks. `whole`: this is every node. `whole_for_gpus`: for tasks with whole GPUs, searching
+    the whole cluster finds the same node, because the others have no room."""
 
-    __slots__ = ("whole",)
+    __slots__ = ("_nodes", "_source", "whole", "whole_for_gpus")
 
-    def __init__(self, nodes: Iterable[Node], whole: bool = False) -> None:
-        super().__init__(nodes)
+    def __init__(self, nodes: Iterable[Node], whole: bool = False, whole_for_gpus: bool = False) -> None:
+        self._source = nodes
+        self._nodes: list[Node] | None = None
         self.whole = whole
+        self.whole_for_gpus = whole_for_gpus
+
+    def _listed(self) -> list[Node]:
+        if self._nodes is None:
+            self._nodes = list(self._source)
+        return self._nodes
+
+    @overload
+    def __getitem__(self, place: int) -> Node: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[Node]: ...
+
+    def __getitem__(self, place: int | slice) -> Node | Sequence[Node]:
+        return self._listed()[place]
+
+    def __iter__(self) -> Iterator[Node]:
+        return iter(self._listed())
+
+    def __len__(self) -> int:
+        return len(self._listed())
 
 
 def _shifted(vector: Vector, gpus: int) -> Vector:

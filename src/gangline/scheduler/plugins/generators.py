@@ -5,11 +5,11 @@ Each generator walks the accumulated states and yields scenarios; `victims.py` s
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ..accumulate import Accumulation, Batch, Scenario
-from ..screens import free_gpus, freed_gpus
+from ..screens import freed_gpus
 
 if TYPE_CHECKING:
     from ..session import Session
@@ -48,7 +48,7 @@ class MultiNodeGang:
     name = "sg-multinodegang"
 
     def __init__(self, session: Session, arguments: Mapping[str, str]) -> None:
-        self._nodes = session.cluster.nodes
+        self._session = session
 
     def scenario_generator(self, state: Accumulation) -> Iterator[Scenario]:
         for _ in state.states():
@@ -71,18 +71,14 @@ class MultiNodeGang:
 
     def _room(self, state: Accumulation) -> dict[str, float]:
         """GPUs that each node with victims would have, in the order in which the nodes appeared."""
-        room: dict[str, float] = {}
-        for batch in state.potential:
-            for task in batch.tasks:
-                if task.node not in room:
-                    room[task.node] = free_gpus(self._nodes[task.node]) + _recorded_on(state, task.node)
-                room[task.node] += freed_gpus(task)
-        return room
+        free = self._session.free.by_node
+        recorded = _sums(state.recorded)
+        return {name: free.get(name, 0) + recorded.get(name, 0) + gpus for name, gpus in _sums(state.potential).items()}
 
     def _fewest(self, state: Accumulation, candidates: list[str], room: Mapping[str, float]) -> int | None:
         """The smallest prefix that covers what is asked beyond the nodes without victims; None when even all do not."""
-        hosts = {task.node for batch in state.potential for task in batch.tasks}
-        elsewhere = sum(free_gpus(node) + _recorded_on(state, node.name) for node in state.nodes if node.name not in hosts)
+        free, recorded = self._session.free.by_node, _sums(state.recorded)
+        elsewhere = sum(free[node.name] + recorded.get(node.name, 0) for node in state.nodes if node.name not in room)
         missing = max(0.0, sum(task.quota_gpus for task in state.pending) - elsewhere)
         covered = 0.0
         for number in range(len(candidates) + 1):
@@ -96,5 +92,10 @@ class MultiNodeGang:
         return [batch for batch in state.potential if any(task.node in nodes for task in batch.tasks)]
 
 
-def _recorded_on(state: Accumulation, node: str) -> float:
-    return sum(freed_gpus(task) for batch in state.recorded for task in batch.tasks if task.node == node)
+def _sums(batches: Sequence[Batch]) -> dict[str, float]:
+    """GPUs freed per node."""
+    sums: dict[str, float] = {}
+    for batch in batches:
+        for task in batch.tasks:
+            sums[task.node] = sums.get(task.node, 0) + freed_gpus(task)
+    return sums

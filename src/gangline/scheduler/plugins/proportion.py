@@ -119,8 +119,8 @@ class Proportion:
             return None
         return Refusal(self.name, f"queue {gang.queue} would hold more than its fair share or quota", resolvable=False)
 
-    def reclaim_victim(self, preemptor: Gang, victim: Gang) -> bool:
-        return reclaim.filter_victim(self.accounts, self._taker(preemptor), victim.queue)
+    def reclaim_queue(self, preemptor: Gang, victim: str) -> bool:
+        return reclaim.filter_victim(self.accounts, self._taker(preemptor), victim)
 
     def before_solving(self, preemptor: Gang) -> None:
         """From here on, remember what every account held before it was touched."""

@@ -1,0 +1,63 @@
+"""Free and leaving GPUs of every node, as running figures: which nodes have any, and how many tasks of a size they could take.
+
+Follows the cluster's log of touched nodes, so that asking again costs only what changed. Upper bounds for the victim search; placing looks at
+the nodes themselves.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+from .model.cluster import Cluster
+from .model.node import Node
+
+
+class FreeGpus:
+    """`by_node`: free GPUs, parts of shared ones included. `feasible`: nodes that have some free or leaving."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+        self._seen = -1
+        self.by_node: dict[str, float] = {}
+        self.feasible: dict[str, Node] = {}
+        self._slots: dict[float, int] = {}
+
+    def refresh(self) -> None:
+        touched = self._cluster.touched
+        if self._seen < 0:
+            for node in self._cluster.nodes.values():
+                self._look(node)
+        else:
+            for number in set(touched[self._seen:]):
+                found = self._cluster.by_number[number]
+                if found is not None:
+                    self._look(found)
+        self._seen = len(touched)
+
+    def _look(self, node: Node) -> None:
+        idle, leaving = node.idle_gpus(), node.releasing_gpus()
+        old, new = self.by_node.get(node.name, 0.0), idle + leaving
+        if idle > 0 or leaving > 0:
+            self.feasible[node.name] = node
+        else:
+            self.feasible.pop(node.name, None)
+        if new != old:
+            for size in self._slots:
+                self._slots[size] += slots(new, size) - slots(old, size)
+        self.by_node[node.name] = new
+
+    def slots(self, size: float) -> int:
+        """How many tasks that ask for so many GPUs the nodes could take together."""
+        found = self._slots.get(size)
+        if found is None:
+            found = self._slots[size] = sum(slots(free, size) for free in self.by_node.values())
+        return found
+
+
+@cache
+def slots(free: float, size: float) -> int:
+    number, used = 0, 0.0
+    while free - used >= size:
+        used += size
+        number += 1
+    return number
