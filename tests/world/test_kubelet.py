@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
+
 from gangline.api import names
-from gangline.api.kinds import LEASE, NODE, POD
+from gangline.api.core import Node
+from gangline.api.kinds import LEASE, NODE, POD, RESOURCE_SLICE
 from gangline.api.meta import condition
+from gangline.world.hardware import gpu_uuid, numa_zones
 from gangline.world.kubelet import Addresses, free_device
-from gangline.world.nodes import NodePool, gpu_uuid
+from gangline.world.nodes import NodePool, node_object
 from gangline.world.settings import Pace
 from world.living import World, namespace, pod_spec, world
 from world.making import pod
@@ -141,3 +145,38 @@ async def test_pods_of_a_removed_node_are_given_up() -> None:
         await lived.client.delete(NODE, "n-0")
         await lived.after(30)
         assert await lived.gone(POD, "p")
+
+
+async def test_a_pod_bound_to_a_full_node_is_turned_away_until_there_is_room() -> None:
+    async with world(ONE) as lived:
+        await lived.make(POD, "a", pod_spec(gpus=8, nodeName="n-0"))
+        await lived.make(POD, "b", pod_spec(gpus=1, nodeName="n-0"))
+        await lived.settles()
+        refused = await lived.client.get(POD, "b", "default")
+        assert (refused.status.phase, refused.status.reason) == ("Failed", "OutOfnvidia.com/gpu")
+        await lived.client.delete(POD, "a", "default")
+        await lived.settles()
+        await lived.make(POD, "c", pod_spec(gpus=8, nodeName="n-0"))
+        await lived.settles()
+        assert (await lived.phases())["c"] == "Running"
+
+
+async def test_a_node_with_devices_to_claim_publishes_them() -> None:
+    async with world(NodePool(name="d", gpus=2, dra=True)) as lived:
+        (published,) = (await lived.client.list(RESOURCE_SLICE)).items
+        devices = published.spec["devices"]
+        assert [each["attributes"]["uuid"]["string"] for each in devices] == [gpu_uuid("d", 0), gpu_uuid("d", 1)]
+        assert names.NVIDIA_GPU not in (await lived.client.get(NODE, "d")).status.allocatable
+        await lived.client.delete(NODE, "d")
+        await lived.settles()
+        assert (await lived.client.list(RESOURCE_SLICE)).items == []
+
+
+def test_numa_zones_share_a_nodes_resources_and_lose_nothing() -> None:
+    pool = NodePool(name="n", gpus=3, cpu="5", memory="3Gi", numa=2)
+    node = msgspec.convert(node_object(pool, 0, "n", ""), Node)
+    zones = numa_zones(pool, node)["zones"]
+    assert [zone["name"] for zone in zones] == ["node-0", "node-1"]
+    parts = [{each["name"]: each["available"] for each in zone["resources"]} for zone in zones]
+    assert parts == [{"cpu": "2500m", "memory": "1536Mi", "nvidia.com/gpu": "2"},
+                     {"cpu": "2500m", "memory": "1536Mi", "nvidia.com/gpu": "1"}]

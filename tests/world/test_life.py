@@ -152,3 +152,17 @@ def test_a_deleted_pod_that_someone_holds_shows_its_end_first() -> None:
     told = step(deleted(10, finalizers=["x/y"]), at(10), Pace())
     assert told.status is not None and told.status["phase"] == "Failed"
     assert told.status["containerStatuses"][0]["state"]["terminated"]["exitCode"] == 143
+
+
+def test_a_pod_that_outlives_its_deadline_fails() -> None:
+    running, told = lived(pod(spec={"activeDeadlineSeconds": 20}), NODE)
+    assert told.again == START + 20
+    done, _ = lived(running, at(20))
+    assert (done.status.phase, done.status.reason) == ("Failed", "DeadlineExceeded")
+
+
+def test_a_pod_for_which_there_is_no_room_is_turned_away_but_one_that_runs_is_not() -> None:
+    refused, _ = lived(pod(), at(0, lacks="cpu"))
+    assert (refused.status.phase, refused.status.reason, refused.status.message) == (
+        "Failed", "OutOfcpu", "Node didn't have enough resource: cpu")
+    assert lived(lived(pod(), NODE)[0], at(1, lacks="cpu"))[1] == Step()

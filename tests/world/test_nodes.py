@@ -10,7 +10,8 @@ import pytest
 from gangline.api import names
 from gangline.api.core import Node
 from gangline.errors import BadInput
-from gangline.world.nodes import NodePool, gpu_uuid, health, node_names, node_object, node_objects, read_nodes
+from gangline.world.hardware import gpu_uuid
+from gangline.world.nodes import NodePool, health, node_names, node_object, node_objects, read_nodes
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "nodes.yaml"
 NOW = "2024-01-01T00:00:00Z"
@@ -20,9 +21,9 @@ def typed(pool: NodePool, number: int = 0) -> Node:
     return msgspec.convert(node_object(pool, number, node_names(pool)[number], NOW), Node)
 
 
-def test_the_example_file_has_thirteen_nodes_with_all_their_parts() -> None:
+def test_the_example_file_has_fourteen_nodes_with_all_their_parts() -> None:
     nodes = {each["metadata"]["name"]: each for each in node_objects(read_nodes(EXAMPLE.read_text()), NOW)}
-    assert len(nodes) == 13
+    assert len(nodes) == 14
     sixth = nodes["h100-5"]
     assert sixth["status"]["allocatable"] == {"cpu": "96", "memory": "1Ti", "pods": "110", "ephemeral-storage": "1Ti",
                                               "nvidia.com/gpu": "8", "rdma/hca": "8"}

@@ -76,6 +76,7 @@ class PodSpec(Model, frozen=True):
     topology_spread_constraints: tuple[Raw, ...] = ()
     readiness_gates: tuple[Raw, ...] = ()
     host_network: bool = False
+    active_deadline_seconds: int | None = None
 
 
 class ContainerStatus(Model, frozen=True):

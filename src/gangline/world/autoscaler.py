@@ -167,7 +167,7 @@ class Autoscaler:
                 ctx.events.tell(POD, pod, "TriggeredScaleUp", f"pod triggered scale-up: a node of pool {growth.pool.name} comes")
 
     async def _arrive(self, ctx: Context, growth: Growth, number: int) -> None:
-        await register(ctx.client, node_object(growth.pool, number, f"{growth.pool.name}-{number}", timestamp(ctx.clock.now())))
+        await register(ctx.client, growth.pool, number, f"{growth.pool.name}-{number}", timestamp(ctx.clock.now()))
 
     async def _remove_idle(self, ctx: Context, now: float) -> None:
         for growth in self.pools:

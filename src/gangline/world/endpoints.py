@@ -5,7 +5,8 @@ Pure functions work out the slices; the shell compares them with those that are 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from gangline.api.builtin import EndpointSlice
@@ -23,6 +24,8 @@ MANAGED_BY = "endpointslice.kubernetes.io/managed-by"
 MANAGER = "endpointslice-controller.k8s.io"
 SERVICE_NAME = "kubernetes.io/service-name"
 MOST = 100
+PAUSE = 0.002
+"""Seconds a Service with many pods waits between writes, for each of them."""
 Ports: TypeAlias = tuple[tuple[str, int, str], ...]
 
 
@@ -111,11 +114,27 @@ def _bare(ports: Iterable[Mapping[str, Any]]) -> list[tuple[Any, ...]]:
 # --- doing -------------------------------------------------------------------------------------------------------------
 
 
-async def reconcile(ctx: Context, key: Key) -> Again | None:
-    service = ctx.read.get(SERVICE, key.name, key.namespace)
-    if service is None or service.metadata.deleting or not service.spec.selector:
+@dataclass(slots=True)
+class Slicer:
+    """Writes a Service's endpoints; the more pods it has, the longer it gathers changes before it writes again."""
+
+    written: dict[Key, float] = field(default_factory=dict)
+
+    async def reconcile(self, ctx: Context, key: Key) -> Again | None:
+        service = ctx.read.get(SERVICE, key.name, key.namespace)
+        if service is None or service.metadata.deleting or not service.spec.selector:
+            self.written.pop(key, None)
+            return None
+        pods, now = chosen(service, ctx.read), ctx.clock.now()
+        pause = self.written.get(key, 0.0) + PAUSE * len(pods) - now
+        if pause > 0 and len(pods) > MOST:
+            return Again(pause)
+        self.written[key] = now
+        await write(ctx, key, service, pods)
         return None
-    pods = chosen(service, ctx.read)
+
+
+async def write(ctx: Context, key: Key, service: Service, pods: Sequence[Pod]) -> None:
     there = {each.name: each for each in ctx.read.owned(ENDPOINT_SLICE, service.uid) if each.labels.get(MANAGED_BY) == MANAGER}
     wanted = {each["metadata"]["name"]: each for each in slices(service, pods)}
     changed = False
@@ -129,7 +148,6 @@ async def reconcile(ctx: Context, key: Key) -> Again | None:
         changed |= await delete_quietly(ctx, ENDPOINT_SLICE, there[name])
     if changed:
         await ctx.client.apply(ENDPOINTS, old_style(service, pods), manager="endpoint-controller")
-    return None
 
 
 def _services_of(pod: Pod, read: Reader) -> list[Key]:
@@ -146,6 +164,6 @@ def _serves(pod: Pod | None) -> object:
 
 
 def endpoints() -> Controller:
-    return Controller("endpoints", reconcile, watches=(
+    return Controller("endpoints", Slicer().reconcile, watches=(
         Watch(SERVICE, itself), Watch(POD, _services_of, when=_endpoint_moved), Watch(ENDPOINT_SLICE, owner(SERVICE))),
         indexes=((POD, BY_LABEL, by_label), (SERVICE, BY_NAMESPACE, lambda service: [service.namespace])), workers=4)

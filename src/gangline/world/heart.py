@@ -10,14 +10,15 @@ import logging
 from dataclasses import dataclass, field
 
 from gangline.api.core import Node
-from gangline.api.kinds import LEASE, NODE, reference
-from gangline.api.meta import Raw, condition
+from gangline.api.kinds import DEVICE_CLASS, LEASE, NODE, NODE_RESOURCE_TOPOLOGY, RESOURCE_SLICE, Kind, reference
+from gangline.api.meta import Object, Raw, condition
 from gangline.client import Client
 from gangline.client.wire import STRATEGIC_PATCH
 from gangline.errors import AlreadyExists, NotFound
 from gangline.runtime import Again, Cache, Context, Controller, Key, Service, Watch, itself
 from gangline.runtime.clock import micro_timestamp, seconds_of, timestamp
-from gangline.world.nodes import LOST, READY, health, healthy_conditions, node_objects, ready_condition, simulated
+from gangline.world.hardware import DEVICE_CLASS_OBJECT, device_slice, numa_zones
+from gangline.world.nodes import LOST, NodePool, health, healthy_conditions, node_names, node_object, ready_condition, simulated
 from gangline.world.settings import WorldSettings
 
 log = logging.getLogger(__name__)
@@ -32,17 +33,32 @@ class Registrar:
     done: bool = False
 
     async def run(self, ctx: Context, cache: Cache) -> None:
-        for node in node_objects(self.settings.nodes, timestamp(ctx.clock.now())):
-            await register(ctx.client, node)
+        now = timestamp(ctx.clock.now())
+        for pool in self.settings.nodes:
+            for number, name in enumerate(node_names(pool)):
+                await register(ctx.client, pool, number, name, now)
         self.done = True
 
 
-async def register(client: Client, node: Raw) -> None:
-    """A node that is already there is left as it is."""
+async def register(client: Client, pool: NodePool, number: int, name: str, now: str) -> None:
+    """A node, with what is inside it; one that is already there is left as it is."""
     try:
-        await client.create(NODE, node)
+        node = await client.create(NODE, node_object(pool, number, name, now))
     except AlreadyExists:
-        log.debug("node %s is already there", node["metadata"]["name"])
+        return
+    if pool.dra:
+        await _add(client, DEVICE_CLASS, DEVICE_CLASS_OBJECT)
+        await _add(client, RESOURCE_SLICE, device_slice(pool, node))
+    if pool.numa:
+        await _add(client, NODE_RESOURCE_TOPOLOGY, numa_zones(pool, node))
+
+
+async def _add(client: Client, kind: Kind[Object], obj: Raw) -> None:
+    """Where the server does not know the kind, nobody reads it."""
+    try:
+        await client.create(kind, obj)
+    except (AlreadyExists, NotFound) as error:
+        log.debug("%s %s is not made: %s", kind, obj["metadata"]["name"], error)
 
 
 @dataclass(slots=True)
@@ -104,6 +120,3 @@ def registrar(settings: WorldSettings) -> Service:
 
 def heart(settings: WorldSettings) -> Controller:
     return Controller("heart", Heart(settings).reconcile, watches=(Watch(NODE, itself),), workers=8)
-
-
-__all__ = ["LEASES", "READY", "heart", "register", "registrar"]

@@ -16,10 +16,13 @@ from gangline.api.kinds import NODE, POD, PVC
 from gangline.api.meta import Raw
 from gangline.client.wire import STRATEGIC_PATCH
 from gangline.errors import NotFound
+from gangline.rules.requests import pod_amounts
 from gangline.runtime import Again, Context, Controller, Key, Reader, Watch, itself, key_of
 from gangline.runtime.clock import seconds_of
 from gangline.world import life
-from gangline.world.nodes import LOST, address, gpu_uuid, health, simulated
+from gangline.world.hardware import gpu_uuid
+from gangline.world.nodes import LOST, address, health, simulated
+from gangline.world.place import Board
 from gangline.world.settings import WorldSettings
 
 log = logging.getLogger(__name__)
@@ -101,15 +104,62 @@ def free_device(pod: Pod, neighbours: Iterable[Pod]) -> str:
 
 
 @dataclass(slots=True)
+class Room:
+    """What the pods that were let in take of each node; a pod for which there is not enough is turned away."""
+
+    board: Board = field(default_factory=Board)
+    uids: dict[Key, str] = field(default_factory=dict)
+    seen: bool = False
+
+    def prepare(self, read: Reader) -> None:
+        """After a start: who runs already has its room."""
+        if not self.seen:
+            self.seen = True
+            for pod in read.list(POD):
+                if pod.status.start_time and pod.spec.node_name and pod.status.phase not in life.FINAL:
+                    self._hold(pod)
+
+    def enter(self, pod: Pod, node: Node) -> str:
+        """The resource the node lacks for this pod; empty: it is in."""
+        spot = self.board.spots.get(node.name)
+        if spot is None or spot.node.status.allocatable != node.status.allocatable:
+            self.board.put_node(node)
+        if self.uids.get(key_of(pod)) == pod.uid:
+            return ""
+        self.leave(key_of(pod))
+        missing = self.board.spots[node.name].lacks(pod_amounts(pod))
+        if missing:
+            return missing[0]
+        self._hold(pod)
+        return ""
+
+    def _hold(self, pod: Pod) -> None:
+        self.uids[key_of(pod)] = pod.uid
+        self.board.hold(pod.uid, pod.spec.node_name, pod_amounts(pod))
+
+    def leave(self, key: Key) -> None:
+        uid = self.uids.pop(key, None)
+        if uid is not None:
+            self.board.free(uid)
+
+
+@dataclass(slots=True)
 class Kubelet:
     settings: WorldSettings
     addresses: Addresses = field(default_factory=Addresses)
+    room: Room = field(default_factory=Room)
 
     async def reconcile(self, ctx: Context, key: Key) -> Again | None:
         pod = ctx.read.get(POD, key.name, key.namespace)
-        node = ctx.read.get(NODE, pod.spec.node_name) if pod is not None and pod.spec.node_name else None
-        if pod is None or node is None or not simulated(node):
+        if pod is None or not pod.spec.node_name:
+            self.room.leave(key)
             return None
+        node = ctx.read.get(NODE, pod.spec.node_name)
+        if node is None or not simulated(node):
+            return None
+        self.room.prepare(ctx.read)
+        if pod.status.phase in life.FINAL:
+            self.room.leave(key)
         now = ctx.clock.now()
         state, changes = health(node, age := now - seconds_of(node.metadata.creation_timestamp or ""))
         if state == LOST:
@@ -123,11 +173,13 @@ class Kubelet:
         ip = pod.status.pod_ip or (host if pod.spec.host_network else "")
         if not ip and not pod.metadata.deleting and pod.status.phase not in life.FINAL:
             ip = self.addresses.take(ctx.read.list(POD) if not self.addresses.seen else ())
-        return life.Place(now, host, ip, holds(pod, ctx.read), must_wait(pod, ctx.read))
+        lacks = "" if pod.status.start_time or pod.metadata.deleting else self.room.enter(pod, node)
+        return life.Place(now, host, ip, holds(pod, ctx.read), lacks, must_wait(pod, ctx.read))
 
     async def _act(self, ctx: Context, pod: Pod, step: life.Step) -> None:
         try:
             if step.remove:
+                self.room.leave(key_of(pod))
                 await ctx.client.delete(POD, pod.name, pod.namespace, uid=pod.uid, grace=0)
             elif step.status is not None:
                 await self._tell_device(ctx, pod, step.status)
@@ -171,7 +223,7 @@ def readiness_changed(before: Pod | None, after: Pod | None) -> bool:
 def kubelet(settings: WorldSettings) -> Controller:
     return Controller(
         "kubelet", Kubelet(settings).reconcile,
-        watches=(Watch(POD, itself, when=lambda before, after: after is not None and bool(after.spec.node_name)),
+        watches=(Watch(POD, itself, when=lambda before, after: bool((after or before).spec.node_name)),
                  Watch(POD, pods_awaiting, when=readiness_changed),
                  Watch(PVC, pods_mounting),
                  Watch(NODE, pods_on, when=health_changed)),

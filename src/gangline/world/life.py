@@ -8,7 +8,7 @@ Pure: kubelet.py asks here and writes what comes back.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from gangline.api import names
@@ -33,6 +33,8 @@ class Place:
     pod_ip: str = ""
     held: str = ""
     """Why the pod cannot start yet although it is bound; empty: nothing holds it."""
+    lacks: str = ""
+    """What the node does not have enough of for a pod that has not started; the pod is turned away."""
     waiting: bool = False
     """Its init container that waits for other pods must wait on."""
 
@@ -99,16 +101,18 @@ def _stop(pod: Pod, place: Place, times: Times) -> Step:
     if place.now < due and pod.status.phase not in FINAL:
         return Step(again=due)
     if pod.metadata.finalizers and pod.status.phase not in FINAL:
-        return Step(_stopped(pod, place.now))
+        return Step(_failed(pod, place.now))
     removed = pod.metadata.finalizers and not grace
     return Step(remove=not removed)
 
 
-def _stopped(pod: Pod, now: float) -> Raw:
-    """The status of a pod that was asked to end: it stays visible while someone holds it by a finalizer."""
+def _failed(pod: Pod, now: float, reason: str = "", message: str = "") -> Raw:
+    """The end of a pod by force; what runs is stopped."""
     ended = [_ended(status, STOPPED, now, "Error") if "terminated" not in status.state else status
              for status in pod.status.container_statuses]
-    return {"phase": "Failed", "containerStatuses": _written(pod.spec.containers, ended),
+    why = {"reason": reason, "message": message} if reason else {}
+    return {"phase": "Failed", "startTime": pod.status.start_time or timestamp(now), **why,
+            "containerStatuses": _written(pod.spec.containers, ended),
             "conditions": _conditions(pod, now, initialized=True, ready=False, done="PodFailed")}
 
 
@@ -117,6 +121,17 @@ def _stopped(pod: Pod, now: float) -> Raw:
 
 def _run(pod: Pod, place: Place, times: Times) -> Step:
     began = seconds_of(pod.status.start_time) if pod.status.start_time else place.now
+    if place.lacks and not pod.status.start_time:
+        return Step(_failed(pod, place.now, f"OutOf{place.lacks}", f"Node didn't have enough resource: {place.lacks}"))
+    deadline = None if pod.spec.active_deadline_seconds is None else began + pod.spec.active_deadline_seconds
+    if deadline is not None and place.now >= deadline:
+        return Step(_failed(pod, place.now, "DeadlineExceeded", "Pod was active on the node longer than the specified deadline"))
+    step = _live(pod, place, times, began)
+    moments = [moment for moment in (step.again, deadline) if moment is not None]
+    return replace(step, again=min(moments, default=None))
+
+
+def _live(pod: Pod, place: Place, times: Times, began: float) -> Step:
     known = {status.name: status for status in pod.status.container_statuses + pod.status.init_container_statuses}
     held = place.held or ("ContainerCreating" if place.now < began + times.start else "")
     if held:

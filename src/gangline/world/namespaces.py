@@ -23,7 +23,8 @@ from gangline.world.settings import WorldSettings
 FINALIZER = "kubernetes"
 ROOT_CA = "kube-root-ca.crt"
 DEFAULT_ACCOUNT = "default"
-FIRST_LOOK, NEXT_LOOK = 0.05, 1.0
+SOON, LATER = 0.2, 1.0
+BY_NAMESPACE = "namespace"
 
 
 # --- thinking ----------------------------------------------------------------------------------------------------------
@@ -94,7 +95,7 @@ async def reconcile(ctx: Context, key: Key) -> Again | None:
     live = await ctx.client.get(LIVE, key.name)
     if remains or failures:
         await _say(ctx, live, remains, failures)
-        return Again(NEXT_LOOK if any(any(each.finalizers) for each in remains) else FIRST_LOOK * 4)
+        return Again(LATER if any(any(each.finalizers) for each in remains) else SOON)
     rest = [each for each in live.spec.get("finalizers") or () if each != FINALIZER]
     await ctx.client.replace(LIVE, {"metadata": {"name": key.name, "resourceVersion": live.metadata.resource_version},
                                     "spec": {"finalizers": rest}}, subresource="finalize")
@@ -149,14 +150,16 @@ def _namespace_of(obj: Object, read: Reader) -> list[Key]:
     return [Key("", obj.namespace)]
 
 
-def _left_a_dying_namespace(before: Pod | None, after: Pod | None) -> bool:
-    return after is None
+def _emptied(pod: Pod, read: Reader) -> list[Key]:
+    """The namespace that a pod was the last to leave."""
+    return [] if read.by(POD, BY_NAMESPACE, pod.namespace) else [Key("", pod.namespace)]
 
 
 def namespaces() -> Controller:
     return Controller("namespaces", reconcile, watches=(
         Watch(NAMESPACE, itself, when=lambda before, after: after is not None and after.metadata.deleting),
-        Watch(POD, _namespace_of, when=_left_a_dying_namespace)), workers=4)
+        Watch(POD, _emptied, when=lambda before, after: after is None)),
+        indexes=((POD, BY_NAMESPACE, lambda pod: [pod.namespace]),), workers=4)
 
 
 # --- what a living namespace has ---------------------------------------------------------------------------------------

@@ -16,6 +16,7 @@ The file (`gangline up --nodes FILE`) is one list of pools; only `name` is requi
       taints: [{key: dedicated, value: gpu, effect: NoSchedule}]
       mig: {1g.5gb: 7}               # nvidia.com/mig-1g.5gb: 7
       numa: 2                        # zones of its NodeResourceTopology, resources shared out evenly
+      dra: false                     # true: its GPUs are devices of a ResourceSlice (driver gpu.nvidia.com) instead of nvidia.com/gpu
       resources: {rdma/hca: 8}       # anything else a pod may ask for
       annotations: {}
       unschedulable: false
@@ -85,6 +86,7 @@ class NodePool(Part, frozen=True):
     taints: tuple[NodeTaint, ...] = ()
     mig: dict[str, int] = {}
     numa: int = 0
+    dra: bool = False
     resources: dict[str, str | int | float] = {}
     annotations: dict[str, str] = {}
     unschedulable: bool = False
@@ -185,7 +187,7 @@ def _status(pool: NodePool, name: str, now: str) -> Raw:
 def amounts(pool: NodePool) -> dict[str, str]:
     """What a node of the pool offers."""
     offered: dict[str, Any] = {"cpu": pool.cpu, "memory": pool.memory, "pods": pool.pods, "ephemeral-storage": "1Ti"}
-    if pool.gpus:
+    if pool.gpus and not pool.dra:
         offered[names.NVIDIA_GPU] = pool.gpus
     offered |= {names.MIG_PREFIX + profile: count for profile, count in pool.mig.items()}
     return {name: resources.canonical(value) for name, value in (offered | pool.resources).items()}
@@ -207,12 +209,6 @@ def address(name: str) -> str:
     """A private address that belongs to a node's name."""
     number = zlib.crc32(name.encode()) & 0xFFFFF
     return f"172.{16 + (number >> 16)}.{number >> 8 & 255}.{number & 255}"
-
-
-def gpu_uuid(node: str, index: int) -> str:
-    """The UUID that a device of a simulated node reports."""
-    digits = f"{zlib.crc32(node.encode()):08x}"
-    return f"GPU-{digits}-{index:04x}-0000-0000-{digits}{index:04x}"
 
 
 def simulated(node: Node) -> bool:
