@@ -37,6 +37,7 @@ class Tally:
         self._measure = measure
         self._counted: dict[str, Vector] = {}
         self._seen = 0
+        self._epoch = 0
         for name in leaf_of:
             self._count(nodes[name])
 
@@ -54,11 +55,12 @@ class Tally:
 
     def catch_up(self, cluster: Cluster) -> None:
         """Count anew the nodes that were touched since the last time."""
-        for number in set(cluster.touched[self._seen:]):
+        touched = cluster.touched[self._seen:] if self._epoch == cluster.epoch else range(len(cluster.by_number))
+        for number in set(touched):
             node = cluster.by_number[number]
             if node is not None and node.name in self._leaf_of:
                 self._count(node)
-        self._seen = len(cluster.touched)
+        self._seen, self._epoch = len(cluster.touched), cluster.epoch
 
     def of(self, domain: Domain) -> Vector:
         return self.sums.get(domain, (0,))

@@ -231,6 +231,8 @@ class Explainer:
             resource=names[place],
             short=max(short, 0),
             areas=tuple(area for area, _ in trial.areas),
+            more_areas=trial.more,
+            most_elsewhere=trial.most,
         )
         if known is not None and (known.cause, known.headline, known.areas) == (verdict.cause, verdict.headline, verdict.areas):
             return replace(verdict, remedies=known.remedies)

@@ -8,6 +8,7 @@ budget is not told. Ordered by how little it changes.
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 
 from . import domains
@@ -15,7 +16,6 @@ from .fairness import Amounts
 from .fairness.accounts import RESOURCES, line
 from .fairness.capacity import OVER_LIMIT, Overrun
 from .model.gang import Gang, PodSet
-from .model.node import Node
 from .model.resources import GPU, at
 from .model.status import ACTIVE_ALLOCATED
 from .model.task import Task
@@ -99,13 +99,15 @@ def fewer_text(leaf: PodSet, number: int) -> str:
 def _end_a_gang(trials: Trials, trial: Trial) -> Iterator[Remedy]:
     """The smallest other gang whose end would make room."""
     session, statement = trials.session, trial.statement
-    holders = holdings(trial, [node for _, nodes in trial.areas for node in nodes])
     short = min(at(task.request, trial.resource) for task in trial.tasks)
-    able = sorted(((held, uid) for uid, held in holders.items() if held >= short), key=lambda each: each)
+    every = trials.held(trial.resource)
+    able = every[bisect_left(every, (short, "")):]
     for held, uid in able[:TRIED_GANGS]:
         other = session.cluster.gangs[uid]
         if trials.steps <= 0:
             return
+        if other is trial.gang:
+            continue
         trials.steps -= len(trial.tasks) + len(other.tasks)
         mark = statement.checkpoint()
         for task in [task for task in other.tasks.values() if task.status & ACTIVE_ALLOCATED]:
@@ -115,17 +117,6 @@ def _end_a_gang(trials: Trials, trial: Trial) -> Iterator[Remedy]:
         if done:
             yield Remedy("end", f"gang {other.name} ({_whose(trials, other, held, trial)}) ended")
             return
-
-
-def holdings(trial: Trial, nodes: Sequence[Node]) -> dict[str, float]:
-    """How much of the scarce resource each other gang holds on these nodes."""
-    held: dict[str, float] = {}
-    for node in nodes:
-        for placed in node.placed.values():
-            gang = placed.task.gang
-            if gang is not None and gang is not trial.gang and placed.status & ACTIVE_ALLOCATED:
-                held[gang.uid] = held.get(gang.uid, 0) + at(placed.task.given, trial.resource)
-    return {uid: amount for uid, amount in held.items() if amount > 0}
 
 
 def _whose(trials: Trials, gang: Gang, held: float, trial: Trial) -> str:

@@ -24,6 +24,7 @@ from .statement import Statement
 from .verdict import Area
 
 TRIED_DOMAINS = 8
+OPENED_DOMAINS = 2
 PLAIN_REASONS = {"node is unschedulable": "cordoned", "node has NotReady condition": "not ready"}
 FULL = "node(s) pod number exceeded"
 
@@ -43,6 +44,10 @@ class Trial:
     level: str
     areas: list[tuple[Area, NodeList]]
     resource: int
+    more: int = 0
+    """How many other areas were not tried, …"""
+    most: float = 0
+    """… and what is free in the best of them."""
 
     @property
     def best(self) -> tuple[Area, NodeList]:
@@ -61,6 +66,7 @@ class Trials:
         self.cluster = session.cluster
         self.steps = steps
         self._closed: dict[int, dict[str, str]] = {}
+        self._held: dict[int, list[tuple[float, str]]] = {}
 
     def books(self) -> Proportion | None:
         return next((plugin for plugin in self.session.hooks.plugins if isinstance(plugin, Proportion)), None)
@@ -104,29 +110,38 @@ class Trials:
     def attempt(
         self, gang: Gang, member: Member, tasks: list[Task], statement: Statement, placement: Placement, nodes: NodeList
     ) -> Trial:
-        """Every area the member could stand in, best first."""
+        """The areas the member could stand in, best first."""
         rule = member.topology if member.topology is not None and member.topology.required else None
         scarce = self._scarce(tasks, nodes)
-        groups = [("all nodes", nodes)] if rule is None else self._domains(rule, member, nodes, scarce)
+        groups, more = ([("all nodes", nodes)], ()) if rule is None else self._domains(rule, member, nodes, tasks[0], scarce)
         areas = []
-        for place, (name, inside) in enumerate(groups):
-            tried = place < TRIED_DOMAINS and self.steps > 0
-            fits = self._fitting(statement, placement, tasks, inside) if tried else 0
+        for name, inside in groups:
+            fits = self._fitting(statement, placement, tasks, inside) if self.steps > 0 else 0
             areas.append((self._area(name, inside, tasks[0], scarce, fits), inside))
         areas.sort(key=lambda each: (-each[0].fits, -each[0].free, each[0].name))
         label = rule.required.rpartition("/")[2] if rule is not None else ""
-        return Trial(gang, member, tasks, statement, placement, rule, label, areas or [(Area("no node", 0, 0), NodeList(()))], scarce)
+        nowhere = [(Area("no node", 0, 0), NodeList(()))]
+        return Trial(gang, member, tasks, statement, placement, rule, label, areas or nowhere, scarce, len(more), max(more, default=0))
 
-    def _domains(self, rule: TopologyRule, member: Member, nodes: NodeList, scarce: int) -> list[tuple[str, NodeList]]:
-        """The domains of the required level the member may still use, those with most room first."""
+    def _domains(
+        self, rule: TopologyRule, member: Member, nodes: NodeList, task: Task, scarce: int
+    ) -> tuple[list[tuple[str, NodeList]], Sequence[float]]:
+        """The domains of the required level with most room, and with most once closed nodes were open; how much is free in the others."""
         tree = self.cluster.topology(rule.topology)
         level = tree.level(rule.required) if tree is not None else None
         if tree is None or level is None:
-            return []
-        known = {node.name for node in nodes}
+            return [], ()
+        room = {node.name: max(at(node.later, scarce), 0) for node in nodes}
+        closed = self.closed_to(task)
         allowed = domains.allowed(tree, level, level, domains.occupied(member.pod_sets()))
-        named = [(domain.value, NodeList(self.cluster.nodes[name] for name in domain.nodes if name in known)) for domain in allowed]
-        return sorted(named, key=lambda each: (-sum(at(node.later, scarce) for node in each[1]), each[0]))
+        usable = {each: sum([room.get(name, 0) for name in each.nodes if name not in closed]) for each in allowed}
+        ordered = sorted(allowed, key=lambda each: (-usable[each], each.id))
+        chosen = dict.fromkeys(ordered[:TRIED_DOMAINS])
+        if closed:
+            opened = sorted(ordered, key=lambda each: (-sum([room.get(name, 0) for name in each.nodes]), each.id))
+            chosen.update(dict.fromkeys(opened[:OPENED_DOMAINS]))
+        named = [(each.value, NodeList(self.cluster.nodes[name] for name in each.nodes if name in room)) for each in chosen]
+        return named, [usable[each] for each in allowed if each not in chosen]
 
     def _fitting(self, statement: Statement, placement: Placement, tasks: Sequence[Task], nodes: NodeList) -> int:
         """How many of the tasks find room on these nodes, one after the other."""
@@ -150,9 +165,22 @@ class Trials:
         asked = [place for place, need in enumerate(demand.largest) if need > 0 and place != PODS]
         if not asked:
             return PODS
-        enough = {place: sum(at(node.later, place) >= demand.largest[place] for node in nodes) for place in asked}
-        filled = {place: min(sum(at(node.later, place) for node in nodes) / at(demand.total, place), 1.0) for place in asked}
-        return min(asked, key=lambda place: (enough[place], filled[place], place != GPU, place != CPU, place))
+        rooms = [node.later for node in nodes]
+
+        def scarcity(place: int) -> tuple[int, float, bool, bool, int]:
+            need, total = demand.largest[place], at(demand.total, place)
+            free = [room[place] for room in rooms if place < len(room)]
+            return sum([each >= need for each in free]), min(sum(free) / total, 1.0), place != GPU, place != CPU, place
+
+        return min(asked, key=scarcity)
+
+    def held(self, resource: int) -> list[tuple[float, str]]:
+        """How much of a resource each gang holds, the least first."""
+        found = self._held.get(resource)
+        if found is None:
+            sums = ((sum(at(task.given, resource) for task in gang.allocated_tasks), gang.uid) for gang in self.session.active_gangs())
+            found = self._held[resource] = sorted(each for each in sums if each[0] > 0)
+        return found
 
     def _area(self, name: str, nodes: NodeList, task: Task, scarce: int, fits: int) -> Area:
         closed = self.closed_to(task)

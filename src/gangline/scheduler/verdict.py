@@ -40,7 +40,8 @@ class Remedy:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """`cause` is a word for machines, `headline` the sentence for people."""
+    """`cause` is a word for machines, `headline` the sentence for people. `more_areas` were not looked at closely, because at most
+    `most_elsewhere` is free in any of them."""
 
     gang: str
     name: str
@@ -50,6 +51,8 @@ class Verdict:
     resource: str = ""
     short: float = 0.0
     areas: tuple[Area, ...] = ()
+    more_areas: int = 0
+    most_elsewhere: float = 0.0
     remedies: tuple[Remedy, ...] = ()
     queue: str = ""
     position: int = 0
@@ -75,13 +78,15 @@ class Verdict:
 
     def _more(self) -> str:
         rest = self.areas[SHOWN_AREAS:]
-        return f"   and {len(rest)} more with at most {decimals(max(area.free for area in rest))}" if rest else ""
+        number, most = len(rest) + self.more_areas, max([self.most_elsewhere, *(area.free for area in rest)])
+        return f"   and {number} more with at most {decimals(most)}" if number else ""
 
     def as_dict(self) -> dict[str, Any]:
         return {
             "gang": self.gang, "cause": self.cause, "headline": self.headline, "text": self.text(), "needs": self.needs,
             "resource": self.resource, "short": self.short,
             "areas": [{"name": a.name, "free": a.free, "fits": a.fits, "closed": dict(a.closed)} for a in self.areas],
+            "moreAreas": self.more_areas, "mostElsewhere": self.most_elsewhere,
             "remedies": [{"kind": each.kind, "text": each.text} for each in self.remedies],
             "queue": self.queue, "position": self.position, "waiting": self.waiting,
         }

@@ -7,12 +7,12 @@ domain the emptiest preferred sub-domain scores highest. Never places anything.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TypeVar
+from collections.abc import Iterable, Mapping, Sequence
 
 from .. import domains
 from ..domains import Demand, Question, Room, Tally
 from ..hooks import SubsetRefused
+from ..model.cluster import Cluster
 from ..model.gang import Gang, Group, PodSet
 from ..model.node import Node
 from ..model.resources import GPU, Vector
@@ -21,7 +21,7 @@ from ..model.topology import Domain, TopologyTree
 from ..refusals import PODS, GangRefusals
 from ..session import Session
 
-Key = TypeVar("Key")
+KEPT_SIZES = 128
 
 
 class Topology:
@@ -35,8 +35,6 @@ class Topology:
         self._asked: Sequence[Node] = ()
         self._commons: dict[tuple[TopologyTree, str], Domain] = {}
         self._named: tuple[Sequence[Node], set[str]] | None = None
-        self._free: dict[TopologyTree, Tally] = {}
-        self._slots: dict[tuple[TopologyTree, Vector, int], Tally] = {}
         index = self._cluster.names.index
         backed = (record.resource for record in self._cluster.devices.classes.values() if record.resource)
         self._elsewhere = frozenset(place for name in backed if (place := index(name)) != GPU)
@@ -109,16 +107,38 @@ class Topology:
                 self._session.refuse(gang, refusal)
 
     def _room(self, tree: TopologyTree, demand: Demand, top: Domain) -> Room:
-        free = self._tally(self._free, tree, tree, lambda node: node.later)
+        sums = self._sums(tree)
+        free = sums.free
+        free.catch_up(self._cluster)
         if not demand.uniform:
             return Room(demand, free.of, lambda domain: None, top, self._elsewhere)
-        pods = self._tally(
-            self._slots, (tree, demand.largest, demand.count), tree, lambda node: (domains.slots(node, demand, self._elsewhere),))
+        pods = sums.slots(self._cluster, demand, self._elsewhere)
         return Room(demand, free.of, lambda domain: int(pods.of(domain)[0]), top, self._elsewhere)
 
-    def _tally(self, kept: dict[Key, Tally], key: Key, tree: TopologyTree, measure: Callable[[Node], Vector]) -> Tally:
-        tally = kept.get(key)
-        if tally is None:
-            tally = kept[key] = Tally(tree.leaf_of, self._cluster.nodes, measure)
-        tally.catch_up(self._cluster)
-        return tally
+    def _sums(self, tree: TopologyTree) -> Sums:
+        """Kept from cycle to cycle as long as the tree stands."""
+        kept: dict[str, Sums] = self._cluster.memo.setdefault("topology", {})
+        found = kept.get(tree.name)
+        if found is None or found.tree is not tree:
+            found = kept[tree.name] = Sums(tree, self._cluster)
+        return found
+
+
+class Sums:
+    """Free room per domain of one tree, and how many tasks of each size fit."""
+
+    def __init__(self, tree: TopologyTree, cluster: Cluster) -> None:
+        self.tree = tree
+        self.free = Tally(tree.leaf_of, cluster.nodes, lambda node: node.later)
+        self._slots: dict[tuple[Vector, int, frozenset[int]], Tally] = {}
+
+    def slots(self, cluster: Cluster, demand: Demand, elsewhere: frozenset[int]) -> Tally:
+        key = (demand.largest, demand.count, elsewhere)
+        found = self._slots.get(key)
+        if found is None:
+            if len(self._slots) >= KEPT_SIZES:
+                self._slots.clear()
+            found = self._slots[key] = Tally(
+                self.tree.leaf_of, cluster.nodes, lambda node: (domains.slots(node, demand, elsewhere),))
+        found.catch_up(cluster)
+        return found
