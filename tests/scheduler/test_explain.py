@@ -207,3 +207,50 @@ def test_words_for_amounts_and_times() -> None:
     assert [amount(8, "gpu"), amount(1, "gpu"), amount(1500, "cpu"), amount(64e9, "memory")] == [
         "8 GPUs", "1 GPU", "1.5 CPU cores", "64 GB memory"]
     assert [spoken(each) for each in (0, 59, 130, 3600, 90061)] == ["0 s", "59 s", "2 min 10 s", "1 h", "1 d 1 h"]
+
+
+# --- a remedy that is told works ------------------------------------------------------------------------------------------------
+
+
+def starts(scene: Scene, gang: str = "llm-0") -> bool:
+    outcome = scene.decide()
+    return any(task.startswith(gang) for task in (*outcome.bound, *outcome.waiting))
+
+
+def kinds(verdict: Verdict) -> dict[str, str]:
+    return {remedy.kind: remedy.text for remedy in verdict.remedies}
+
+
+def test_with_the_node_that_was_asked_for_it_starts() -> None:
+    scene = Scene().nodes(3).queue("q").gang("q/llm-0", 4, gpus=8)
+    assert kinds(scene.explain("llm-0"))["nodes"] == "there was 1 more node with 8 free GPUs" and not starts(scene)
+    assert starts(scene.node("new"))
+
+
+def test_with_fewer_pods_it_starts() -> None:
+    assert kinds(Scene().nodes(3).queue("q").gang("q/llm-0", 4, gpus=8).explain("llm-0"))["fewer"] == "it needed 3 pods instead of 4"
+    assert starts(Scene().nodes(3).queue("q").gang("q/llm-0", 4, gpus=8, needs=3))
+
+
+def test_when_the_named_gang_has_ended_it_starts() -> None:
+    def scene(*others: str) -> Scene:
+        made = Scene().nodes(2).queue("q").queue("other")
+        for name, node in (("a", "n0"), ("b", "n1")):
+            if name in others:
+                made.gang(f"other/{name}", 4 if name == "b" else 8, on=node, priority=200)
+        return made.gang("q/llm-0", 1, gpus=8)
+
+    assert kinds(scene("a", "b").explain("llm-0"))["end"] == "gang b (queue other, borrowing 4 GPUs) ended"
+    assert not starts(scene("a", "b")) and starts(scene("a"))
+
+
+def test_when_the_rule_is_relaxed_it_starts() -> None:
+    scene = blocks(a=2, b=2).gang("team-a/llm-0", 3, gpus=8, rule=IN_ONE_BLOCK)
+    assert "relax" in kinds(scene.explain("llm-0")) and not starts(scene)
+    assert starts(blocks(a=2, b=2).gang("team-a/llm-0", 3, gpus=8, rule=TopologyRule("dc", preferred=BLOCK)))
+
+
+def test_when_the_limit_is_raised_to_what_is_said_it_starts() -> None:
+    scene = Scene().nodes(2).queue("a", limit=4).gang("a/llm-0", 6)
+    assert kinds(scene.explain("llm-0"))["limit"] == "the limit of queue a were 6 GPUs" and not starts(scene)
+    assert starts(Scene().nodes(2).queue("a", limit=6).gang("a/llm-0", 6))

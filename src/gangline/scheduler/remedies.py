@@ -99,9 +99,8 @@ def fewer_text(leaf: PodSet, number: int) -> str:
 def _end_a_gang(trials: Trials, trial: Trial) -> Iterator[Remedy]:
     """The smallest other gang whose end would make room."""
     session, statement = trials.session, trial.statement
-    short = min(at(task.request, trial.resource) for task in trial.tasks)
     every = trials.held(trial.resource)
-    able = every[bisect_left(every, (short, "")):]
+    able = every[bisect_left(every, (_gap(trial), "")):]
     for held, uid in able[:TRIED_GANGS]:
         other = session.cluster.gangs[uid]
         if trials.steps <= 0:
@@ -117,6 +116,15 @@ def _end_a_gang(trials: Trials, trial: Trial) -> Iterator[Remedy]:
         if done:
             yield Remedy("end", f"gang {other.name} ({_whose(trials, other, held, trial)}) ended")
             return
+
+
+def _gap(trial: Trial) -> float:
+    """What must come free at least: what all pods lack together or, when that is there but scattered, what one pod lacks on the best node."""
+    place = trial.resource
+    area, nodes = trial.best
+    short = sum(at(task.request, place) for task in trial.tasks) - area.free
+    largest = max(at(task.request, place) for task in trial.tasks)
+    return short if short > 0 else largest - max((at(node.later, place) for node in nodes), default=0)
 
 
 def _whose(trials: Trials, gang: Gang, held: float, trial: Trial) -> str:
