@@ -10,6 +10,7 @@ from functools import cache
 
 from .model.cluster import Cluster
 from .model.node import Node
+from .model.resources import half_up
 
 
 class FreeGpus:
@@ -21,6 +22,9 @@ class FreeGpus:
         self.by_node: dict[str, float] = {}
         self.feasible: dict[str, Node] = {}
         self._slots: dict[float, int] = {}
+        self._ready: dict[str, tuple[int, int]] = {}
+        self._gpus = 0
+        self._memory = 0
 
     def refresh(self) -> None:
         touched = self._cluster.touched
@@ -45,6 +49,18 @@ class FreeGpus:
             for size in self._slots:
                 self._slots[size] += slots(new, size) - slots(old, size)
         self.by_node[node.name] = new
+        self._sum(node, half_up(new * 100) if new > 0 else -half_up(-new * 100))
+
+    def _sum(self, node: Node, gpus: int) -> None:
+        old = self._ready.get(node.name, (0, 0))
+        memory = int(node.idle_gpu_memory() + node.releasing_gpu_memory())
+        now = self._ready[node.name] = (gpus, memory) if node.ready else (0, 0)
+        self._gpus += now[0] - old[0]
+        self._memory += now[1] - old[1]
+
+    def total(self) -> tuple[float, int]:
+        """Free GPUs and MiB of GPU memory over all ready nodes."""
+        return self._gpus / 100, self._memory
 
     def slots(self, size: float) -> int:
         """How many tasks that ask for so many GPUs the nodes could take together."""

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from .hooks import SubsetRefused
 from .model.gang import Gang, Group, PodSet
 from .model.gpu import WHOLE_GPU, device_memory
-from .model.node import Node
+from .model.node import Node, NodeList
 from .model.resources import GPU
 from .model.task import Task
 from .rank import ordered_nodes, ranking, shortage
@@ -141,9 +141,9 @@ class Placement:
     def _explain(self, task: Task, nodes: Sequence[Node]) -> None:
         """Say for every node why it would not do."""
         session = self.session
-        if task.shape.plain:
-            reasons = ranking(session, task).shortages(session, nodes)
-            fitting = [node for node in nodes if node.fits_later(task)]
+        if task.shape.plain and isinstance(nodes, NodeList) and nodes.whole:
+            ranked = ranking(session, task)
+            reasons, fitting = ranked.shortages(session), ranked.with_room(session)
         else:
             fitting = [node for node in nodes if node.fits_later(task)]
             room = {node.number for node in fitting}

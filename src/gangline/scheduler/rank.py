@@ -26,7 +26,7 @@ Key = tuple[float, float, str]
 class Ranking:
     """`keys[number]` is a node's present key, None when the shape does not fit there."""
 
-    __slots__ = ("_epoch", "_generation", "_heap", "_reasons", "_seen", "_tally", "keys", "shape")
+    __slots__ = ("_epoch", "_generation", "_heap", "_never", "_reasons", "_seen", "_tally", "_unexplained", "keys", "shape")
 
     def __init__(self, shape: Shape) -> None:
         self.shape = shape
@@ -37,6 +37,8 @@ class Ranking:
         self.keys: list[Key | None] = []
         self._reasons: dict[int, tuple[str, ...]] = {}
         self._tally: Counter[str] = Counter()
+        self._unexplained: set[int] = set()
+        self._never: set[int] = set()
 
     def refresh(self, session: Session) -> None:
         """Look again at the nodes that were touched since the last time."""
@@ -56,14 +58,17 @@ class Ranking:
     def _rebuild(self, session: Session) -> None:
         cluster = session.cluster
         self._epoch, self._generation = cluster.epoch, cluster.generation
+        self._never.clear()
         self.keys = [None if node is None else self._key(session, node) for node in cluster.by_number]
         self._heap = [(key, number) for number, key in enumerate(self.keys) if key is not None]
         heapq.heapify(self._heap)
         self._reasons.clear()
         self._tally.clear()
+        self._unexplained = {number for number, key in enumerate(self.keys) if key is None}
 
     def _look(self, session: Session, number: int) -> None:
         node = session.cluster.by_number[number]
+        self._never.discard(number)
         key = None if node is None else self._key(session, node)
         if key != self.keys[number]:
             self.keys[number] = key
@@ -71,6 +76,8 @@ class Ranking:
                 heapq.heappush(self._heap, (key, number))
         for reason in self._reasons.pop(number, ()):
             self._tally[reason] -= 1
+        if key is None:
+            self._unexplained.add(number)
 
     def _key(self, session: Session, node: Node) -> Key | None:
         task = self.shape.sample
@@ -78,6 +85,7 @@ class Ranking:
             return None
         methods = session.hooks.methods
         if any(method(task, node) for method in methods("never")):
+            self._never.add(node.number)
             return None
         score = 0.0
         for method in methods("shape_score"):
@@ -105,20 +113,21 @@ class Ranking:
             for entry in aside:
                 heapq.heappush(heap, entry)
 
-    def shortages(self, session: Session, nodes: Sequence[Node]) -> Counter[str]:
-        """How many of these nodes lack what, among those on which the shape does not fit."""
-        whole = len(nodes) == len(session.cluster.nodes)
-        tally = self._tally if whole else Counter[str]()
-        for node in nodes:
-            if self.keys[node.number] is not None or node.fits_later(self.shape.sample):
-                continue
-            known = self._reasons.get(node.number)
-            if known is None:
-                known = self._reasons[node.number] = tuple(shortage(self.shape.sample, node, session.cluster.names.names))
+    def shortages(self, session: Session) -> Counter[str]:
+        """How many nodes of the cluster lack what, among those on which the shape does not fit."""
+        for number in self._unexplained:
+            node = session.cluster.by_number[number]
+            if node is not None and number not in self._never and self.keys[number] is None:
+                known = self._reasons[number] = tuple(shortage(self.shape.sample, node, session.cluster.names.names))
                 self._tally.update(known)
-            if not whole:
-                tally.update(known)
-        return Counter({reason: number for reason, number in tally.items() if number > 0})
+        self._unexplained.clear()
+        return Counter({reason: number for reason, number in self._tally.items() if number > 0})
+
+    def with_room(self, session: Session) -> list[Node]:
+        """Nodes on which the shape's resources fit."""
+        by_number = session.cluster.by_number
+        numbers = [*self._never, *[number for number, key in enumerate(self.keys) if key is not None]]
+        return [node for number in numbers if (node := by_number[number]) is not None]
 
 
 def ranking(session: Session, task: Task) -> Ranking:

@@ -11,7 +11,7 @@ Returns a live statement to commit, or None. Only the actions commit.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -157,26 +157,39 @@ class Search:
 
     def _place_all(self, statement: Statement, scenario: Scenario, victims: Sequence[Task]) -> bool:
         """Everybody again in fair order: victims if they can, the preemptor in any case."""
-        session, view = self._session, scenario.preemptor
         nodes = self._nodes_with(victims)
-        hit = {task.gang.uid: task.gang for task in victims if task.gang is not None}
-        left = {*hit, view.uid}
-        queue = GangQueue(session)
-        for name, listed in session.lists.pending().items():
-            queue.attach(name, listed, lambda gang: gang.uid not in hit and gang.uid != view.uid)
-        queue.fill([*[hit[uid] for uid in sorted(hit)], view])
         placed = False
-        while queue and left:
-            gang = queue.pop()
-            if gang.uid not in left:
-                continue
-            left.remove(gang.uid)
-            done = allocate_gang(session, statement, nodes, gang, simulation=True)
-            if gang.uid == view.uid:
+        for gang in self._in_fair_order(scenario.preemptor, victims):
+            done = allocate_gang(self._session, statement, nodes, gang, simulation=True)
+            if gang.uid == self._gang.uid:
                 if not done:
                     return False
                 placed = True
         return placed
+
+    def _in_fair_order(self, view: Gang, victims: Sequence[Task]) -> Iterator[Gang]:
+        """Victim gangs and the preemptor, as the queue tree gives them out among all waiting gangs.
+
+        The others only matter for the order between queues: once those that are left stand in one leaf, their own order decides."""
+        session = self._session
+        hit = {task.gang.uid: task.gang for task in victims if task.gang is not None}
+        mine = [*[hit[uid] for uid in sorted(hit)], view]
+        left = {gang.uid: gang for gang in mine}
+        if len({gang.queue for gang in mine}) > 1:
+            queue = GangQueue(session)
+            for name, listed in session.lists.pending().items():
+                queue.attach(name, listed, lambda gang: gang.uid not in hit and gang.uid != view.uid)
+            queue.fill(mine)
+            while queue and len({gang.queue for gang in left.values()}) > 1:
+                gang = queue.pop()
+                if gang.uid in left:
+                    yield left.pop(gang.uid)
+        keyed = sorted((session.gang_key(gang), uid) for uid, gang in left.items())
+        yield from [left[uid] for _, uid in keyed if self._has_leaf(left[uid])]
+
+    def _has_leaf(self, gang: Gang) -> bool:
+        queue = self._session.queues.get(gang.queue)
+        return queue is not None and queue.is_leaf
 
 
 def partial(gang: Gang, tasks: Sequence[Task]) -> Gang:

@@ -46,16 +46,9 @@ def _try(session: Session, gang: Gang) -> Statement | None:
 def _enough(session: Session, gang: Gang) -> bool:
     """Whether the whole cluster has the GPUs free that the gang asks for, wherever they are."""
     tasks = session.wanted(gang, simulation=True)
-    gpus, memory = sum(task.quota_gpus for task in tasks), sum(task.gpu.memory for task in tasks)
     session.free.refresh()
-    nodes = session.cluster.nodes
-    ready = (nodes[name] for name, free in session.free.by_node.items() if nodes[name].ready and free)
-    for node in ready:
-        gpus -= session.free.by_node[node.name]
-        memory -= int(node.idle_gpu_memory() + node.releasing_gpu_memory())
-        if gpus <= 0 and memory <= 0:
-            return True
-    return gpus <= 0 and memory <= 0
+    gpus, memory = session.free.total()
+    return gpus >= sum(task.quota_gpus for task in tasks) and memory >= sum(task.gpu.memory for task in tasks)
 
 
 def _victims(session: Session, gang: Gang) -> GangQueue:
