@@ -175,7 +175,8 @@ def test_remedies_are_kept_while_cause_and_proof_stay_the_same() -> None:
     assert again["llm-0"].remedies is first["llm-0"].remedies
 
 
-def test_a_service_hears_of_every_refused_gang_in_turn() -> None:
+def test_a_service_hears_of_every_refused_gang_in_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gangline.scheduler.explain.NODES_PER_CYCLE", 0)
     scene = Scene().nodes(1).queue("q")
     for place in range(12):
         scene.gang(f"q/g{place:02}", 1, gpus=8, cpu=100)

@@ -31,7 +31,9 @@ from .verdict import Verdict, amount, counted
 
 STEPS = 20_000
 CYCLE_STEPS = 1_000
-PER_CYCLE = 8
+LEAST_PER_CYCLE = 8
+NODES_PER_CYCLE = 40_000
+"""Gangs times nodes: in small clusters every gang hears of its verdict at once, in large ones some in each cycle."""
 
 
 def explain(
@@ -68,7 +70,8 @@ def explain_refused(cluster: Cluster, settings: Settings, now: float, decisions:
     for uid in [uid for uid in kept if uid not in refused]:
         del kept[uid]
     old = [uid for uid in kept if uid in refused]
-    turn = [*(uid for uid in sorted(refused) if uid not in kept), *old][:PER_CYCLE]
+    most = max(LEAST_PER_CYCLE, NODES_PER_CYCLE // max(len(cluster.nodes), 1))
+    turn = [*(uid for uid in sorted(refused) if uid not in kept), *old][:most]
     for uid, verdict in explain_waiting(cluster, settings, now, refused, turn, dict(kept), CYCLE_STEPS).items() if turn else ():
         kept.pop(uid, None)
         kept[uid] = verdict

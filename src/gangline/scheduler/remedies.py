@@ -119,7 +119,7 @@ def _end_a_gang(trials: Trials, trial: Trial) -> Iterator[Remedy]:
 
 
 def _gap(trial: Trial) -> float:
-    """What must come free at least: what all pods lack together or, when that is there but scattered, what one pod lacks on the best node."""
+    """What must come free at least: what all pods lack together or, where that is only scattered, what one lacks on the best node."""
     place = trial.resource
     area, nodes = trial.best
     short = sum(at(task.request, place) for task in trial.tasks) - area.free
