@@ -27,8 +27,6 @@ async def test_apply_get_describe_wait_and_delete_work_on_a_set(story: Story, ru
     assert "podcliqueset.grove.io/llm created" in await run("apply", "-f", "examples/01-gang/llm.yaml")
     await run("wait", "--for=jsonpath={.status.availableReplicas}=1", "pcs/llm", "--timeout=30s")
     await run("wait", "--for=condition=Ready", "pods", "--all", "--timeout=30s")
-    assert "unchanged" in await run("apply", "-f", "examples/01-gang/llm.yaml")
-
     shown = await run("get", "podgangs")
     assert "NAME" in shown and "PHASE" in shown and "llm-0" in shown and "Running" in shown
     pods = (await run("get", "pods", "--no-headers")).splitlines()
@@ -65,5 +63,7 @@ async def test_nodes_queues_and_unknown_kinds_answer_as_on_a_cluster(story: Stor
     nodes = await run("get", "nodes")
     assert nodes.count(" Ready ") == 2
     assert "default-queue" in await run("get", "queues.scheduling.run.ai")
+    assert "research created" in await run("apply", "-f", "examples/05-queues/queues.yaml")
+    assert "research unchanged" in await run("apply", "-f", "examples/05-queues/queues.yaml")
     assert "the server doesn't have a resource type" in await run("get", "unicorns", code=1)
     assert 'pods "nobody" not found' in await run("get", "pod", "nobody", code=1)

@@ -34,7 +34,6 @@ Check = Callable[[PodCliqueSet, "Reader | None"], Iterable[Problem]]
 ANY_ORDER, IN_ORDER, EXPLICIT = "CliqueStartupTypeAnyOrder", "CliqueStartupTypeInOrder", "CliqueStartupTypeExplicit"
 SCOPES = ("AllReplicas", "PerReplica")
 LONGEST = 45
-RESTART_WARNING = "restartPolicy of a clique is honoured as given; upstream announces that it is set to Always"
 
 
 def hooks(settings: OperatorSettings | None = None, read: Callable[[], Reader | None] = lambda: None,
@@ -43,7 +42,7 @@ def hooks(settings: OperatorSettings | None = None, read: Callable[[], Reader | 
     wanted = settings or OperatorSettings()
     return [
         Hook("pcs.defaulting.webhooks.grove.io", "grove.io", "podcliquesets", mutate=lambda review: defaulted(review)),
-        Hook("pcs.validating.webhooks.grove.io", "grove.io", "podcliquesets", warn=lambda review: warnings(review.obj),
+        Hook("pcs.validating.webhooks.grove.io", "grove.io", "podcliquesets", warn=lambda review: topology.warnings(review.obj),
              validate=lambda review: validated(review, wanted, read(), check))]
 
 
@@ -89,12 +88,6 @@ def _fill_clique(spec: Raw) -> None:
     if scaling is not None and scaling.get("minReplicas") is None:
         scaling["minReplicas"] = replicas
     spec["replicas"] = replicas or 1
-
-
-def warnings(obj: Raw) -> list[str]:
-    found = [RESTART_WARNING] if any(((clique.get("spec") or {}).get("podSpec") or {}).get("restartPolicy")
-                                     for clique in _cliques(obj)) else []
-    return found + topology.warnings(obj)
 
 
 # --- checks ----------------------------------------------------------------------------------------------------------------

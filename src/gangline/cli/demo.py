@@ -174,6 +174,7 @@ async def job(stage: Stage) -> None:
 
 async def waiting(stage: Stage) -> None:
     await stage.apply("04-waiting/large.yaml")
+    await stage.platform.settles()
 
     async def explained() -> str | None:
         return await headline(stage.client, "large-0", NAMESPACE)

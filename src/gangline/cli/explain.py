@@ -43,7 +43,8 @@ class Answer(msgspec.Struct, frozen=True):
 
     text: str
     data: dict[str, Any]
-    waits: bool
+    judged: bool
+    """The scheduler has looked at it and says why it waits."""
 
 
 async def explain(client: Client, name: str, namespace: str) -> list[Answer]:
@@ -60,12 +61,12 @@ async def explain(client: Client, name: str, namespace: str) -> list[Answer]:
 
 
 async def headline(client: Client, name: str, namespace: str) -> str | None:
-    """The one sentence of a gang that waits; None as long as nothing is known, or when it does not wait."""
+    """The one sentence of a gang that waits; None as long as the scheduler has not judged it, or when it does not wait."""
     try:
-        waiting = [each for each in await explain(client, name, namespace) if each.waits]
+        judged = [each for each in await explain(client, name, namespace) if each.judged]
     except BadInput:
         return None
-    return waiting[0].text.splitlines()[0] if waiting else None
+    return judged[0].text.splitlines()[0] if judged else None
 
 
 async def _gangs(client: Client, name: str, namespace: str) -> list[PodGang]:
@@ -109,7 +110,7 @@ def _of_gang(gang: PodGang, group: PodGroup | None) -> Answer:
     blocking = next((each for each in ordered if each.status != "True"), None)
     why = f": {blocking.message or blocking.reason}" if blocking else ""
     data = {"gang": gang.name, "phase": phase, "conditions": {key: each.status for key, each in conditions.items()}}
-    return Answer(f"{gang.name} is {phase}{why}", data, phase == "Pending")
+    return Answer(f"{gang.name} is {phase}{why}", data, False)
 
 
 def _of_group(group: PodGroup, name: str = "") -> Answer:
