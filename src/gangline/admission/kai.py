@@ -26,11 +26,13 @@ def hooks(settings: AdmissionSettings | None = None, *, find_queue: Find = lambd
     def ours(review: Review) -> bool:
         return pods.ours(review, said)
 
+    scheduled = f"object.spec.schedulerName == '{said.scheduler_name}'"
     deletes = () if said.manner.queue_delete_unchecked else ("DELETE",)
     return [
         Hook("complete.pods.gangline.io", POD.group, POD.plural, operations=("CREATE",), matches=ours,
-             mutate=lambda review: pods.complete(review, said, letters)),
-        Hook("check.pods.gangline.io", POD.group, POD.plural, matches=ours, validate=lambda review: pods.problem(review, said)),
+             condition=scheduled, exempt=said.exempt, mutate=lambda review: pods.complete(review, said, letters)),
+        Hook("check.pods.gangline.io", POD.group, POD.plural, matches=ours, condition=scheduled, exempt=said.exempt,
+             validate=lambda review: pods.problem(review, said)),
         Hook("check.podgroups.gangline.io", POD_GROUP.group, POD_GROUP.plural, validate=podgroups.problem, warn=podgroups.warnings),
         Hook("check.queues.gangline.io", QUEUE.group, QUEUE.plural, operations=("CREATE", "UPDATE", *deletes),
              validate=lambda review: queues.problem(review, said, find_queue),

@@ -58,3 +58,7 @@ class Hook:
     warn: Callable[[Review], list[str]] = field(default=lambda review: [])
     matches: Callable[[Review], bool] = field(default=lambda review: True)
     """Only objects that are ours: a hook that matches everything would hurt bystanders."""
+    condition: str = ""
+    """What `matches` says, in CEL, so that a cluster does not even ask us about objects that are not ours; empty: nothing more."""
+    exempt: tuple[str, ...] = ()
+    """Namespaces whose objects are never ours."""

@@ -55,7 +55,7 @@ async def _result(lab: Lab, uids: Uids) -> Raw:
     groups = await lab.admin.list_raw(POD_GROUP, NAMESPACE)
     pods = await lab.admin.list_raw(POD, NAMESPACE)
     events = await lab.admin.list_raw(EVENT, NAMESPACE)
-    found = {"podgroups": [_group(each) for each in groups], "pods": [_pod(each) for each in pods],
+    found: Raw = {"podgroups": [_group(each) for each in groups], "pods": [_pod(each) for each in pods],
              "events": [(each["type"], each["reason"], _about(each)) for each in events]}
     named: Raw = uids.named({key: value for key, value in found.items() if key != "events"})
     return {**{key: sorted(value, key=_name) for key, value in named.items()}, "events": sorted(set(found["events"]))}

@@ -37,7 +37,7 @@ Raw = dict[str, Any]
 ADMIN = User("admin", ("system:masters", "system:authenticated"))
 ACCOUNT = User("system:serviceaccount:kai-scheduler:podgrouper", ("system:serviceaccounts", "system:authenticated"))
 KARTAS = {"kind": "Karta", "plural": "kartas", "versions": ["v1alpha1"], "storage": "v1alpha1", "scope": "Cluster"}
-OURS = ("scheduling.run.ai", "kai.scheduler")
+OURS = ("queues", "podgroups", "bindrequests", "topologies")
 BUILT_IN = {("v1", "ReplicationController"): foreign("v1", "ReplicationController", "replicationcontrollers"),
             ("node.k8s.io/v1", "RuntimeClass"): foreign("node.k8s.io/v1", "RuntimeClass", "runtimeclasses", namespaced=False)}
 CALM = 12
@@ -78,7 +78,7 @@ class Lab:
     async def open(self, namespace_labels: dict[str, str] | None = None) -> None:
         await self.server.open()
         for definition in crds():
-            if definition["spec"]["group"] in OURS:
+            if definition["spec"]["names"]["plural"] in OURS:
                 await self.admin.create(CRD, definition)
         for group, each in self.environment.workloads():
             await self._define(group, each)

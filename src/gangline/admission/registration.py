@@ -1,0 +1,85 @@
+"""How a real cluster is told to ask us: the two webhook configurations that stand for a list of hooks, and the path of each hook.
+
+Paths are formed as upstream's are, so that a registration made by upstream's installer finds us too. Webhooks match only what their hook
+matches: kind, namespace, and a condition on the object. Pure.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from gangline.api.kinds import KINDS, MUTATING_WEBHOOK, VALIDATING_WEBHOOK
+from gangline.api.meta import Raw
+from gangline.rules.hooks import Hook
+
+MUTATE, VALIDATE = "mutate", "validate"
+NAME = "gangline-admission"
+NAMESPACE_LABEL = "kubernetes.io/metadata.name"
+SECONDS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where the cluster finds us: a service, or (outside the cluster) a URL."""
+
+    service: str = ""
+    namespace: str = ""
+    port: int = 443
+    url: str = ""
+
+    def client_config(self, path: str, authority: bytes) -> Raw:
+        bundle = {"caBundle": base64.b64encode(authority).decode()}
+        if self.url:
+            return {"url": f"{self.url}{path}"} | bundle
+        return {"service": {"name": self.service, "namespace": self.namespace, "port": self.port, "path": path}} | bundle
+
+    @property
+    def hosts(self) -> tuple[str, ...]:
+        if self.url:
+            return (self.url.partition("//")[2].partition("/")[0].rpartition(":")[0] or self.url.partition("//")[2],)
+        return (f"{self.service}.{self.namespace}.svc", self.service)
+
+
+def path_of(verb: str, hook: Hook) -> str:
+    """`/validate-scheduling-run-ai-v2-queue`: verb, group, version and kind."""
+    kind = next((each for each in KINDS if (each.group, each.plural) == (hook.group, hook.plural)), None)
+    version = kind.version if kind else next(iter(hook.versions))
+    name = kind.kind.lower() if kind else hook.plural
+    return f"/{verb}-{hook.group.replace('.', '-')}-{version}-{name}"
+
+
+def routes(hooks: Iterable[Hook]) -> dict[str, list[Hook]]:
+    """Path → the hooks that are asked there, in order."""
+    found: dict[str, list[Hook]] = {}
+    for hook in hooks:
+        if hook.mutate is not None:
+            found.setdefault(path_of(MUTATE, hook), []).append(hook)
+        if hook.validate is not None:
+            found.setdefault(path_of(VALIDATE, hook), []).append(hook)
+    return found
+
+
+def configurations(hooks: Sequence[Hook], place: Place, authority: bytes) -> list[Raw]:
+    """One mutating and one validating configuration, ready to apply."""
+    mutating = [_webhook(hook, MUTATE, place, authority) | {"reinvocationPolicy": "IfNeeded"} for hook in hooks if hook.mutate]
+    validating = [_webhook(hook, VALIDATE, place, authority) for hook in hooks if hook.validate]
+    pairs = ((MUTATING_WEBHOOK, mutating), (VALIDATING_WEBHOOK, validating))
+    return [{"apiVersion": kind.api_version, "kind": kind.kind, "metadata": {"name": NAME}, "webhooks": webhooks}
+            for kind, webhooks in pairs]
+
+
+def _webhook(hook: Hook, verb: str, place: Place, authority: bytes) -> Raw:
+    resources = [f"{hook.plural}/{each}" if each else hook.plural for each in hook.subresources]
+    webhook: Raw = {
+        "name": hook.name, "clientConfig": place.client_config(path_of(verb, hook), authority), "admissionReviewVersions": ["v1"],
+        "sideEffects": "None", "failurePolicy": "Fail", "timeoutSeconds": SECONDS, "matchPolicy": "Equivalent",
+        "rules": [{"apiGroups": [hook.group], "apiVersions": list(hook.versions), "resources": resources, "scope": "*",
+                   "operations": list(hook.operations)}]}
+    if hook.exempt:
+        apart = {"key": NAMESPACE_LABEL, "operator": "NotIn", "values": list(hook.exempt)}
+        webhook["namespaceSelector"] = {"matchExpressions": [apart]}
+    if hook.condition:
+        webhook["matchConditions"] = [{"name": "ours", "expression": hook.condition}]
+    return webhook
