@@ -10,6 +10,7 @@ from gangline.api.kinds import (
     CONFIG_MAP,
     CRD,
     CRON_JOB,
+    DAEMON_SET,
     DEPLOYMENT,
     ENDPOINT_SLICE,
     ENDPOINTS,
@@ -32,7 +33,7 @@ from gangline.api.kinds import (
     foreign,
 )
 from gangline.api.meta import Raw
-from gangline.world.nodes import NodePool
+from gangline.world.nodes import NodePool, NodeTaint
 from gangline.world.settings import Growth
 from world.living import World, namespace, pod_spec, world
 
@@ -264,3 +265,45 @@ async def test_a_namespace_says_what_holds_it_up() -> None:
             "Some content in the namespace has finalizers remaining: x.io/f in 1 resource instances")
         await lived.client.patch(CONFIG_MAP, "held", "team", {"metadata": {"finalizers": None}})
         await lived.until(lambda: lived.gone(NAMESPACE, "team", ""))
+
+
+async def test_a_deployment_made_again_adopts_what_the_first_one_left() -> None:
+    async with world(TWO) as lived:
+        await lived.make(DEPLOYMENT, "web", web(2))
+        await lived.settles()
+        before = {pod.uid for pod in await lived.pods()}
+        await lived.client.delete(DEPLOYMENT, "web", "default", propagation="Orphan")
+        await lived.settles()
+        await lived.after(1)
+        assert {pod.uid for pod in await lived.pods()} == before
+        again = await lived.make(DEPLOYMENT, "web", web(2))
+        await lived.settles()
+        (kept,) = (await lived.client.list(REPLICA_SET, "default")).items
+        assert [owner.uid for owner in kept.metadata.owner_references] == [again.uid]
+        assert {pod.uid for pod in await lived.pods()} == before
+
+
+async def test_a_deployment_deleted_in_the_foreground_goes_last() -> None:
+    async with world(TWO) as lived:
+        await lived.make(DEPLOYMENT, "web", web(2))
+        await lived.settles()
+        await lived.client.delete(DEPLOYMENT, "web", "default", propagation="Foreground")
+        await lived.until(lambda: lived.gone(DEPLOYMENT, "web"))
+        assert await lived.pods() == [] and (await lived.client.list(REPLICA_SET, "default")).items == []
+
+
+async def test_a_daemon_set_has_one_pod_on_every_node_that_takes_it() -> None:
+    tainted = NodePool(name="t", taints=(NodeTaint(key="k", effect="NoSchedule"),))
+    async with world(TWO, tainted) as lived:
+        await lived.make(DAEMON_SET, "d", {"spec": {key: value for key, value in web()["spec"].items() if key != "replicas"}})
+        await lived.settles()
+        assert sorted(pod.spec.node_name for pod in await lived.pods()) == ["n-0", "n-1"]
+        await lived.make(NODE, "late", {"status": {"allocatable": {"cpu": "8", "memory": "8Gi", "pods": "10"}}}, labels={
+            names.SIMULATED: "true"})
+        await lived.settles()
+        assert sorted(pod.spec.node_name for pod in await lived.pods()) == ["late", "n-0", "n-1"]
+        await lived.client.patch(DAEMON_SET, "d", "default", {"spec": {"template": web(image="new")["spec"]["template"]}})
+        await lived.settles()
+        assert await images(lived) == ["new"] * 3
+        status = (await lived.client.get(DAEMON_SET, "d", "default")).status
+        assert (status["desiredNumberScheduled"], status["numberReady"], status["updatedNumberScheduled"]) == (3, 3, 3)

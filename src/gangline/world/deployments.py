@@ -17,8 +17,8 @@ from gangline.api.kinds import DEPLOYMENT, REPLICA_SET, reference
 from gangline.api.meta import LabelSelector, Raw, as_raw
 from gangline.runtime import Again, Context, Controller, Key, Watch, itself, owner
 from gangline.runtime.clock import timestamp
-from gangline.world.replicas import suffix
-from gangline.world.writes import create_quietly, delete_quietly, merged
+from gangline.world.replicas import orphans, suffix
+from gangline.world.writes import adopt, create_quietly, delete_quietly, merged
 
 HASH = "pod-template-hash"
 REVISION = "deployment.kubernetes.io/revision"
@@ -169,6 +169,10 @@ def _status(deployment: Replicated, wanted: int, new: Replicated | None, sets: S
 async def reconcile(ctx: Context, key: Key) -> Again | None:
     deployment = ctx.read.get(DEPLOYMENT, key.name, key.namespace)
     if deployment is None or deployment.metadata.deleting:
+        return None
+    strays = orphans(deployment.spec.selector, ctx.read.list(REPLICA_SET, key.namespace))
+    if strays:
+        await adopt(ctx, DEPLOYMENT, deployment, REPLICA_SET, strays)
         return None
     sets = [each for each in ctx.read.owned(REPLICA_SET, deployment.uid) if not each.metadata.deleting]
     todo = plan(deployment, sets, timestamp(ctx.clock.now()))

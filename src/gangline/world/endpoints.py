@@ -16,10 +16,10 @@ from gangline.api.meta import Raw
 from gangline.api.selectors import equals
 from gangline.runtime import Again, Context, Controller, Key, Reader, Watch, itself, key_of, owner
 from gangline.world.life import FINAL
-from gangline.world.replicas import is_ready, suffix
+from gangline.world.replicas import BY_LABEL, by_label, found_by, is_ready, suffix
 from gangline.world.writes import create_quietly, delete_quietly
 
-BY_LABEL, BY_NAMESPACE = "label", "namespace"
+BY_NAMESPACE = "namespace"
 MANAGED_BY = "endpointslice.kubernetes.io/managed-by"
 MANAGER = "endpointslice-controller.k8s.io"
 SERVICE_NAME = "kubernetes.io/service-name"
@@ -32,15 +32,9 @@ Ports: TypeAlias = tuple[tuple[str, int, str], ...]
 # --- thinking ----------------------------------------------------------------------------------------------------------
 
 
-def by_label(pod: Pod) -> list[str]:
-    return [f"{pod.namespace}/{key}={value}" for key, value in pod.labels.items()]
-
-
 def chosen(service: Service, read: Reader) -> list[Pod]:
     """The pods of a Service that have an address, by name."""
-    buckets = [read.by(POD, BY_LABEL, f"{service.namespace}/{key}={value}") for key, value in service.spec.selector.items()]
-    selector = equals(service.spec.selector)
-    found = [pod for pod in min(buckets, key=len, default=[]) if selector.matches(pod.labels)]
+    found = found_by(service.spec.selector, service.namespace, POD, read)
     return sorted((pod for pod in found if pod.status.pod_ip and pod.status.phase not in FINAL), key=lambda pod: pod.name)
 
 

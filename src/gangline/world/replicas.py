@@ -7,15 +7,19 @@ is told that it exists, so nothing is made twice. Pure.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from copy import deepcopy
-from typing import Any
+from typing import Any, TypeVar
 
 from gangline.api.core import Pod
 from gangline.api.kinds import Kind, reference
-from gangline.api.meta import Object, Raw, condition
+from gangline.api.meta import LabelSelector, Object, Raw, condition
+from gangline.api.selectors import equals, from_selector
+from gangline.runtime import Reader
 from gangline.runtime.clock import seconds_of
 
+T = TypeVar("T", bound=Object)
+BY_LABEL = "label"
 LETTERS = "bcdfghjklmnpqrstvwxz2456789"
 LONGEST_BASE = 57
 DELETION_COST = "controller.kubernetes.io/pod-deletion-cost"
@@ -53,6 +57,26 @@ def pod_from(template: Raw, kind: Kind[Any], owner: Object, name: str, labels: d
     if annotations:
         meta["annotations"] = (meta.get("annotations") or {}) | annotations
     return {"metadata": meta, "spec": deepcopy(template.get("spec") or {})}
+
+
+def orphans(selector: LabelSelector | None, objects: Iterable[T]) -> list[T]:
+    """What a selector finds among objects that nobody controls."""
+    if selector is None or not (selector.match_labels or selector.match_expressions):
+        return []
+    matches = from_selector(selector).matches
+    return [each for each in objects if each.metadata.controller is None and not each.metadata.deleting and matches(each.labels)]
+
+
+def by_label(obj: Object) -> list[str]:
+    """Index of objects by namespace and label."""
+    return [f"{obj.namespace}/{key}={value}" for key, value in obj.labels.items()]
+
+
+def found_by(labels: Mapping[str, str], namespace: str, kind: Kind[T], read: Reader) -> list[T]:
+    """Objects of a namespace that carry all these labels, by way of the index."""
+    buckets = [read.by(kind, BY_LABEL, f"{namespace}/{key}={value}") for key, value in labels.items()]
+    matches = equals(labels).matches
+    return [each for each in min(buckets, key=len, default=[]) if matches(each.labels)]
 
 
 def active(pod: Pod) -> bool:

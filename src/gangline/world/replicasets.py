@@ -13,8 +13,19 @@ from gangline.api.core import Pod
 from gangline.api.kinds import POD, REPLICA_SET
 from gangline.api.meta import Raw
 from gangline.runtime import Again, Context, Controller, Key, Watch, itself, owner
-from gangline.world.replicas import active, available_at, by_worth, fresh_names, is_ready, pod_from
-from gangline.world.writes import create_pods, delete_pods
+from gangline.world.replicas import (
+    BY_LABEL,
+    active,
+    available_at,
+    by_label,
+    by_worth,
+    found_by,
+    fresh_names,
+    is_ready,
+    orphans,
+    pod_from,
+)
+from gangline.world.writes import adopt, create_pods, delete_pods
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +63,11 @@ async def reconcile(ctx: Context, key: Key) -> Again | None:
     replicas = ctx.read.get(REPLICA_SET, key.name, key.namespace)
     if replicas is None or replicas.metadata.deleting:
         return None
+    selector = replicas.spec.selector
+    strays = orphans(selector, found_by(selector.match_labels, key.namespace, POD, ctx.read)) if selector else []
+    if strays:
+        await adopt(ctx, REPLICA_SET, replicas, POD, strays)
+        return None
     now = ctx.clock.now()
     todo = plan(replicas, ctx.read.owned(POD, replicas.uid), now)
     await create_pods(ctx, REPLICA_SET, replicas, todo.create)
@@ -62,4 +78,5 @@ async def reconcile(ctx: Context, key: Key) -> Again | None:
 
 
 def replicasets() -> Controller:
-    return Controller("replicasets", reconcile, watches=(Watch(REPLICA_SET, itself), Watch(POD, owner(REPLICA_SET))))
+    return Controller("replicasets", reconcile, watches=(Watch(REPLICA_SET, itself), Watch(POD, owner(REPLICA_SET))),
+                      indexes=((POD, BY_LABEL, by_label),))

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from gangline.api.core import Pod
-from gangline.api.kinds import POD, Kind
-from gangline.api.meta import Object, Raw
+from gangline.api.kinds import POD, Kind, reference
+from gangline.api.meta import Object, Raw, as_raw
 from gangline.errors import AlreadyExists, ApiError, NotFound
 from gangline.runtime import Context
 
@@ -53,6 +53,14 @@ async def delete_pods(ctx: Context, kind: Kind[Any], owner: Object, pods: Iterab
             ctx.events.tell(kind, owner, "SuccessfulDelete", f"Deleted pod: {pod.name}")
 
     await asyncio.gather(*(one(pod) for pod in pods))
+
+
+async def adopt(ctx: Context, kind: Kind[Any], owner: Object, child_kind: Kind[Any], children: Iterable[Object]) -> None:
+    """Take on objects that nobody controls."""
+    for child in children:
+        owners = [as_raw(each) for each in child.metadata.owner_references] + [reference(kind, owner)]
+        guard = {"uid": child.uid, "resourceVersion": child.metadata.resource_version}
+        await ctx.client.patch(child_kind, child.name, child.namespace, {"metadata": guard | {"ownerReferences": owners}})
 
 
 def merged(conditions: Iterable[Raw], wanted: Iterable[tuple[str, str, str, str]], now: str) -> list[Raw]:
