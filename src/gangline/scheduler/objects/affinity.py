@@ -7,7 +7,6 @@ needs a namespace object.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 from gangline.api import core
 from gangline.api.meta import Raw
@@ -98,12 +97,3 @@ def tolerations(given: Iterable[core.Toleration]) -> tuple[Toleration, ...]:
 
 def taints(given: Iterable[core.Taint]) -> tuple[Taint, ...]:
     return tuple(Taint(t.key, t.effect, t.value) for t in given)
-
-
-def as_text(value: Any) -> str:
-    """Plain data as text that does not depend on the order of keys."""
-    if isinstance(value, Mapping):
-        return "{" + ",".join(f"{key}:{as_text(value[key])}" for key in sorted(value)) + "}"
-    if isinstance(value, list | tuple):
-        return "[" + ",".join(as_text(each) for each in value) + "]"
-    return str(value)

@@ -11,6 +11,8 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Literal, cast
 
+import msgspec
+
 from gangline.api import kai, names
 from gangline.api.core import Container, Pod
 from gangline.api.meta import Raw
@@ -177,6 +179,8 @@ def _volume_maps(volume: Raw) -> list[Raw]:
 
 def claim_references(pod: Pod, claims: Iterable[Raw]) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
     """Claims that exist, references without a claim, and which of the claims were made from a template."""
+    if not pod.spec.resource_claims:
+        return (), (), ()
     existing = {str((claim.get("metadata") or {}).get("name")) for claim in claims}
     named = requests.claim_names(pod)
     found, missing, made = [], [], []
@@ -237,7 +241,7 @@ def signature(pod: Pod) -> str:
         spec.topology_spread_constraints,
         [port.get("hostPort") or 0 for container in every_container(pod) for port in container.ports],
     ]
-    return hashlib.sha256(affinity.as_text(demands).encode()).hexdigest()
+    return hashlib.sha256(msgspec.json.encode(demands, order="deterministic")).hexdigest()
 
 
 def _storage(volume: Raw) -> Raw:
