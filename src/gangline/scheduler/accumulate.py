@@ -6,7 +6,7 @@ Victims already recorded by a smaller solution are passed over. A state is worth
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
@@ -14,7 +14,7 @@ from .model.gang import Gang
 from .model.node import NodeList
 from .model.status import ACTIVE_ALLOCATED, Status
 from .model.task import Task
-from .order import GangQueue, tasks_to_evict
+from .order import GangQueue
 from .screens import screens_for
 
 if TYPE_CHECKING:
@@ -74,6 +74,44 @@ class Screen(Protocol):
     def holds(self) -> bool: ...
 
 
+class VictimStream:
+    """The steps of victims in victim order, computed once for all probes of a search.
+
+    Up to the first gang that gives up only a part of itself (and so goes back into the queue) every probe sees the same steps; from there on each
+    probe walks a queue of its own."""
+
+    def __init__(self, session: Session, make: Callable[[], GangQueue]) -> None:
+        self._session = session
+        self._make = make
+        self._queue = make()
+        self._steps: list[Batch] = []
+        self._split = False
+
+    def step(self, place: int) -> Batch | None:
+        """The step at this place; None when there is no further one that all probes share."""
+        if place < len(self._steps):
+            return self._steps[place]
+        if self._split or not self._queue:
+            return None
+        gang = self._queue.pop()
+        taken, more = self._session.steps_of(gang)
+        if more:
+            self._split = True
+            return None
+        batch = Batch(gang.original, tuple(taken))
+        self._steps.append(batch)
+        return batch
+
+    def fork(self, place: int) -> GangQueue:
+        """A queue of one's own from which so many steps were taken; empty when the shared one simply ended."""
+        if not self._split:
+            return GangQueue(self._session, victims=True)
+        queue = self._make()
+        for _ in range(place):
+            queue.pop()
+        return queue
+
+
 @dataclass(slots=True, eq=False)
 class Accumulation:
     """The state of one probe. `states()` yields once for each state that passes every screen, beginning with no potential victims."""
@@ -81,12 +119,13 @@ class Accumulation:
     session: Session
     preemptor: Gang
     recorded: Sequence[Batch]
-    queue: GangQueue
+    stream: VictimStream
     nodes: NodeList
     potential: list[Batch] = field(default_factory=list)
     pending: list[Task] = field(default_factory=list)
-    by_node: dict[str, dict[str, None]] = field(default_factory=dict)
-    by_gang: dict[str, list[Batch]] = field(default_factory=dict)
+    _by_node: dict[str, dict[str, None]] = field(default_factory=dict)
+    _by_gang: dict[str, list[Batch]] = field(default_factory=dict)
+    _indexed: int = 0
     _screens: list[Screen] = field(default_factory=list)
     _known: set[str] = field(default_factory=set)
 
@@ -95,9 +134,23 @@ class Accumulation:
             return
         if self._passes():
             yield
-        while self.queue:
-            if self._grow() and self._passes():
-                yield
+        place = 0
+        while (batch := self.stream.step(place)) is not None:
+            place += 1
+            if not self._is_known(batch.tasks):
+                self._add(batch)
+                if self._passes():
+                    yield
+        yield from self._alone(self.stream.fork(place))
+
+    def _alone(self, queue: GangQueue) -> Iterator[None]:
+        """From where a gang gives up only a part of itself."""
+        while queue:
+            batch = self._take(queue)
+            if batch is not None:
+                self._add(batch)
+                if self._passes():
+                    yield
 
     def _begin(self) -> bool:
         self.pending = list(self.session.wanted(self.preemptor, simulation=True))
@@ -106,36 +159,35 @@ class Accumulation:
         self._screens = screens_for(self.session, self.preemptor, self.pending, self.nodes)
         for batch in self.recorded:
             self._known.update(task.uid for task in batch.tasks)
-            self.by_gang.setdefault(batch.gang.uid, []).append(batch)
+            self._by_gang.setdefault(batch.gang.uid, []).append(batch)
             self._tell(batch.tasks)
         return True
 
     def _passes(self) -> bool:
-        return all(screen.holds() for screen in self._screens)
+        return all([screen.holds() for screen in self._screens])
 
-    def _grow(self) -> bool:
-        """Take one more step of victims; False when it was only recorded ones."""
-        session = self.session
-        gang = self.queue.pop()
-        taken, more = tasks_to_evict(gang, session.member_key, session.task_key)
-        if any(task.uid in self._known for task in taken):
-            self._put_back(gang, [task for task in gang.tasks.values() if task.uid not in self._known])
-            return False
+    def _is_known(self, tasks: Iterable[Task]) -> bool:
+        known = self._known
+        return bool(known) and any(task.uid in known for task in tasks)
+
+    def _take(self, queue: GangQueue) -> Batch | None:
+        """The next step of victims from this queue; None when it was only recorded ones. What is left of the gang goes back."""
+        gang = queue.pop()
+        taken, more = self.session.steps_of(gang)
+        if self._is_known(taken):
+            self._put_back(queue, gang, [task for task in gang.tasks.values() if task.uid not in self._known])
+            return None
         if more:
             gone = {task.uid for task in taken}
-            self._put_back(gang, [task for task in gang.tasks.values() if task.uid not in gone])
-        self._add(Batch(gang.original, tuple(taken)))
-        return True
+            self._put_back(queue, gang, [task for task in gang.tasks.values() if task.uid not in gone])
+        return Batch(gang.original, tuple(taken))
 
-    def _put_back(self, gang: Gang, tasks: list[Task]) -> None:
+    def _put_back(self, queue: GangQueue, gang: Gang, tasks: list[Task]) -> None:
         if any(task.status & ACTIVE_ALLOCATED for task in tasks):
-            self.queue.push(gang.with_tasks(tasks))
+            queue.push(gang.with_tasks(tasks))
 
     def _add(self, batch: Batch) -> None:
         self.potential.append(batch)
-        self.by_gang.setdefault(batch.gang.uid, []).append(batch)
-        for task in batch.tasks:
-            self.by_node.setdefault(task.node, {})[batch.gang.uid] = None
         self._tell(batch.tasks)
 
     def _tell(self, tasks: Iterable[Task]) -> None:
@@ -143,6 +195,19 @@ class Accumulation:
             if task.node:
                 for screen in self._screens:
                     screen.add(task)
+
+    def _index(self) -> None:
+        for batch in self.potential[self._indexed:]:
+            uid = batch.gang.uid
+            self._by_gang.setdefault(uid, []).append(batch)
+            for task in batch.tasks:
+                self._by_node.setdefault(task.node, {})[uid] = None
+        self._indexed = len(self.potential)
+
+    def batches_on(self, node: str) -> list[Batch]:
+        """All steps so far, recorded ones included, of the gangs of which a potential victim is on this node."""
+        self._index()
+        return [batch for uid in self._by_node.get(node, ()) for batch in self._by_gang[uid]]
 
     def scenario(self, potential: Sequence[Batch]) -> Scenario:
         return Scenario(self.preemptor, self.pending, self.recorded, potential)

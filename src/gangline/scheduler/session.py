@@ -23,7 +23,7 @@ from .model.queue import Amount, Queue
 from .model.resources import GPU, Vector, summed
 from .model.task import Task
 from .lists import GangLists
-from .order import held_by, tasks_to_allocate
+from .order import held_by, tasks_to_allocate, tasks_to_evict
 from .plugins import plugin_class
 from .refusals import GangRefusals, summary
 from .settings import Settings
@@ -158,6 +158,14 @@ class Session:
         if memory and self.min_gpu_memory:
             total = (*total[:GPU], total[GPU] + memory / self.min_gpu_memory, *total[GPU + 1:])
         return total
+
+    def steps_of(self, gang: Gang) -> tuple[list[Task], bool]:
+        """The next step of victims of this gang and whether more remain (see `order.tasks_to_evict`), kept until a status changes."""
+        cached = gang.step
+        if cached is None or cached[0] != gang.original.version:
+            cached = gang.step = (gang.original.version, tasks_to_evict(gang, self.member_key, self.task_key))
+        found: tuple[list[Task], bool] = cached[1]
+        return found
 
     def held(self, gang: Gang) -> Amount:
         """What the gang holds, kept until a status changes."""

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from .accumulate import Accumulation, Batch, Scenario
+from .accumulate import Accumulation, Batch, Scenario, VictimStream
 from .model.gang import Gang, Group
 from .model.node import Node, NodeList
 from .model.status import ACTIVE_ALLOCATED, Status
@@ -68,6 +68,7 @@ class Search:
         self._plan = plan
         self._tasks = list(session.wanted(gang, simulation=True))
         self._feasible = self._feasible_nodes()
+        self._stream = VictimStream(session, plan.victims)
         self._recorded: list[Batch] = []
         self._tried: set[tuple[frozenset[str], frozenset[str], frozenset[str]]] = set()
 
@@ -114,7 +115,7 @@ class Search:
         session = self._session
         view = partial(self._gang, self._tasks[:size])
         known = [task for batch in self._recorded for task in batch.tasks]
-        state = Accumulation(session, view, self._recorded, self._plan.victims(), self._nodes_with(known))
+        state = Accumulation(session, view, self._recorded, self._stream, self._nodes_with(known))
         bound: Bound | None = None
         for scenario in generate(state):
             if bound is None:

@@ -131,7 +131,7 @@ class Gang:
 
     __slots__ = (
         "created", "held", "invalid", "last_eviction", "last_start", "name", "namespace", "order_key", "original", "pod_sets",
-        "preemptible", "priority", "problems", "queue", "record", "root", "signature_key", "stale", "stale_since", "tasks",
+        "preemptible", "priority", "problems", "queue", "record", "root", "signature_key", "stale", "stale_since", "step", "tasks",
         "uid", "version", "wanted",
     )
 
@@ -158,6 +158,7 @@ class Gang:
         self.wanted: tuple[Any, Any] | None = None
         self.signature_key: tuple[int, str] | None = None
         self.held: tuple[int, Any] | None = None
+        self.step: tuple[int, Any] | None = None
         self.original: Gang = self
 
     @property
@@ -237,7 +238,7 @@ class Gang:
         view.root = _copy_tree(self.root, None)
         view.pod_sets = {leaf.name: leaf for leaf in view.root.pod_sets()}
         view.tasks, view.invalid = {}, {}
-        view.order_key = view.wanted = view.signature_key = view.held = None
+        view.order_key = view.wanted = view.signature_key = view.held = view.step = None
         for task in tasks:
             view.tasks[task.uid] = task
             leaf = view.pod_sets[task.pod_set.name if task.pod_set else DEFAULT_POD_SET]

@@ -26,7 +26,11 @@ ZoneShare = tuple[int, tuple[tuple[str, float], ...]]
 
 def gpus_of(request: GpuRequest) -> float:
     """Whole and fractional devices asked for, to the hundredth; GPU memory, MIG and DRA count 0 here."""
-    return plain(half_up(request.portion * 100) * request.count / 100)
+    return _hundredths(request.portion, request.count)
+
+
+def _hundredths(portion: float, count: int) -> float:
+    return plain(half_up(portion * 100) * count / 100)
 
 
 def share_of(memory: int, gpu_memory: int) -> float:
@@ -120,7 +124,10 @@ class Task:
 
     @property
     def accepted_gpus(self) -> float:
-        return plain(half_up(self.accepted_portion * 100) * self.gpu.count / 100) if self.accepted is not None else 0
+        """Whole and fractional devices that the task was given, to the hundredth."""
+        if self.accepted is None:
+            return 0
+        return self.gpus if self.accepted_portion == self.gpu.portion else _hundredths(self.accepted_portion, self.gpu.count)
 
     def allocatable(self, simulation: bool) -> bool:
         """Whether an attempt may place this task: waiting, or (in a simulation) evicted by it."""
@@ -141,7 +148,7 @@ class Task:
         self.accepted_portion, self.accepted_memory = portion, memory
         if gpu.memory:
             given = list(self.request)
-            given[GPU] = plain(half_up(portion * 100) * gpu.count / 100) + dra_gpus(gpu)
+            given[GPU] = _hundredths(portion, gpu.count) + dra_gpus(gpu)
             self.accepted = tuple(given)
         else:
             self.accepted = self.request

@@ -35,7 +35,7 @@ class NodeLocalGreedy:
         latest = state.potential[-1].gang
         seen: set[frozenset[str]] = set()
         for node in sorted({task.node for task in latest.tasks.values()}):
-            potential = [batch for uid in state.by_node.get(node, ()) for batch in state.by_gang[uid]]
+            potential = state.batches_on(node)
             uids = frozenset(task.uid for batch in potential for task in batch.tasks)
             if uids and uids not in seen:
                 seen.add(uids)
