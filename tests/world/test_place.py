@@ -97,3 +97,42 @@ def test_no_node_is_ever_given_more_than_it_has(gangs: list[tuple[int, int]], si
         assert len({isinstance(each, Refused) for each in answers}) == 1
     for spot in on.spots.values():
         assert spot.used.get("nvidia.com/gpu", 0) <= spot.offers["nvidia.com/gpu"]
+
+
+def zoned(name: str, zone: str) -> Node:
+    return node(name, labels={"zone": zone})
+
+
+def near(kind: str, key: str = "zone") -> dict[str, Any]:
+    return {kind: {"requiredDuringSchedulingIgnoredDuringExecution": [
+        {"topologyKey": key, "labelSelector": {"matchLabels": {"app": "db"}}}]}}
+
+
+def db(name: str, **spec: Any) -> Pod:
+    return pod(name, labels={"app": "db"}, spec=spec)
+
+
+def test_pods_that_keep_apart_get_a_zone_each_and_the_third_waits() -> None:
+    on = board(zoned("a", "x"), zoned("b", "y"), zoned("c", "x"))
+    apart = [db(f"p{number}", affinity=near("podAntiAffinity")) for number in range(3)]
+    assert place(on, *apart) == ["a", "b", "0/3 nodes are available: 3 node(s) didn't match pod anti-affinity rules."]
+
+
+def test_a_pod_is_kept_away_by_one_that_wants_to_be_alone() -> None:
+    on = board(zoned("a", "x"))
+    assert place(on, db("alone", affinity=near("podAntiAffinity"))) == ["a"]
+    assert place(on, db("other")) == ["0/1 nodes are available: 1 node(s) didn't satisfy existing pods anti-affinity rules."]
+    assert place(on, pod("stranger", labels={"app": "web"})) == ["a"]
+
+
+def test_pods_that_want_to_be_together_begin_anywhere_and_follow_the_first() -> None:
+    on = board(zoned("a", "x"), zoned("b", "y"), zoned("c", "x"))
+    assert place(on, *(db(f"p{number}", affinity=near("podAffinity")) for number in range(3))) == ["a", "c", "a"]
+    assert place(board(zoned("a", "x")), pod("lonely", spec={"affinity": near("podAffinity")})) == [
+        "0/1 nodes are available: 1 node(s) didn't match pod affinity rules."]
+
+
+def test_pods_that_spread_fill_zones_evenly() -> None:
+    on = board(zoned("a", "x"), zoned("b", "y"), node("none"))
+    spread = [{"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule", "labelSelector": {"matchLabels": {"app": "db"}}}]
+    assert place(on, *(db(f"p{number}", topologySpreadConstraints=spread) for number in range(4))) == ["a", "b", "a", "b"]

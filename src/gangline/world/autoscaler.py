@@ -18,7 +18,6 @@ from gangline.api.core import Node, Pod
 from gangline.api.kinds import NODE, POD
 from gangline.api.meta import condition
 from gangline.errors import ApiError, NotFound
-from gangline.rules.requests import pod_amounts
 from gangline.runtime import Cache, Context, Service
 from gangline.runtime.clock import timestamp
 from gangline.world.heart import register
@@ -70,7 +69,7 @@ def wishes(nodes: Sequence[Node], coming: Sequence[Node], bound: Iterable[Pod], 
     for node in (*nodes, *coming):
         board.put_node(node)
     for pod in bound:
-        board.hold(pod.uid, pod.spec.node_name, pod_amounts(pod))
+        board.hold(pod, pod.spec.node_name)
     added: list[tuple[Growth, int]] = []
     for pod in by_turn(waiting):
         if _fits(board, pod):

@@ -135,7 +135,7 @@ class Room:
 
     def _hold(self, pod: Pod) -> None:
         self.uids[key_of(pod)] = pod.uid
-        self.board.hold(pod.uid, pod.spec.node_name, pod_amounts(pod))
+        self.board.hold(pod, pod.spec.node_name)
 
     def leave(self, key: Key) -> None:
         uid = self.uids.pop(key, None)

@@ -16,6 +16,7 @@ from gangline.api.core import Node, Pod, Taint, Toleration
 from gangline.api.meta import Raw, condition
 from gangline.api.selectors import Requirement
 from gangline.rules.requests import amounts_of, pod_amounts
+from gangline.world.near import Crowd
 
 Amounts: TypeAlias = Mapping[str, float]
 Shape: TypeAlias = tuple[tuple[tuple[str, float], ...], str]
@@ -99,12 +100,17 @@ class Board:
 
     spots: dict[str, Spot] = field(default_factory=dict)
     held: dict[str, tuple[str, Amounts]] = field(default_factory=dict)
+    crowd: Crowd = field(default_factory=Crowd)
     version: int = 0
 
     def put_node(self, node: Node) -> None:
         before = self.spots.get(node.name)
         self.spots[node.name] = Spot(node, amounts_of(node.status.allocatable), before.used if before else self._used(node.name))
         self.version += 1
+
+    @property
+    def nodes(self) -> dict[str, Node]:
+        return {name: spot.node for name, spot in self.spots.items()}
 
     def drop_node(self, name: str) -> None:
         self.spots.pop(name, None)
@@ -116,17 +122,21 @@ class Board:
                 used[resource] = used.get(resource, 0.0) + amount
         return used
 
-    def hold(self, uid: str, node: str, needs: Amounts) -> None:
-        if uid in self.held:
-            if self.held[uid][0] == node:
+    def hold(self, pod: Pod, node: str) -> None:
+        """The pod takes its room on the node, once."""
+        if pod.uid in self.held:
+            if self.held[pod.uid][0] == node:
                 return
-            self.free(uid)
-        self.held[uid] = (node, needs)
+            self.free(pod.uid)
+        needs = pod_amounts(pod)
+        self.held[pod.uid] = (node, needs)
+        self.crowd.add(pod, node)
         if node in self.spots:
             self.spots[node].add(needs, +1)
 
     def free(self, uid: str) -> None:
         node, needs = self.held.pop(uid, ("", {}))
+        self.crowd.remove(uid)
         if node in self.spots:
             self.spots[node].add(needs, -1)
             self.version += 1
@@ -185,7 +195,7 @@ class Round:
             if node is None:
                 failed.append(pod)
                 continue
-            self.board.hold(pod.uid, node, pod_amounts(pod))
+            self.board.hold(pod, node)
             placed.append(Bind(pod, node))
         if len(placed) >= unit.least:
             return [*placed, *(Refused(pod, self.explain(pod)) for pod in failed)]
@@ -195,6 +205,8 @@ class Round:
 
     def _find(self, pod: Pod) -> str | None:
         needs, shape = pod_amounts(pod), shape_of(pod)
+        if self.board.crowd.concerns(pod):
+            return self._find_among_others(pod, needs)
         heap = self.heaps.get(shape)
         if heap is None:
             heap = self.heaps[shape] = self._candidates(pod, needs)
@@ -206,6 +218,15 @@ class Round:
             elif (now := spot.load(needs)) != load:
                 heapq.heapreplace(heap, (now, name))
             else:
+                return name
+        return None
+
+    def _find_among_others(self, pod: Pod, needs: Amounts) -> str | None:
+        """Other pods matter: every node is asked, the least used first."""
+        nodes = self.board.nodes
+        for _, name in sorted(self._candidates(pod, needs)):
+            spot = self.board.spots[name]
+            if not spot.lacks(needs) and not self.board.crowd.objection(pod, spot.node, nodes):
                 return name
         return None
 
@@ -229,11 +250,12 @@ class Round:
 
     def explain(self, pod: Pod) -> str:
         """kube-scheduler's sentence: how many nodes, and what is wrong with how many of them."""
-        needs = pod_amounts(pod)
+        needs, nodes = pod_amounts(pod), self.board.nodes
         counts: dict[str, int] = {}
         for spot in self.board.spots.values():
             no = barred(pod, spot.node)
-            for reason in [no] if no else [_insufficient(name) for name in spot.lacks(needs)]:
+            reasons = [no] if no else [_insufficient(name) for name in spot.lacks(needs)]
+            for reason in reasons or [self.board.crowd.objection(pod, spot.node, nodes)]:
                 counts[reason] = counts.get(reason, 0) + 1
         total = len(self.board.spots)
         if not total:

@@ -18,11 +18,11 @@ from gangline.api.kinds import NODE, POD, PVC, WORKLOAD
 from gangline.api.meta import condition
 from gangline.client.wire import STRATEGIC_PATCH
 from gangline.errors import ApiError
-from gangline.rules.requests import pod_amounts
 from gangline.runtime import Cache, Context, Key, Service, key_of
 from gangline.runtime.clock import timestamp
 from gangline.world.discovery import discover
 from gangline.world.kubelet import volume_claims
+from gangline.world.near import cares
 from gangline.world.place import Answer, Bind, Board, Refused, Round, Unit, by_turn, gang_key, minimum
 
 log = logging.getLogger(__name__)
@@ -93,7 +93,7 @@ class Scheduler:
         if pod is None:
             return
         if after is not None and occupies(after):
-            self.board.hold(after.uid, after.spec.node_name, pod_amounts(after))
+            self.board.hold(after, after.spec.node_name)
             self.placed.setdefault(gang_key(after), {})[after.uid] = None
         elif pod.uid in self.board.held and (after is None or after.spec.node_name):
             self._release(pod)
@@ -119,7 +119,7 @@ class Scheduler:
         answers: list[Answer] = []
         for unit in self._units(ctx, by_turn(pod for pod in self.waiting.values() if pod.uid not in self.board.held)):
             version, members = self.board.version, tuple(pod.uid for pod in unit.pods)
-            if self._tried.get(unit.key) == (version, members):
+            if self._tried.get(unit.key) == (version, members) and not any(cares(pod) for pod in unit.pods):
                 continue
             found = look.place(unit)
             if any(isinstance(each, Refused) for each in found):
