@@ -1,7 +1,14 @@
-"""THE table of groupers: which one answers for which kind of top owner. Add a family with one file and one line here."""
+"""THE table of groupers: which one answers for which kind of top owner. Add a family with one file and one line here.
+
+Other packages add theirs through the entry point group `gangline.groupers`; a kind that is built in stays as it is.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import lru_cache
+
+from gangline import extend
 from gangline.api.meta import Raw
 from gangline.grouper.groupers import karta
 from gangline.grouper.groupers.base import BUILD, INFERENCE
@@ -20,6 +27,7 @@ from gangline.grouper.groupers.skip import Skip
 from gangline.grouper.look import Look
 
 DEFAULT: Grouper = Default()
+NONE_BY_NAME: Mapping[str, type[Grouper]] = {}
 
 
 def choose(owner: Raw, read: Look) -> Grouper:
@@ -62,12 +70,17 @@ GROUPERS: tuple[Grouper, ...] = (
     Skip(_choose_below),
 )
 
-_BY_KIND: dict[str, Grouper] = {kind: grouper for grouper in GROUPERS for kind in grouper.kinds}
+
+@lru_cache(maxsize=1)
+def by_kind() -> dict[str, Grouper]:
+    """Every grouper by the kinds it names."""
+    brought = [make() for make in extend.table("gangline.groupers", NONE_BY_NAME).values()]
+    return {kind: grouper for grouper in (*brought, *GROUPERS) for kind in grouper.kinds}
 
 
 def exact(api_version: str, kind: str) -> Grouper | None:
     """The grouper that names this very version of a kind."""
-    return _BY_KIND.get(f"{api_version} {kind}")
+    return by_kind().get(f"{api_version} {kind}")
 
 
 def find(api_version: str, kind: str) -> Grouper | None:
