@@ -1,23 +1,47 @@
-"""The scheduler as `gangline run scheduler` starts it."""
+"""The scheduler as `gangline run scheduler` starts it: its loop and, when asked for, the history of usage and its pages."""
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 from dataclasses import replace
 
 from gangline.runtime import Cache, Component, Context, Service
+from gangline.runtime.health import Endpoint
+from gangline.scheduler.history import History
 from gangline.scheduler.options import Options
+from gangline.scheduler.pages import pages
 from gangline.scheduler.service import Scheduler
 from gangline.scheduler.settings import Settings
+from gangline.scheduler.usage import UsageSettings
 
 
-def component(settings: Settings | None = None, *, period: float = 1.0, options: Options | None = None) -> Component:
+def component(settings: Settings | None = None, *, period: float = 1.0, options: Options | None = None,
+              usage: UsageSettings | None = None, plugin_port: int | None = None) -> Component:
+    """`plugin_port`: where the pages are served, on this machine only; None: nowhere."""
     told = options or Options(settings=settings or Settings(), period=period)
     scheduler = Scheduler(replace(told, settings=replace(told.settings, node_pool=told.pool_name)))
+    history = History(usage or UsageSettings())
 
     async def run(ctx: Context, cache: Cache) -> None:
+        endpoint = Endpoint(pages=pages(scheduler, ctx.client)) if plugin_port is not None else None
+        remembering = asyncio.create_task(_remember(history, scheduler, ctx, cache))
         try:
+            if endpoint is not None and plugin_port is not None:
+                await endpoint.open("127.0.0.1", plugin_port)
             await scheduler.run(ctx, cache)
         finally:
+            remembering.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await remembering
             await scheduler.stop()
+            history.close()
+            if endpoint is not None:
+                await endpoint.close()
 
     return Component("scheduler", services=(Service("scheduler", run, lambda: scheduler.idle, scheduler.prepare),))
+
+
+async def _remember(history: History, scheduler: Scheduler, ctx: Context, cache: Cache) -> None:
+    await scheduler.started.wait()
+    await history.run(ctx, cache, scheduler.feed.usage_changed)

@@ -12,6 +12,7 @@ import asyncio
 import logging
 import uuid
 from collections.abc import Callable
+from typing import TypeVar
 
 from gangline.api.core import Node, Pod
 from gangline.api.kai import BindRequest
@@ -34,6 +35,7 @@ from gangline.scheduler.verdict import Verdict
 from gangline.scheduler.writing import Writer
 
 log = logging.getLogger(__name__)
+R = TypeVar("R")
 LONGEST_PAUSE = 30.0
 EXPLAINED_AT_ONCE = 64
 
@@ -52,7 +54,8 @@ class Scheduler:
         self._alarm: asyncio.Task[None] | None = None
         self._verdicts: dict[str, Verdict] = {}
         self._explained: dict[str, int] = {}
-        self._ready = False
+        self.started = asyncio.Event()
+        self._model = asyncio.Lock()
 
     def prepare(self, cache: Cache) -> None:
         Feed.prepare(cache, self.options)
@@ -84,7 +87,7 @@ class Scheduler:
         self.feed.start()
         cache.informer(BIND_REQUEST).on_change(self._request_changed)
         cache.informer(NODE).on_change(self._node_changed)
-        self._ready = True
+        self.started.set()
 
     def _begin_anew(self) -> None:
         self.cluster = Cluster()
@@ -93,25 +96,38 @@ class Scheduler:
     @property
     def idle(self) -> bool:
         """No event pending, no cycle running, all writes done."""
-        return self._ready and not self._wake.is_set() and not self._thinking and not self.feed.pending and self.writer.idle
+        return self.started.is_set() and not self._wake.is_set() and not self._thinking and not self.feed.pending and self.writer.idle
+
+    @property
+    def now(self) -> float:
+        return self._ctx.clock.now()
+
+    async def between_cycles(self, look: Callable[[], R]) -> R:
+        """Look at the model while no cycle runs."""
+        async with self._model:
+            return await asyncio.to_thread(look)
 
     # --- a cycle -----------------------------------------------------------------------------------------------------
 
     async def _cycle(self) -> None:
         self._thinking = True
         try:
-            self._wake.clear()
-            now = self._ctx.clock.now()
-            changes = self.feed.gather(now)
-            thought = await asyncio.to_thread(think, self.cluster, changes, self.options.settings, now, self._fresh)
-            self.cycles += 1
-            self.last = thought
-            metrics.note_cycle(thought)
-            self._act(thought)
-            await self._explain(thought, now)
-            self._set_alarm(thought.deadline, now)
+            async with self._model:
+                await self._think()
         finally:
             self._thinking = False
+
+    async def _think(self) -> None:
+        self._wake.clear()
+        now = self._ctx.clock.now()
+        changes = self.feed.gather(now)
+        thought = await asyncio.to_thread(think, self.cluster, changes, self.options.settings, now, self._fresh)
+        self.cycles += 1
+        self.last = thought
+        metrics.note_cycle(thought)
+        self._act(thought)
+        await self._explain(thought, now)
+        self._set_alarm(thought.deadline, now)
 
     def _act(self, thought: Thought) -> None:
         for unread in thought.unread:
@@ -298,6 +314,6 @@ class Scheduler:
     async def stop(self) -> None:
         if self._alarm is not None:
             self._alarm.cancel()
-        if self._ready:
+        if self.started.is_set():
             await self.writer.stop()
 

@@ -1,0 +1,90 @@
+"""Upstream's command line and config.yaml → our options, unchanged.
+
+The operator of a cluster may pass the same flags (a SchedulingShard's `args`) and the same mounted file as to
+kai-scheduler. An unknown flag is refused with the known ones; flags that only concern Go are accepted and do nothing,
+and are named here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from gangline.errors import ConfigError
+from gangline.rules.times import duration
+from gangline.scheduler.options import Options
+from gangline.scheduler.settings import read_config
+from gangline.scheduler.usage import UsageSettings, read_usage
+
+WITHOUT_MEANING = ("version", "enable-profiler", "profiler-port", "pyroscope-address", "pyroscope-mutex-profiler-rate",
+                   "pyroscope-block-profiler-rate", "v", "log-json", "log-flush-frequency", "qps", "burst",
+                   "num-of-status-recording-workers", "metrics-namespace")
+STEPS_PER_SECOND = 200
+"""Search budgets are times upstream and steps here: a step is one what-if simulation."""
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """Everything a scheduler is started with."""
+
+    options: Options
+    namespace: str = "kai-scheduler"
+    listen: str = ":8080"
+    plugin_port: int = 8081
+    leader_elect: bool = True
+    usage: UsageSettings = field(default_factory=UsageSettings)
+
+
+def _truth(text: str) -> bool:
+    if text.lower() not in ("true", "false", "1", "0", ""):
+        raise ValueError(f"{text!r} is neither true nor false")
+    return text.lower() in ("true", "1", "")
+
+
+OPTIONS: dict[str, tuple[str, Callable[[str], Any]]] = {
+    "scheduler-name": ("scheduler_name", str), "nodepool-label-key": ("node_pool_key", str), "partition-label-value": ("node_pool", str),
+    "schedule-period": ("period", duration), "stuck-in-releasing-threshold": ("stuck_releasing", duration),
+    "resource-reservation-app-label": ("reservation_app", str), "restrict-node-scheduling": ("restrict_nodes", _truth),
+    "cpu-worker-node-label-key": ("cpu_worker_label", str), "gpu-worker-node-label-key": ("gpu_worker_label", str),
+    "mig-worker-node-label-key": ("mig_worker_label", str), "update-pod-eviction-condition": ("tell_disruption", _truth)}
+SETTINGS: dict[str, tuple[str, Callable[[str], Any]]] = {
+    "queue-label-key": ("queue_label", str), "max-consolidation-preemptees": ("max_consolidation_victims", int),
+    "detailed-fit-errors": ("detailed_refusals", _truth), "schedule-csi-storage": ("csi_storage", _truth),
+    "use-scheduling-signatures": ("signatures", _truth), "full-hierarchy-fairness": ("full_hierarchy", _truth),
+    "allow-consolidating-reclaim": ("consolidating_reclaim", _truth), "default-staleness-grace-period": ("staleness_grace", duration),
+    "restrict-node-scheduling": ("restrict_nodes", _truth)}
+OTHERS: dict[str, tuple[str, Callable[[str], Any]]] = {
+    "namespace": ("namespace", str), "listen-address": ("listen", str), "plugin-server-port": ("plugin_port", int),
+    "leader-elect": ("leader_elect", _truth)}
+KNOWN = (*OPTIONS, *SETTINGS, *OTHERS, "scheduler-conf", *WITHOUT_MEANING)
+
+
+def read_flags(flags: Mapping[str, str], config: Mapping[str, Any] | None = None) -> Started:
+    """Flags without their dashes, and the parsed config.yaml."""
+    unknown = sorted(set(flags) - set(KNOWN))
+    if unknown:
+        raise ConfigError(f"the scheduler has no flag --{', --'.join(unknown)}; it knows --{', --'.join(sorted(set(KNOWN)))}")
+    settings = replace(read_config(config or {}), **_values(flags, SETTINGS), **_budgets(config or {}))
+    options = replace(Options(settings=settings), **_values(flags, OPTIONS))
+    usage = read_usage((config or {}).get("usageDBConfig") or {})
+    return replace(Started(options, usage=usage), **_values(flags, OTHERS))
+
+
+def _values(flags: Mapping[str, str], table: Mapping[str, tuple[str, Callable[[str], Any]]]) -> dict[str, Any]:
+    found = {}
+    for flag, (name, read) in table.items():
+        if flag in flags:
+            try:
+                found[name] = read(flags[flag])
+            except ValueError as error:
+                raise ConfigError(f"--{flag}={flags[flag]}: {error}") from error
+    return found
+
+
+def _budgets(config: Mapping[str, Any]) -> dict[str, Any]:
+    """`scenarioSearchBudgets`: the time of one action, as steps."""
+    given = (config.get("scenarioSearchBudgets") or {}).get("maxActionSearchDuration") or {}
+    if "default" not in given:
+        return {}
+    return {"search_steps": int(duration(str(given["default"])) * STEPS_PER_SECOND)}

@@ -1,0 +1,136 @@
+"""Upstream's flags and config.yaml, node pools, and what the scheduler answers over HTTP."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from gangline.api import names
+from gangline.api.kinds import BIND_REQUEST, NODE, POD_GROUP, QUEUE
+from gangline.binder.component import component as binder
+from gangline.controllers.component import pod_group_controller, queue_controller
+from gangline.errors import ConfigError
+from gangline.runtime import Component, ManualClock, Service
+from gangline.scheduler.component import component
+from gangline.scheduler.flags import read_flags
+from gangline.scheduler.options import Options
+from gangline.scheduler.pages import pages
+from gangline.scheduler.service import Scheduler
+from gangline.scheduler.settings import Settings
+from gangline.scheduler.snapshot import load, replay, unzipped
+from gangline.scheduler.usage import STORE, UsageSettings
+from stage import SPACE, Stage, stage
+
+
+def test_upstreams_flags_are_read_unchanged() -> None:
+    found = read_flags({"scheduler-name": "s", "partition-label-value": "blue", "schedule-period": "500ms", "v": "4",
+                        "default-staleness-grace-period": "-1s", "leader-elect": "false", "full-hierarchy-fairness": "false"})
+    assert (found.options.scheduler_name, found.options.selector) == ("s", "kai.scheduler/node-pool=blue")
+    assert (found.options.period, found.options.settings.staleness_grace, found.leader_elect) == (0.5, -1.0, False)
+    assert found.options.settings.full_hierarchy is False
+
+
+def test_the_mounted_configuration_is_read_unchanged() -> None:
+    found = read_flags({}, {"actions": "allocate, reclaim", "tiers": [{"plugins": [{"name": "predicates"}]}],
+                            "queueDepthPerAction": {"allocate": 7}, "usageDBConfig": {"clientType": "store"},
+                            "scenarioSearchBudgets": {"maxActionSearchDuration": {"default": "10s"}}})
+    settings = found.options.settings
+    assert (settings.actions, settings.queue_depth, settings.search_steps) == (("allocate", "reclaim"), {"allocate": 7}, 2000)
+    assert found.usage.source == STORE
+
+
+@pytest.mark.parametrize(("flags", "message"), [
+    ({"nonsense": "1"}, "the scheduler has no flag --nonsense; it knows --allow-consolidating-reclaim"),
+    ({"schedule-period": "soon"}, "--schedule-period=soon: 'soon' is not a duration"),
+    ({"leader-elect": "perhaps"}, "--leader-elect=perhaps: 'perhaps' is neither true nor false"),
+])
+def test_a_flag_that_makes_no_sense_is_refused(flags: dict[str, str], message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        read_flags(flags)
+
+
+def alone(scheduler: Scheduler) -> Component:
+    return Component("scheduler", services=(Service("scheduler", scheduler.run, lambda: scheduler.idle, scheduler.prepare),))
+
+
+async def test_a_snapshot_is_upstreams_form_and_decides_the_same_when_replayed() -> None:
+    scheduler = Scheduler(Options(period=0.01))
+    async with stage(alone(scheduler)) as here:
+        await here.node("n0")
+        await here.gang("g", 2, gpus=8)
+        await here.settles()
+        page = await pages(scheduler, here.client)["/get-snapshot"]()
+        assert page.headers["Content-Disposition"] == "attachment; filename=snapshot.zip"
+        document = unzipped(page.body)
+        assert [each["metadata"]["name"] for each in document["rawObjects"]["podGroups"]] == ["g"]
+        assert document["schedulerParams"]["schedulerName"] == "kai-scheduler"
+        (refused,) = replay(load(page.body)).refusals
+        assert refused.gang == f"{SPACE}/g"
+        await scheduler.stop()
+
+
+async def test_the_order_of_waiting_gangs_can_be_asked_for() -> None:
+    scheduler = Scheduler(Options(period=0.01))
+    async with stage(alone(scheduler)) as here:
+        await here.gang("low", 1, gpus=1, priorityClassName="train")
+        await here.gang("high", 1, gpus=1, priorityClassName="inference")
+        assert (await pages(scheduler, here.client)["/get-job-order"]()).status == 503 or scheduler.cycles
+        await here.settles()
+        order = json.loads((await pages(scheduler, here.client)["/get-job-order"]()).body)
+        assert order["global_order"] == [{"id": "work/high", "priority": 125}, {"id": "work/low", "priority": 50}]
+        assert order["queue_order"] == {names.DEFAULT_QUEUE: order["global_order"]}
+        await scheduler.stop()
+
+
+async def label(here: Stage, kind: object, name: str, pool: str | None, namespace: str = "") -> None:
+    await here.client.patch(kind, name, namespace, {"metadata": {"labels": {names.NODE_POOL: pool}}})  # type: ignore[arg-type]
+
+
+async def test_two_shards_use_their_own_nodes_queues_and_groups_only() -> None:
+    async with stage(binder()) as here:
+        for pool in ("", "blue"):
+            shard = component(options=Options(period=0.01, node_pool=pool))
+            await here.start(Component(f"scheduler{pool}", services=shard.services))
+        for name, pool in (("n0", None), ("n1", "blue")):
+            await here.node(name)
+            await label(here, NODE, name, pool)
+        await here.queue("blue-queue")
+        await label(here, QUEUE, "blue-queue", "blue")
+        await here.gang("g", 1, gpus=8)
+        await here.group("h", 1, "blue-queue")
+        await label(here, POD_GROUP, "h", "blue", SPACE)
+        await here.pod("h-0", "h", 8)
+        await here.settles()
+        assert await here.placed() == {"g-0": "n0", "h-0": "n1"}
+        request = await here.client.get(BIND_REQUEST, "h-0", SPACE)
+        assert request.labels[names.NODE_POOL] == "blue"
+        assert (await here.get_pod("h-0")).labels[names.NODE_POOL] == "blue"
+
+
+async def test_a_queue_that_used_much_yields_to_one_that_used_little() -> None:
+    clock = ManualClock()
+    usage = UsageSettings(source=STORE, window=3600, fetch=60)
+    shard = component(Settings(usage_k=1.0), period=0.0, usage=usage)
+    async with stage(shard, binder(), pod_group_controller(), queue_controller(), clock=clock) as here:
+        await here.node("n0")
+        for queue in ("greedy", "modest"):
+            await here.queue(queue)
+        await here.gang("old", 1, gpus=8, queue="greedy")
+        await here.settles()
+        await here.run("old-0")
+        for _ in range(30):
+            await here.settles()
+            clock.advance(60.01)
+        await here.settles()
+        for queue in ("greedy", "modest"):
+            for number in range(4):
+                await here.gang(f"{queue}-{number}", 1, gpus=2, queue=queue)
+        await here.settles()
+        await here.run("old-0", "Succeeded")
+        await here.settles()
+        clock.advance(60.01)
+        await here.settles()
+        placed = sorted(name.partition("-")[0] for name in await here.placed() if name != "old-0")
+        assert placed.count("modest") > placed.count("greedy")
+
