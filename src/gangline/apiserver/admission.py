@@ -52,19 +52,25 @@ class _Step:
 class Admission:
     def __init__(self) -> None:
         self._steps: dict[tuple[str, str, str], list[_Step]] = {}
+        self._found: dict[tuple[str, str, str, str], list[_Step]] = {}
         self.mutating_hook: Hook | None = None
         self.validating_hook: Hook | None = None
 
     def add(self, group: str, resource: str, operations: Iterable[str], *, mutate: Mutate | None = None,
             validate: Validate | None = None, name: str = "", subresources: tuple[str, ...] = ("",)) -> None:
         """Register functions for a resource ("*" for all). `subresources` names those it also sees; "" is the object itself."""
+        self._found.clear()
         for operation in operations:
             self._steps.setdefault((group, resource, operation), []).append(_Step(name, mutate, validate, subresources))
 
     def _for(self, review: Review) -> list[_Step]:
-        resource, operation = review.resource, review.operation
-        found = (self._steps.get(("*", "*", operation), []) + self._steps.get((resource.group, resource.plural, operation), []))
-        return [step for step in found if review.subresource in step.subresources or "*" in step.subresources]
+        key = (review.resource.group, review.resource.plural, review.operation, review.subresource)
+        found = self._found.get(key)
+        if found is None:
+            steps = self._steps.get(("*", "*", review.operation), []) + self._steps.get(key[:3], [])
+            found = [step for step in steps if review.subresource in step.subresources or "*" in step.subresources]
+            self._found[key] = found
+        return found
 
     async def mutate(self, review: Review) -> None:
         for step in self._for(review):

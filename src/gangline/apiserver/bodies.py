@@ -104,8 +104,9 @@ def _check_custom_kind(body: Obj, resource: Resource, raw: bytes) -> None:
         raise invalid(resource.group, kind, name, [Problem("kind", f'Invalid value: "{kind}": must be {resource.kind}')])
 
 
-def admit(call: Call, body: Obj, rules: Rules, told: list[str], refuse: Callable[[str], ApiError]) -> Obj:
-    """Canonical, pruned and defaulted; `refuse` makes the error for what cannot be read or is not known under Strict."""
+def admit(call: Call, body: Obj, rules: Rules, told: list[str], refuse: Callable[[str], ApiError], complete: bool = True) -> Obj:
+    """Canonical, pruned and (if the object is complete) defaulted; `refuse` makes the error for what cannot be read or is not known
+    under Strict."""
     meta = body.get("metadata")
     if meta is None:
         body = {**body, "metadata": {}}
@@ -121,5 +122,6 @@ def admit(call: Call, body: Obj, rules: Rules, told: list[str], refuse: Callable
         call.warnings.extend(told)
     if not isinstance(clean.get("metadata"), dict):
         raise refuse("json: cannot unmarshal into Go struct field .metadata of type v1.ObjectMeta")
-    rules.defaults(clean)
+    if complete:
+        rules.defaults(clean)
     return clean

@@ -31,7 +31,9 @@ class Parts:
 
 
 def read_path(path: str) -> Parts:
-    pieces = [unquote(piece) for piece in path.strip("/").split("/")]
+    pieces = path.strip("/").split("/")
+    if "%" in path:
+        pieces = [unquote(piece) for piece in pieces]
     if pieces[0] == "api" and len(pieces) >= 3:
         return _below(Parts("", pieces[1]), pieces[2:])
     if pieces[0] == "apis" and len(pieces) >= 4:

@@ -16,14 +16,19 @@ class Metrics:
                                  registry=self._registry)
         self._seconds = Histogram("apiserver_request_duration_seconds", "How long requests took, watches aside.", ("verb",),
                                   buckets=_BUCKETS, registry=self._registry)
+        self._known: dict[tuple[str, str, str, int], tuple[Counter, Histogram]] = {}
         self.watches = Gauge("apiserver_watches", "Watches now open.", registry=self._registry)
         self._objects = Gauge("apiserver_storage_objects", "Objects stored.", ("resource",), registry=self._registry)
         self._revision = Gauge("apiserver_storage_revision", "The present revision.", registry=self._registry)
 
     def note(self, verb: str, group: str, resource: str, code: int, seconds: float) -> None:
-        self._requests.labels(verb, group, resource, str(code)).inc()
+        key = (verb, group, resource, code)
+        known = self._known.get(key)
+        if known is None:
+            known = self._known[key] = (self._requests.labels(verb, group, resource, str(code)), self._seconds.labels(verb))
+        known[0].inc()
         if verb != "watch":
-            self._seconds.labels(verb).observe(seconds)
+            known[1].observe(seconds)
 
     def text(self, store: Store) -> bytes:
         for shelf in store.shelves():

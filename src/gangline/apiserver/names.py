@@ -1,11 +1,12 @@
 """What Kubernetes calls a good name: DNS labels and subdomains, qualified names, label values.
 
-Each function returns the problems in Kubernetes' words, empty when there is none.
+Each function returns the problems in Kubernetes' words, empty when there is none. Answers are remembered: do not change the lists.
 """
 
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 _LABEL = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
 _SUBDOMAIN = _LABEL + "(\\." + _LABEL + ")*"
@@ -38,11 +39,13 @@ _VALUE_TEXT = _explain("a valid label must be an empty string or consist of alph
                        "and end with an alphanumeric character", _VALUE, "MyValue", "my_value", "12345")
 
 
+@lru_cache(maxsize=16384)
 def subdomain_problems(name: str) -> list[str]:
     problems = ["must be no more than 253 characters"] if len(name) > 253 else []
     return problems if _IS_SUBDOMAIN(name) else [*problems, _SUBDOMAIN_TEXT]
 
 
+@lru_cache(maxsize=16384)
 def label_problems(name: str) -> list[str]:
     problems = ["must be no more than 63 characters"] if len(name) > 63 else []
     return problems if _IS_LABEL(name) else [*problems, _LABEL_TEXT]
@@ -60,6 +63,7 @@ def path_segment_problems(name: str) -> list[str]:
     return [f"may not contain '{mark}'" for mark in "/%" if mark in name]
 
 
+@lru_cache(maxsize=16384)
 def qualified_name_problems(key: str) -> list[str]:
     prefix, slash, name = key.rpartition("/")
     if slash and "/" in prefix:
@@ -78,6 +82,7 @@ def qualified_name_problems(key: str) -> list[str]:
     return problems
 
 
+@lru_cache(maxsize=16384)
 def label_value_problems(value: str) -> list[str]:
     problems = ["must be no more than 63 bytes"] if len(value.encode()) > 63 else []
     return problems if _IS_VALUE(value) else [*problems, _VALUE_TEXT]

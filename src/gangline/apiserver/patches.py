@@ -38,7 +38,7 @@ async def patch(core: Core, call: Call) -> Written:
     make = patcher(call, rules_for(call.resource).schema)
 
     def patched(old: Obj) -> Obj:
-        new = _read(call, make(old))
+        new = _read(call, make(old), old)
         _check_patched(call, new, old)
         deduplicate_owners(call, new)
         return track(core, call, old, new)
@@ -98,8 +98,8 @@ def _strategic(old: Obj, body: Obj, schema: Schema) -> Obj:
         raise internal(str(error)) from None
 
 
-def _read(call: Call, new: Any) -> Obj:
-    """A patch's result, read as an object of its kind again."""
+def _read(call: Call, new: Any, old: Obj) -> Obj:
+    """A patch's result, read as an object of its kind again; parts it shares with the stored object were read before."""
     resource = call.resource
 
     def refuse(why: str) -> ApiError:
@@ -113,7 +113,14 @@ def _read(call: Call, new: Any) -> Obj:
             raise bad_request(f"the patch would change the object's kind or apiVersion to {new.get('kind')}, {new.get('apiVersion')}")
         raise refuse(f'no kind "{new.get("kind")}" is registered for version "{new.get("apiVersion")}" in scheme '
                      '"pkg/runtime/scheme.go:111"')
-    return admit(call, new, rules_for(resource), [], refuse)
+    rules = rules_for(resource)
+    shared = [] if resource.custom else [name for name, value in new.items() if value is old.get(name) and name in ("spec", "status")]
+    if not shared:
+        return admit(call, new, rules, [], refuse)
+    clean = admit(call, {name: value for name, value in new.items() if name not in shared}, rules, [], refuse, complete=False)
+    clean.update((name, old[name]) for name in shared)
+    rules.defaults(clean)
+    return clean
 
 
 _META_ORDER = ("name", "generateName", "namespace", "uid", "resourceVersion", "generation", "creationTimestamp", "deletionTimestamp",

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 from gangline.apiserver.names import label_value_problems, qualified_name_problems
@@ -203,18 +204,25 @@ def _field_requirement(resource: Resource, label: str, equal: bool, value: str) 
 
 def selectable_values(resource: Resource, obj: dict[str, Any]) -> tuple[str, ...]:
     """What field selectors see of an object, in the order of `resource.selectable`."""
-    return tuple(_value(obj, path) for path in resource.selectable.values()) if resource.selectable else ()
+    return tuple([_value(obj, path) for path in _split(tuple(resource.selectable.values()))]) if resource.selectable else ()
 
 
-_ZERO = {"status.succeeded": "0", "status.replicas": "0", "spec.unschedulable": "false", "spec.hostNetwork": "false"}
+@lru_cache(maxsize=1024)
+def _split(paths: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
+    return tuple(tuple(path.split(".")) for path in paths)
 
 
-def _value(obj: Any, path: str) -> str:
+_ZERO = {("status", "succeeded"): "0", ("status", "replicas"): "0", ("spec", "unschedulable"): "false", ("spec", "hostNetwork"): "false"}
+
+
+def _value(obj: Any, path: tuple[str, ...]) -> str:
     found = obj
-    for key in path.split("."):
-        found = found.get(key) if isinstance(found, dict) else None
+    for key in path:
+        found = found.get(key) if type(found) is dict else None
         if found is None:
             return _ZERO.get(path, "")
+    if type(found) is str:
+        return found
     if isinstance(found, bool):
         return "true" if found else "false"
     if isinstance(found, dict):

@@ -11,9 +11,8 @@ import copy
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from gangline.apiserver import meta
+from gangline.apiserver import meta, ownership
 from gangline.apiserver.admission import CREATE, UPDATE, Review
-from gangline.apiserver.apply import track_update
 from gangline.apiserver.bodies import check_options, read_object
 from gangline.apiserver.call import Call
 from gangline.apiserver.core import Core, unstored, whole
@@ -49,8 +48,8 @@ async def create(core: Core, call: Call) -> Written:
 def track(core: Core, call: Call, old: Obj | None, new: Obj) -> Obj:
     """Note in managedFields what this write changes."""
     rules = rules_for(call.resource)
-    return track_update(old, new, call.manager, rules.schema, core.now(), call.subresource, call.resource.api_version,
-                        rules.reset(call.subresource))
+    return ownership.track(old, new, call.manager, rules.schema, core.now(), call.subresource, call.resource.api_version,
+                           tuple(rules.reset(call.subresource)))
 
 
 def check_namespace(call: Call, obj: Obj) -> None:
