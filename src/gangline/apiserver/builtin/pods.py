@@ -33,6 +33,8 @@ class PodRules(KindRules):
 
     def prepare_create(self, obj: Obj) -> None:
         super().prepare_create(obj)
+        if obj["spec"].get("terminationGracePeriodSeconds", 0) < 0:
+            obj["spec"]["terminationGracePeriodSeconds"] = 1
         obj["status"] = {"phase": "Pending", "qosClass": quality(obj["spec"])}
         if obj["spec"].get("schedulingGates"):
             obj["status"]["conditions"] = [{
@@ -68,6 +70,8 @@ class PodRules(KindRules):
             return [*self._whole(new), *_ephemeral_update(new["spec"], old["spec"])]
         if subresource == "resize":
             return [*self._whole(new), *_resize(new["spec"], old["spec"])]
+        if subresource == "binding":
+            return []
         return [*self._whole(new), *_spec_update(new["spec"], old["spec"])]
 
     def warnings(self, obj: Obj, old: Obj | None = None) -> list[str]:

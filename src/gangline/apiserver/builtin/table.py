@@ -3,8 +3,19 @@
 from __future__ import annotations
 
 from gangline.api import notation
-from gangline.apiserver.builtin.definitions import DefinitionRules
-from gangline.apiserver.builtin.pods import PodRules
+from gangline.apiserver.builtin import (
+    config,
+    definitions,
+    devices,
+    jobs,
+    pods,
+    policy,
+    rbac,
+    services,
+    volumekinds,
+    webhooks,
+    workloads,
+)
 from gangline.apiserver.builtin.rules import KindRules
 
 GROUPS: dict[tuple[str, str], str] = {
@@ -19,8 +30,30 @@ GROUPS: dict[tuple[str, str], str] = {
 }
 
 _RULES: dict[tuple[str, str], type[KindRules]] = {
-    ("core", "Pod"): PodRules,
-    ("apiextensions", "CustomResourceDefinition"): DefinitionRules,
+    ("core", "Pod"): pods.PodRules, ("core", "PodTemplate"): workloads.PodTemplateRules,
+    ("core", "ReplicationController"): workloads.ControllerRules, ("core", "Service"): services.ServiceRules,
+    ("core", "Endpoints"): services.EndpointsRules, ("core", "ConfigMap"): config.ConfigMapRules, ("core", "Secret"): config.SecretRules,
+    ("core", "Namespace"): config.NamespaceRules, ("core", "Node"): config.NodeRules, ("core", "LimitRange"): config.LimitRangeRules,
+    ("core", "ResourceQuota"): config.QuotaRules, ("core", "Event"): config.EventRules, ("events", "Event"): config.NewEventRules,
+    ("core", "PersistentVolume"): volumekinds.VolumeRules, ("core", "PersistentVolumeClaim"): volumekinds.ClaimRules,
+    ("apps", "Deployment"): workloads.DeploymentRules, ("apps", "ReplicaSet"): workloads.ReplicaSetRules,
+    ("apps", "StatefulSet"): workloads.StatefulSetRules, ("apps", "DaemonSet"): workloads.DaemonSetRules,
+    ("apps", "ControllerRevision"): workloads.RevisionRules, ("batch", "Job"): jobs.JobRules, ("batch", "CronJob"): jobs.CronJobRules,
+    ("autoscaling", "HorizontalPodAutoscaler"): policy.AutoscalerRules, ("policy", "PodDisruptionBudget"): policy.BudgetRules,
+    ("scheduling", "PriorityClass"): policy.PriorityClassRules, ("scheduling_v1alpha1", "Workload"): policy.WorkloadApiRules,
+    ("node", "RuntimeClass"): policy.RuntimeClassRules, ("coordination", "Lease"): policy.LeaseRules,
+    ("rbac", "Role"): rbac.RoleRules, ("rbac", "ClusterRole"): rbac.RoleRules, ("rbac", "RoleBinding"): rbac.BindingRules,
+    ("rbac", "ClusterRoleBinding"): rbac.BindingRules, ("resource", "ResourceClaim"): devices.ClaimRules,
+    ("resource", "ResourceClaimTemplate"): devices.TemplateRules, ("resource", "DeviceClass"): devices.ClassRules,
+    ("resource", "ResourceSlice"): devices.SliceRules, ("storage", "StorageClass"): volumekinds.StorageClassRules,
+    ("storage", "CSIStorageCapacity"): volumekinds.CapacityRules, ("storage", "CSINode"): volumekinds.CsiNodeRules,
+    ("storage", "CSIDriver"): volumekinds.CsiDriverRules, ("discovery", "EndpointSlice"): services.EndpointSliceRules,
+    ("networking", "NetworkPolicy"): services.NetworkPolicyRules, ("networking", "Ingress"): services.IngressRules,
+    ("admissionregistration", "ValidatingWebhookConfiguration"): webhooks.WebhookRules,
+    ("admissionregistration", "MutatingWebhookConfiguration"): webhooks.WebhookRules,
+    ("admissionregistration", "ValidatingAdmissionPolicy"): webhooks.PolicyRules,
+    ("admissionregistration", "ValidatingAdmissionPolicyBinding"): webhooks.PolicyBindingRules,
+    ("apiextensions", "CustomResourceDefinition"): definitions.DefinitionRules,
 }
 _made: dict[tuple[str, str], KindRules] = {}
 

@@ -1,0 +1,286 @@
+"""Rules of Job and CronJob."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from gangline.apiserver.builtin.checks import (
+    IMMUTABLE,
+    Obj,
+    Problems,
+    each,
+    immutable,
+    label_selector,
+    not_negative,
+    one_of,
+    selector_matches,
+    within,
+)
+from gangline.apiserver.builtin.podchecks import template
+from gangline.apiserver.builtin.pods import spec_warnings
+from gangline.apiserver.builtin.podspec import default_template
+from gangline.apiserver.builtin.rules import KindRules
+from gangline.apiserver.names import subdomain_problems
+from gangline.apiserver.schema import problems as say
+from gangline.errors import Problem
+
+_LEGACY = {"controller-uid": "batch.kubernetes.io/controller-uid", "job-name": "batch.kubernetes.io/job-name"}
+_ACTIONS = ("Count", "FailIndex", "FailJob", "Ignore")
+
+
+def default_job_spec(spec: Obj) -> None:
+    default_template(spec.setdefault("template", {}), restart="")
+    if spec.get("completions") is None and spec.get("parallelism") is None:
+        spec["completions"] = 1
+    spec.setdefault("parallelism", 1)
+    if spec.get("backoffLimit") is None:
+        spec["backoffLimit"] = 2**31 - 1 if spec.get("backoffLimitPerIndex") is not None else 6
+    spec.setdefault("completionMode", "NonIndexed")
+    spec.setdefault("suspend", False)
+    spec.setdefault("manualSelector", False)
+    spec.setdefault("podReplacementPolicy", "Failed" if spec.get("podFailurePolicy") is not None else "TerminatingOrFailed")
+    for rule in (spec.get("podFailurePolicy") or {}).get("rules") or []:
+        for condition in rule.get("onPodConditions") or []:
+            condition.setdefault("status", "True")
+
+
+class JobRules(KindRules):
+    generation = True
+    has_status = True
+
+    def defaults(self, obj: Obj) -> None:
+        spec = obj.setdefault("spec", {})
+        default_job_spec(spec)
+        labels = (spec["template"].get("metadata") or {}).get("labels")
+        if labels and not obj["metadata"].get("labels"):
+            obj["metadata"]["labels"] = dict(labels)
+
+    def prepare_create(self, obj: Obj) -> None:
+        super().prepare_create(obj)
+        if not obj["spec"].get("manualSelector"):
+            _own_selector(obj)
+
+    def validate(self, obj: Obj) -> list[Problem]:
+        return [*_selector(obj), *job_spec(obj["spec"], "spec")]
+
+    def validate_update(self, new: Obj, old: Obj, subresource: str = "") -> list[Problem]:
+        if subresource == "status":
+            return []
+        return [*job_spec(new["spec"], "spec"), *_unchanged(new["spec"], old["spec"], old)]
+
+    def warnings(self, obj: Obj, old: Obj | None = None) -> list[str]:
+        if old is not None and not self.spec_changed(obj, old):
+            return []
+        return spec_warnings(((obj.get("spec") or {}).get("template") or {}).get("spec") or {}, "spec.template.spec")
+
+
+def _own_selector(obj: Obj) -> None:
+    """A job selects its pods by its own uid, and labels them so."""
+    uid, name = obj["metadata"].get("uid", ""), obj["metadata"].get("name", "")
+    spec = obj["spec"]
+    about = spec["template"].setdefault("metadata", {})
+    labels = about["labels"] = dict(about.get("labels") or {})
+    if not obj["metadata"].get("labels"):
+        obj["metadata"]["labels"] = labels
+    labels.update({"controller-uid": uid, "job-name": name, "batch.kubernetes.io/controller-uid": uid,
+                   "batch.kubernetes.io/job-name": name})
+    selector = dict(spec.get("selector") or {})
+    selector["matchLabels"] = {**(selector.get("matchLabels") or {}), "batch.kubernetes.io/controller-uid": uid}
+    spec["selector"] = selector
+
+
+def _selector(obj: Obj) -> Problems:
+    spec, uid = obj["spec"], obj["metadata"].get("uid")
+    selector = spec.get("selector")
+    labels = ((spec.get("template") or {}).get("metadata") or {}).get("labels") or {}
+    if selector is None:
+        yield say.required("spec.selector")
+        return
+    yield from label_selector(selector, "spec.selector")
+    if not spec.get("manualSelector"):
+        if selector != {"matchLabels": {"batch.kubernetes.io/controller-uid": uid}}:
+            yield say.invalid("spec.selector", selector, "`selector` not auto-generated")
+    if not selector_matches(selector, labels):
+        yield say.invalid("spec.template.metadata.labels", labels, "`selector` does not match template `labels`")
+
+
+def job_spec(spec: Obj, path: str) -> Problems:
+    for name in ("parallelism", "completions", "activeDeadlineSeconds", "backoffLimit", "ttlSecondsAfterFinished", "backoffLimitPerIndex"):
+        yield from not_negative(spec.get(name), f"{path}.{name}")
+    if spec.get("managedBy") is not None:
+        yield from _managed_by(spec["managedBy"], f"{path}.managedBy")
+    yield from _completion(spec, path)
+    if spec.get("podFailurePolicy") is not None:
+        yield from _failure_policy(spec, f"{path}.podFailurePolicy")
+    if spec.get("successPolicy") is not None:
+        yield from _success_policy(spec, f"{path}.successPolicy")
+    yield from _replacement(spec, path)
+    yield from _template(spec, path)
+
+
+def _template(spec: Obj, path: str) -> Problems:
+    about = spec.get("template") or {}
+    restart = (about.get("spec") or {}).get("restartPolicy") or ""
+    for problem in template(about, f"{path}.template"):
+        if problem.path != f"{path}.template.spec.restartPolicy":
+            yield problem
+    where = f"{path}.template.spec.restartPolicy"
+    if restart in ("", "Always"):
+        yield say.required(where, 'valid values: "OnFailure", "Never"')
+    elif restart not in ("OnFailure", "Never"):
+        yield say.unsupported(where, restart, ("OnFailure", "Never"))
+    elif spec.get("podFailurePolicy") is not None and restart != "Never":
+        yield say.invalid(where, restart, "only \"Never\" is supported when podFailurePolicy is specified")
+
+
+def _managed_by(value: str, path: str) -> Problems:
+    domain, slash, rest = value.partition("/")
+    if not slash or not domain or not rest:
+        yield say.invalid(path, value, "must be a domain-prefixed path (such as \"acme.io/foo\")")
+    elif why := subdomain_problems(domain):
+        yield from (say.invalid(path, value, each_why) for each_why in why)
+    if len(value) > 63:
+        yield say.too_long(path, 63)
+
+
+def _completion(spec: Obj, path: str) -> Problems:
+    mode = spec.get("completionMode")
+    if mode not in ("NonIndexed", "Indexed"):
+        yield say.unsupported(f"{path}.completionMode", mode or "", ("NonIndexed", "Indexed"))
+    if mode == "Indexed":
+        if spec.get("completions") is None:
+            yield say.required(f"{path}.completions", "when completion mode is Indexed")
+        if (spec.get("parallelism") or 0) > 100_000:
+            yield say.invalid(f"{path}.parallelism", spec["parallelism"], "must be less than or equal to 100000 when completion mode is Indexed")
+    if spec.get("backoffLimitPerIndex") is not None and mode == "NonIndexed":
+        yield say.invalid(f"{path}.backoffLimitPerIndex", spec["backoffLimitPerIndex"], "requires indexed completion mode")
+    if spec.get("maxFailedIndexes") is not None and spec.get("backoffLimitPerIndex") is None:
+        yield say.required(f"{path}.backoffLimitPerIndex", "when maxFailedIndexes is specified")
+
+
+def _replacement(spec: Obj, path: str) -> Problems:
+    policy = spec.get("podReplacementPolicy")
+    if policy is None:
+        return
+    if spec.get("podFailurePolicy") is not None:
+        yield from one_of(policy, ("Failed",), f"{path}.podReplacementPolicy")
+    else:
+        yield from one_of(policy, ("Failed", "TerminatingOrFailed"), f"{path}.podReplacementPolicy")
+
+
+def _failure_policy(spec: Obj, path: str) -> Problems:
+    rules = spec["podFailurePolicy"].get("rules") or []
+    if len(rules) > 20:
+        yield say.too_many(f"{path}.rules", len(rules), 20)
+    names = {each_one.get("name") for part in ("containers", "initContainers")
+             for each_one in ((spec.get("template") or {}).get("spec") or {}).get(part) or []}
+    for where, rule in each(rules, f"{path}.rules"):
+        action = rule.get("action") or ""
+        if not action:
+            yield say.required(f"{where}.action", f"valid values: {list(_ACTIONS)}")
+        else:
+            yield from one_of(action, _ACTIONS, f"{where}.action")
+        codes, conditions = rule.get("onExitCodes"), rule.get("onPodConditions")
+        if codes is not None:
+            yield from _exit_codes(codes, f"{where}.onExitCodes", names)
+        if conditions:
+            for at, condition in each(conditions, f"{where}.onPodConditions"):
+                yield from one_of(condition.get("status"), ("False", "True", "Unknown"), f"{at}.status", required=True)
+        if codes is not None and conditions:
+            yield say.invalid(where, say.OMIT, "specifying both OnExitCodes and OnPodConditions is not supported")
+        if codes is None and not conditions:
+            yield say.invalid(where, say.OMIT, "specifying one of OnExitCodes and OnPodConditions is required")
+
+
+def _exit_codes(about: Obj, path: str, names: set[Any]) -> Problems:
+    yield from one_of(about.get("operator"), ("In", "NotIn"), f"{path}.operator", required=True)
+    if about.get("containerName") is not None and about["containerName"] not in names:
+        yield say.invalid(f"{path}.containerName", about["containerName"], "must be one of the container or initContainer names in the pod "
+                          "template")
+    values = about.get("values") or []
+    if not values:
+        yield say.invalid(f"{path}.values", values, "at least one value is required")
+    elif len(values) > 255:
+        yield say.too_many(f"{path}.values", len(values), 255)
+    if values != sorted(values):
+        yield say.invalid(f"{path}.values", values, "must be ordered")
+    for where, value in each(values, f"{path}.values"):
+        if about.get("operator") == "In" and value == 0:
+            yield say.invalid(where, value, "must not be 0 for the In operator")
+    if len(set(values)) != len(values):
+        yield from (say.duplicate(f"{path}.values[{at}]", value) for at, value in enumerate(values) if value in values[:at])
+
+
+def _success_policy(spec: Obj, path: str) -> Problems:
+    if spec.get("completionMode") != "Indexed":
+        yield say.invalid(path, spec["successPolicy"], "requires indexed completion mode")
+    rules = spec["successPolicy"].get("rules") or []
+    if not rules:
+        yield say.required(f"{path}.rules", "at least one rules must be specified when the successPolicy is specified")
+    if len(rules) > 20:
+        yield say.too_many(f"{path}.rules", len(rules), 20)
+    for where, rule in each(rules, f"{path}.rules"):
+        if rule.get("succeededCount") is None and rule.get("succeededIndexes") is None:
+            yield say.required(where, "at least one of succeededCount or succeededIndexes must be specified")
+        yield from within(rule.get("succeededCount"), 1, max(1, spec.get("completions") or 1), f"{where}.succeededCount")
+
+
+def _unchanged(new: Obj, old: Obj, job: Obj) -> Problems:
+    if (old.get("completionMode") != "Indexed") and new.get("completions") != old.get("completions"):
+        yield from immutable(new.get("completions"), old.get("completions"), "spec.completions")
+    yield from immutable(new.get("selector"), old.get("selector"), "spec.selector")
+    if _fixed_template(new, old, job) != _fixed_template(old, old, job):
+        yield say.invalid("spec.template", new.get("template"), IMMUTABLE)
+    for name in ("completionMode", "podFailurePolicy", "backoffLimitPerIndex", "managedBy", "successPolicy"):
+        yield from immutable(new.get(name), old.get(name), f"spec.{name}")
+
+
+def _fixed_template(spec: Obj, old: Obj, job: Obj) -> Obj:
+    """While a job is suspended and has never started, where its pods may go can still change."""
+    about = spec.get("template") or {}
+    if not (old.get("suspend") and (job.get("status") or {}).get("startTime") is None):
+        return about
+    meta = {name: value for name, value in (about.get("metadata") or {}).items() if name not in ("labels", "annotations")}
+    free = ("nodeSelector", "tolerations", "affinity", "schedulingGates")
+    pod = {name: value for name, value in (about.get("spec") or {}).items() if name not in free}
+    return {"metadata": meta, "spec": pod}
+
+
+class CronJobRules(KindRules):
+    generation = True
+    has_status = True
+
+    def defaults(self, obj: Obj) -> None:
+        spec = obj.setdefault("spec", {})
+        spec.setdefault("concurrencyPolicy", "Allow")
+        spec.setdefault("suspend", False)
+        spec.setdefault("successfulJobsHistoryLimit", 3)
+        spec.setdefault("failedJobsHistoryLimit", 1)
+        default_template(spec.setdefault("jobTemplate", {}).setdefault("spec", {}).setdefault("template", {}), restart="")
+
+    def validate(self, obj: Obj) -> list[Problem]:
+        return [*self._checks(obj["spec"]), *_short_name(obj["metadata"].get("name") or "")]
+
+    def validate_update(self, new: Obj, old: Obj, subresource: str = "") -> list[Problem]:
+        return [] if subresource else [*self._checks(new["spec"])]
+
+    def _checks(self, spec: Obj) -> Problems:
+        schedule = spec.get("schedule") or ""
+        if not schedule:
+            yield say.required("spec.schedule")
+        elif not re.fullmatch(r"@(yearly|annually|monthly|weekly|daily|midnight|hourly|every \S+)|(TZ=\S+ |CRON_TZ=\S+ )?(\S+\s+){4}\S+", schedule):
+            yield say.invalid("spec.schedule", schedule, f"expected exactly 5 fields, found {len(schedule.split())}: [{schedule}]")
+        yield from one_of(spec.get("concurrencyPolicy"), ("Allow", "Forbid", "Replace"), "spec.concurrencyPolicy", required=True)
+        for name in ("startingDeadlineSeconds", "successfulJobsHistoryLimit", "failedJobsHistoryLimit"):
+            yield from not_negative(spec.get(name), f"spec.{name}")
+        job = (spec.get("jobTemplate") or {}).get("spec") or {}
+        yield from _template(job, "spec.jobTemplate.spec")
+
+
+def _short_name(name: str) -> Problems:
+    if len(name) > 52:
+        yield say.invalid("metadata.name", name, "must be no more than 52 characters")
+
+
+__all__ = ["CronJobRules", "JobRules", "job_spec"]

@@ -1,0 +1,265 @@
+"""Rules of webhook configurations and admission policies."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import urlsplit
+
+from gangline.apiserver import cel
+from gangline.apiserver.builtin.checks import Obj, Problems, each, label_selector, named, one_of
+from gangline.apiserver.builtin.rules import KindRules
+from gangline.apiserver.names import qualified_name_problems, subdomain_problems
+from gangline.apiserver.schema import problems as say
+from gangline.errors import Problem
+
+_OPERATIONS = ("*", "CONNECT", "CREATE", "DELETE", "UPDATE")
+_VARIABLES = ("object", "oldObject", "request", "params", "namespaceObject", "authorizer", "variables")
+
+
+def admission_env(*names: str) -> cel.Env:
+    """What expressions of admission may speak of."""
+    return cel.Env({name: cel.DYN for name in (names or _VARIABLES)})
+
+
+MATCH_ENV = admission_env("object", "oldObject", "request", "authorizer")
+POLICY_ENV = admission_env()
+
+
+def expression(text: str, path: str, env: cel.Env, kinds: tuple[str, ...] = ("bool",)) -> Problems:
+    if not text.strip():
+        yield say.required(path)
+        return
+    try:
+        program = cel.compile(text, env)
+    except cel.CelSyntaxError as error:
+        yield say.invalid(path, text, f"compilation failed: {error}")
+        return
+    if program.kind.name not in (*kinds, "dyn"):
+        yield say.invalid(path, text, f"must evaluate to {' or '.join(kinds)}")
+
+
+def match_conditions(items: list[Obj], path: str, env: cel.Env) -> Problems:
+    if len(items) > 64:
+        yield say.too_many(path, len(items), 64)
+    seen: set[Any] = set()
+    for where, item in each(items, path):
+        yield from expression(item.get("expression") or "", f"{where}.expression", env)
+        name = item.get("name") or ""
+        if not name:
+            yield say.required(f"{where}.name")
+        else:
+            yield from named(name, qualified_name_problems, f"{where}.name")
+            if name in seen:
+                yield say.duplicate(f"{where}.name", name)
+        seen.add(name)
+
+
+class WebhookRules(KindRules):
+    """ValidatingWebhookConfiguration and MutatingWebhookConfiguration."""
+
+    generation = True
+
+    def defaults(self, obj: Obj) -> None:
+        for hook in obj.get("webhooks") or []:
+            hook.setdefault("failurePolicy", "Fail")
+            hook.setdefault("matchPolicy", "Equivalent")
+            hook.setdefault("namespaceSelector", {})
+            hook.setdefault("objectSelector", {})
+            hook.setdefault("timeoutSeconds", 10)
+            if self.kind.startswith("Mutating"):
+                hook.setdefault("reinvocationPolicy", "Never")
+            for rule in hook.get("rules") or []:
+                rule.setdefault("scope", "*")
+            service = (hook.get("clientConfig") or {}).get("service")
+            if service is not None:
+                service.setdefault("port", 443)
+
+    def spec_changed(self, new: Obj, old: Obj) -> bool:
+        return new.get("webhooks") != old.get("webhooks")
+
+    def validate(self, obj: Obj) -> list[Problem]:
+        found: list[Problem] = []
+        seen: set[Any] = set()
+        for where, hook in each(obj.get("webhooks"), "webhooks"):
+            found += _webhook(hook, where)
+            if hook.get("name") in seen:
+                found.append(say.duplicate(f"{where}.name", hook.get("name")))
+            seen.add(hook.get("name"))
+        return found
+
+
+def _webhook(hook: Obj, path: str) -> Problems:
+    yield from _qualified(hook.get("name") or "", f"{path}.name")
+    for where, rule in each(hook.get("rules"), f"{path}.rules"):
+        yield from _rule(rule, where)
+    if hook.get("failurePolicy") is not None:
+        yield from one_of(hook["failurePolicy"], ("Fail", "Ignore"), f"{path}.failurePolicy")
+    yield from one_of(hook.get("matchPolicy"), ("Equivalent", "Exact"), f"{path}.matchPolicy")
+    if hook.get("sideEffects") is None:
+        yield say.required(f"{path}.sideEffects", "must specify one of None, NoneOnDryRun")
+    else:
+        yield from one_of(hook["sideEffects"], ("None", "NoneOnDryRun"), f"{path}.sideEffects")
+    seconds = hook.get("timeoutSeconds")
+    if seconds is not None and not 1 <= seconds <= 30:
+        yield say.invalid(f"{path}.timeoutSeconds", seconds, "the timeout value must be between 1 and 30 seconds")
+    yield from label_selector(hook.get("namespaceSelector"), f"{path}.namespaceSelector")
+    yield from label_selector(hook.get("objectSelector"), f"{path}.objectSelector")
+    yield from _client(hook.get("clientConfig") or {}, f"{path}.clientConfig")
+    yield from _review_versions(hook.get("admissionReviewVersions") or [], f"{path}.admissionReviewVersions")
+    yield from match_conditions(hook.get("matchConditions") or [], f"{path}.matchConditions", MATCH_ENV)
+    if hook.get("reinvocationPolicy") is not None:
+        yield from one_of(hook["reinvocationPolicy"], ("IfNeeded", "Never"), f"{path}.reinvocationPolicy")
+
+
+def _qualified(name: str, path: str) -> Problems:
+    if not name:
+        yield say.required(path)
+    elif why := subdomain_problems(name):
+        yield from (say.invalid(path, name, each_why) for each_why in why)
+    elif name.count(".") < 2:
+        yield say.invalid(path, name, "should be a domain with at least three segments separated by dots")
+
+
+def _rule(rule: Obj, path: str) -> Problems:
+    operations = rule.get("operations") or []
+    if not operations:
+        yield say.required(f"{path}.operations")
+    if "*" in operations and len(operations) > 1:
+        yield say.invalid(f"{path}.operations", operations, "if '*' is present, must not specify other operations")
+    for where, operation in each(operations, f"{path}.operations"):
+        yield from one_of(operation, _OPERATIONS, where)
+    for name in ("apiGroups", "apiVersions", "resources"):
+        values = rule.get(name) or []
+        if not values:
+            yield say.required(f"{path}.{name}")
+        elif name != "resources" and "*" in values and len(values) > 1:
+            yield say.invalid(f"{path}.{name}", values, "if '*' is present, must not specify other "
+                              + ("API groups" if name == "apiGroups" else "API versions"))
+    if rule.get("scope") is not None:
+        yield from one_of(rule["scope"], ("*", "Cluster", "Namespaced"), f"{path}.scope")
+
+
+def _client(config: Obj, path: str) -> Problems:
+    url, service = config.get("url"), config.get("service")
+    if bool(url) == bool(service):
+        yield say.required(path, "exactly one of url or service is required")
+    if url:
+        parts = urlsplit(url)
+        if parts.scheme != "https":
+            yield say.invalid(f"{path}.url", parts.scheme, "'https' is the only allowed URL scheme; desired format: https://host[/path]")
+        if not parts.netloc:
+            yield say.invalid(f"{path}.url", parts.netloc, "host must be specified; desired format: https://host[/path]")
+    if service:
+        for name in ("name", "namespace"):
+            if not service.get(name):
+                yield say.required(f"{path}.service.{name}")
+
+
+def _review_versions(versions: list[str], path: str) -> Problems:
+    if not versions:
+        yield say.required(path, "must specify one of v1, v1beta1")
+    elif not {"v1", "v1beta1"} & set(versions):
+        yield say.invalid(path, versions, "must include at least one of v1, v1beta1")
+    for index, version in enumerate(versions):
+        if version in versions[:index]:
+            yield say.invalid(f"{path}[{index}]", version, "duplicate version")
+
+
+class PolicyRules(KindRules):
+    """ValidatingAdmissionPolicy."""
+
+    generation = True
+    has_status = True
+
+    def defaults(self, obj: Obj) -> None:
+        spec = obj.setdefault("spec", {})
+        spec.setdefault("failurePolicy", "Fail")
+        _default_match(spec.get("matchConstraints"))
+
+    def validate(self, obj: Obj) -> list[Problem]:
+        return [*_policy(obj.get("spec") or {})]
+
+    def validate_update(self, new: Obj, old: Obj, subresource: str = "") -> list[Problem]:
+        return [] if subresource else self.validate(new)
+
+
+def _default_match(match: Obj | None) -> None:
+    if match is None:
+        return
+    match.setdefault("matchPolicy", "Equivalent")
+    match.setdefault("namespaceSelector", {})
+    match.setdefault("objectSelector", {})
+    for name in ("resourceRules", "excludeResourceRules"):
+        for rule in match.get(name) or []:
+            rule.setdefault("scope", "*")
+
+
+def _policy(spec: Obj) -> Problems:
+    yield from one_of(spec.get("failurePolicy"), ("Fail", "Ignore"), "spec.failurePolicy")
+    match = spec.get("matchConstraints")
+    if match is None:
+        yield say.required("spec.matchConstraints")
+    else:
+        if not match.get("resourceRules"):
+            yield say.required("spec.matchConstraints.resourceRules")
+        for where, rule in each(match.get("resourceRules"), "spec.matchConstraints.resourceRules"):
+            yield from _rule(rule, where)
+        for name in ("namespaceSelector", "objectSelector"):
+            yield from label_selector(match.get(name), f"spec.matchConstraints.{name}")
+    yield from match_conditions(spec.get("matchConditions") or [], "spec.matchConditions", POLICY_ENV)
+    for where, variable in each(spec.get("variables"), "spec.variables"):
+        yield from expression(variable.get("expression") or "", f"{where}.expression", POLICY_ENV, ("any",)) if not variable.get(
+            "expression") else _compiles(variable["expression"], f"{where}.expression")
+    if not spec.get("validations") and not spec.get("auditAnnotations"):
+        yield say.required("spec.validations", "validations or auditAnnotations must contain at least one item")
+    for where, item in each(spec.get("validations"), "spec.validations"):
+        yield from _validation(item, where)
+    for where, item in each(spec.get("auditAnnotations"), "spec.auditAnnotations"):
+        yield from expression(item.get("valueExpression") or "", f"{where}.valueExpression", POLICY_ENV, ("string", "null"))
+
+
+def _compiles(text: str, path: str) -> Problems:
+    try:
+        cel.compile(text, POLICY_ENV)
+    except cel.CelSyntaxError as error:
+        yield say.invalid(path, text, f"compilation failed: {error}")
+
+
+def _validation(item: Obj, path: str) -> Problems:
+    text = (item.get("expression") or "").strip()
+    if not text:
+        yield say.required(f"{path}.expression", "expression is not specified")
+    else:
+        yield from expression(item["expression"], f"{path}.expression", POLICY_ENV)
+    if item.get("message") and not item["message"].strip():
+        yield say.invalid(f"{path}.message", item["message"], "message must be non-empty if specified")
+    if "\n" in (item.get("message") or "").strip():
+        yield say.invalid(f"{path}.message", item["message"], "message must not contain line breaks")
+    if item.get("messageExpression"):
+        yield from expression(item["messageExpression"], f"{path}.messageExpression", POLICY_ENV, ("string",))
+    if item.get("reason") is not None:
+        yield from one_of(item["reason"], ("Forbidden", "Invalid", "RequestEntityTooLarge", "Unauthorized"), f"{path}.reason")
+
+
+class PolicyBindingRules(KindRules):
+    """ValidatingAdmissionPolicyBinding."""
+
+    generation = True
+
+    def defaults(self, obj: Obj) -> None:
+        _default_match((obj.get("spec") or {}).get("matchResources"))
+
+    def validate(self, obj: Obj) -> list[Problem]:
+        spec = obj.get("spec") or {}
+        found: list[Problem] = []
+        if not spec.get("policyName"):
+            found.append(say.required("spec.policyName"))
+        actions = spec.get("validationActions") or []
+        if not actions:
+            found.append(say.required("spec.validationActions", "at least one validation action is required"))
+        for where, action in each(actions, "spec.validationActions"):
+            found += one_of(action, ("Audit", "Deny", "Warn"), where)
+        if "Deny" in actions and "Warn" in actions:
+            found.append(say.invalid("spec.validationActions", actions, "must not contain both Deny and Warn (repeating the same validation "
+                                     "failure information in the API response and headers serves no purpose)"))
+        return found
