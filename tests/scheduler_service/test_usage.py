@@ -34,7 +34,8 @@ def test_windows_slide_tumble_or_follow_a_calendar() -> None:
 
 
 @pytest.mark.parametrize(("text", "message"), [
-    ("0 0 * *", "five fields are needed"), ("x 0 * * *", "'x' is not a number, a range or a step"), ("0 25 * * *", "must be between 0 and 23")])
+    ("0 0 * *", "five fields are needed"),
+    ("x 0 * * *", "'x' is not a number, a range or a step"), ("0 25 * * *", "must be between 0 and 23")])
 def test_a_calendar_that_makes_no_sense_is_refused_with_the_reason(text: str, message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         Cron.parse(text)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from gangline.api import names
 from gangline.config import NATIVE, Manner
-from gangline.controllers import podgroup, queue
+from gangline.controllers import node_scale, numa, podgroup, queue
+from gangline.controllers.node_scale import NodeScaleSettings
 from gangline.controllers.queue_metrics import QueueMetrics
 from gangline.runtime import Component
 
@@ -15,3 +16,12 @@ def pod_group_controller(scheduler: str = names.KAI_SCHEDULER, manner: Manner = 
 
 def queue_controller(metrics: QueueMetrics | None = None) -> Component:
     return Component("queue-controller", (queue.controller(metrics),))
+
+
+def node_scale_adjuster(settings: NodeScaleSettings | None = None) -> Component:
+    return Component("node-scale-adjuster", (node_scale.controller(settings),))
+
+
+def numa_placement_exporter() -> Component:
+    """For simulated nodes: all of them in one process."""
+    return Component("numa-placement-exporter", (numa.controller(),))

@@ -1,44 +1,42 @@
-"""NUMA placement exporter: which NUMA zones a pod's devices, CPUs and memory are in, written on the pod.
+"""NUMA placement exporter: in which NUMA zones a pod's GPUs, CPUs and memory are, written on the pod.
 
-One runs per node. What the kubelet assigned comes from its pod-resources list (on a simulated node: from its
-NodeResourceTopology), `placement` turns it into zones, and the scheduler reads the annotation. Pods of which nothing
-can be told are left alone.
+What a kubelet assigned to its pods comes in as `Assigned`; `placement` turns it into the annotation that the scheduler
+reads. On simulated nodes `assign` plays the kubelet's topology manager over the zones of the node's
+NodeResourceTopology. Pods of which nothing can be told are left alone.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from typing import Protocol
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
-from gangline.api import names
+from gangline.api import names, resources
+from gangline.api.builtin import NodeResourceTopology
 from gangline.api.core import Pod
-from gangline.api.kinds import POD
+from gangline.api.kinds import NODE, NODE_RESOURCE_TOPOLOGY, POD
+from gangline.api.meta import Object
 from gangline.controllers.sums import Amount, Amounts, amount, printed, total
 from gangline.errors import NotFound
-from gangline.runtime import Cache, Context, Key, Service, key_of
+from gangline.rules import requests
+from gangline.runtime import Again, Context, Controller, Key, Reader, Watch, key_of
 
 OBSERVED = "kai.scheduler/numa-placement-observed"
+PREDICTED = "kai.scheduler/numa-placement-predicted"
+ON_NODE = "node"
 
 
 @dataclass(frozen=True, slots=True)
 class Assigned:
-    """What the kubelet gave to one pod: device counts, CPU numbers and memory bytes, with the zones they are in."""
+    """What a kubelet gave to one pod, with the zones it is in."""
 
     pod: Key
     devices: tuple[tuple[str, tuple[int, ...]], ...] = ()
-    """Resource name and NUMA nodes of each device."""
+    """Resource name and NUMA zones of each device."""
     cpus: tuple[int, ...] = ()
-    """Exclusive CPUs."""
+    """Exclusive CPUs by number."""
     memory: tuple[tuple[str, int, tuple[int, ...]], ...] = ()
-    """Type (memory or hugepages-…), bytes and NUMA nodes of each block."""
-
-
-class PodResources(Protocol):
-    """Where a node's assignments come from."""
-
-    async def list(self) -> Iterable[Assigned]: ...
+    """Type (memory or hugepages-…), bytes and NUMA zones of each block."""
 
 
 def placement(assigned: Assigned, zone_of_cpu: Mapping[int, int]) -> str | None:
@@ -52,16 +50,16 @@ def placement(assigned: Assigned, zone_of_cpu: Mapping[int, int]) -> str | None:
             zones.setdefault(zone_of_cpu[cpu], []).append({"cpu": amount(1)})
     for kind, size, nodes in assigned.memory:
         if len(nodes) == 1 and (kind == "memory" or kind.startswith("hugepages-")):
-            zones.setdefault(nodes[0], []).append({kind: Amount(size * 10**9, True)})
+            zones.setdefault(nodes[0], []).append({kind: Amount(size * resources.NANO, True)})
     if not zones:
         return None
-    listed = [{"zone": f"node-{zone}", "amount": printed(total(zones[zone]))} for zone in sorted(zones, key=lambda each: f"node-{each}")]
-    return json.dumps(listed, separators=(",", ":"))
+    named = sorted((f"node-{zone}", parts) for zone, parts in zones.items())
+    return json.dumps([{"zone": zone, "amount": printed(total(parts))} for zone, parts in named], separators=(",", ":"))
 
 
 def zones_of_cpus(lists: Mapping[int, str]) -> dict[int, int]:
-    """CPU → NUMA node, from the kernel's lists such as `0-3,8`."""
-    return {cpu: node for node, text in lists.items() for cpu in cpu_list(text)}
+    """CPU → NUMA zone, from the kernel's lists such as `0-3,8`."""
+    return {cpu: zone for zone, text in lists.items() for cpu in cpu_list(text)}
 
 
 def cpu_list(text: str) -> list[int]:
@@ -72,74 +70,84 @@ def cpu_list(text: str) -> list[int]:
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class ExporterSettings:
-    node: str
-    poll: float = 1.0
-    resync: float = 60.0
-    """Seconds between two checks of what really stands on the pods; 0: never."""
-    zone_of_cpu: Mapping[int, int] = field(default_factory=dict)
+# --- simulated nodes ---------------------------------------------------------------------------------------------------------
 
 
-class Exporter:
-    def __init__(self, settings: ExporterSettings, source: PodResources) -> None:
-        self._settings, self._source = settings, source
-        self._written: dict[Key, str] = {}
-        self._checked = float("-inf")
-
-    def prepare(self, cache: Cache) -> None:
-        cache.informer(POD, "", f"spec.nodeName={self._settings.node}")
-
-    async def run(self, ctx: Context, cache: Cache) -> None:
-        while True:
-            await self.once(ctx, cache.list(POD))
-            await ctx.clock.sleep(self._settings.poll)
-
-    async def once(self, ctx: Context, pods: Iterable[Pod]) -> None:
-        here = {key_of(pod): pod for pod in pods if pod.spec.node_name == self._settings.node}
-        now = ctx.clock.now()
-        if self._settings.resync and now - self._checked >= self._settings.resync:
-            self._checked = now
-            self._written = {key: pod.annotations[OBSERVED] for key, pod in here.items() if OBSERVED in pod.annotations}
-        for assigned in await self._source.list():
-            text = placement(assigned, self._settings.zone_of_cpu)
-            if text is not None and assigned.pod in here and self._written.get(assigned.pod) != text:
-                await self._write(ctx, assigned.pod, text)
-        self._written = {key: text for key, text in self._written.items() if key in here}
-
-    async def _write(self, ctx: Context, pod: Key, text: str) -> None:
-        try:
-            await ctx.client.patch(POD, pod.name, pod.namespace, {"metadata": {"annotations": {OBSERVED: text}}})
-            self._written[pod] = text
-        except NotFound:
-            self._written.pop(pod, None)
+def zone_gpus(topology: NodeResourceTopology) -> dict[int, int]:
+    """GPUs of each zone of a node."""
+    found: dict[int, int] = {}
+    for zone in topology.zones:
+        number = str(zone.get("name") or "").rpartition("-")[2]
+        listed = [each for each in zone.get("resources") or () if requests.is_gpu(str(each.get("name")))]
+        gpus = sum(resources.units(each.get("allocatable", 0)) for each in listed)
+        if number.isdigit() and gpus:
+            found[int(number)] = gpus
+    return found
 
 
-class Simulated:
-    """What a kubelet with a topology manager would have assigned on a simulated node: what was predicted for the pod."""
+def assign(pods: Iterable[Pod], gpus: Mapping[int, int]) -> list[Assigned]:
+    """GPUs for each pod as a topology manager gives them: all of one zone if one has enough (that which was predicted,
+    else the fullest that fits), else zone after zone. Pods that started earlier keep theirs."""
+    free = dict(gpus)
+    found = []
+    for pod in sorted(pods, key=lambda pod: (OBSERVED not in pod.annotations, pod.status.start_time or "", pod.namespace, pod.name)):
+        wanted = requests.request(pod).gpu
+        number = wanted.count if wanted.kind == requests.REGULAR else 0
+        if 0 < number <= sum(free.values()):
+            zones = _choose(free, number, observed_zones(pod))
+            found.append(Assigned(key_of(pod), tuple((names.NVIDIA_GPU, (zone,)) for zone in zones)))
+    return found
 
-    def __init__(self, pods: PodsOn) -> None:
-        self._pods = pods
 
-    async def list(self) -> Iterable[Assigned]:
-        return [Assigned(key_of(pod), devices) for pod in self._pods() if (devices := predicted_devices(pod))]
+def _choose(free: dict[int, int], number: int, wished: Sequence[int]) -> list[int]:
+    whole = [zone for zone in wished if free.get(zone, 0) >= number]
+    whole += sorted((zone for zone, left in free.items() if left >= number), key=lambda zone: (free[zone], zone))
+    order = whole[:1] or sorted(free)
+    zones: list[int] = []
+    for zone in order:
+        taken = min(number - len(zones), free[zone])
+        free[zone] -= taken
+        zones += [zone] * taken
+    return zones
 
 
-class PodsOn(Protocol):
-    def __call__(self) -> Iterable[Pod]: ...
-
-
-def predicted_devices(pod: Pod) -> tuple[tuple[str, tuple[int, ...]], ...]:
-    """The pod's whole GPUs, in the first zone that the scheduler predicted."""
+def observed_zones(pod: Pod) -> list[int]:
+    """The zones it was seen in, else those predicted for it."""
+    text = pod.annotations.get(OBSERVED) or pod.annotations.get(PREDICTED)
     try:
-        zones = json.loads(pod.annotations.get("kai.scheduler/numa-placement-predicted") or "[]")
-        zone = int(str(zones[0]["zone"]).rpartition("-")[2])
-    except (ValueError, KeyError, IndexError, TypeError):
-        return ()
-    asked = pod.spec.containers[0].resources.requests.get(names.NVIDIA_GPU, 0) if pod.spec.containers else 0
-    return tuple((names.NVIDIA_GPU, (zone,)) for _ in range(int(asked or 0)))
+        return [int(str(each["zone"]).rpartition("-")[2]) for each in json.loads(text or "[]")]
+    except (ValueError, KeyError, TypeError):
+        return []
 
 
-def service(settings: ExporterSettings, source: PodResources) -> Service:
-    exporter = Exporter(settings, source)
-    return Service("numa-placement-exporter", exporter.run, prepare=exporter.prepare)
+def controller() -> Controller:
+    """Keeps the annotation right for the pods of simulated nodes."""
+
+    async def reconcile(ctx: Context, key: Key) -> Again | None:
+        node, topology = ctx.read.get(NODE, key.name), ctx.read.get(NODE_RESOURCE_TOPOLOGY, key.name)
+        if node is None or topology is None or names.SIMULATED not in node.labels:
+            return None
+        running = [pod for pod in ctx.read.by(POD, ON_NODE, key.name) if pod.status.phase == "Running"]
+        noted = {key_of(pod): pod.annotations.get(OBSERVED) for pod in running}
+        for assigned in assign(running, zone_gpus(topology)):
+            text = placement(assigned, {})
+            if text is not None and noted[assigned.pod] != text:
+                await _write(ctx, assigned.pod, text)
+        return None
+
+    return Controller(
+        "numa-placement-exporter", reconcile, workers=4, reads=(NODE,),
+        watches=(Watch(POD, lambda pod, read: [Key("", pod.spec.node_name)] if pod.spec.node_name else []),
+                 Watch(NODE_RESOURCE_TOPOLOGY, _same_name)),
+        indexes=((POD, ON_NODE, lambda pod: [pod.spec.node_name]),))
+
+
+def _same_name(topology: Object, read: Reader) -> list[Key]:
+    return [Key("", topology.name)]
+
+
+async def _write(ctx: Context, pod: Key, text: str) -> None:
+    try:
+        await ctx.client.patch(POD, pod.name, pod.namespace, {"metadata": {"annotations": {OBSERVED: text}}})
+    except NotFound:
+        return

@@ -1,0 +1,73 @@
+"""NUMA placement: what the kubelet assigned, as an annotation; on simulated nodes, what a topology manager would have assigned."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+
+from gangline.api import names
+from gangline.api.kinds import CRD, NODE_RESOURCE_TOPOLOGY, POD
+from gangline.controllers.component import numa_placement_exporter
+from gangline.controllers.numa import OBSERVED, PREDICTED, Assigned, cpu_list, placement, zones_of_cpus
+from gangline.errors import AlreadyExists
+from gangline.runtime import Key
+from stage import SPACE, Stage, stage
+
+
+def test_devices_cpus_and_memory_are_told_by_zone() -> None:
+    assigned = Assigned(Key("ns", "p"), ((names.NVIDIA_GPU, (0,)), (names.NVIDIA_GPU, (1,)), ("nic", (0, 1))), (0, 5),
+                        (("memory", 2**30, (0,)), ("other", 1, (0,))))
+    assert placement(assigned, zones_of_cpus({0: "0-3", 1: "4-7"})) == json.dumps(
+        [{"zone": "node-0", "amount": {"cpu": "1", "memory": "1Gi", "nvidia.com/gpu": "1"}},
+         {"zone": "node-1", "amount": {"cpu": "1", "nvidia.com/gpu": "1"}}], separators=(",", ":"))
+
+
+def test_a_pod_of_which_nothing_can_be_told_is_left_alone() -> None:
+    assert placement(Assigned(Key("ns", "p"), (("nic", (0, 1)),)), {}) is None
+
+
+def test_the_kernels_cpu_lists_are_read() -> None:
+    assert cpu_list("0-2,8\n") == [0, 1, 2, 8]
+
+
+async def topology(here: Stage, node: str) -> None:
+    kind = NODE_RESOURCE_TOPOLOGY
+    schema = {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}}
+    with contextlib.suppress(AlreadyExists):
+        await here.client.create(CRD, {"metadata": {"name": kind.resource}, "spec": {
+            "group": kind.group, "scope": "Cluster", "names": {"kind": kind.kind, "plural": kind.plural, "singular": kind.kind.lower()},
+            "versions": [{"name": kind.version, "served": True, "storage": True, "schema": schema}]}})
+    zones = [{"name": f"node-{number}", "type": "Node",
+              "resources": [{"name": names.NVIDIA_GPU, "capacity": "4", "allocatable": "4", "available": "4"}]} for number in (0, 1)]
+    await here.client.create(kind, {"metadata": {"name": node}, "zones": zones})
+
+
+async def zones_of(here: Stage, pod: str) -> dict[str, str]:
+    text = (await here.client.get(POD, pod, SPACE)).annotations.get(OBSERVED, "[]")
+    return {each["zone"]: each["amount"][names.NVIDIA_GPU] for each in json.loads(text)}
+
+
+async def test_on_a_simulated_node_pods_stand_in_one_zone_if_one_has_room() -> None:
+    async with stage() as here:
+        await topology(here, "n")
+        await here.start(numa_placement_exporter())
+        await here.node("n", gangline_io__simulated="true")
+        for name, gpus, wish in (("a", 3, "node-1"), ("b", 3, ""), ("c", 2, "")):
+            noted = {PREDICTED: json.dumps([{"zone": wish, "amount": {}}])} if wish else {}
+            await here.pod(name, gpus=gpus, node="n", annotations=noted)
+            await here.run(name)
+            await here.settles()
+        assert await zones_of(here, "a") == {"node-1": "3"}
+        assert await zones_of(here, "b") == {"node-0": "3"}
+        assert await zones_of(here, "c") == {"node-0": "1", "node-1": "1"}
+
+
+async def test_pods_of_real_nodes_are_left_to_the_exporter_of_that_node() -> None:
+    async with stage() as here:
+        await topology(here, "n")
+        await here.start(numa_placement_exporter())
+        await here.node("n")
+        await here.pod("a", gpus=1, node="n")
+        await here.run("a")
+        await here.settles()
+        assert await zones_of(here, "a") == {}
