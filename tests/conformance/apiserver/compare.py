@@ -12,7 +12,7 @@ from conformance.apiserver.paths import pick
 
 Step = dict[str, Any]
 _DECODER_CASES = re.compile(r"bad-json-|int-field-string|bool-field-string|int-overflow|yaml-bad|delete-body-garbage")
-_GO_STRUCT = re.compile(r'Invalid value: (?:\[)?\{"[A-Z]|Duplicate value: \{"[A-Z]|cannot unmarshal|\{[A-Z]\w+:')
+_GO_STRUCT = re.compile(r'Invalid value: (?:\[)?\{"[A-Z]|Duplicate value: \{"[A-Z]|cannot unmarshal|\{[A-Z]\w+:|@@ -\d')
 
 
 def answers(case: dict[str, Any], namespace: str, done: list[Step]) -> list[Step]:
@@ -47,7 +47,7 @@ def _events(step: Step, result: Step) -> list[Any]:
         if event.get("type") != "BOOKMARK":
             kept.append(event)
             continue
-        if "k8s.io/initial-events-end" not in json.dumps(event) and (not step.get("bookmarks") or kept and kept[-1]["type"] == "BOOKMARK"):
+        if "k8s.io/initial-events-end" not in json.dumps(event) and (not step.get("bookmarks") or (kept and kept[-1]["type"] == "BOOKMARK")):
             continue
         about = (event.get("object") or {}).get("metadata") or {}
         if "resourceVersion" in about:

@@ -50,7 +50,7 @@ class PodRules(KindRules):
         if subresource == "status" and not (new.get("status") or {}).get("qosClass"):
             new.setdefault("status", {})["qosClass"] = (old.get("status") or {}).get("qosClass", "BestEffort")
         before = old["metadata"].get("generation", 0)
-        new["metadata"]["generation"] = before + 1 if subresource != "status" and self.spec_changed(new, old) else before
+        new["metadata"]["generation"] = before + 1 if subresource not in ("status", "binding") and self.spec_changed(new, old) else before
         if not new["metadata"]["generation"]:
             del new["metadata"]["generation"]
 

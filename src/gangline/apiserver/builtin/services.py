@@ -219,9 +219,6 @@ class EndpointsRules(KindRules):
                 found += one_of(item.get("protocol"), _PROTOCOLS, f"{at}.protocol", required=True)
         return found
 
-    def warnings(self, obj: Obj, old: Obj | None = None) -> list[str]:
-        return ["v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"]
-
 
 class EndpointSliceRules(KindRules):
     generation = True

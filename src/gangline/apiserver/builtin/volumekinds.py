@@ -40,7 +40,7 @@ class VolumeRules(KindRules):
             spec["hostPath"]["type"] = ""
 
     def prepare_create(self, obj: Obj) -> None:
-        obj["status"] = {"phase": "Pending"}
+        obj["status"] = {"phase": "Pending", "lastPhaseTransitionTime": obj["metadata"].get("creationTimestamp")}
         _protect(obj, "kubernetes.io/pv-protection")
 
     def validate(self, obj: Obj) -> list[Problem]:

@@ -95,7 +95,7 @@ _TOKEN = re.compile(r"""
 _RELATIONS = ("==", "!=", "<=", ">=", "<", ">", "in")
 _RESERVED = frozenset(("as break const continue else false for function if import in let loop package namespace null return true var void "
                        "while").split())
-_ONE, _TWO = 1, 2
+_OPERANDS = "{'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}"
 MACROS: dict[str, dict[int, tuple[int, int]]] = {
     "all": {2: (1, 1), 3: (2, 1)}, "exists": {2: (1, 1), 3: (2, 1)}, "exists_one": {2: (1, 1), 3: (2, 1)}, "existsOne": {3: (2, 1)},
     "filter": {2: (1, 1)}, "map": {2: (1, 1), 3: (1, 2)}, "transformList": {3: (2, 1), 4: (2, 2)}, "transformMap": {3: (2, 1), 4: (2, 2)},
@@ -247,10 +247,8 @@ class _Parser:
     def arguments(self) -> list[Expr]:
         args: list[Expr] = []
         while not self.accept(")"):
-            if args:
-                self.expect(",")
-                if self.accept(")"):
-                    break
+            if args and not self.accept(","):
+                self.expect(")")
             args.append(self.ternary())
         return args
 
@@ -274,7 +272,7 @@ class _Parser:
             return self.map_literal(at)
         if word == ".":
             return self.named(self.take()[1], at)
-        raise self.error(f"Syntax error: mismatched input '{word or '<EOF>'}' expecting an expression", at)
+        raise self.error(f"Syntax error: mismatched input '{word or '<EOF>'}' expecting {_OPERANDS}", at)
 
     def number(self, form: str, word: str, at: int, negative: bool) -> Expr:
         sign = -1 if negative else 1

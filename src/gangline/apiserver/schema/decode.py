@@ -63,7 +63,7 @@ def _struct(node: Node) -> Decoder:
                 continue
             item = read(item, unknown)
             if is_zero is None or not is_zero(item):
-                out[name] = item
+                out[name] = item if item or type(item) is not list else None
         if len(value) > len(out) and not value.keys() <= names:
             unknown.extend(name for name in value if name not in names)
         return out
@@ -76,7 +76,7 @@ def _absent(node: Node) -> Callable[[dict[str, Any], str], None] | None:
     if node.shape == "struct" and not node.pointer and not node.omit_zero:
         read = decoder(node)
         return lambda out, name: out.__setitem__(name, read({}, []))
-    if node.form == "time" and not node.pointer and not node.omit_zero:
+    if node.form in ("time", "microtime") and not node.pointer and not node.omit_zero:
         return lambda out, name: out.__setitem__(name, None)
     if not node.always and (node.pointer or node.form not in ("quantity", "intstr")):
         return None
