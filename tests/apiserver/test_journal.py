@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import sqlite3
@@ -11,8 +12,8 @@ import textwrap
 from pathlib import Path
 
 import pytest
-from apiserver.conftest import MAPS, config_map, in_process
 
+from apiserver.conftest import MAPS, config_map, in_process
 from gangline.apiserver.server import Server, ServerSettings
 from gangline.errors import DataFolderError
 
@@ -48,7 +49,8 @@ async def test_tokens_and_certificates_outlive_a_restart(tmp_path: Path) -> None
     await second.close()
 
 
-async def test_what_was_acknowledged_survives_a_kill(tmp_path: Path) -> None:
+def killed_after_fifty_writes(folder: Path) -> list[int]:
+    """A server in another process writes until it is killed; the numbers of the writes it was told are done."""
     script = textwrap.dedent(f"""
         import asyncio, json, pathlib
         from gangline.apiserver.identity import administrator
@@ -56,7 +58,7 @@ async def test_what_was_acknowledged_survives_a_kill(tmp_path: Path) -> None:
         from gangline.client.wire import Request
 
         async def main():
-            server = Server(ServerSettings(folder=pathlib.Path({str(tmp_path)!r})))
+            server = Server(ServerSettings(folder=pathlib.Path({str(folder)!r})))
             await server.open()
             send = server.transport(administrator()).send
             for number in range(100000):
@@ -70,7 +72,11 @@ async def test_what_was_acknowledged_survives_a_kill(tmp_path: Path) -> None:
         assert child.stdout is not None
         acknowledged = [int(child.stdout.readline()) for _ in range(50)]
         os.kill(child.pid, signal.SIGKILL)
-        acknowledged += [int(line) for line in child.stdout if line.strip().isdigit() and line.endswith("\n")]
+        return acknowledged + [int(line) for line in child.stdout if line.strip().isdigit() and line.endswith("\n")]
+
+
+async def test_what_was_acknowledged_survives_a_kill(tmp_path: Path) -> None:
+    acknowledged = await asyncio.to_thread(killed_after_fifty_writes, tmp_path)
     server = await opened(tmp_path)
     names = set((await in_process(server).get(MAPS)).names)
     assert {f"m{number}" for number in acknowledged} <= names
@@ -91,7 +97,7 @@ async def test_a_damaged_folder_is_refused_and_left_as_it_is(tmp_path: Path) -> 
     file.write_bytes(broken)
     for rest in ("objects.sqlite-wal", "objects.sqlite-shm"):
         (tmp_path / rest).unlink(missing_ok=True)
-    with pytest.raises(DataFolderError, match="is damaged .*: restore it from a copy, or move it away and start empty"):
+    with pytest.raises(DataFolderError, match=r"is damaged .*: restore it from a copy, or move it away and start empty"):
         await opened(tmp_path)
     assert file.read_bytes() == broken
 

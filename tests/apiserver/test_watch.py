@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from apiserver.conftest import MAPS, Api, config_map
-
 from gangline.apiserver.server import Server, ServerSettings
 
 

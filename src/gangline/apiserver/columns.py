@@ -59,8 +59,8 @@ def pod_status(pod: Obj) -> str:
         reason = starting
     else:
         reason = _running_reason(status, reason)
-    if _get(pod, "metadata", "deletionTimestamp"):
-        return "Unknown" if status.get("reason") == "NodeLost" else reason if status.get("phase") in ("Succeeded", "Failed") else "Terminating"
+    if _get(pod, "metadata", "deletionTimestamp") and status.get("phase") not in ("Succeeded", "Failed"):
+        return "Unknown" if status.get("reason") == "NodeLost" else "Terminating"
     return str(reason)
 
 
@@ -148,7 +148,7 @@ def _node(node: Obj, now: float) -> list[Any]:
     address = {each.get("type"): each.get("address") for each in status.get("addresses") or []}
     return [_name(node), ",".join(words), ",".join(role for role in roles if role) or NONE, _age(node, now),
             info.get("kubeletVersion", ""), address.get("InternalIP") or NONE, address.get("ExternalIP") or NONE,
-            info.get("osImage") or "<unknown>", info.get("kernelVersion") or "<unknown>", info.get("containerRuntimeVersion") or "<unknown>"]
+            *(info.get(key) or "<unknown>" for key in ("osImage", "kernelVersion", "containerRuntimeVersion"))]
 
 
 _NODE = Printer((NAME, _string("Status", "Whether the node is ready."), _string("Roles", "What the node is for."), AGE,
@@ -203,7 +203,8 @@ _DEPLOYMENT = Printer((NAME, _string("Ready", "Pods that are ready, of those wan
 
 
 def _stateful_set(obj: Obj, now: float) -> list[Any]:
-    return [_name(obj), f"{_get(obj, 'status', 'readyReplicas') or 0}/{_get(obj, 'spec', 'replicas') or 0}", _age(obj, now), *_template(obj)]
+    ready, wanted = _get(obj, "status", "readyReplicas") or 0, _get(obj, "spec", "replicas") or 0
+    return [_name(obj), f"{ready}/{wanted}", _age(obj, now), *_template(obj)]
 
 
 _STATEFUL_SET = Printer((NAME, _string("Ready", "Pods that are ready, of those wanted."), AGE, _CONTAINERS, _IMAGES), _stateful_set)

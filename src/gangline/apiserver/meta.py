@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import msgspec
+
 from gangline.apiserver.names import label_value_problems, qualified_name_problems
 from gangline.errors import Problem
 
@@ -24,8 +26,6 @@ def invalid(path: str, value: Any, why: str) -> Problem:
 
 def shown(value: Any) -> str:
     """A value as Kubernetes prints it in a refusal."""
-    import msgspec
-
     return msgspec.json.encode(value).decode()
 
 
@@ -124,9 +124,7 @@ def _check_owners(owners: list[Obj]) -> list[Problem]:
         group, _, version = (owner.get("apiVersion") or "").rpartition("/")
         if not version or "/" in group:
             problems.append(invalid(path + ".apiVersion", owner.get("apiVersion", ""), "version must not be empty"))
-        for key in ("kind", "name", "uid"):
-            if not owner.get(key):
-                problems.append(invalid(f"{path}.{key}", owner.get(key, ""), "must not be empty"))
+        problems += [invalid(f"{path}.{key}", owner.get(key, ""), "must not be empty") for key in ("kind", "name", "uid") if not owner.get(key)]
         if (group, version, owner.get("kind")) == ("", "v1", "Event"):
             problems.append(invalid(path, owner, "/v1, Kind=Event is disallowed from being an owner"))
         if owner.get("controller"):

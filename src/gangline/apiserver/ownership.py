@@ -1,7 +1,7 @@
 """managedFields for the common writes, fast: a create, and an update of an object whose accounts are in order.
 
-The meaning is that of `apply.track_update`, which is asked for everything unusual; tests hold the two against each other. Here accounts stay
-trees in the spelling of `fieldsV1`, and only the paths a write touches are rewritten. Pure.
+The meaning is that of `apply.track_update`, which is asked for everything unusual; tests hold the two against each other. Here accounts
+stay trees in the spelling of `fieldsV1`, and only the paths a write touches are rewritten. Pure.
 """
 
 from __future__ import annotations

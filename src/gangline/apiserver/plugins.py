@@ -65,7 +65,7 @@ class Plugins:
 
     def _default_class(self) -> Obj | None:
         shelf = self._core.store.shelf((_SCHEDULING, "priorityclasses"))
-        found = [obj for obj in (record.object() for record in shelf.records.values() if b'"globalDefault":true' in record.body)]
+        found = [record.object() for record in shelf.records.values() if b'"globalDefault":true' in record.body]
         return min(found, key=lambda obj: int(obj.get("value", 0))) if found else None
 
     def one_default(self, review: Review) -> Iterable[Problem]:

@@ -188,9 +188,10 @@ def log(core: Core, call: Call) -> bytes:
     asked = call.request.argument("container")
     if asked and asked not in known:
         raise bad_request(f"container {asked} is not valid for pod {call.name}")
-    if not asked and len(spec["containers"]) > 1 and not (pod["metadata"].get("annotations") or {}).get("kubectl.kubernetes.io/default-container"):
+    preferred = (pod["metadata"].get("annotations") or {}).get("kubectl.kubernetes.io/default-container")
+    if not asked and len(spec["containers"]) > 1 and not preferred:
         names = " ".join(each["name"] for each in spec["containers"])
         raise bad_request(f"a container name must be specified for pod {call.name}, choose one of: [{names}]")
-    text = core.logs(pod, asked or spec["containers"][0]["name"]) if spec.get("nodeName") else b""
+    text = core.logs(pod, asked or preferred or spec["containers"][0]["name"]) if spec.get("nodeName") else b""
     last = call.number("tailLines")
     return text if last is None else b"".join(text.splitlines(keepends=True)[-last:] if last else [])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import Any
 
 from gangline.apiserver.admission import Review
@@ -128,10 +129,8 @@ def _judge_one(validation: Obj, seen: dict[str, Any], fails: bool) -> str | None
         return f"expression '{validation['expression']}' resulted in error: {error}" if fails else None
     told = validation.get("message")
     if validation.get("messageExpression"):
-        try:
+        with suppress(CelError):
             told = program(validation["messageExpression"]).evaluate(seen) or told
-        except CelError:
-            pass
     return str(told).strip() if told else f"failed expression: {validation['expression'].strip()}"
 
 

@@ -207,7 +207,7 @@ def bootstrap_roles() -> list[tuple[str, list[Obj], list[Obj]]]:
     everything = [{"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]}, {"nonResourceURLs": ["*"], "verbs": ["*"]}]
     view = _rules(_VIEWED, _READ)
     edit = view + _rules(_EDITED, _READ + _WRITE) + [{"apiGroups": [""], "resources": ["serviceaccounts/token"], "verbs": ["create"]}]
-    admin = edit + [{"apiGroups": [GROUP], "resources": ["roles", "rolebindings"], "verbs": _READ + _WRITE},
+    admin = [*edit, {"apiGroups": [GROUP], "resources": ["roles", "rolebindings"], "verbs": _READ + _WRITE},
                     {"apiGroups": ["authorization.k8s.io"], "resources": ["localsubjectaccessreviews"], "verbs": ["create"]}]
     signed_in, anyone = _group(AUTHENTICATED), _group(UNAUTHENTICATED)
     return [

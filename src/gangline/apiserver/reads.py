@@ -193,9 +193,8 @@ def _watch_problems(call: Call) -> list[Problem]:
     argument = call.request.argument
     match, initial = argument(_MATCH), argument("sendInitialEvents")
     problems = []
-    if match:
-        if not initial:
-            problems.append(_forbidden("resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided"))
+    if match and not initial:
+        problems.append(_forbidden("resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided"))
     if initial and match != "NotOlderThan":
         problems.append(_forbidden("sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"))
     if match and match != "NotOlderThan":

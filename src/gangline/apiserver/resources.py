@@ -105,14 +105,14 @@ _REGARDING_FIELDS = {**_EVENT_FIELDS, **{
     "reportingController": "reportingComponent"}
 
 _TABLE = """
-v1                              pods                      Pod                      ns po all  attach,binding,ephemeralcontainers,eviction,exec,log,portforward,proxy,resize,status
+v1                              pods                      Pod                      ns po all  POD
 v1                              bindings                  Binding                  ns -  -    - create
 v1                              componentstatuses         ComponentStatus          cl cs -    - get,list
 v1                              configmaps                ConfigMap                ns cm -    -
 v1                              endpoints                 Endpoints                ns ep -    -
 v1                              events                    Event                    ns ev -    -
 v1                              limitranges               LimitRange               ns limits - -
-v1                              namespaces                Namespace                cl ns -    finalize,status create,delete,get,list,patch,update,watch
+v1                              namespaces                Namespace                cl ns -    finalize,status ONE
 v1                              nodes                     Node                     cl no -    proxy,status
 v1                              persistentvolumeclaims    PersistentVolumeClaim    ns pvc -   status
 v1                              persistentvolumes         PersistentVolume         cl pv -    status
@@ -195,8 +195,12 @@ _SHELVES: dict[tuple[str, str], ShelfKey] = {("events.k8s.io", "events"): ("", "
 _PROXY_KINDS = {"pods": "PodProxyOptions", "nodes": "NodeProxyOptions", "services": "ServiceProxyOptions"}
 
 
+_SHORT = {"-": (), "ONE": tuple(verb for verb in STANDARD if verb != "deletecollection"), "POD": (
+    "attach", "binding", "ephemeralcontainers", "eviction", "exec", "log", "portforward", "proxy", "resize", "status")}
+
+
 def _names(text: str) -> tuple[str, ...]:
-    return () if text == "-" else tuple(text.split(","))
+    return _SHORT[text] if text in _SHORT else tuple(text.split(","))
 
 
 def _row(line: str) -> Resource:

@@ -6,7 +6,7 @@ Built-in kinds bring theirs from `builtin/`, custom resources get `CustomRules` 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property, lru_cache
+from functools import cache, cached_property
 from typing import Any
 
 from gangline.apiserver import builtin
@@ -104,7 +104,7 @@ def rules_for(resource: Resource) -> Rules:
     return _builtin(resource.group, resource.version, resource.kind)
 
 
-@lru_cache(maxsize=None)
+@cache
 def _builtin(group: str, version: str, kind: str) -> KindRules:
     found = builtin.rules(group, version, kind)
     if type(found) is KindRules and (group, kind) in _INTERIM:

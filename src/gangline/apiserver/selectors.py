@@ -149,8 +149,8 @@ def selector_test(selector: dict[str, Any] | None) -> LabelTest:
         return lambda labels: False
     tests = [_label_requirement(key, "=", (value,)) for key, value in (selector.get("matchLabels") or {}).items()]
     operators = {"In": "in", "NotIn": "notin", "Exists": "exists", "DoesNotExist": "!"}
-    for term in selector.get("matchExpressions") or []:
-        tests.append(_label_requirement(term["key"], operators[term["operator"]], tuple(term.get("values") or ())))
+    tests += [_label_requirement(term["key"], operators[term["operator"]], tuple(term.get("values") or ()))
+              for term in selector.get("matchExpressions") or []]
     return lambda labels: all(test(labels) for test in tests)
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from typing import Any
 
 from gangline.apiserver.jsonpath import compile_path
@@ -45,7 +45,7 @@ def seconds(text: Any) -> float | None:
     if not isinstance(text, str) or not text:
         return None
     try:
-        return datetime.fromisoformat(text.replace("Z", "+00:00")).astimezone(timezone.utc).timestamp()
+        return datetime.fromisoformat(text.replace("Z", "+00:00")).astimezone(UTC).timestamp()
     except ValueError:
         return None
 

@@ -106,7 +106,7 @@ class Webhooks:
             raise bad_request(f'admission webhook "{hook["name"]}" does not support dry run')
         try:
             answer = await self._ask(hook, review)
-        except (aiohttp.ClientError, asyncio.TimeoutError, OSError, ValueError, KeyError, msgspec.MsgspecError) as error:
+        except (TimeoutError, aiohttp.ClientError, OSError, ValueError, KeyError, msgspec.MsgspecError) as error:
             if hook.get("failurePolicy") == "Ignore":
                 return None
             raise _internal(hook, f"failed to call webhook: {_told(error)}") from None

@@ -10,7 +10,6 @@ from typing import Any
 from urllib.parse import quote
 
 from conformance.apiserver.paths import fill, pick
-
 from gangline.client.wire import JSON, Request, Response
 
 Handle = Callable[[Request], Awaitable[Response]]
@@ -125,7 +124,7 @@ async def _collect(step: Step, queue: asyncio.Queue[Any], found: Step) -> None:
         patience = 30.0 if until_close else PATIENCE if len(found["events"]) < expected else QUIET
         try:
             event = await asyncio.wait_for(queue.get(), patience)
-        except asyncio.TimeoutError:
+        except TimeoutError:
             return
         if event is None:
             if until_close:

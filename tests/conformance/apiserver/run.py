@@ -20,7 +20,6 @@ from conformance.apiserver.compare import answers, difference
 from conformance.apiserver.player import Player
 from conformance.results import Progress, Results
 from conformance.shared import suite_folder
-
 from gangline.apiserver.server import Server, ServerSettings
 
 TOKEN = "admintoken"
