@@ -20,6 +20,7 @@ from gangline.api.kinds import (
     NODE,
     PDB,
     POD,
+    POD_CLIQUE,
     PV,
     PVC,
     REPLICA_SET,
@@ -307,3 +308,15 @@ async def test_a_daemon_set_has_one_pod_on_every_node_that_takes_it() -> None:
         assert await images(lived) == ["new"] * 3
         status = (await lived.client.get(DAEMON_SET, "d", "default")).status
         assert (status["desiredNumberScheduled"], status["numberReady"], status["updatedNumberScheduled"]) == (3, 3, 3)
+
+
+async def test_an_autoscaler_scales_a_clique_by_a_named_metric() -> None:
+    async with world(kinds=True) as lived:
+        await lived.make(POD_CLIQUE, "c", {"spec": {"roleName": "r", "replicas": 2, "minAvailable": 1, "podSpec": pod_spec()["spec"]}})
+        await lived.make(HPA, "c", {"spec": {
+            "scaleTargetRef": {"apiVersion": "grove.io/v1alpha1", "kind": "PodClique", "name": "c"}, "maxReplicas": 5,
+            "metrics": [{"type": "Pods", "pods": {"metric": {"name": "queue"},
+                                                  "target": {"type": "AverageValue", "averageValue": "10"}}}]}},
+            annotations={names.METRIC: "queue=35,other=900"})
+        await lived.settles()
+        assert (await lived.client.get(POD_CLIQUE, "c", "default")).spec.replicas == 4

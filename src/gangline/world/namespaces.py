@@ -151,8 +151,10 @@ def _namespace_of(obj: Object, read: Reader) -> list[Key]:
 
 
 def _emptied(pod: Pod, read: Reader) -> list[Key]:
-    """The namespace that a pod was the last to leave."""
-    return [] if read.by(POD, BY_NAMESPACE, pod.namespace) else [Key("", pod.namespace)]
+    """The dying namespace that a pod was the last to leave."""
+    namespace = read.get(NAMESPACE, pod.namespace)
+    dying = namespace is not None and namespace.metadata.deleting
+    return [Key("", pod.namespace)] if dying and not read.by(POD, BY_NAMESPACE, pod.namespace) else []
 
 
 def namespaces() -> Controller:

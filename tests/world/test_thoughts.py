@@ -1,0 +1,159 @@
+"""The smaller pure parts: schedules, metrics, budgets, silence, growth, endpoints, taints."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gangline.api.core import Service
+from gangline.errors import BadInput, ConfigError
+from gangline.world.autoscaler import wishes
+from gangline.world.budgets import healthy_needed
+from gangline.world.component import PARTS, components, control_plane, simulated_nodes
+from gangline.world.cronjobs import due, next_after, read_schedule
+from gangline.world.endpoints import slices
+from gangline.world.hpa import Decision, Memory, decide, read_metric
+from gangline.world.lifecycle import Silence, leaves_at, wanted_taints
+from gangline.world.nodes import NodePool
+from gangline.world.settings import Growth, WorldSettings
+from world.making import START, node, pod, ready_status, when
+
+
+def following(schedule: str, year: int, month: int, day: int, hour: int = 0, minute: int = 0) -> str:
+    found = next_after(read_schedule(schedule), datetime(year, month, day, hour, minute, tzinfo=UTC))
+    return "never" if found is None else found.strftime("%Y-%m-%d %H:%M")
+
+
+@pytest.mark.parametrize(("schedule", "found"), [
+    ("*/15 * * * *", "2024-02-28 10:15"), ("0 0 29 2 *", "2024-02-29 00:00"), ("30 6 * * mon-fri", "2024-02-29 06:30"),
+    ("0 0 13 * fri", "2024-03-01 00:00"), ("5 4 * * sun", "2024-03-03 04:05"), ("5 4 * * 7", "2024-03-03 04:05"),
+    ("0 0 31 2 *", "never"), ("@monthly", "2024-03-01 00:00"), ("10-20/5 10 * * *", "2024-02-28 10:10"),
+])
+def test_the_next_moment_of_a_schedule(schedule: str, found: str) -> None:
+    assert following(schedule, 2024, 2, 28, 10, 0) == found
+
+
+@pytest.mark.parametrize("schedule", ["* * * *", "61 * * * *", "* * * * someday", "5-1 * * * *"])
+def test_what_is_no_schedule_is_refused(schedule: str) -> None:
+    with pytest.raises(BadInput):
+        read_schedule(schedule)
+
+
+@given(st.integers(0, 59), st.integers(0, 23), st.integers(0, 3_000_000))
+def test_the_next_moment_is_later_and_on_schedule(minute: int, hour: int, offset: int) -> None:
+    moment = datetime.fromtimestamp(START + offset, UTC)
+    found = next_after(read_schedule(f"{minute} {hour} * * *"), moment)
+    assert found is not None and found > moment and (found.hour, found.minute) == (hour, minute)
+
+
+def test_only_the_last_missed_moment_is_made_up_for() -> None:
+    start = datetime(2024, 1, 1, tzinfo=UTC).timestamp()
+    assert due({"schedule": "0 * * * *"}, start, start + 3 * 3600 + 60) == (start + 3 * 3600, start + 4 * 3600)
+    assert due({"schedule": "0 * * * *", "startingDeadlineSeconds": 30}, start, start + 3 * 3600 + 60)[0] is None
+
+
+def cpu(target: int) -> list[dict[str, Any]]:
+    return [{"type": "Resource", "resource": {"name": "cpu", "target": {"averageUtilization": target}}}]
+
+
+def test_metrics_ask_for_replicas_within_the_limits() -> None:
+    spec = {"minReplicas": 2, "maxReplicas": 6, "metrics": cpu(50)}
+    assert decide(spec, {"": 100.0}, 2) == Decision(4)
+    assert decide(spec, {"": 52.0}, 3) == Decision(3), "close enough"
+    assert decide(spec, {"cpu": 1000.0}, 3) == Decision(6, "TooManyReplicas")
+    assert decide(spec, {"": 1.0}, 3) == Decision(2, "TooFewReplicas")
+    assert decide(spec, {"memory": 1.0}, 3) is None
+
+
+def test_a_metric_is_written_as_one_number_or_by_name() -> None:
+    assert read_metric("80") == {"": 80.0}
+    assert read_metric("cpu=80, queue=1500m, bad") == {"cpu": 80.0, "queue": 1.5}
+
+
+def test_going_down_takes_the_largest_wish_of_the_window() -> None:
+    memory = Memory()
+    assert [memory.steady(wish, now, 300) for wish, now in ((5, 0), (2, 100), (1, 290), (1, 310))] == [5, 5, 5, 2]
+
+
+def test_budgets_in_numbers_and_percentages() -> None:
+    assert [healthy_needed(spec, 10) for spec in ({"minAvailable": 3}, {"minAvailable": "25%"}, {"maxUnavailable": 2},
+                                                  {"maxUnavailable": "100%"}, {})] == [3, 3, 8, 0, 1]
+
+
+def test_a_node_is_silent_when_its_lease_stands_still_for_as_long_as_we_watched() -> None:
+    silence, grace = Silence(5), {"a": 40.0, "b": 40.0}
+    found = [silence.silent({"a": str(second), "b": "x"}, grace, float(second)) for second in range(0, 50, 5)]
+    assert found[:8] == [[]] * 8 and found[8] == ["b"]
+
+
+def test_nobody_is_judged_by_what_we_slept_through() -> None:
+    silence = Silence(5)
+    assert silence.silent({"a": "1"}, {"a": 40.0}, 0) == []
+    assert silence.silent({"a": "1"}, {"a": 40.0}, 1000) == []
+    assert [silence.silent({"a": "1"}, {"a": 40.0}, 1000 + 5 * step) for step in range(1, 9)][-1] == ["a"]
+
+
+def test_taints_follow_readiness_and_leave_others_alone() -> None:
+    other = {"key": "k", "value": "v", "effect": "NoSchedule"}
+    assert wanted_taints(node(taints=[other]), when(0)) is None
+    assert wanted_taints(node(taints=[other], ready="Unknown"), when(0)) == [other, *(
+        {"key": "node.kubernetes.io/unreachable", "effect": effect, "timeAdded": when(0)} for effect in ("NoSchedule", "NoExecute"))]
+    both = [{"key": "node.kubernetes.io/not-ready", "effect": effect} for effect in ("NoSchedule", "NoExecute")]
+    assert wanted_taints(node(taints=[other, *both]), when(0)) == [other]
+
+
+def test_a_pod_leaves_when_its_toleration_runs_out() -> None:
+    lost = node(taints=[{"key": "k", "effect": "NoExecute", "timeAdded": when(0)}])
+    assert leaves_at(pod(), lost, START + 5) == START + 5
+    assert leaves_at(pod(spec={"tolerations": [{"key": "k", "operator": "Exists"}]}), lost, START) is None
+    for_a_while = {"tolerations": [{"key": "k", "operator": "Exists", "tolerationSeconds": 300}]}
+    assert leaves_at(pod(spec=for_a_while), lost, START + 5) == START + 300
+
+
+def wanting(name: str, gpus: int) -> Any:
+    return pod(name, spec={"containers": [{"name": "main", "resources": {"requests": {"nvidia.com/gpu": str(gpus)}}}]})
+
+
+def grown(*pods: Any, nodes: tuple[Any, ...] = (), pools: tuple[Growth, ...]) -> list[str]:
+    return [f"{growth.pool.name}-{number}" for growth, number in wishes(nodes, [], [], pods, pools)]
+
+
+def test_waiting_pods_share_the_nodes_they_call_for() -> None:
+    pools = (Growth(NodePool(name="big", gpus=8)),)
+    assert grown(*(wanting(f"p{number}", 2) for number in range(5)), pools=pools) == ["big-0", "big-1"]
+
+
+def test_the_smallest_pool_that_fits_grows_and_never_beyond_its_limit() -> None:
+    pools = (Growth(NodePool(name="big", gpus=8), most=1), Growth(NodePool(name="small", gpus=2), most=2))
+    assert grown(*(wanting(f"p{number}", 2) for number in range(4)), pools=pools) == ["small-0", "small-1", "big-0"]
+    assert grown(wanting("p", 16), pools=pools) == []
+
+
+def test_nothing_grows_for_pods_that_fit_already() -> None:
+    assert grown(wanting("p", 2), nodes=(node(gpus=2),), pools=(Growth(NodePool(name="big", gpus=8)),)) == []
+
+
+def test_a_service_with_many_pods_has_several_slices() -> None:
+    service = msgspec.convert({"metadata": {"name": "s", "namespace": "default", "uid": "u"},
+                               "spec": {"selector": {"a": "b"}, "ports": [{"port": 80}]}}, Service)
+    pods = [pod(f"p{number}", status=ready_status() | {"podIP": f"10.0.0.{number}"}) for number in range(150)]
+    assert [len(each["endpoints"]) for each in slices(service, pods)] == [100, 50]
+    assert [len(each["endpoints"]) for each in slices(service, [])] == [0]
+
+
+def test_every_part_has_a_switch() -> None:
+    everything = components(WorldSettings(growth=(Growth(NodePool(name="g")),)))
+    assert [each.name for each in everything] == ["kubelet", "controller-manager", "default-scheduler", "autoscaler"]
+    assert components(WorldSettings(off=frozenset(PARTS))) == []
+    assert not [each for each in control_plane(WorldSettings(off=frozenset({"garbage"}))).services if each.name == "garbage"]
+    assert [each.name for each in simulated_nodes().controllers] == ["heart", "kubelet"]
+
+
+def test_a_switch_that_does_not_exist_is_refused() -> None:
+    with pytest.raises(ConfigError, match=r"the world has no part kublet; it has: nodes, heart, kubelet, "):
+        components(WorldSettings(off=frozenset({"kublet"})))
