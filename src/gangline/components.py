@@ -51,20 +51,33 @@ def _scheduler(options: Options) -> Component:
 
 def _binder(options: Options) -> Component:
     from gangline.binder.component import component
+    from gangline.binder.settings import Settings
 
-    return component()
+    return component(Settings(manner=manner(options.compat)))
 
 
 def _pod_group_controller(options: Options) -> Component:
     from gangline.controllers.component import pod_group_controller
 
-    return pod_group_controller()
+    return pod_group_controller(manner=manner(options.compat))
 
 
 def _queue_controller(options: Options) -> Component:
     from gangline.controllers.component import queue_controller
 
     return queue_controller()
+
+
+def _node_scale_adjuster(options: Options) -> Component:
+    from gangline.controllers.component import node_scale_adjuster
+
+    return node_scale_adjuster()
+
+
+def _numa_placement_exporter(options: Options) -> Component:
+    from gangline.controllers.component import numa_placement_exporter
+
+    return numa_placement_exporter()
 
 
 def _world(part: str) -> Callable[[Options], Component]:
@@ -88,6 +101,8 @@ COMPONENTS: dict[str, Callable[[Options], Component]] = {
     "binder": _binder,
     "podgroup-controller": _pod_group_controller,
     "queue-controller": _queue_controller,
+    "node-scale-adjuster": _node_scale_adjuster,
+    "numa-placement-exporter": _numa_placement_exporter,
     "kubelet": _world("kubelet"),
     "controller-manager": _world("controller-manager"),
     "default-scheduler": _world("default-scheduler"),
