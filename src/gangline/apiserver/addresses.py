@@ -33,9 +33,8 @@ class Addresses:
     def _note(self, key: ShelfKey, change: Change) -> None:
         if key != SERVICES:
             return
-        for table in (self._ips, self._ports):
-            for value in [value for value, place in table.items() if place == change.record.place]:
-                del table[value]  # type: ignore[attr-defined]
+        self._ips = {address: place for address, place in self._ips.items() if place != change.record.place}
+        self._ports = {port: place for port, place in self._ports.items() if place != change.record.place}
         if change.type != DELETED:
             self._take(change.record.place, change.record.object())
 

@@ -124,7 +124,8 @@ def _check_owners(owners: list[Obj]) -> list[Problem]:
         group, _, version = (owner.get("apiVersion") or "").rpartition("/")
         if not version or "/" in group:
             problems.append(invalid(path + ".apiVersion", owner.get("apiVersion", ""), "version must not be empty"))
-        problems += [invalid(f"{path}.{key}", owner.get(key, ""), "must not be empty") for key in ("kind", "name", "uid") if not owner.get(key)]
+        missing = [key for key in ("kind", "name", "uid") if not owner.get(key)]
+        problems += [invalid(f"{path}.{key}", owner.get(key, ""), "must not be empty") for key in missing]
         if (group, version, owner.get("kind")) == ("", "v1", "Event"):
             problems.append(invalid(path, owner, "/v1, Kind=Event is disallowed from being an owner"))
         if owner.get("controller"):

@@ -212,7 +212,9 @@ def _split(paths: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
     return tuple(tuple(path.split(".")) for path in paths)
 
 
-_ZERO = {("status", "succeeded"): "0", ("status", "replicas"): "0", ("spec", "unschedulable"): "false", ("spec", "hostNetwork"): "false"}
+_ZERO: dict[tuple[str, ...], str] = {
+    ("status", "succeeded"): "0", ("status", "replicas"): "0", ("spec", "unschedulable"): "false",
+    ("spec", "hostNetwork"): "false"}
 
 
 def _value(obj: Any, path: tuple[str, ...]) -> str:

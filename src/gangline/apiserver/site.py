@@ -47,9 +47,12 @@ class Site:
 
     def _discovery(self, path: str) -> dict[str, Any] | None:
         catalogue, pieces = self._core.catalogue, path.strip("/").split("/")
-        if path in ("/", "/version", "/api", "/apis"):
-            return {"/": lambda: discovery.root_paths(catalogue), "/version": discovery.server_version,
-                    "/api": discovery.core_versions, "/apis": lambda: discovery.group_list(catalogue)}[path]()
+        if path == "/":
+            return discovery.root_paths(catalogue)
+        if path == "/version":
+            return discovery.server_version()
+        if path in ("/api", "/apis"):
+            return discovery.core_versions() if path == "/api" else discovery.group_list(catalogue)
         if pieces[0] == "apis" and len(pieces) == 2:
             return discovery.one_group(catalogue, pieces[1])
         if pieces[0] == "api" or (pieces[0] == "apis" and len(pieces) == 3 and catalogue.group(pieces[1])):

@@ -47,7 +47,8 @@ def _events(step: Step, result: Step) -> list[Any]:
         if event.get("type") != "BOOKMARK":
             kept.append(event)
             continue
-        if "k8s.io/initial-events-end" not in json.dumps(event) and (not step.get("bookmarks") or (kept and kept[-1]["type"] == "BOOKMARK")):
+        periodic = "k8s.io/initial-events-end" not in json.dumps(event)
+        if periodic and (not step.get("bookmarks") or (kept and kept[-1]["type"] == "BOOKMARK")):
             continue
         about = (event.get("object") or {}).get("metadata") or {}
         if "resourceVersion" in about:
