@@ -6,6 +6,7 @@ the nodes themselves.
 
 from __future__ import annotations
 
+import math
 from functools import cache
 
 from .model.cluster import Cluster
@@ -25,6 +26,7 @@ class FreeGpus:
         self._ready: dict[str, tuple[int, int]] = {}
         self._gpus = 0
         self._memory = 0
+        self._free = 0
 
     def refresh(self) -> None:
         touched = self._cluster.touched
@@ -46,6 +48,7 @@ class FreeGpus:
         else:
             self.feasible.pop(node.name, None)
         if new != old:
+            self._free += math.ceil(max(new, 0) * 100) - math.ceil(max(old, 0) * 100)
             for size in self._slots:
                 self._slots[size] += slots(new, size) - slots(old, size)
         self.by_node[node.name] = new
@@ -61,6 +64,10 @@ class FreeGpus:
     def total(self) -> tuple[float, int]:
         """Free GPUs and MiB of GPU memory over all ready nodes."""
         return self._gpus / 100, self._memory
+
+    def sum_free(self) -> float:
+        """At least as many GPUs as are free or leaving anywhere."""
+        return self._free / 100
 
     def slots(self, size: float) -> int:
         """How many tasks that ask for so many GPUs the nodes could take together."""

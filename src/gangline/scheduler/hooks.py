@@ -31,7 +31,8 @@ it cares about:
     allocated(task) / deallocated(task) -> None         state that follows these is written through `session.journal`
 
 Plugins may also offer `scenario_generator` (see `victims.py`) and the figures
-`queue_allocated/queue_deserved/queue_fair_share(queue)`, of which the first plugin that has them is asked.
+`queue_allocated/queue_deserved/queue_fair_share(queue)`, of which the first plugin that has them is asked; and
+`reclaim_most(preemptor, {queue: GPUs of its largest victim}) -> float`, an upper bound of what may be reclaimed, so that a hopeless search ends early.
 
 Scores are kept per task shape (`rank.py`). A scoring plugin therefore says more about itself:
 

@@ -27,6 +27,7 @@ class _List:
             self.keys[gang.uid] = (gang.queue, key)
             entries.setdefault(gang.queue, []).append((key, gang))
         self.queues = {name: SortedGangs(entries[name]) for name in sorted(entries)}
+        self.largest = {name: max(_gpus(gang) for _, gang in entries[name]) for name in sorted(entries)}
 
     def change(self, gang: Gang, belongs: bool) -> None:
         old = self.keys.pop(gang.uid, None)
@@ -36,6 +37,7 @@ class _List:
             key = self._session.gang_key(gang)
             self.keys[gang.uid] = (gang.queue, key)
             self.queues.setdefault(gang.queue, SortedGangs()).add(key, gang)
+            self.largest[gang.queue] = max(self.largest.get(gang.queue, 0), _gpus(gang))
 
 
 class GangLists:
@@ -56,6 +58,12 @@ class GangLists:
             self._victims = _List(self._session, (gang for gang in self._session.cluster.gangs.values() if _may_lose(gang)))
         return self._victims.queues
 
+    def largest_victims(self) -> dict[str, float]:
+        """Per leaf queue, at least as many GPUs as its largest possible victim has."""
+        self.victims()
+        assert self._victims is not None
+        return self._victims.largest
+
     def changed(self, gangs: Iterable[Gang | None]) -> None:
         """These gangs' tasks changed for good."""
         if self._pending is None and self._victims is None:
@@ -69,3 +77,7 @@ class GangLists:
 
 def _may_lose(gang: Gang) -> bool:
     return gang.preemptible and gang.active_allocated > 0
+
+
+def _gpus(gang: Gang) -> float:
+    return sum(max(task.accepted_gpus, task.quota_gpus) for task in gang.tasks.values())

@@ -11,6 +11,7 @@ Returns a live statement to commit, or None. Only the actions commit.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -31,11 +32,13 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Plan:
-    """What an action wants: who may be a victim (a fresh queue each time), when a scenario is acceptable, and what to tell a victim."""
+    """What an action wants: who may be a victim (a fresh queue each time), when a scenario is acceptable, what to tell a victim, and the most
+    GPUs that an acceptable scenario can take."""
 
     victims: Callable[[], GangQueue]
     valid: Callable[[Scenario], bool]
     message: Callable[[Task], str]
+    most: Callable[[Gang], float] = lambda gang: math.inf
 
 
 def solve(session: Session, gang: Gang, plan: Plan) -> Statement | None:
@@ -114,6 +117,8 @@ class Search:
         The second answer: trying again with the victims that this leaves recorded would end in the very same statement."""
         session = self._session
         view = partial(self._gang, self._tasks[:size])
+        if self._plan.most(view) < least_to_take(session, view):
+            return None, False
         known = [task for batch in self._recorded for task in batch.tasks]
         state = Accumulation(session, view, self._recorded, self._stream, self._nodes_with(known))
         bound: Bound | None = None
@@ -209,6 +214,15 @@ def _lower_minima(group: Group) -> None:
         group.min_groups = min(group.min_groups, filled)
     for child in group.groups:
         _lower_minima(child)
+
+
+def least_to_take(session: Session, view: Gang) -> float:
+    """GPUs that must be taken from others in any case: what is asked for beyond everything that is free. Moving victims frees nothing."""
+    tasks = session.wanted(view, simulation=True)
+    if any(task.shared or task.gpu.kind != "Regular" or task.gpu.dra for task in tasks):
+        return 0
+    session.free.refresh()
+    return sum(task.gpus for task in tasks) - session.free.sum_free()
 
 
 def still_leaving(scenario: Scenario) -> bool:

@@ -6,6 +6,7 @@ Whether a scenario is fair is decided by the plugins (`reclaim_scenario`).
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from ..easier import FailedGangs
@@ -42,7 +43,14 @@ def _plan(session: Session, gang: Gang) -> Plan:
         victims=lambda: _victims(session, gang),
         valid=lambda scenario: session.hooks.agree("reclaim_scenario", scenario),
         message=reclaim_message(session, gang),
+        most=lambda view: _most(session, view),
     )
+
+
+def _most(session: Session, view: Gang) -> float:
+    """The most GPUs that plugins would let this gang take from other queues."""
+    largest = {name: gpus for name, gpus in session.lists.largest_victims().items() if name != view.queue and name in session.queues}
+    return min((method(view, largest) for method in session.hooks.methods("reclaim_most")), default=math.inf)
 
 
 def _victims(session: Session, gang: Gang) -> GangQueue:

@@ -172,3 +172,32 @@ def _saturation(held: float, share: float) -> float:
     if share == 0:
         return math.inf if held > 0 else 0.0
     return held / share
+
+
+def most_gpus(accounts: Accounts, taker: Taker, largest: Mapping[str, float]) -> float:
+    """No legal plan takes more GPUs than this from these queues (name → GPUs of its largest step); infinite when another resource decides.
+
+    A step is legal only while the giver holds more than its share (or its quota); so at most one step goes beyond."""
+    steps: dict[str, float] = {}
+    lowest: dict[str, tuple[Account, Amounts]] = {}
+    for queue, step in largest.items():
+        mine, theirs = where_they_part(accounts, taker.queue, queue)
+        steps[theirs.uid] = max(steps.get(theirs.uid, 0), step)
+        may_have_quota = stays_within_quota(mine, taker.request.amounts)
+        lowest[theirs.uid] = (theirs, _lower(theirs.allocatable, theirs.deserved) if may_have_quota else theirs.allocatable)
+    return sum(_surplus(account.allocated, keeps, steps[uid]) for uid, (account, keeps) in lowest.items())
+
+
+def _lower(left: Amounts, right: Amounts) -> Amounts:
+    pairs = ((a, b) for a, b in zip(left, right, strict=True))
+    cpu, memory, gpu = (b if a == UNLIMITED else a if b == UNLIMITED else min(a, b) for a, b in pairs)
+    return (cpu, memory, gpu)
+
+
+def _surplus(held: Amounts, keeps: Amounts, step: float) -> float:
+    """GPUs above what the queue keeps, and what the last step may take beyond."""
+    if any(keeps[i] != UNLIMITED and held[i] > keeps[i] for i in (CPU, MEMORY)):
+        return math.inf
+    if keeps[GPU] == UNLIMITED or held[GPU] <= keeps[GPU]:
+        return 0.0
+    return held[GPU] - keeps[GPU] + step - 0.005

@@ -122,6 +122,10 @@ class Proportion:
     def reclaim_queue(self, preemptor: Gang, victim: str) -> bool:
         return reclaim.filter_victim(self.accounts, self._taker(preemptor), victim)
 
+    def reclaim_most(self, preemptor: Gang, largest: Mapping[str, float]) -> float:
+        """No legal plan takes more GPUs than this from these queues."""
+        return reclaim.most_gpus(self.accounts, self._taker(preemptor), largest)
+
     def before_solving(self, preemptor: Gang) -> None:
         """From here on, remember what every account held before it was touched."""
         self._before = {}
