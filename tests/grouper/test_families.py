@@ -9,6 +9,7 @@ import pytest
 from gangline.api.meta import Raw
 from gangline.grouper.groupers import GROUPERS
 from gangline.grouper.grouping import Placement, Ungroupable
+from gangline.grouper.rights import rights
 from gangline.grouper.settings import from_flags
 from grouper.surroundings import COMPAT, grouped, obj, pod, pod_group, shape
 
@@ -392,3 +393,12 @@ def test_wrappers_may_be_stacked_unless_upstream_is_imitated() -> None:
     surroundings = (clique, owner, graph, workflow, gang(leaf("a", 1, "a-0")))
     assert grouped(member, *surroundings).name == "pg-inf-0-inf-0-uid"
     assert grouped(member, *surroundings, settings=COMPAT).name == "pg-dgd-dgd-uid"
+
+
+def test_the_rights_cover_every_kind_that_a_grouper_reads() -> None:
+    readable = [rule for rule in rights() if "get" in rule["verbs"]]
+    granted = {(group, plural) for rule in readable for group in rule["apiGroups"] for plural in rule["resources"]}
+    wanted = {("batch", "jobs"), ("nvidia.com", "dynamographdeployments"), ("scheduler.grove.io", "podgangs"), ("", "pods"),
+              ("serving.knative.dev", "revisions"), ("run.ai", "kartas"), ("run.ai", "trainingworkloads"), ("ray.io", "rayclusters")}
+    assert wanted <= granted
+    assert {"apiGroups": [""], "resources": ["pods"], "verbs": ["patch"]} in rights()

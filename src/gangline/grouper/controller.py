@@ -36,14 +36,11 @@ def controller(settings: GrouperSettings) -> Controller:
         selectors[CONFIG_MAP] = ("", f"metadata.name={settings.defaults_name}")
     if settings.namespace_selector:
         reads.append(NAMESPACE)
-    return Controller("grouper", Reconciler(settings), _watches(settings), reads=reads, workers=settings.workers,
-                      indexes=[(POD, MEMBERS, _group_of)], selectors=selectors)
-
-
-def _watches(settings: GrouperSettings) -> list[Watch]:
+    reconciler = Reconciler(settings)
     pods = Watch(POD, itself, when=None if settings.manner.every_pod_event_counts else matters)
-    lost_groups = Watch(POD_GROUP, _members, when=lambda before, after: after is None)
-    return [pods] if settings.manner.regroups_on_pod_events_only else [pods, lost_groups]
+    lost_groups = Watch(POD_GROUP, reconciler.lost, when=lambda before, after: after is None)
+    return Controller("grouper", reconciler, [pods, lost_groups], reads=reads, workers=settings.workers,
+                      indexes=[(POD, MEMBERS, _group_of)], selectors=selectors)
 
 
 def _group_of(pod: Pod) -> list[str]:
@@ -51,14 +48,20 @@ def _group_of(pod: Pod) -> list[str]:
     return [f"{pod.namespace}/{name}"] if name else []
 
 
-def _members(group: PodGroup, read: Reader) -> list[Key]:
-    return [key_of(pod) for pod in read.by(POD, MEMBERS, f"{group.namespace}/{group.name}")]
-
 
 class Reconciler:
     def __init__(self, settings: GrouperSettings) -> None:
         self._settings = settings
         self._foreign: Foreign | None = None
+        self._written: dict[Key, PodGroup] = {}
+        """Groups as we last wrote them, until the cache shows them: it may be a little behind."""
+
+    def lost(self, group: PodGroup, read: Reader) -> list[Key]:
+        """A group is gone: its members need a new one."""
+        self._written.pop(key_of(group), None)
+        if self._settings.manner.regroups_on_pod_events_only:
+            return []
+        return [key_of(pod) for pod in read.by(POD, MEMBERS, f"{group.namespace}/{group.name}")]
 
     async def __call__(self, ctx: Context, key: Key) -> Again | None:
         pod = ctx.read.get(POD, key.name, key.namespace)
@@ -95,16 +98,34 @@ class Reconciler:
                 seen[unseen.ref] = await self._foreign.fetch(unseen.ref)
 
     async def _write_group(self, ctx: Context, grouping: Grouping) -> None:
-        live = ctx.read.get(POD_GROUP, grouping.name, grouping.namespace)
+        key = Key(grouping.namespace, grouping.name)
+        live = self._live(ctx, key)
         if live is None:
             try:
-                await ctx.client.create(POD_GROUP, write.new_object(grouping))
+                self._written[key] = await ctx.client.create(POD_GROUP, write.new_object(grouping))
                 return
             except AlreadyExists:
                 live = await ctx.client.get(POD_GROUP, grouping.name, grouping.namespace)
         patch = write.change(live, grouping, self._settings)
-        if patch is not None:
-            await ctx.client.patch(POD_GROUP, grouping.name, grouping.namespace, patch)
+        if patch is None:
+            return
+        try:
+            self._written[key] = await ctx.client.patch(POD_GROUP, grouping.name, grouping.namespace, patch)
+        except (Conflict, NotFound):
+            self._written.pop(key, None)
+            raise
+
+    def _live(self, ctx: Context, key: Key) -> PodGroup | None:
+        """The newer of what the cache shows and what we wrote."""
+        shown, written = ctx.read.get(POD_GROUP, key.name, key.namespace), self._written.get(key)
+        if written is not None and shown is not None and _revision(shown) >= _revision(written):
+            del self._written[key]
+            return shown
+        return written or shown
+
+
+def _revision(group: PodGroup) -> int:
+    return int(group.metadata.resource_version or 0)
 
 
 async def _write_pod(ctx: Context, pod: Pod, grouping: Grouping) -> None:

@@ -123,6 +123,7 @@ class Running:
                 await self._reconcile(key)
             finally:
                 self.queue.done(key)
+            await asyncio.sleep(0)  # calls in process never wait by themselves; let informers and other components have a turn
 
     async def _reconcile(self, key: Key) -> None:
         name = self.controller.name
