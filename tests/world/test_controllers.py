@@ -26,6 +26,7 @@ from gangline.api.kinds import (
     REPLICA_SET,
     RESOURCE_CLAIM,
     RESOURCE_CLAIM_TEMPLATE,
+    RESOURCE_QUOTA,
     SECRET,
     SERVICE,
     SERVICE_ACCOUNT,
@@ -320,3 +321,18 @@ async def test_an_autoscaler_scales_a_clique_by_a_named_metric() -> None:
             annotations={names.METRIC: "queue=35,other=900"})
         await lived.settles()
         assert (await lived.client.get(POD_CLIQUE, "c", "default")).spec.replicas == 4
+
+
+async def test_a_quota_says_how_much_is_used() -> None:
+    async with world(TWO) as lived:
+        hard = {"pods": "5", "requests.cpu": "4", "memory": "1Gi", "count/configmaps": "9", "count/deployments.apps": "2"}
+        await lived.make(RESOURCE_QUOTA, "q", {"spec": {"hard": hard}})
+        amounts = {"requests": {"cpu": "250m", "memory": "64Mi"}}
+        for name in ("a", "b"):
+            await lived.make(POD, name, {"spec": {"containers": [{"name": "main", "image": "app", "resources": amounts}]}})
+        await lived.make(CONFIG_MAP, "c")
+        await lived.settles()
+        status = (await lived.client.get(RESOURCE_QUOTA, "q", "default")).status
+        assert status["hard"] == hard
+        assert status["used"] == {"pods": "2", "requests.cpu": "500m", "memory": "128Mi", "count/configmaps": "2",
+                                  "count/deployments.apps": "0"}

@@ -54,6 +54,7 @@ SERVICE_ACCOUNT = Kind("", "v1", "ServiceAccount", "serviceaccounts", core.Servi
 PVC = Kind("", "v1", "PersistentVolumeClaim", "persistentvolumeclaims", core.PersistentVolumeClaim)
 PV = Kind("", "v1", "PersistentVolume", "persistentvolumes", builtin.Untyped, namespaced=False)
 EVENT = Kind("", "v1", "Event", "events", core.Event)
+RESOURCE_QUOTA = Kind("", "v1", "ResourceQuota", "resourcequotas", builtin.Untyped)
 ENDPOINTS = Kind("", "v1", "Endpoints", "endpoints", builtin.Untyped)
 
 JOB = Kind("batch", "v1", "Job", "jobs", builtin.Job)
