@@ -9,7 +9,8 @@ A table is lines of text. A line that starts in column one opens a type; indente
     LabelSelector atomic                         a type that is owned as a whole in server-side apply (crd-atomic: in custom ones only)
 
 A field is `name type marks…`. Types: str int int32 int64 float bool bytes time microtime quantity intstr, raw (any object), json (any
-value), a type of the same table, of core or of meta, or `table.Type`; `[T]` is a list, `{T}` a map from strings, `T|json` a T when it is an object and anything else too. Directly behind
+value), a type of the same table, of core or of meta, or `table.Type`; `[T]` is a list, `{T}` a map from strings,
+`T|json` a T when it is an object and anything else too. Directly behind
 the type: `?` may be absent without being zero (a zero value is kept), `!` always written and required, `~` left out when all of it is
 zero. Marks: `opt` / `req` overrule what `!` says about required; `by:key` a list keyed in apply and strategic merge alike, `map:keys`
 keyed in apply only, `merge:key` / `merge` in strategic merge only; `set`, `atomic`, `retainKeys`; `=json` a default.

@@ -4,8 +4,8 @@
     track_update(old, new, manager, schema, now, subresource, api_version, reset) -> object
 
 Both return the object with its `metadata.managedFields`; the caller admits, defaults and validates what `apply` returns before it is
-stored. `live` / `old` is None for a create. `reset` are the paths a strategy takes back on this endpoint (("status",) on the main one): nobody
-owns them there. Pure: the time is handed in.
+stored. `live` / `old` is None for a create. `reset` are the paths a strategy takes back on this endpoint (("status",) on the main one):
+nobody owns them there. Pure: the time is handed in.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ def _live(live: Obj | None, applied: Obj, schema: Schema, api_version: str) -> t
 
 def zero_object(schema: Schema, like: Obj) -> Obj:
     """The object a create starts from: nothing but what an empty one of its kind always shows."""
-    identity = {name: like[name] for name in ("apiVersion", "kind") if name in like}
+    identity: Obj = {name: like[name] for name in ("apiVersion", "kind") if name in like}
     return schema.admit(identity)[0] if schema.builtin else identity
 
 

@@ -142,7 +142,7 @@ def _check_list(node: Node, value: list[Any]) -> None:
 
 
 def _check_scalar(node: Node, value: Any) -> None:
-    good = {"string": str, "integer": (int, float), "number": (int, float), "boolean": bool}.get(node.scalar)
+    good: Any = {"string": str, "integer": (int, float), "number": (int, float), "boolean": bool}.get(node.scalar)
     if good is None or node.form in ("quantity", "time", "microtime"):
         return
     if not isinstance(value, good) or (isinstance(value, bool) and node.scalar != "boolean"):

@@ -79,13 +79,12 @@ def _secret(obj: Obj) -> Problems:
         size += len(value) * 3 // 4
     if size > _LARGEST:
         yield say.too_long("data", _LARGEST)
-    if kind == "kubernetes.io/service-account-token":
-        if not (obj["metadata"].get("annotations") or {}).get("kubernetes.io/service-account.name"):
-            yield say.required("metadata.annotations[kubernetes.io/service-account.name]")
-    elif kind == "kubernetes.io/basic-auth":
-        if "username" not in data and "password" not in data:
-            yield say.required("data[username]")
-            yield say.required("data[password]")
+    account = (obj["metadata"].get("annotations") or {}).get("kubernetes.io/service-account.name")
+    if kind == "kubernetes.io/service-account-token" and not account:
+        yield say.required("metadata.annotations[kubernetes.io/service-account.name]")
+    if kind == "kubernetes.io/basic-auth" and "username" not in data and "password" not in data:
+        yield say.required("data[username]")
+        yield say.required("data[password]")
     for key in _SECRET_KEYS.get(kind or "", ()):
         if key not in data:
             yield say.required(f"data[{key}]")
@@ -202,9 +201,9 @@ def _limits(items: list[Obj]) -> Problems:
 
 
 _QUOTA = frozenset((
-    "cpu memory ephemeral-storage requests.cpu requests.memory requests.storage requests.ephemeral-storage limits.cpu limits.memory "
-    "limits.ephemeral-storage pods resourcequotas services replicationcontrollers secrets persistentvolumeclaims configmaps "
-    "services.nodeports services.loadbalancers").split())
+    "cpu", "memory", "ephemeral-storage", "requests.cpu", "requests.memory", "requests.storage", "requests.ephemeral-storage", "limits.cpu",
+    "limits.memory", "limits.ephemeral-storage", "pods", "resourcequotas", "services", "replicationcontrollers", "secrets",
+    "persistentvolumeclaims", "configmaps", "services.nodeports", "services.loadbalancers"))
 _STANDARD = _QUOTA | {"storage"}
 
 

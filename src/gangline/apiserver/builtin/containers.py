@@ -18,14 +18,13 @@ from gangline.apiserver.builtin.checks import (
     one_of,
     port,
     port_name_problems,
-    qualified,
     quantity_not_negative,
-    subdomain,
     within,
 )
 from gangline.apiserver.builtin.placement import resource_name_problems
 from gangline.apiserver.names import qualified_name_problems
 from gangline.apiserver.schema import problems as say
+from gangline.errors import Problem
 
 _FIELD_PATHS = ("metadata.name", "metadata.namespace", "metadata.uid", "spec.nodeName", "spec.serviceAccountName", "status.hostIP",
                 "status.hostIPs", "status.podIP", "status.podIPs")
@@ -164,7 +163,8 @@ def _source(item: Obj, path: str) -> Problems:
             yield from key_ref(source[name], f"{path}.{name}")
     count = sum(source.get(name) is not None for name in ("fieldRef", "resourceFieldRef", "configMapKeyRef", "secretKeyRef", "fileKeyRef"))
     if count == 0:
-        yield say.invalid(path, "", "must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef`, `secretKeyRef` or `fileKeyRef`")
+        yield say.invalid(path, "", "must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef`, `secretKeyRef` or "
+                          "`fileKeyRef`")
     elif item.get("value"):
         yield say.invalid(path, "", "may not be specified when `value` is not empty")
     elif count > 1:
@@ -306,9 +306,9 @@ def _action(name: str, action: Obj, path: str, grace: int | None) -> Problems:
         yield from port(action.get("port"), f"{path}.port")
     if name == "httpGet":
         yield from one_of(action.get("scheme"), ("HTTP", "HTTPS"), f"{path}.scheme")
-        for where, header in each(action.get("httpHeaders"), f"{path}.httpHeaders"):
+        for header in action.get("httpHeaders") or []:
             if not re.fullmatch(r"[-A-Za-z0-9]+", header.get("name") or ""):
-                yield say.invalid(f"{where}.name" if False else f"{path}.httpHeaders", header.get("name") or "",
+                yield say.invalid(f"{path}.httpHeaders", header.get("name") or "",
                                   "a valid HTTP header must consist of alphanumeric characters or '-' (e.g. 'X-Header-Name', regex used "
                                   "for validation is '[-A-Za-z0-9]+')")
     if name == "sleep" and not 0 <= action.get("seconds", 0) <= (grace if grace is not None else 0):
@@ -369,10 +369,9 @@ def _claims(items: list[Obj], path: str, known: list[Any]) -> Problems:
             yield say.duplicate(where, name)
         seen.add((name, item.get("request")))
         if name not in known:
-            told = "which is empty" if not known else ": " + ", ".join(map(str, known))
-            problem = say.not_found(where, name)
-            yield type(problem)(where, f"{problem.message}: must be one of the names in pod.spec.resourceClaims {told}".replace(" : ", ": "),
-                                problem.kind, name)
+            told = "which is empty" if not known else "which are: " + ", ".join(map(str, known))
+            yield Problem(where, f"Not found: {say.show(name)}: must be one of the names in pod.spec.resourceClaims {told}",
+                          "FieldValueNotFound", name)
 
 
 def security(context: Obj | None, path: str) -> Problems:
@@ -399,5 +398,3 @@ def seccomp(profile: Obj | None, path: str) -> Problems:
     if kind != "Localhost" and profile.get("localhostProfile") is not None:
         yield say.invalid(f"{path}.localhostProfile", profile, "can only be set when seccomp type is Localhost")
 
-
-__all__ = ["common", "containers", "environment", "init_containers", "qualified", "requirements", "subdomain"]

@@ -139,7 +139,8 @@ def _parts(about: Obj, path: str, schema_name: str, whole: Obj) -> Iterator[Prob
         yield from _scale(scale, f"{path}.subresources.scale")
     for index, column in enumerate(about.get("additionalPrinterColumns") or []):
         yield from _column(column, f"{path}.additionalPrinterColumns[{index}]")
-    yield from _selectable(about.get("selectableFields") or [], (whole.get("schema") or {}).get("openAPIV3Schema"), f"{path}.selectableFields")
+    judged = (whole.get("schema") or {}).get("openAPIV3Schema")
+    yield from _selectable(about.get("selectableFields") or [], judged, f"{path}.selectableFields")
 
 
 def _version_list(versions: list[Obj], shared: Obj) -> Iterator[Problem]:

@@ -16,7 +16,6 @@ from gangline.errors import Problem
 
 _UNKNOWN_REQUEST = "must be the name of a request in the claim or the name of a request and a subrequest separated by '/'"
 _QUALIFIED = "a fully qualified name must be a domain and a name separated by a slash"
-_DYN_MAP = cel.map_of(cel.STRING, cel.map_of(cel.STRING, cel.DYN))
 _TEXT = Node("scalar", "string", "str")
 _DEVICE = Node("struct", fields={
     "driver": _TEXT, "attributes": Node("map", values=Node("map", values=Node("intstr"))),
@@ -183,8 +182,8 @@ def _attribute(name: str, path: str) -> Problems:
 
 def _identifier(name: str, path: str) -> Problems:
     if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
-        yield say.invalid(path, name, "a valid C identifier must start with alphabetic character or '_', followed by a string of alphanumeric "
-                          "characters or '_' (e.g. 'my_name',  or 'MY_NAME',  or 'MyName', regex used for validation is "
+        yield say.invalid(path, name, "a valid C identifier must start with alphabetic character or '_', followed by a string of "
+                          "alphanumeric characters or '_' (e.g. 'my_name',  or 'MY_NAME',  or 'MyName', regex used for validation is "
                           "'[A-Za-z_][A-Za-z0-9_]*')")
     elif len(name) > 32:
         yield say.too_long(path, 32)

@@ -25,7 +25,7 @@ from gangline.apiserver.names import subdomain_problems
 from gangline.apiserver.schema import problems as say
 from gangline.errors import Problem
 
-_LEGACY = {"controller-uid": "batch.kubernetes.io/controller-uid", "job-name": "batch.kubernetes.io/job-name"}
+_SCHEDULE = re.compile(r"@(yearly|annually|monthly|weekly|daily|midnight|hourly|every \S+)|((CRON_)?TZ=\S+ )?(\S+\s+){4}\S+")
 _ACTIONS = ("Count", "FailIndex", "FailJob", "Ignore")
 
 
@@ -98,9 +98,8 @@ def _selector(obj: Obj) -> Problems:
         yield say.required("spec.selector")
         return
     yield from label_selector(selector, "spec.selector")
-    if not spec.get("manualSelector"):
-        if selector != {"matchLabels": {"batch.kubernetes.io/controller-uid": uid}}:
-            yield say.invalid("spec.selector", selector, "`selector` not auto-generated")
+    if not spec.get("manualSelector") and selector != {"matchLabels": {"batch.kubernetes.io/controller-uid": uid}}:
+        yield say.invalid("spec.selector", selector, "`selector` not auto-generated")
     if not selector_matches(selector, labels):
         yield say.invalid("spec.template.metadata.labels", labels, "`selector` does not match template `labels`")
 
@@ -152,7 +151,8 @@ def _completion(spec: Obj, path: str) -> Problems:
         if spec.get("completions") is None:
             yield say.required(f"{path}.completions", "when completion mode is Indexed")
         if (spec.get("parallelism") or 0) > 100_000:
-            yield say.invalid(f"{path}.parallelism", spec["parallelism"], "must be less than or equal to 100000 when completion mode is Indexed")
+            yield say.invalid(f"{path}.parallelism", spec["parallelism"],
+                              "must be less than or equal to 100000 when completion mode is Indexed")
     if spec.get("backoffLimitPerIndex") is not None and mode == "NonIndexed":
         yield say.invalid(f"{path}.backoffLimitPerIndex", spec["backoffLimitPerIndex"], "requires indexed completion mode")
     if spec.get("maxFailedIndexes") is not None and spec.get("backoffLimitPerIndex") is None:
@@ -269,7 +269,7 @@ class CronJobRules(KindRules):
         schedule = spec.get("schedule") or ""
         if not schedule:
             yield say.required("spec.schedule")
-        elif not re.fullmatch(r"@(yearly|annually|monthly|weekly|daily|midnight|hourly|every \S+)|(TZ=\S+ |CRON_TZ=\S+ )?(\S+\s+){4}\S+", schedule):
+        elif not _SCHEDULE.fullmatch(schedule):
             yield say.invalid("spec.schedule", schedule, f"expected exactly 5 fields, found {len(schedule.split())}: [{schedule}]")
         yield from one_of(spec.get("concurrencyPolicy"), ("Allow", "Forbid", "Replace"), "spec.concurrencyPolicy", required=True)
         for name in ("startingDeadlineSeconds", "successfulJobsHistoryLimit", "failedJobsHistoryLimit"):
@@ -281,6 +281,3 @@ class CronJobRules(KindRules):
 def _short_name(name: str) -> Problems:
     if len(name) > 52:
         yield say.invalid("metadata.name", name, "must be no more than 52 characters")
-
-
-__all__ = ["CronJobRules", "JobRules", "job_spec"]

@@ -10,7 +10,7 @@ from gangline.api import resources
 from gangline.apiserver.builtin import containers, placement
 from gangline.apiserver.builtin.checks import Obj, Problems, each
 from gangline.apiserver.builtin.podchecks import pod_spec
-from gangline.apiserver.builtin.podspec import all_containers, default_pod_spec, default_requests
+from gangline.apiserver.builtin.podspec import default_pod_spec, default_requests
 from gangline.apiserver.builtin.rules import KindRules, Path
 from gangline.apiserver.schema import problems as say
 from gangline.errors import Problem
@@ -270,6 +270,3 @@ def _container_warnings(container: Obj, path: str) -> list[str]:
             found.append(f'{where}: hides previous definition of "{variable.get("name")}", which may be unexpected')
         seen.add(variable.get("name"))
     return found
-
-
-__all__ = ["PodRules", "all_containers", "quality", "spec_warnings"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gangline.apiserver.builtin.checks import Obj, Problems, each, immutable, label_selector, one_of
+from gangline.apiserver.builtin.checks import Obj, Problems, each, label_selector, one_of
 from gangline.apiserver.builtin.rules import KindRules
 from gangline.apiserver.names import path_segment_problems
 from gangline.apiserver.schema import problems as say
@@ -19,8 +19,8 @@ class RoleRules(KindRules):
         for where, selector in each((obj.get("aggregationRule") or {}).get("clusterRoleSelectors"), "aggregationRule.clusterRoleSelectors"):
             found += label_selector(selector, where)
         if obj.get("aggregationRule") is not None and not obj["aggregationRule"].get("clusterRoleSelectors"):
-            found.append(say.required("aggregationRule.clusterRoleSelectors", "at least one clusterRoleSelector required if aggregationRule "
-                                      "is non-nil"))
+            found.append(say.required("aggregationRule.clusterRoleSelectors",
+                                      "at least one clusterRoleSelector required if aggregationRule is non-nil"))
         return found
 
     def name_problems(self, name: str) -> list[str]:
@@ -91,6 +91,3 @@ class BindingRules(KindRules):
 
     def name_problems(self, name: str) -> list[str]:
         return path_segment_problems(name)
-
-
-__all__ = ["BindingRules", "RoleRules", "immutable"]

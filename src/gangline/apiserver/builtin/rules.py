@@ -65,7 +65,10 @@ class KindRules:
             for name in ("deletionTimestamp", "ownerReferences"):
                 _set(new["metadata"], name, old["metadata"].get(name))
         elif not subresource:
-            _set(new, "status", old.get("status"))
+            if "status" in old:
+                new["status"] = old["status"]
+            else:
+                new.pop("status", None)
 
     def spec_changed(self, new: Obj, old: Obj) -> bool:
         return new.get("spec") != old.get("spec")

@@ -170,13 +170,8 @@ class StorageClassRules(KindRules):
         return [*found, *one_of(obj.get("volumeBindingMode"), ("Immediate", "WaitForFirstConsumer"), "volumeBindingMode", required=True)]
 
     def validate_update(self, new: Obj, old: Obj, subresource: str = "") -> list[Problem]:
-        found: list[Problem] = []
-        for name in ("parameters", "provisioner"):
-            if new.get(name) != old.get(name):
-                found.append(say.forbidden(name, "updates to " + name + " are forbidden."))
-        for name in ("reclaimPolicy",):
-            if new.get(name) != old.get(name):
-                found.append(say.forbidden(name, "updates to reclaimPolicy are forbidden."))
+        found = [say.forbidden(name, f"updates to {name} are forbidden.") for name in ("parameters", "provisioner", "reclaimPolicy")
+                 if new.get(name) != old.get(name)]
         return [*found, *immutable(new.get("volumeBindingMode"), old.get("volumeBindingMode"), "volumeBindingMode")]
 
 
@@ -184,7 +179,8 @@ class CapacityRules(KindRules):
     """CSIStorageCapacity."""
 
     def validate(self, obj: Obj) -> list[Problem]:
-        found = [*subdomain(obj.get("storageClassName") or "", "storageClassName"), *label_selector(obj.get("nodeTopology"), "nodeTopology")]
+        found = [*subdomain(obj.get("storageClassName") or "", "storageClassName")]
+        found += label_selector(obj.get("nodeTopology"), "nodeTopology")
         for name in ("capacity", "maximumVolumeSize"):
             if obj.get(name) is not None:
                 found += quantity_not_negative(obj[name], name)

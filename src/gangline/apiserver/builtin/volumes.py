@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gangline.api import resources
-from gangline.apiserver.builtin.checks import Obj, Problems, each, given, label, one_of, within
+from gangline.apiserver.builtin.checks import Obj, Problems, each, given, label, one_of
 from gangline.apiserver.builtin.containers import descending_path, field_ref, resource_ref
 from gangline.apiserver.schema import problems as say
 
@@ -126,6 +126,3 @@ def _token(token: Obj, path: str, above: str) -> Problems:
         yield say.invalid(f"{path}.expirationSeconds", seconds, "may not specify a duration larger than 2^32 seconds")
     if not token.get("path"):
         yield say.required(f"{above}.path")
-
-
-__all__ = ["source", "volumes", "within"]

@@ -18,7 +18,7 @@ _VARIABLES = ("object", "oldObject", "request", "params", "namespaceObject", "au
 
 def admission_env(*names: str) -> cel.Env:
     """What expressions of admission may speak of."""
-    return cel.Env({name: cel.DYN for name in (names or _VARIABLES)})
+    return cel.Env(dict.fromkeys(names or _VARIABLES, cel.DYN))
 
 
 MATCH_ENV = admission_env("object", "oldObject", "request", "authorizer")
@@ -260,6 +260,6 @@ class PolicyBindingRules(KindRules):
         for where, action in each(actions, "spec.validationActions"):
             found += one_of(action, ("Audit", "Deny", "Warn"), where)
         if "Deny" in actions and "Warn" in actions:
-            found.append(say.invalid("spec.validationActions", actions, "must not contain both Deny and Warn (repeating the same validation "
-                                     "failure information in the API response and headers serves no purpose)"))
+            found.append(say.invalid("spec.validationActions", actions, "must not contain both Deny and Warn (repeating the same "
+                                     "validation failure information in the API response and headers serves no purpose)"))
         return found

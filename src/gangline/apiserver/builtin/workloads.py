@@ -8,7 +8,6 @@ from gangline.apiserver.builtin.checks import (
     IMMUTABLE,
     Obj,
     Problems,
-    each,
     immutable,
     int_or_percent,
     label_selector,
@@ -291,7 +290,3 @@ class PodTemplateRules(KindRules):
 
     def spec_changed(self, new: Obj, old: Obj) -> bool:
         return new.get("template") != old.get("template")
-
-
-__all__ = ["ControllerRules", "DaemonSetRules", "DeploymentRules", "PodTemplateRules", "ReplicaSetRules", "RevisionRules",
-           "StatefulSetRules", "each"]

@@ -1,7 +1,7 @@
 """The type of every part of an expression, or the first thing that cannot be.
 
-Sets `kind` on each node. Fields of objects are looked up in their schema, functions in the signatures of the library. What is `dyn` is left to
-run time.
+Sets `kind` on each node. Fields of objects are looked up in their schema, functions in the signatures of the library. What is `dyn`
+is left to run time.
 """
 
 from __future__ import annotations
@@ -172,9 +172,9 @@ class _Checker:
         target = self.kind(node.target, scope)
         inner = self._variables(node, target, scope)
         kinds = [self.kind(body, inner) for body in node.bodies]
-        if node.name in ("all", "exists", "exists_one", "existsOne", "filter") or len(kinds) == 2:
-            if kinds[0].name not in ("bool", "dyn"):
-                raise self.error(f"found no matching overload for '{node.name}' applied to a predicate of type '{kinds[0]}'", node.at)
+        tests = node.name in ("all", "exists", "exists_one", "existsOne", "filter") or len(kinds) == 2
+        if tests and kinds[0].name not in ("bool", "dyn"):
+            raise self.error(f"found no matching overload for '{node.name}' applied to a predicate of type '{kinds[0]}'", node.at)
         return self._macro_result(node, target, kinds)
 
     def _variables(self, node: Macro, target: Kind, scope: dict[str, Kind]) -> dict[str, Kind]:
@@ -215,6 +215,3 @@ def _common(kinds: list[Kind]) -> Kind:
         return kinds[0]
     return DYN
 
-
-# `or` and `orValue` are evaluated lazily, so emit.py treats them like operators.
-LAZY = frozenset((".or", ".orValue", "_&&_", "_||_", "_?_:_"))

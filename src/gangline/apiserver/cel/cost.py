@@ -114,7 +114,8 @@ class Estimate:
     def _macro(self, tree: Macro, scope: dict[str, Size]) -> tuple[int, Size]:
         cost, target = self._of(tree.target, scope)
         node = target.node
-        item = size_of(node.items or node.values) if node is not None and (node.items or node.values) else Size(UNKNOWN if node is None else 1)
+        inside = (node.items or node.values) if node is not None else None
+        item = size_of(inside) if inside is not None else Size(UNKNOWN if node is None else 1)
         key = Size(REQUEST, None) if node is not None and node.shape == "map" else item
         inner = {**scope, tree.variables[-1]: item} if len(tree.variables) == 1 else {
             **scope, tree.variables[0]: key, tree.variables[1]: item}

@@ -37,8 +37,9 @@ DYN, BOOL, INT, UINT, DOUBLE, STRING, BYTES, NULL = (
 TIMESTAMP, DURATION, TYPE = Kind("timestamp"), Kind("duration"), Kind("type")
 _PLAIN = {"string": STRING, "integer": INT, "number": DOUBLE, "boolean": BOOL}
 _FORMED = {"date-time": TIMESTAMP, "time": TIMESTAMP, "date": TIMESTAMP, "duration": DURATION, "byte": BYTES, "bytes": BYTES}
-_RESERVED = frozenset(("true false null in as break const continue else for function if import let loop package namespace return var "
-                       "void while").split())
+_RESERVED = frozenset((
+    "true", "false", "null", "in", "as", "break", "const", "continue", "else", "for", "function", "if", "import",
+    "let", "loop", "package", "namespace", "return", "var", "void", "while"))
 
 
 def list_of(inner: Kind, node: Node | None = None) -> Kind:

@@ -144,12 +144,13 @@ def semver(text: Any, normalize: bool = False) -> Semver:
     if normalize and isinstance(text, str):
         core = re.match(r"v?([0-9.]*)(.*)", text)
         if core:
-            numbers = [str(int(part)) if part else "0" for part in (core.group(1).split(".") + ["0", "0"])[:3]]
+            numbers = [str(int(part)) if part else "0" for part in [*core.group(1).split("."), "0", "0"][:3]]
             text = ".".join(numbers) + core.group(2)
     match = _SEMVER.match(text) if isinstance(text, str) else None
     if match is None:
         raise CelError(f'Semver parse error during conversion from string "{given}"')
-    return Semver(int(match.group(1)), int(match.group(2)), int(match.group(3)), tuple((match.group(4) or "").split(".")) if match.group(4) else ())
+    major, minor, patch, pre = match.groups()
+    return Semver(int(major), int(minor), int(patch), tuple(pre.split(".")) if pre else ())
 
 
 def _can(read: Callable[..., Any]) -> Callable[..., bool]:

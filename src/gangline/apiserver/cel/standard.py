@@ -169,9 +169,8 @@ SIGNATURES += "".join(
     f"_{mark}_({kind}, {kind}) -> {kind}\n" for mark in ("*", "/") for kind in ("int", "uint", "double"))
 SIGNATURES += "".join(f"_%_({kind}, {kind}) -> {kind}\n" for kind in ("int", "uint"))
 _NUMBERS = ("int", "uint", "double")
-SIGNATURES += "".join(
-    f"_{mark}_({left}, {right}) -> bool\n" for mark in ("<", "<=", ">", ">=")
-    for left, right in [*((a, b) for a in _NUMBERS for b in _NUMBERS), *((k, k) for k in ("bool", "string", "bytes", "timestamp", "duration"))])
+_ORDERED = [*((a, b) for a in _NUMBERS for b in _NUMBERS), *((k, k) for k in ("bool", "string", "bytes", "timestamp", "duration"))]
+SIGNATURES += "".join(f"_{mark}_({left}, {right}) -> bool\n" for mark in ("<", "<=", ">", ">=") for left, right in _ORDERED)
 _CLOCK = ("getFullYear", "getMonth", "getDate", "getDayOfMonth", "getDayOfWeek", "getDayOfYear", "getHours", "getMinutes", "getSeconds",
           "getMilliseconds")
 SIGNATURES += "".join(f"timestamp .{name}() -> int\ntimestamp .{name}(string) -> int\n" for name in _CLOCK)
@@ -192,7 +191,7 @@ def add(left: Any, right: Any) -> Any:
     if isinstance(left, Duration) and isinstance(right, Duration):
         return Duration(left.nanos + right.nanos)
     if type(left) is type(right) and isinstance(left, str | bytes | list):
-        return left + right  # type: ignore[operator]
+        return left + right
     raise no_overload("_+_")
 
 
@@ -397,7 +396,7 @@ def index_of(where: Any, what: Any, start: int = 0) -> int:
         return next((at for at, item in enumerate(where) if equal(item, what)), -1)
     if not 0 <= start <= len(_text(where)):
         raise CelError(f"index out of range: {start}")
-    return where.find(what, start)
+    return _text(where).find(_text(what), start)
 
 
 def last_index_of(where: Any, what: Any, start: int | None = None) -> int:
@@ -588,7 +587,7 @@ def _clock(name: str) -> Callable[..., int]:
     def read(value: Any, zone: str = "UTC") -> int:
         if isinstance(value, Duration):
             return int(value.nanos / {"getHours": 3600e9, "getMinutes": 60e9, "getSeconds": 1e9, "getMilliseconds": 1e6}[name])
-        moment = value.astimezone(_zone(zone))
+        moment: datetime = value.astimezone(_zone(zone))
         return {
             "getFullYear": moment.year, "getMonth": moment.month - 1, "getDate": moment.day, "getDayOfMonth": moment.day - 1,
             "getDayOfWeek": moment.isoweekday() % 7, "getDayOfYear": moment.timetuple().tm_yday - 1, "getHours": moment.hour,
@@ -623,7 +622,8 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     ".reverse": lambda value: value[::-1], ".format": format_, "strings.quote": quote, ".join": join, ".find": find, ".findAll": find_all,
     ".isSorted": is_sorted, ".sum": total, ".min": extreme("min", _less), ".max": extreme("max", lambda a, b: _less(b, a)),
     ".distinct": distinct, ".sort": sort, ".slice": slice_, ".flatten": flatten, "lists.range": list_range,
-    ".first": lambda items: Optional(items[0], True) if items else NONE, ".last": lambda items: Optional(items[-1], True) if items else NONE,
+    ".first": lambda items: Optional(items[0], True) if items else NONE,
+    ".last": lambda items: Optional(items[-1], True) if items else NONE,
     "sets.contains": has_all, "sets.equivalent": lambda a, b: has_all(a, b) and has_all(b, a),
     "sets.intersects": lambda a, b: any(contained(item, b) for item in a),
     "optional.of": lambda value: Optional(value, True), "optional.none": lambda: NONE, "optional.ofNonZeroValue": non_zero,

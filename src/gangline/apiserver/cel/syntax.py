@@ -93,8 +93,9 @@ _TOKEN = re.compile(r"""
   | (?P<mark>\[\?|\.\?|&&|\|\||==|!=|<=|>=|[-+*/%<>!?:.,()\[\]{}])
 """, re.VERBOSE | re.DOTALL)
 _RELATIONS = ("==", "!=", "<=", ">=", "<", ">", "in")
-_RESERVED = frozenset(("as break const continue else false for function if import in let loop package namespace null return true var void "
-                       "while").split())
+_RESERVED = frozenset((
+    "as", "break", "const", "continue", "else", "false", "for", "function", "if", "import", "in", "let", "loop",
+    "package", "namespace", "null", "return", "true", "var", "void", "while"))
 _OPERANDS = "{'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}"
 MACROS: dict[str, dict[int, tuple[int, int]]] = {
     "all": {2: (1, 1), 3: (2, 1)}, "exists": {2: (1, 1), 3: (2, 1)}, "exists_one": {2: (1, 1), 3: (2, 1)}, "existsOne": {3: (2, 1)},
@@ -137,7 +138,7 @@ class _Parser:
 
     def expect(self, mark: str) -> None:
         if not self.accept(mark):
-            form, word, at = self.tokens[self.index]
+            _, word, at = self.tokens[self.index]
             raise self.error(f"Syntax error: missing '{mark}' at '{word or '<EOF>'}'", at)
 
     def error(self, message: str, at: int) -> CelSyntaxError:
@@ -190,10 +191,8 @@ class _Parser:
         if self.accept("!"):
             return Call(at, None, "!_", [self.nested(self.unary)])
         if self.accept("-"):
-            form, word, where = self.tokens[self.index]
-            if form in ("number", "float"):
-                literal = self.member(negative=True)
-                return literal
+            if self.tokens[self.index][0] in ("number", "float"):
+                return self.member(negative=True)
             return Call(at, None, "-_", [self.nested(self.unary)])
         return self.member()
 

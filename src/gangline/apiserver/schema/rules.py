@@ -66,7 +66,7 @@ class RuleTree:
 
     def __init__(self, node: Node, depth: int = 0) -> None:
         self.node = node
-        self.rules = [rule for rule in map(lambda about: _compiled(node, about), node.checks.get("x-kubernetes-validations") or []) if rule]
+        self.rules = [rule for about in node.checks.get("x-kubernetes-validations") or [] if (rule := _compiled(node, about))]
         self.fields: dict[str, RuleTree] = {}
         self.values: RuleTree | None = None
         self.items: RuleTree | None = None

@@ -248,24 +248,24 @@ def _multiple_of(checks: Mapping[str, Any]) -> Checker:
     return check
 
 
-def _max_size(name: str, kind: type) -> Callable[[Mapping[str, Any]], Checker]:
+def _max_size(name: str, kind: type[list[Any]] | type[dict[str, Any]]) -> Callable[[Mapping[str, Any]], Checker]:
     def make(checks: Mapping[str, Any]) -> Checker:
         limit = checks[name]
 
         def check(value: Any, old: Any, where: Where, sink: Sink) -> None:
-            if type(value) is kind and len(value) > limit:
+            if isinstance(value, kind) and len(value) > limit:
                 sink.problems.append(say.too_many(sink.field(where), len(value), limit))
 
         return check
     return make
 
 
-def _min_size(name: str, kind: type, noun: str) -> Callable[[Mapping[str, Any]], Checker]:
+def _min_size(name: str, kind: type[list[Any]] | type[dict[str, Any]], noun: str) -> Callable[[Mapping[str, Any]], Checker]:
     def make(checks: Mapping[str, Any]) -> Checker:
         limit = checks[name]
 
         def check(value: Any, old: Any, where: Where, sink: Sink) -> None:
-            if type(value) is kind and len(value) < limit:
+            if isinstance(value, kind) and len(value) < limit:
                 sink.problems.append(say.invalid(
                     sink.field(where), len(value), _body(where, f"should have at least {limit} {noun}")))
 
@@ -299,7 +299,7 @@ _MAKERS: dict[str, Callable[[Mapping[str, Any]], Checker | None]] = {
 def _children(node: Node) -> Checker | None:
     if node.shape == "list":
         return _list_children(node)
-    parts = {name: check for name, child in node.fields.items() if (check := checker(child)) is not None}
+    parts = {name: judge for name, child in node.fields.items() if (judge := checker(child)) is not None}
     values = checker(node.values) if node.values is not None else None
     if not parts and values is None:
         return None
@@ -309,9 +309,9 @@ def _children(node: Node) -> Checker | None:
             return
         before = old if type(old) is dict else {}
         for name, item in value.items():
-            judge = parts.get(name, values) if name not in node.fields or name in parts else None
-            if judge is not None:
-                judge(item, before.get(name, MISSING), (where, name), sink)
+            found = parts.get(name, values) if name not in node.fields or name in parts else None
+            if found is not None:
+                found(item, before.get(name, MISSING), (where, name), sink)
 
     return check
 

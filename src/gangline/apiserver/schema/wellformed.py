@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from gangline.api.notation import MISSING
 from gangline.apiserver.schema import compile_schema
 from gangline.apiserver.schema import problems as say
 from gangline.apiserver.schema.lists import duplicates
@@ -18,7 +19,7 @@ from gangline.apiserver.schema.patterns import BadPattern, compile_pattern
 from gangline.apiserver.schema.rulecheck import rule_problems
 from gangline.apiserver.schema.rules import RuleTree, field_names
 from gangline.apiserver.schema.structural import structural_node
-from gangline.apiserver.schema.validate import MISSING, Sink, checker
+from gangline.apiserver.schema.validate import Sink, checker
 from gangline.errors import Problem
 
 Props = Mapping[str, Any]
