@@ -1,0 +1,293 @@
+"""Numbers of the scheduler half end to end, one JSON line per scenario.
+
+    python bench/e2e.py [--kubeconfig FILE] [--nodes N] [--only TEXT] [--scale F]
+
+Grouper, scheduler, binder and controllers work on simulated nodes (8 GPUs each): on the embedded server in the same process, or on any API server by
+its kubeconfig. Every line has the seconds from the first object to the last bind (or verdict), API writes per pod, and memory.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import resource
+import statistics
+import time
+from collections import Counter
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from gangline.api import names
+from gangline.api.core import Pod
+from gangline.api.kai import PodGroup
+from gangline.api.kinds import NAMESPACE, POD, POD_GROUP, QUEUE, TOPOLOGY
+from gangline.api.meta import Raw
+from gangline.client import Client, Request, Response, Transport
+from gangline.components import Options
+from gangline.local import Platform, PlatformSettings, Team
+from gangline.runtime import Cache
+
+COMPONENTS = ("grouper", "scheduler", "binder", "podgroup-controller", "queue-controller", "kubelet", "controller-manager")
+SPACE = "bench"
+GPUS = 8
+IN_FLIGHT = 64
+PATIENCE = 600.0
+
+
+class Counting:
+    """A transport that counts writes by what they are."""
+
+    def __init__(self, inner: Transport, counts: Counter[str], who: str) -> None:
+        self._inner, self._counts, self._who = inner, counts, who
+
+    async def send(self, request: Request) -> Response:
+        if request.method != "GET":
+            self._counts[f"{self._who} {request.method} {_kind(request.path)}"] += 1
+        return await self._inner.send(request)
+
+    async def close(self) -> None:
+        await self._inner.close()
+
+
+def _kind(path: str) -> str:
+    parts = path.split("/")
+    at = parts.index("namespaces") + 2 if "namespaces" in parts and len(parts) > parts.index("namespaces") + 2 else (3 if parts[1] == "api" else 4)
+    return "/".join(part for place, part in enumerate(parts[at:]) if place != 1)
+
+
+class Bench:
+    def __init__(self, arguments: argparse.Namespace) -> None:
+        self.arguments = arguments
+        self.counts: Counter[str] = Counter()
+        self.nodes: int = arguments.nodes
+        self.team: Team
+        self.cache: Cache
+
+    def count(self, number: int) -> int:
+        return max(1, round(number * self.arguments.scale))
+
+    async def start(self) -> None:
+        racks = "topology: {example.com/block: 64, example.com/rack: 16}"
+        nodes = f"nodes:\n- {{name: node, count: {self.nodes}, gpus: {GPUS}, cpu: 128, memory: 1Ti, pods: 110, {racks}}}\n"
+        options = Options(period=0.05, nodes=nodes)
+        self.team = await self._connect(options)
+        await self._make(NAMESPACE, {"metadata": {"name": SPACE}})
+        levels = [{"nodeLabel": f"example.com/{level}"} for level in ("block", "rack")]
+        await self._make(TOPOLOGY, {"metadata": {"name": "racks"}, "spec": {"levels": levels}})
+        self.cache = Cache(self.client)
+        self.cache.informer(POD).add_index("space", lambda pod: [pod.namespace])
+        self.cache.informer(POD_GROUP)
+        await self.cache.start()
+        await self.until(lambda: self.ready_nodes() >= self.nodes, "the nodes")
+
+    async def _connect(self, options: Options) -> Team:
+        if self.arguments.kubeconfig:
+            from gangline.client.kubeconfig import load, transport
+
+            team = Team(lambda name: Client(Counting(transport(load(self.arguments.kubeconfig), name), self.counts, name), name), options)
+            await team.install()
+        else:
+            platform = team = Platform(PlatformSettings(components=(), options=options))
+            plain = platform._connect
+            team._connect = lambda name: Client(Counting(plain(name).transport, self.counts, name), name)
+            await platform.start()
+        for name in COMPONENTS:
+            await team.start_component(name)
+        return team
+
+    @property
+    def client(self) -> Client:
+        return self.team.admin
+
+    def ready_nodes(self) -> int:
+        scheduler = next(each for each in self.team.managers if each.component.name == "scheduler")
+        from gangline.api.kinds import NODE
+
+        return sum(not node.spec.taints for node in scheduler.cache.list(NODE))
+
+    async def _make(self, kind: Any, obj: Raw) -> None:
+        from gangline.errors import AlreadyExists
+
+        try:
+            await self.client.create(kind, obj)
+        except AlreadyExists:
+            return
+
+    async def until(self, done: Callable[[], bool], what: str) -> None:
+        deadline = time.monotonic() + PATIENCE
+        while not done():
+            if time.monotonic() > deadline:
+                raise SystemExit(f"{what}: not done in {PATIENCE:g} s")
+            await asyncio.sleep(0.005)
+
+    # --- objects ---------------------------------------------------------------------------------------------------------
+
+    async def queue(self, name: str, gpus: float = 0, parent: str = "", limit: float = -1) -> None:
+        plenty = {"quota": -1, "limit": -1, "overQuotaWeight": 1}
+        spec: Raw = {"resources": {"cpu": plenty, "memory": plenty, "gpu": {"quota": gpus, "limit": limit, "overQuotaWeight": 1}}}
+        await self._make(QUEUE, {"metadata": {"name": name}, "spec": spec | ({"parentQueue": parent} if parent else {})})
+
+    def pod(self, name: str, gpus: int, queue: str, group: str = "") -> Raw:
+        asks = {"cpu": "1", "memory": "1Gi", names.NVIDIA_GPU: str(gpus)}
+        meta: Raw = {"name": name, "namespace": SPACE, "labels": {names.QUEUE: queue}}
+        if group:
+            meta["annotations"] = {names.POD_GROUP_NAME: group, names.SKIP_GROUPER: "true"}
+        container = {"name": "main", "image": "img", "resources": {"requests": asks, "limits": asks}}
+        return {"metadata": meta, "spec": {"schedulerName": names.KAI_SCHEDULER, "containers": [container]}}
+
+    async def gang(self, name: str, pods: int, gpus: int, queue: str, **spec: Any) -> None:
+        await self.client.create(POD_GROUP, {"metadata": {"name": name, "namespace": SPACE},
+                                             "spec": {"queue": queue, "minMember": pods, **spec}})
+        await self.many([self.pod(f"{name}-{number}", gpus, queue, name) for number in range(pods)])
+
+    async def many(self, pods: list[Raw]) -> None:
+        rest = iter(pods)
+
+        async def worker() -> None:
+            for each in rest:
+                await self.client.create(POD, each)
+
+        await asyncio.gather(*(worker() for _ in range(IN_FLIGHT)))
+
+    def pods(self) -> list[Pod]:
+        return self.cache.by(POD, "space", SPACE)
+
+    def bound(self, prefix: str = "") -> int:
+        return sum(bool(pod.spec.node_name) and not pod.metadata.deleting for pod in self.pods() if pod.name.startswith(prefix))
+
+    def running(self, prefix: str = "") -> int:
+        return sum(pod.status.phase == "Running" and not pod.metadata.deleting for pod in self.pods() if pod.name.startswith(prefix))
+
+    def verdict(self, gang: str) -> bool:
+        group: PodGroup | None = self.cache.get(POD_GROUP, gang, SPACE)
+        return group is not None and names.VERDICT in group.annotations
+
+    async def clean(self) -> None:
+        for kind in (POD, POD_GROUP):
+            for obj in self.cache.list(kind, SPACE):
+                await self.client.delete(kind, obj.name, SPACE, grace=0)
+        await self.until(lambda: not self.pods() and not self.cache.list(POD_GROUP, SPACE), "clean-up")
+        await self.team.settles(60)
+
+    # --- measuring ---------------------------------------------------------------------------------------------------------
+
+    async def measure(self, scenario: str, work: Callable[[], Awaitable[int]], **more: Any) -> None:
+        if self.arguments.only and self.arguments.only not in scenario:
+            return
+        before, began = sum(self.counts.values()), time.perf_counter()
+        detail = Counter(self.counts)
+        pods = await work()
+        seconds = time.perf_counter() - began
+        writes = sum(self.counts.values()) - before
+        line = {"bench": "e2e", "scenario": scenario, "nodes": self.nodes, "pods": pods, "seconds": round(seconds, 2),
+                "pods_per_second": round(pods / seconds, 1), "writes_per_pod": round(writes / max(pods, 1), 2),
+                "memory_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024} | more
+        print(json.dumps(line), flush=True)
+        if self.arguments.verbose:
+            for what, number in (self.counts - detail).most_common(20):
+                print(f"    {number / max(pods, 1):6.2f}  {what}")
+        await self.clean()
+
+    async def singles(self) -> int:
+        number = self.count(4000)
+        await self.many([self.pod(f"single-{each}", 1, names.DEFAULT_QUEUE) for each in range(number)])
+        await self.until(lambda: self.bound() == number, "all bound")
+        return number
+
+    async def one_gang(self) -> int:
+        number = self.count(512)
+        rule = {"topology": "racks", "preferredTopologyLevel": "example.com/rack"}
+        await self.gang("big", number, GPUS // 2, names.DEFAULT_QUEUE, topologyConstraint=rule)
+        await self.until(lambda: self.bound() == number, "the gang to be bound")
+        return number
+
+    async def verdicts(self) -> int:
+        """Gangs that cannot fit, one after the other; each is timed from its first pod to its verdict."""
+        await self.gang("filler", self.nodes, GPUS, names.DEFAULT_QUEUE)
+        await self.until(lambda: self.bound() == self.nodes, "the filler")
+        times = []
+        for number in range(self.count(50)):
+            began = time.perf_counter()
+            await self.gang(f"stuck-{number}", 10, GPUS, names.DEFAULT_QUEUE)
+            await self.until(lambda name=f"stuck-{number}": self.verdict(name), "the verdict")  # type: ignore[misc]
+            times.append(time.perf_counter() - began)
+        ordered = sorted(times)
+        print(json.dumps({"bench": "e2e", "scenario": "verdict-times", "p50": round(statistics.median(times), 3),
+                          "p99": round(ordered[min(len(ordered) - 1, int(len(ordered) * 0.99))], 3)}), flush=True)
+        return len(times) * 10
+
+    async def reclaim_gang(self) -> int:
+        """One queue borrows everything; the other takes half of it back with one gang."""
+        whole = self.nodes * GPUS
+        await self.queue("org")
+        await self.queue("lender", whole / 2, "org")
+        await self.queue("borrower", whole / 2, "org")
+        await self.many([self.pod(f"borrowed-{each}", GPUS, "borrower") for each in range(self.nodes)])
+        await self.until(lambda: self.running() == self.nodes, "the borrower")
+        began = time.perf_counter()
+        number = self.nodes // 2
+        await self.gang("claim", number, GPUS, "lender")
+        await self.until(lambda: self.bound("claim") == number, "the claim")
+        print(json.dumps({"bench": "e2e", "scenario": "reclaim-only", "seconds": round(time.perf_counter() - began, 2)}), flush=True)
+        return number
+
+    async def reclaim_singles(self) -> int:
+        whole = self.nodes * GPUS
+        await self.queue("org")
+        await self.queue("lender", whole / 2, "org")
+        await self.queue("borrower", whole / 2, "org")
+        number = self.count(whole)
+        await self.many([self.pod(f"borrowed-{each}", 1, "borrower") for each in range(number)])
+        await self.until(lambda: self.running() == number, "the borrower")
+        began = time.perf_counter()
+        wanted = number // 2
+        await self.many([self.pod(f"claim-{each}", 1, "lender") for each in range(wanted)])
+        await self.until(lambda: self.bound("claim") == wanted, "the claim")
+        print(json.dumps({"bench": "e2e", "scenario": "reclaim-only", "seconds": round(time.perf_counter() - began, 2)}), flush=True)
+        return wanted
+
+    async def consolidation(self) -> int:
+        """Every node has 3 of its GPUs taken, so nobody finds 6; gangs of 10 × 6 GPUs need others to move together."""
+        await self.many([self.pod(f"loose-{each}", 3, names.DEFAULT_QUEUE) for each in range(self.nodes)])
+        await self.until(lambda: self.running() == self.nodes, "the loose pods")
+        began, gangs = time.perf_counter(), max(1, self.count(41) * self.nodes // 500 // 2)
+        for number in range(gangs):
+            await self.gang(f"tight-{number}", 10, 6, names.DEFAULT_QUEUE)
+        await self.until(lambda: self.bound("tight") == gangs * 10, "the tight gangs")
+        print(json.dumps({"bench": "e2e", "scenario": "consolidation-only", "gangs": gangs,
+                          "seconds": round(time.perf_counter() - began, 2)}), flush=True)
+        return gangs * 10
+
+    async def idle(self) -> int:
+        number = self.count(4000)
+        await self.many([self.pod(f"single-{each}", 1, names.DEFAULT_QUEUE) for each in range(number)])
+        await self.until(lambda: self.running() == number, "all running")
+        await self.team.settles(60)
+        used, began = time.process_time(), time.perf_counter()
+        await asyncio.sleep(20)
+        share = (time.process_time() - used) / (time.perf_counter() - began)
+        print(json.dumps({"bench": "e2e", "scenario": "idle-cpu", "percent_of_one_core": round(share * 100, 2)}), flush=True)
+        return number
+
+
+async def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("--kubeconfig", help="another API server than the embedded one")
+    parser.add_argument("--nodes", type=int, default=500)
+    parser.add_argument("--only", default="", help="only scenarios whose name contains this")
+    parser.add_argument("--scale", type=float, default=1.0, help="smaller numbers of pods and gangs")
+    parser.add_argument("--verbose", action="store_true", help="show which writes there were")
+    bench = Bench(parser.parse_args())
+    await bench.start()
+    await bench.measure("4000-singles", bench.singles)
+    await bench.measure("512-gang", bench.one_gang)
+    await bench.measure("unschedulable", bench.verdicts)
+    await bench.measure("reclaim-gang", bench.reclaim_gang)
+    await bench.measure("reclaim-singles", bench.reclaim_singles)
+    await bench.measure("consolidation", bench.consolidation)
+    await bench.measure("idle", bench.idle)
+
+
+if __name__ == "__main__":
+    asyncio.run(main())
