@@ -2,15 +2,20 @@
 
     crds() -> list[dict]          every definition, ready to apply
 
-Pod templates and the other built-in types inside them come from the same tables the embedded server serves built-in kinds from. The
-chart's crds folder holds what this prints (`write_crds` in the chart's generator); a test keeps the two equal. Pure.
+Pod templates and the other built-in types inside them come from the same tables the embedded server serves built-in kinds from.
+`python -m gangline.api.crds FOLDER` prints them as YAML; the chart's crds folder holds that, and a test keeps the two equal.
 """
 
 from __future__ import annotations
 
+import json
+import sys
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import Any
+
+import yaml
 
 from gangline.api import notation
 from gangline.api.notation import MISSING, Field, Struct, Type
@@ -76,7 +81,15 @@ DEFINITIONS = (
 
 
 def crds() -> list[Obj]:
-    return [_definition(each) for each in DEFINITIONS]
+    """Every definition; the caller's own copies."""
+    found: list[Obj] = json.loads(json.dumps([_definition(each) for each in DEFINITIONS]))
+    return found
+
+
+def printed() -> dict[str, str]:
+    """File name → YAML of one definition."""
+    return {f"{crd['spec']['group']}_{crd['spec']['names']['plural']}.yaml": yaml.safe_dump(crd, sort_keys=False, width=120)
+            for crd in crds()}
 
 
 def _definition(about: Definition) -> Obj:
@@ -156,3 +169,13 @@ def _type_schema(kind: Type) -> Obj:
     if kind.form == "list":
         return {"type": "array", "items": inner}
     return {"type": "object", "additionalProperties": inner}
+
+
+def main(folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in printed().items():
+        (folder / name).write_text(text)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
