@@ -17,7 +17,7 @@ from gangline.api.core import Node, Pod
 from gangline.api.kinds import NODE, POD, PVC, WORKLOAD
 from gangline.api.meta import condition
 from gangline.client.wire import STRATEGIC_PATCH
-from gangline.errors import ApiError
+from gangline.errors import ApiError, Conflict, NotFound
 from gangline.runtime import Cache, Context, Key, Service, key_of
 from gangline.runtime.clock import timestamp
 from gangline.world.discovery import discover
@@ -163,7 +163,9 @@ async def _write_all(ctx: Context, scheduler: Scheduler, answers: Iterable[Answe
             else:
                 await _refuse(ctx, answer)
 
-    await asyncio.gather(*(one(answer) for answer in answers))
+    for outcome in await asyncio.gather(*(one(answer) for answer in answers), return_exceptions=True):
+        if isinstance(outcome, BaseException):
+            raise outcome
 
 
 async def _bind(ctx: Context, scheduler: Scheduler, bind: Bind) -> None:
@@ -171,10 +173,12 @@ async def _bind(ctx: Context, scheduler: Scheduler, bind: Bind) -> None:
     try:
         await _choose_volumes(ctx, pod, bind.node)
         await ctx.client.bind(pod.name, pod.namespace, bind.node, uid=pod.uid)
-    except ApiError as error:
-        log.info("pod %s/%s was not bound to %s: %s", pod.namespace, pod.name, bind.node, error)
+    except (NotFound, Conflict):
         scheduler.board.free(pod.uid)
         return
+    except ApiError:
+        scheduler.board.free(pod.uid)
+        raise
     ctx.events.tell(POD, pod, "Scheduled", f"Successfully assigned {pod.namespace}/{pod.name} to {bind.node}")
 
 
@@ -196,8 +200,8 @@ async def _refuse(ctx: Context, refused: Refused) -> None:
     try:
         await ctx.client.patch(POD, pod.name, pod.namespace, {"status": {"conditions": [wanted]}}, subresource="status",
                                content_type=STRATEGIC_PATCH)
-    except ApiError as error:
-        log.debug("pod %s/%s: %s", pod.namespace, pod.name, error)
+    except NotFound:
+        return
     ctx.events.tell(POD, pod, "FailedScheduling", refused.reason, warning=True)
 
 
