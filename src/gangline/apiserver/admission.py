@@ -93,4 +93,4 @@ class Admission:
 
 def refused(review: Review, problems: list[Problem]) -> ApiError:
     name = review.name or ((review.object or {}).get("metadata") or {}).get("name", "")
-    return invalid(review.resource.group, review.resource.kind, name, problems)
+    return invalid(review.resource.shelf[0], review.resource.kind, name, problems)

@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from gangline.apiserver import builtin
 from gangline.apiserver.call import Call
 from gangline.apiserver.codec import decode_body, duplicate_fields
-from gangline.apiserver.resources import Catalogue, Resource
+from gangline.apiserver.resources import Resource
 from gangline.apiserver.rules import Rules
 from gangline.apiserver.schema import BadForm, WrongType
 from gangline.apiserver.status import bad_request, invalid
@@ -41,7 +42,7 @@ def check_options(call: Call, applying: bool = False) -> None:
         raise invalid("meta.k8s.io", _OPTIONS[call.verb], "", problems)
 
 
-def read_object(call: Call, catalogue: Catalogue, rules: Rules) -> Obj:
+def read_object(call: Call, rules: Rules) -> Obj:
     """The body of a POST or PUT, admitted and defaulted."""
     resource = call.resource
     body = decode_body(call.request.body, call.request.content_type, "" if resource.custom else resource.kind)
@@ -50,7 +51,7 @@ def read_object(call: Call, catalogue: Catalogue, rules: Rules) -> Obj:
     if not isinstance(body, dict):
         raise bad_request(f"the object provided is unrecognized (must be of type {resource.kind}): couldn't get version/kind; "
                           "json parse error: the body is not an object")
-    _check_kind(body, resource, catalogue, call.request.body)
+    _check_kind(body, resource, call.request.body)
     told = [f'duplicate field "{path}"' for path in doubled_fields(call)]
     return admit(call, body, rules, told, lambda why: cannot_be_handled(resource, body, why))
 
@@ -64,7 +65,7 @@ def cannot_be_handled(resource: Resource, body: Obj, why: str) -> ApiError:
     return bad_request(f'{kind} in version "{resource.version}" cannot be handled as a {resource.kind}: {why}')
 
 
-def _check_kind(body: Obj, resource: Resource, catalogue: Catalogue, raw: bytes) -> None:
+def _check_kind(body: Obj, resource: Resource, raw: bytes) -> None:
     kind, version = body.get("kind"), body.get("apiVersion")
     for name, value in (("kind", kind), ("apiVersion", version)):
         if value is not None and not isinstance(value, str):
@@ -75,16 +76,23 @@ def _check_kind(body: Obj, resource: Resource, catalogue: Catalogue, raw: bytes)
         return
     kind, version = kind or resource.kind, version or resource.api_version
     if (kind, version) != (resource.kind, resource.api_version):
-        group, _, number = version.rpartition("/")
-        if kind == resource.kind and group == resource.group:
+        if kind == resource.kind and version.rpartition("/")[0] == resource.group:
             raise _wrong_version(version, resource)
-        other = catalogue.by_kind(group, number, kind)
-        if other is not None:
-            told = f"converting ({number}.{kind}) to ({group.split('.')[0] or 'core'}.{resource.kind}): unknown conversion"
-        else:
-            told = f'no kind "{kind}" is registered for version "{version}" in scheme "pkg/runtime/scheme.go:111"'
-        raise cannot_be_handled(resource, body, told)
+        raise cannot_be_handled(resource, body, not_that_kind({**body, "kind": kind, "apiVersion": version}, resource))
     body["kind"], body["apiVersion"] = kind, version
+
+
+def not_that_kind(body: Obj, resource: Resource) -> str:
+    """Why an object of another kind is not one of this resource."""
+    kind, version = str(body.get("kind")), str(body.get("apiVersion"))
+    group, _, number = version.rpartition("/")
+    try:
+        builtin.rules(group, number, kind).schema.admit(body)
+    except LookupError:
+        return f'no kind "{kind}" is registered for version "{version}" in scheme "pkg/runtime/scheme.go:111"'
+    except (WrongType, BadForm) as error:
+        return str(error)
+    return f"converting ({number}.{kind}) to ({group.split('.')[0] or 'core'}.{resource.kind}): unknown conversion"
 
 
 def _wrong_version(version: str, resource: Resource) -> ApiError:

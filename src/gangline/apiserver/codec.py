@@ -25,6 +25,25 @@ class _PlainLoader(_Loader):  # type: ignore[misc]  # YAML as Kubernetes reads i
         first: [(tag, expression) for tag, expression in rules if tag != "tag:yaml.org,2002:timestamp"]
         for first, rules in _Loader.yaml_implicit_resolvers.items()
     }
+    doubled: list[str]
+    """What is told about keys that stand twice."""
+
+    def construct_mapping(self, node: Any, deep: bool = False) -> Any:
+        seen: set[Any] = set()
+        for key, _ in node.value:
+            if key.value in seen:
+                self.doubled.append(f'line {key.start_mark.line + 1}: key "{key.value}" already set in map')
+            seen.add(key.value)
+        return super().construct_mapping(node, deep)
+
+    def construct_yaml_map(self, node: Any) -> Any:
+        """In one go, so that every mapping passes `construct_mapping`."""
+        found: dict[Any, Any] = {}
+        yield found
+        found.update(self.construct_mapping(node))
+
+
+_PlainLoader.add_constructor("tag:yaml.org,2002:map", _PlainLoader.construct_yaml_map)
 
 
 def media_type(content_type: str) -> str:
@@ -48,9 +67,12 @@ def decode_json(body: bytes, expected: str) -> Any:
         raise _unrecognised(expected, "json parse error: " + _go_words(body, str(error)), body) from None
 
 
-def decode_yaml(body: bytes, expected: str) -> Any:
+def decode_yaml(body: bytes, expected: str, doubled: list[str] | None = None) -> Any:
+    """`doubled` receives what is told about keys that stand twice."""
     try:
-        return yaml.load(body, _PlainLoader)
+        loader = _PlainLoader(body)
+        loader.doubled = [] if doubled is None else doubled
+        return loader.get_single_data()
     except (yaml.YAMLError, ValueError, UnicodeDecodeError, RecursionError) as error:
         raise _unrecognised(expected, f"yaml: {error}", body) from None
 

@@ -159,7 +159,7 @@ async def delete_one(core: Core, call: Call, options: Options) -> tuple[Record, 
     while True:
         current = core.store.get(resource.shelf, call.place)
         if current is None:
-            raise not_found(resource.group, resource.plural, call.name)
+            raise not_found(resource.shelf[0], resource.plural, call.name)
         obj = whole(resource, current)
         check_preconditions(call, options, obj)
         review = Review(DELETE, resource, call.place[0], call.name, None, obj, call.user, dry_run=options.dry_run,
@@ -208,8 +208,8 @@ def _delete_namespace(core: Core, call: Call, obj: Obj, options: Options) -> tup
 def check_preconditions(call: Call, options: Options, obj: Obj) -> None:
     resource, about = call.resource, obj["metadata"]
     if options.uid and options.uid != about["uid"]:
-        raise conflict(resource.group, resource.kind, call.name, f"the UID in the precondition ({options.uid}) does not match the UID in "
+        raise conflict(resource.shelf[0], resource.kind, call.name, f"the UID in the precondition ({options.uid}) does not match the UID in "
                        f"record ({about['uid']}). The object might have been deleted and then recreated")
     if options.revision and options.revision != about["resourceVersion"]:
-        raise conflict(resource.group, resource.kind, call.name, f"the ResourceVersion in the precondition ({options.revision}) does not "
+        raise conflict(resource.shelf[0], resource.kind, call.name, f"the ResourceVersion in the precondition ({options.revision}) does not "
                        f"match the ResourceVersion in record ({about['resourceVersion']}). The object might have been modified")

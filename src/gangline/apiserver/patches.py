@@ -5,13 +5,14 @@ Server-side apply may also create. What a form cannot do to an object is refused
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import msgspec
 
 from gangline.apiserver.apply import ApplyConflict, Untypable
 from gangline.apiserver.apply import apply as server_side_apply
-from gangline.apiserver.bodies import admit, check_options
+from gangline.apiserver.bodies import admit, check_options, not_that_kind
 from gangline.apiserver.call import Call, truth
 from gangline.apiserver.codec import decode_yaml, duplicate_fields, media_type
 from gangline.apiserver.core import Core
@@ -21,7 +22,7 @@ from gangline.apiserver.rbac import Action
 from gangline.apiserver.rules import rules_for
 from gangline.apiserver.schema import Schema
 from gangline.apiserver.status import bad_request, failure, internal, invalid, not_found, unsupported_media_type
-from gangline.apiserver.strategic import BadDirective, strategic_merge
+from gangline.apiserver.strategic import BadDirective, go_text, strategic_merge
 from gangline.apiserver.writes import Change, Written, change, check_name, check_namespace, create_object, deduplicate_owners, track
 from gangline.client.wire import APPLY_PATCH, JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH
 from gangline.errors import ApiError, Problem
@@ -103,16 +104,19 @@ def _read(call: Call, new: Any, old: Obj) -> Obj:
     resource = call.resource
 
     def refuse(why: str) -> ApiError:
+        if patch_form(call) == STRATEGIC_PATCH and isinstance(new, dict):
+            return _strategic_refusal(call, why)
         text = msgspec.json.encode(msgspec.json.encode(_as_told(new)).decode()).decode()
         return invalid("", "", "", [Problem("patch", f"Invalid value: {text}: {why}")])
 
     if not isinstance(new, dict):
         raise refuse("the result of a patch must be an object")
+    if patch_form(call) == STRATEGIC_PATCH:
+        new = {"apiVersion": resource.api_version, "kind": resource.kind, **new}
     if (new.get("kind"), new.get("apiVersion")) != (resource.kind, resource.api_version):
         if resource.custom:
             raise bad_request(f"the patch would change the object's kind or apiVersion to {new.get('kind')}, {new.get('apiVersion')}")
-        raise refuse(f'no kind "{new.get("kind")}" is registered for version "{new.get("apiVersion")}" in scheme '
-                     '"pkg/runtime/scheme.go:111"')
+        raise refuse(not_that_kind(new, resource))
     rules = rules_for(resource)
     shared = [] if resource.custom else [name for name, value in new.items() if value is old.get(name) and name in ("spec", "status")]
     if not shared:
@@ -121,6 +125,14 @@ def _read(call: Call, new: Any, old: Obj) -> Obj:
     clean.update((name, old[name]) for name in shared)
     rules.defaults(clean)
     return clean
+
+
+def _strategic_refusal(call: Call, why: str) -> ApiError:
+    """A strategic patch is told by its own text; of a wrong type only the type that was wanted."""
+    wanted = re.search(r"of type (\w+)$", why)
+    told = f"unrecognized type: {wanted[1]}" if wanted else why
+    text = msgspec.json.encode(go_text(msgspec.json.decode(call.request.body))).decode()
+    return invalid("", "", "", [Problem("patch", f"Invalid value: {text}: {told}")])
 
 
 _META_ORDER = ("name", "generateName", "namespace", "uid", "resourceVersion", "generation", "creationTimestamp", "deletionTimestamp",
@@ -162,7 +174,7 @@ async def _apply(core: Core, call: Call) -> Written:
 
     if core.store.get(resource.shelf, call.place) is None:
         if call.subresource:
-            raise not_found(resource.group, resource.plural, call.name)
+            raise not_found(resource.shelf[0], resource.plural, call.name)
         core.allow(call.user, Action("create", resource.group, resource.plural, "", call.namespace, call.name))
         new = merged(None)
         if new["metadata"].get("uid"):
@@ -184,10 +196,16 @@ def _go_place(call: Call) -> str:
 
 def _read_applied(call: Call) -> Obj:
     resource = call.resource
+    doubled: list[str] = []
     try:
-        body = decode_yaml(call.request.body, resource.kind)
+        body = decode_yaml(call.request.body, resource.kind, doubled)
     except ApiError as error:
         raise bad_request(f"error decoding YAML: {error}") from None
+    strictness = call.request.argument("fieldValidation")
+    if doubled and strictness == "Strict":
+        raise bad_request("error decoding YAML: error converting YAML to JSON: yaml: unmarshal errors:\n  " + "\n  ".join(doubled))
+    if strictness != "Ignore":
+        call.warnings.extend(doubled)
     if not isinstance(body, dict):
         raise bad_request("error decoding YAML: the body is not an object")
     kind, version = body.get("kind") or "", body.get("apiVersion") or ""

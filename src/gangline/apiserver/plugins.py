@@ -120,7 +120,7 @@ def _spec(review: Review) -> Obj:
 
 
 def _refuse(review: Review, why: str) -> Exception:
-    return forbidden(review.resource.group, review.resource.plural, review.name, why)
+    return forbidden(review.resource.shelf[0], review.resource.plural, review.name, why)
 
 
 _WAITED_FOR = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")

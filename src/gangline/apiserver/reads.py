@@ -57,7 +57,7 @@ def get(core: Core, call: Call) -> Record:
         raise too_large_revision(asked, core.store.revision)
     record = core.store.get(resource.shelf, call.place)
     if record is None:
-        raise not_found(resource.group, resource.plural, call.name)
+        raise not_found(resource.shelf[0], resource.plural, call.name)
     return record
 
 

@@ -31,7 +31,7 @@ class Reviews:
 
     def answer(self, call: Call) -> Obj:
         """The review that was sent, with its status."""
-        body = read_object(call, self._core.catalogue, rules_for(call.resource))
+        body = read_object(call, rules_for(call.resource))
         body["status"] = _ANSWERS[call.resource.kind](self, call, body)
         if call.resource.kind == "SelfSubjectRulesReview":
             body["spec"] = {}
@@ -90,7 +90,7 @@ class Reviews:
         account = self._core.read(call.resource, call.place)
         kind = Resource("authentication.k8s.io", "v1", "tokenrequests", "TokenRequest", True)
         asked = Call(call.request, call.user, "create", kind, call.namespace, call.name, warnings=call.warnings)
-        body = read_object(asked, self._core.catalogue, rules_for(kind))
+        body = read_object(asked, rules_for(kind))
         if account is None:
             raise not_found("", "serviceaccounts", call.name)
         spec = body.get("spec") or {}

@@ -93,10 +93,18 @@ async def scale(core: Core, call: Call) -> Obj:
         _check(call, new, obj)
         old = copy.deepcopy(obj)
         _put(obj, _paths(resource)[0], (new.get("spec") or {}).get("replicas", 0))
-        return track(core, call, old, obj)
+        return _timeless(track(core, call, old, obj))
 
     written = await change(core, call, scaled)
     return scale_of(resource, whole(resource, written.record))
+
+
+def _timeless(obj: Obj) -> Obj:
+    """Accounts of this subresource carry no time."""
+    for entry in obj["metadata"].get("managedFields") or []:
+        if entry.get("subresource") == "scale":
+            entry.pop("time", None)
+    return obj
 
 
 def _read(call: Call) -> Obj:

@@ -272,7 +272,7 @@ class Server:
             return self._delete_definition(call)
         record, is_gone = await deletes.delete(self.core, call)
         if is_gone and call.resource.shelf not in RETURNING:
-            return Response(200, encode(success(call.resource.group, call.resource.plural, call.name, record.uid)))
+            return Response(200, encode(success(*call.resource.shelf, call.name, record.uid)))
         return object_response(self.core, call, record)
 
     def _delete_definition(self, call: Call) -> Response:
@@ -311,7 +311,7 @@ class Server:
 
     async def _finalize(self, call: Call) -> Response:
         """Replace a namespace's own finalizers; without any, a namespace on its way out goes."""
-        wanted = read_object(call, self.catalogue, rules_for(call.resource))
+        wanted = read_object(call, rules_for(call.resource))
 
         def finalized(namespace: Obj) -> Obj:
             namespace["spec"] = {"finalizers": found} if (found := (wanted.get("spec") or {}).get("finalizers")) else {}

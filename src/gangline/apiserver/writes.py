@@ -38,7 +38,7 @@ class Written:
 async def create(core: Core, call: Call) -> Written:
     check_options(call)
     rules = rules_for(call.resource)
-    obj = read_object(call, core.catalogue, rules)
+    obj = read_object(call, rules)
     check_namespace(call, obj)
     deduplicate_owners(call, obj)
     obj = track(core, call, None, obj)
@@ -48,8 +48,9 @@ async def create(core: Core, call: Call) -> Written:
 def track(core: Core, call: Call, old: Obj | None, new: Obj) -> Obj:
     """Note in managedFields what this write changes."""
     rules = rules_for(call.resource)
+    endpoint = "" if call.subresource == "scale" else call.subresource
     return ownership.track(old, new, call.manager, rules.schema, core.now(), call.subresource, call.resource.api_version,
-                           tuple(rules.reset(call.subresource)))
+                           tuple(rules.reset(endpoint)))
 
 
 def check_namespace(call: Call, obj: Obj) -> None:
@@ -85,22 +86,25 @@ async def create_object(core: Core, call: Call, obj: Obj) -> Written:
         raise internal("resourceVersion should not be set on objects to be created")
     meta.fill_new(obj, namespace, core.new_uid(), core.now(), core.suffix)
     name = obj["metadata"].get("name") or ""
+    if not resource.namespaced and "generateName" in obj["metadata"]:
+        rules.defaults(obj)
     if resource.namespaced:
         check_namespace_lives(core, call, name)
     review = Review(CREATE, resource, namespace, name, obj, None, call.user, dry_run=call.dry_run, warnings=call.warnings)
     await core.admission.mutate(review)
     obj = _readmitted(review, obj, rules)
+    problems = meta.check(obj, rules.name_problems)
     rules.prepare_create(obj)
     meta.tidy(obj)
-    problems = meta.check(obj, rules.name_problems) + rules.validate(obj)
+    problems += rules.validate(obj)
     if problems:
-        raise invalid(resource.group, resource.kind, name, problems)
+        raise invalid(resource.shelf[0], resource.kind, name, problems)
     review.object = obj
     await core.admission.validate(review)
     call.warnings.extend(rules.warnings(obj, None))
     place = (namespace, name)
     if core.store.get(resource.shelf, place) is not None:
-        raise already_exists(resource.group, resource.plural, name)
+        raise already_exists(resource.shelf[0], resource.plural, name)
     if call.dry_run:
         return Written(unstored(resource, place, obj, 0), True)
     return Written(core.write(resource, place, obj), True)
@@ -124,7 +128,7 @@ def check_namespace_lives(core: Core, call: Call, name: str) -> None:
     if b'"deletionTimestamp"' not in record.body or not record.object()["metadata"].get("deletionTimestamp"):
         return
     why = f"unable to create new content in namespace {call.namespace} because it is being terminated"
-    error = forbidden(call.resource.group, call.resource.plural, name, why)
+    error = forbidden(call.resource.shelf[0], call.resource.plural, name, why)
     error.status["details"]["causes"] = [{"reason": "NamespaceTerminating", "field": "metadata.namespace",
                                           "message": f"namespace {call.namespace} is being terminated"}]
     raise error
@@ -133,7 +137,7 @@ def check_namespace_lives(core: Core, call: Call, name: str) -> None:
 async def update(core: Core, call: Call) -> Written:
     check_options(call)
     resource, rules = call.resource, rules_for(call.resource)
-    obj = read_object(call, core.catalogue, rules)
+    obj = read_object(call, rules)
     check_namespace(call, obj)
     check_name(call, obj)
     deduplicate_owners(call, obj)
@@ -165,7 +169,7 @@ def _check_revision_given(call: Call, obj: Obj) -> None:
         raise internal(f'strconv.ParseUint: parsing "{text}": invalid syntax')
     if not rules.unconditional_update and text in ("", "0"):
         problem = Problem("metadata.resourceVersion", "Invalid value: 0: must be specified for an update")
-        raise invalid(resource.group, resource.plural, call.name, [problem])
+        raise invalid(resource.shelf[0], resource.plural, call.name, [problem])
 
 
 async def change(core: Core, call: Call, make: Change) -> Written:
@@ -175,13 +179,13 @@ async def change(core: Core, call: Call, make: Change) -> Written:
     for _ in range(RETRIES):
         current = core.store.get(resource.shelf, place)
         if current is None:
-            raise not_found(resource.group, resource.plural, call.name)
+            raise not_found(resource.shelf[0], resource.plural, call.name)
         del call.warnings[warned:]
         old = whole(resource, current)
         written = await _attempt(core, call, current, old, make(whole(resource, current)))
         if written is not None:
             return written
-    raise modified(resource.group, resource.plural, call.name)
+    raise modified(resource.shelf[0], resource.plural, call.name)
 
 
 async def _attempt(core: Core, call: Call, current: Record, old: Obj, new: Obj) -> Written | None:
@@ -198,7 +202,7 @@ async def _attempt(core: Core, call: Call, current: Record, old: Obj, new: Obj) 
     meta.tidy(new)
     problems = meta.check_update(new, old) + rules.validate_update(new, old, endpoint)
     if problems:
-        raise invalid(resource.group, resource.kind, call.name, problems)
+        raise invalid(resource.shelf[0], resource.kind, call.name, problems)
     review.object = new
     await core.admission.validate(review)
     call.warnings.extend(rules.warnings(new, old))
@@ -226,7 +230,7 @@ def _check_identity(call: Call, new: Obj, old: Obj) -> None:
     resource, about, before = call.resource, new.setdefault("metadata", {}), old["metadata"]
     revision = about.get("resourceVersion")
     if revision and revision != "0" and revision != before["resourceVersion"]:
-        raise modified(resource.group, resource.plural, call.name)
+        raise modified(resource.shelf[0], resource.plural, call.name)
     uid = about.get("uid")
     if uid and uid != before["uid"] and call.verb == "update":
         raise storage_conflict(resource, call.place, f"UID in precondition: {uid}, UID in object meta: {before['uid']}")
