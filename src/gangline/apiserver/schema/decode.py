@@ -64,7 +64,7 @@ def _struct(node: Node) -> Decoder:
             item = read(item, unknown)
             if is_zero is None or not is_zero(item):
                 out[name] = item if item or type(item) is not list else None
-        if len(value) > len(out) and not value.keys() <= names:
+        if not value.keys() <= names:
             unknown.extend(name for name in value if name not in names)
         return out
 
