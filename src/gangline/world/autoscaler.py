@@ -8,6 +8,7 @@ of its pools that have been idle.
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
@@ -27,6 +28,7 @@ from gangline.world.place import Bind, Board, Round, Unit, by_turn
 from gangline.world.scheduler import occupies
 from gangline.world.settings import Growth, WorldSettings
 
+log = logging.getLogger(__name__)
 DISRUPTION = "karpenter.sh/do-not-disrupt"
 LOOK = 5.0
 
@@ -118,8 +120,8 @@ class Autoscaler:
 
     async def run(self, ctx: Context, cache: Cache) -> None:
         for growth in self.pools:
-            for number in range(growth.least):
-                await self._arrive(ctx, growth, number)
+            self.coming |= {f"{growth.pool.name}-{number}": (0.0, growth, number) for number in range(growth.least)}
+        self.dirty.set()
         cache.informer(POD).on_change(self._pod_moved)
         ticking = asyncio.create_task(self._tick(ctx))
         try:
@@ -150,9 +152,8 @@ class Autoscaler:
                     del self.coming[name]
             self._order(ctx, now)
             await self._remove_idle(ctx, now)
-        except ApiError:
-            self.dirty.set()
-            await ctx.clock.sleep(1)
+        except ApiError as error:
+            log.warning("the autoscaler could not write: %s; again in %.0f s", error, LOOK)
 
     def _order(self, ctx: Context, now: float) -> None:
         nodes, pods = ctx.read.list(NODE), ctx.read.list(POD)

@@ -14,7 +14,7 @@ from gangline.api.kinds import DEVICE_CLASS, LEASE, NODE, NODE_RESOURCE_TOPOLOGY
 from gangline.api.meta import Object, Raw, condition
 from gangline.client import Client
 from gangline.client.wire import STRATEGIC_PATCH
-from gangline.errors import AlreadyExists, NotFound
+from gangline.errors import AlreadyExists, ApiError, NotFound
 from gangline.runtime import Again, Cache, Context, Controller, Key, Service, Watch, itself
 from gangline.runtime.clock import micro_timestamp, seconds_of, timestamp
 from gangline.world.hardware import DEVICE_CLASS_OBJECT, device_slice, numa_zones
@@ -23,6 +23,7 @@ from gangline.world.settings import WorldSettings
 
 log = logging.getLogger(__name__)
 LEASES = "kube-node-lease"
+RETRY = 1.0
 
 
 @dataclass(slots=True)
@@ -31,21 +32,32 @@ class Registrar:
 
     settings: WorldSettings
     done: bool = False
+    """False also means busy: until then the world is not at rest."""
 
     async def run(self, ctx: Context, cache: Cache) -> None:
+        while not self.done:
+            try:
+                await self._register_all(ctx)
+                self.done = True
+            except ApiError as error:
+                log.warning("not every node could register: %s; again in %.0f s", error, RETRY)
+                await ctx.clock.sleep(RETRY)
+
+    async def _register_all(self, ctx: Context) -> None:
         now = timestamp(ctx.clock.now())
         for pool in self.settings.nodes:
             for number, name in enumerate(node_names(pool)):
                 await register(ctx.client, pool, number, name, now)
-        self.done = True
 
 
 async def register(client: Client, pool: NodePool, number: int, name: str, now: str) -> None:
-    """A node, with what is inside it; one that is already there is left as it is."""
+    """A node, with what is inside it; what is already there is left as it is."""
     try:
         node = await client.create(NODE, node_object(pool, number, name, now))
     except AlreadyExists:
-        return
+        if not (pool.dra or pool.numa):
+            return
+        node = await client.get(NODE, name)
     if pool.dra:
         await _add(client, DEVICE_CLASS, DEVICE_CLASS_OBJECT)
         await _add(client, RESOURCE_SLICE, device_slice(pool, node))
