@@ -208,8 +208,8 @@ def _delete_namespace(core: Core, call: Call, obj: Obj, options: Options) -> tup
 def check_preconditions(call: Call, options: Options, obj: Obj) -> None:
     resource, about = call.resource, obj["metadata"]
     if options.uid and options.uid != about["uid"]:
-        raise conflict(resource.shelf[0], resource.kind, call.name, f"the UID in the precondition ({options.uid}) does not match the UID in "
-                       f"record ({about['uid']}). The object might have been deleted and then recreated")
+        raise conflict(resource.shelf[0], resource.kind, call.name, f"the UID in the precondition ({options.uid}) does not match the UID "
+                       f"in record ({about['uid']}). The object might have been deleted and then recreated")
     if options.revision and options.revision != about["resourceVersion"]:
-        raise conflict(resource.shelf[0], resource.kind, call.name, f"the ResourceVersion in the precondition ({options.revision}) does not "
-                       f"match the ResourceVersion in record ({about['resourceVersion']}). The object might have been modified")
+        raise conflict(resource.shelf[0], resource.kind, call.name, f"the ResourceVersion in the precondition ({options.revision}) does "
+                       f"not match the ResourceVersion in record ({about['resourceVersion']}). The object might have been modified")

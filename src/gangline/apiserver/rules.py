@@ -106,42 +106,4 @@ def rules_for(resource: Resource) -> Rules:
 
 @cache
 def _builtin(group: str, version: str, kind: str) -> KindRules:
-    found = builtin.rules(group, version, kind)
-    if type(found) is KindRules and (group, kind) in _INTERIM:
-        return _INTERIM[group, kind](found._table, kind)
-    return found
-
-
-class _Counted(KindRules):
-    generation = has_status = True
-
-
-class _Pod(_Counted):
-    def defaults(self, obj: Obj) -> None:
-        spec = obj.setdefault("spec", {})
-        for name, value in (("restartPolicy", "Always"), ("schedulerName", "default-scheduler"), ("terminationGracePeriodSeconds", 30)):
-            if not spec.get(name):
-                spec[name] = value
-
-    def prepare_create(self, obj: Obj) -> None:
-        super().prepare_create(obj)
-        obj["status"] = {"phase": "Pending", "qosClass": "BestEffort"}
-
-
-class _Namespace(KindRules):
-    has_status = True
-
-    def prepare_create(self, obj: Obj) -> None:
-        obj["metadata"].setdefault("labels", {})["kubernetes.io/metadata.name"] = obj["metadata"]["name"]
-        obj["spec"], obj["status"] = {"finalizers": ["kubernetes"]}, {"phase": "Active"}
-
-
-class _Lease(KindRules):
-    create_on_update = True
-
-
-_INTERIM: dict[tuple[str, str], type[KindRules]] = {
-    ("", "Pod"): _Pod, ("", "Namespace"): _Namespace, ("coordination.k8s.io", "Lease"): _Lease, ("batch", "Job"): _Counted,
-    **{("apps", kind): _Counted for kind in ("Deployment", "ReplicaSet", "StatefulSet", "DaemonSet")},
-    ("policy", "PodDisruptionBudget"): _Counted,
-}
+    return builtin.rules(group, version, kind)
