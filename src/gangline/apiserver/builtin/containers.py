@@ -230,9 +230,9 @@ def _env_from(items: list[Obj], path: str) -> Problems:
             if not item[name].get("name"):
                 yield say.required(f"{where}.{name}.name")
         if not sources:
-            yield say.invalid(where, "", "must specify one of: `configMapRef` or `secretRef`")
+            yield say.invalid(path, "", "must specify one of: `configMapRef` or `secretRef`")
         elif len(sources) > 1:
-            yield say.invalid(where, "", "may not have more than one field specified at a time")
+            yield say.invalid(path, "", "may not have more than one field specified at a time")
 
 
 def mounts(container: Obj, path: str, volumes: Iterable[str]) -> Problems:
@@ -252,7 +252,10 @@ def mounts(container: Obj, path: str, volumes: Iterable[str]) -> Problems:
                 yield from descending_path(item[name], f"{path}.{name}")
         if item.get("subPath") and item.get("subPathExpr"):
             yield say.invalid(f"{where}.subPathExpr", item["subPathExpr"], "subPathExpr and subPath are mutually exclusive")
-        yield from one_of(item.get("mountPropagation"), ("Bidirectional", "HostToContainer", "None"), f"{path}.mountPropagation")
+        propagation = item.get("mountPropagation")
+        yield from one_of(propagation, ("Bidirectional", "HostToContainer", "None"), f"{path}.mountPropagation")
+        if propagation == "Bidirectional" and not (container.get("securityContext") or {}).get("privileged"):
+            yield say.forbidden(f"{path}.mountPropagation", "Bidirectional mount propagation is available only to privileged containers")
 
 
 def descending_path(value: str, path: str) -> Problems:

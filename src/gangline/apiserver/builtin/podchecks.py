@@ -82,7 +82,7 @@ def _rest(spec: Obj, path: str) -> Problems:
     if spec.get("runtimeClassName") is not None:
         yield from subdomain(spec["runtimeClassName"], f"{path}.runtimeClassName")
     if spec.get("preemptionPolicy") is not None:
-        yield from one_of(spec["preemptionPolicy"], ("Never", "PreemptLowerPriority"), f"{path}.preemptionPolicy", required=True)
+        yield from one_of(spec["preemptionPolicy"], ("PreemptLowerPriority", "Never"), f"{path}.preemptionPolicy", required=True)
     for name, amount in sorted((spec.get("overhead") or {}).items()):
         yield from quantity_not_negative(amount, f"{path}.overhead[{name}]")
     if spec.get("os") is not None:

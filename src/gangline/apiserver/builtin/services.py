@@ -72,8 +72,7 @@ class ServiceRules(KindRules):
         found = [*_service(new["spec"])]
         before, after = old["spec"].get("clusterIP"), new["spec"].get("clusterIP")
         if before and after != before and old["spec"].get("type") != "ExternalName" and new["spec"].get("type") != "ExternalName":
-            found.append(say.invalid("spec.clusterIPs[0]", [after] if after is not None else None,
-                                     "may not change once set"))
+            found.append(say.invalid("spec.clusterIPs[0]", new["spec"].get("clusterIPs"), "may not change once set"))
         return found
 
     def name_problems(self, name: str) -> list[str]:
@@ -100,6 +99,8 @@ def _carry_over(new: Obj, old: Obj) -> None:
     """An update that leaves addresses out means: as before."""
     if new.get("type") == "ExternalName" or old.get("type") == "ExternalName":
         return
+    if new.get("clusterIP") != old.get("clusterIP") and new.get("clusterIPs") == old.get("clusterIPs"):
+        new["clusterIPs"] = [new["clusterIP"]] if new.get("clusterIP") else []
     for name in ("clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy", "healthCheckNodePort"):
         if not new.get(name) and old.get(name):
             new[name] = old[name]

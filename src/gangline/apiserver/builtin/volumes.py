@@ -19,6 +19,7 @@ _NEEDS: dict[str, tuple[str, ...]] = {
     "quobyte": ("registry", "volume"), "configMap": ("name",), "azureFile": ("secretName", "shareName"), "vsphereVolume": ("volumePath",),
     "photonPersistentDisk": ("pdID",), "portworxVolume": ("volumeID",), "azureDisk": ("diskName", "diskURI"),
     "scaleIO": ("gateway", "system", "volumeName"), "csi": ("driver",), "flexVolume": ("driver",), "ephemeral": ("volumeClaimTemplate",),
+    "image": ("reference",),
 }
 _HOST_PATHS = ("", "BlockDevice", "CharDevice", "Directory", "DirectoryOrCreate", "File", "FileOrCreate", "Socket")
 _MODE = "must be a number between 0 and 0777 (octal), both inclusive"

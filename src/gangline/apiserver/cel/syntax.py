@@ -225,7 +225,7 @@ class _Parser:
             raise self.error(f"Syntax error: no viable alternative at input '.{word}'", where)
         opening = self.tokens[self.index][2]
         if optional or not self.accept("("):
-            if word in _RESERVED and word not in ("namespace",):
+            if word in ("true", "false", "null", "in"):
                 raise self.error(f"Syntax error: mismatched input '{word}' expecting IDENTIFIER", where)
             return Select(at, operand, word, optional)
         return self.method(operand, word, self.arguments(), opening)

@@ -19,7 +19,7 @@ from gangline.api.notation import MISSING
 from gangline.apiserver.schema import problems as say
 from gangline.apiserver.schema.decode import WrongType, decoder, unknown_fields
 from gangline.apiserver.schema.forms import BadForm
-from gangline.apiserver.schema.lists import duplicates, embedded_problems
+from gangline.apiserver.schema.lists import duplicates, embedded_problems, has_embedded, repeats
 from gangline.apiserver.schema.node import Node, builtin_node
 from gangline.apiserver.schema.prune import pruned_fields, pruner
 from gangline.apiserver.schema.structural import structural_node
@@ -44,6 +44,8 @@ class Schema:
         self.builtin = bool(root.type_name)
         self._clean = decoder(root) if self.builtin else pruner(root)
         self._check = None if self.builtin else checker(root)
+        self._repeats = None if self.builtin else repeats(root)
+        self._has_embedded = not self.builtin and has_embedded(root)
         status = root.fields.get("status")
         self._check_status = checker(status) if status is not None and not self.builtin else None
 
@@ -66,8 +68,10 @@ class Schema:
             self._check_status(obj.get("status"), before.get("status", MISSING) if old else MISSING, None, sink)
         elif not status and self._check is not None:
             self._check(obj, before, None, sink)
-        sink.problems.extend(embedded_problems(self.root, obj))
-        sink.problems.extend(duplicates(self.root, obj))
+        if self._has_embedded:
+            sink.problems.extend(embedded_problems(self.root, obj))
+        if self._repeats is not None and self._repeats(obj):
+            sink.problems.extend(duplicates(self.root, obj))
         sink.problems.extend(self._rule_problems(obj, before, sink.problems))
         return sink.problems
 

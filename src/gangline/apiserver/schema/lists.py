@@ -1,14 +1,76 @@
-"""Keyed lists and sets of custom resources hold each item once; embedded resources have sound metadata."""
+"""Keyed lists and sets of custom resources hold each item once; embedded resources have sound metadata.
+
+`repeats` is the quick question, compiled per node; `duplicates` walks again to say where, only when the answer was yes.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from gangline.apiserver.meta import check_annotations, check_labels
 from gangline.apiserver.schema import problems as say
 from gangline.apiserver.schema.node import MAP, SET, Node
 from gangline.errors import Problem
+
+
+Repeats = Callable[[Any], bool]
+
+
+def repeats(node: Node) -> Repeats | None:
+    """Whether some item stands twice in a value of this node; None when the schema has no such lists."""
+    if node.type_name:
+        return None
+    if node.shape == "list":
+        return _list_repeats(node)
+    parts = {name: test for name, child in node.fields.items() if (test := repeats(child)) is not None}
+    values = repeats(node.values) if node.values is not None else None
+    if not parts and values is None:
+        return None
+
+    def any_repeats(value: Any) -> bool:
+        if type(value) is not dict:
+            return False
+        for name, item in value.items():
+            test = parts.get(name) or (values if name not in node.fields else None)
+            if test is not None and test(item):
+                return True
+        return False
+
+    return any_repeats
+
+
+def _list_repeats(node: Node) -> Repeats | None:
+    inside = repeats(node.items) if node.items is not None else None
+    keyed, keys = node.list_type in (SET, MAP), node.keys
+    if inside is None and not keyed:
+        return None
+
+    def list_repeats(value: Any) -> bool:
+        if type(value) is not list:
+            return False
+        if keyed and len(value) > 1 and _not_unique(value, keys):
+            return True
+        return inside is not None and any(map(inside, value))
+
+    return list_repeats
+
+
+def _not_unique(items: list[Any], keys: tuple[str, ...]) -> bool:
+    """Perhaps not: what cannot be told quickly counts as not."""
+    try:
+        names = {tuple([item.get(key) for key in keys]) for item in items} if keys else set(items)
+    except (TypeError, AttributeError):
+        return True
+    return len(names) != len(items)
+
+
+def has_embedded(node: Node, depth: int = 0) -> bool:
+    """Whether objects with their own metadata lie inside."""
+    if node.type_name or depth > 60:
+        return False
+    inside = [*node.fields.values(), *(each for each in (node.values, node.items) if each is not None)]
+    return node.embedded or any(has_embedded(child, depth + 1) for child in inside)
 
 
 def duplicates(node: Node, value: Any, path: str = "") -> Iterator[Problem]:

@@ -81,8 +81,11 @@ def _type(node: Node) -> Checker | None:
         return None
     allowed = _allowed(node)
     name = ",".join(allowed)
+    plain = tuple(kind for kind, word in _TYPES.items() if word in allowed and kind is not int)
 
     def check(value: Any, old: Any, where: Where, sink: Sink) -> None:
+        if type(value) in plain:
+            return
         kind = kind_of(value)
         if kind in allowed or (kind == "integer" and "number" in allowed):
             return
@@ -113,8 +116,18 @@ def _body(where: Where, text: str) -> str:
 def _alternatives(name: str) -> Callable[[Mapping[str, Any]], Checker]:
     def make(checks: Mapping[str, Any]) -> Checker:
         branches = [_branch(each) for each in checks[name]]
-        return lambda value, old, where, sink: _JUDGES[name]([_try(branch, value, where, sink) for branch in branches], where, sink)
+        judge = _JUDGES[name]
+        plain = (int, str) if name == "anyOf" and checks[name] == _INT_OR_STRING else ()
+
+        def check(value: Any, old: Any, where: Where, sink: Sink) -> None:
+            if type(value) not in plain:
+                judge([_try(branch, value, where, sink) for branch in branches], where, sink)
+
+        return check
     return make
+
+
+_INT_OR_STRING = [{"type": "integer"}, {"type": "string"}]
 
 
 def _branch(schema: Mapping[str, Any]) -> Checker:
