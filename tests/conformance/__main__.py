@@ -19,8 +19,8 @@ from pathlib import Path
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))  # behind the standard library, which has an `operator` too
 
-from conformance.results import Results  # noqa: E402
-from conformance.shared import known_failures, suite_folder  # noqa: E402
+from conformance.results import Results
+from conformance.shared import known_failures, suite_folder
 
 SUITES = {"kai-core": "conformance.kai_core.run", "apiserver": "conformance.apiserver.run",
           "kai-services": "conformance.kai_services.run", "grove": "conformance.grove.run"}
@@ -80,7 +80,7 @@ def run_suite(suite: str, folder: Path) -> Results:
             print(f"\r{suite}: {text}"[:118].ljust(118), end="", file=sys.stderr, flush=True)
 
     answer = module.run(folder, progress)
-    results: Results = asyncio.run(answer) if inspect.isawaitable(answer) else answer
+    results: Results = asyncio.run(answer) if inspect.iscoroutine(answer) else answer
     if live:
         print(file=sys.stderr)
     print(f"{suite}: {len(results.passed)} of {len(results.passed) + len(results.failed)} cases pass "
