@@ -63,7 +63,7 @@ def change(live: PodGroup, grouping: Grouping, settings: GrouperSettings) -> Raw
     meta: Raw = _added("labels", grouping.labels, live.labels) | _added("annotations", grouping.annotations, live.annotations)
     if [as_raw(owner) for owner in live.metadata.owner_references] != [grouping.owner]:
         meta["ownerReferences"] = [grouping.owner]
-    spec = _spec_change(as_raw(live.spec), grouping)
+    spec = _spec_change(_written_spec(live), grouping)
     if not meta and not spec:
         return None
     meta["resourceVersion"] = live.metadata.resource_version
@@ -82,6 +82,12 @@ def _without_foreign(live: PodGroup, grouping: Grouping, settings: GrouperSettin
 def _added(name: str, wanted: dict[str, str], live: dict[str, str]) -> Raw:
     missing = {key: value for key, value in wanted.items() if live.get(key) != value}
     return {name: missing} if missing else {}
+
+
+def _written_spec(live: PodGroup) -> Raw:
+    """The live spec in the form in which `_spec` writes it."""
+    spec: Raw = as_raw(live.spec)
+    return spec | ({"subGroups": list(spec["subGroups"])} if spec.get("subGroups") else {})
 
 
 def _spec_change(live: Raw, grouping: Grouping) -> Raw:
