@@ -1,10 +1,11 @@
-"""How fast the decision core decides: the scenarios of the upstream scheduler's own benchmarks, and larger ones. One JSON line each.
+"""How fast the decision core decides: the scenarios of the upstream scheduler's own benchmarks, and larger ones. One JSON
+line each.
 
     python bench/core.py [NAME …] [--against FILE] [--repeat N]
 
-`seconds` is the model built from records plus the cycle (as upstream counts its session build), `decide` the cycle alone; both the best of N.
-`--against` reads lines of another system ({"scenario": …, "seconds": …}) and adds the ratio. After families of sizes the fitted exponent of growth
-is printed.
+`seconds` is the model built from records plus the cycle (as upstream counts its session build), `decide` the cycle alone;
+both the best of N. `--against` reads lines of another system ({"scenario": …, "seconds": …}) and adds the ratio. After
+families of sizes the fitted exponent of growth is printed.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -184,25 +186,33 @@ def crowded(nodes: int, pods: int) -> list[Record]:
     return records
 
 
+def small_to_large(name: str, actions: Settings, running: Callable[[int], bool]) -> dict[str, Callable[[], Scene]]:
+    sizes = {"Small": (10, 50), "Medium": (50, 200), "Large": (100, 500)}
+    return {f"{name}{word}": partial(mixed, nodes, jobs, actions, running) for word, (nodes, jobs) in sizes.items()}
+
+
+def by_nodes(name: str, make: Callable[[int], Scene], *sizes: int) -> dict[str, Callable[[], Scene]]:
+    return {f"{name}_{nodes}Node": partial(make, nodes) for nodes in sizes}
+
+
+def even(number: int) -> bool:
+    return number % 2 == 0
+
+
 SCENES: dict[str, Callable[[], Scene]] = {
-    **{f"Allocate{word}": (lambda n=n, j=j: mixed(n, j, with_actions("allocate"), lambda i: False))
-       for word, n, j in (("Small", 10, 50), ("Medium", 50, 200), ("Large", 100, 500))},
-    **{f"Reclaim{word}": (lambda n=n, j=j: mixed(n, j, with_actions("reclaim"), lambda i: True))
-       for word, n, j in (("Small", 10, 50), ("Medium", 50, 200))},
-    **{f"Preempt{word}": (lambda n=n, j=j: mixed(n, j, with_actions("preempt"), lambda i: i % 2 == 0))
-       for word, n, j in (("Small", 10, 50), ("Medium", 50, 200))},
-    **{f"Consolidation{word}": (lambda n=n, j=j: mixed(n, j, with_actions("consolidation"), lambda i: i % 2 == 0))
-       for word, n, j in (("Small", 10, 50), ("Medium", 50, 200))},
-    **{f"FullCycle{word}": (lambda n=n, j=j: mixed(n, j, SETTINGS, lambda i: i % 2 == 0))
-       for word, n, j in (("Small", 10, 50), ("Medium", 50, 200), ("Large", 100, 500))},
+    **small_to_large("Allocate", with_actions("allocate"), lambda number: False),
+    **small_to_large("Reclaim", with_actions("reclaim"), lambda number: True),
+    **small_to_large("Preempt", with_actions("preempt"), even),
+    **small_to_large("Consolidation", with_actions("consolidation"), even),
+    **small_to_large("FullCycle", SETTINGS, even),
     "ManyQueuesMedium": many_queues,
     "GangSchedulingMedium": gangs,
-    **{f"ReclaimLargeJobs_{n}Node": (lambda n=n: reclaim_large(n)) for n in (10, 50, 100, 200, 500, 1000)},
-    **{f"ReclaimManySingleGPUJobsFullCycle_{n}Node": (lambda n=n: reclaim_many(n)) for n in (10, 50, 100, 200, 500)},
-    **{f"ReclaimUnschedulableDistributedJob_{n}Node": (lambda n=n: unschedulable(n)) for n in (10, 50, 100, 200, 500, 1000)},
+    **by_nodes("ReclaimLargeJobs", reclaim_large, 10, 50, 100, 200, 500, 1000),
+    **by_nodes("ReclaimManySingleGPUJobsFullCycle", reclaim_many, 10, 50, 100, 200, 500),
+    **by_nodes("ReclaimUnschedulableDistributedJob", unschedulable, 10, 50, 100, 200, 500, 1000),
     "ReclaimUnschedulableDistributedJobTopology_100Node": unschedulable_topology,
     "ReclaimWithMissingPVCJobs": missing_volume,
-    "Placed10000PodsOn5000Nodes": lambda: placed_from_scratch(5000, 10_000),
+    "Placed10000PodsOn5000Nodes": partial(placed_from_scratch, 5000, 10_000),
 }
 
 

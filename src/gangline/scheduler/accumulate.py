@@ -1,7 +1,8 @@
 """Victims taken one gang at a time: the growing list of who could make room, and the cheap conditions that screen it.
 
-A popped gang gives one step of victims (one surplus pod, one surplus group, or everything); what is left of it goes back into the queue.
-Victims already recorded by a smaller solution are passed over. A state is worth generating scenarios from only if every screen lets it pass.
+A popped gang gives one step of victims (one surplus pod, one surplus group, or everything); what is left of it goes back into
+the queue. Victims already recorded by a smaller solution are passed over. A state is worth generating scenarios from only if
+every screen lets it pass.
 """
 
 from __future__ import annotations
@@ -77,8 +78,8 @@ class Screen(Protocol):
 class VictimStream:
     """The steps of victims in victim order, computed once for all probes of a search.
 
-    Up to the first gang that gives up only a part of itself (and so goes back into the queue) every probe sees the same steps; from there on each
-    probe walks a queue of its own."""
+    Up to the first gang that gives up only a part of itself (and so goes back into the queue) every probe sees the same
+    steps; from there on each probe walks a queue of its own."""
 
     def __init__(self, session: Session, make: Callable[[], GangQueue]) -> None:
         self._session = session
@@ -114,7 +115,8 @@ class VictimStream:
 
 @dataclass(slots=True, eq=False)
 class Accumulation:
-    """The state of one probe. `states()` yields once for each state that passes every screen, beginning with no potential victims."""
+    """The state of one probe. `states()` yields once for each state that passes every screen, beginning with no potential
+    victims."""
 
     session: Session
     preemptor: Gang
@@ -164,7 +166,7 @@ class Accumulation:
         return True
 
     def _passes(self) -> bool:
-        return all([screen.holds() for screen in self._screens])
+        return all(screen.holds() for screen in self._screens)
 
     def _is_known(self, tasks: Iterable[Task]) -> bool:
         known = self._known

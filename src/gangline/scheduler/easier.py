@@ -1,7 +1,7 @@
 """Skipping gangs that cannot do better than one that already failed: same constraints, and nothing smaller about them.
 
-Gangs are compared by a signature of everything but their size (`signature`); per signature the smallest failed gang is kept. Used by the evicting
-actions when signatures are switched on.
+Gangs are compared by a signature of everything but their size (`signature`); per signature the smallest failed gang is kept.
+Used by the evicting actions when signatures are switched on.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Free and leaving GPUs of every node, as running figures: which nodes have any, and how many tasks of a size they could take.
 
-Follows the cluster's log of touched nodes, so that asking again costs only what changed. Upper bounds for the victim search; placing looks at
-the nodes themselves.
+Follows the cluster's log of touched nodes, so that asking again costs only what changed. Upper bounds for the victim search;
+placing looks at the nodes themselves.
 """
 
 from __future__ import annotations

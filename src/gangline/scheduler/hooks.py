@@ -32,15 +32,18 @@ it cares about:
 
 Plugins may also offer `scenario_generator` (see `victims.py`) and the figures
 `queue_allocated/queue_deserved/queue_fair_share(queue)`, of which the first plugin that has them is asked; and
-`reclaim_most(preemptor, {queue: GPUs of its largest victim}) -> float`, an upper bound of what may be reclaimed, so that a hopeless search ends early.
+`reclaim_most(preemptor, {queue: GPUs of its largest victim}) -> float`, an upper bound of what may be reclaimed, so that a
+hopeless search ends early.
 
 Scores are kept per task shape (`rank.py`). A scoring plugin therefore says more about itself:
 
-    shape_score(task, node)     the same as node_score, for a score that depends only on the task's shape and the node's own state and
+    shape_score(task, node)     the same as node_score, for a score that depends only on the task's shape and the node's own
+    state and
                                 that comes in steps of at least 10
     node_rank(task, node)       instead of a score below 10 that is relative to the set of nodes: its order, smallest first
     never(task, node)           True: this node refuses every task of this shape for good (labels, taints, kind of node)
-    beyond_shape = True         the score depends on more; then nodes are scored one by one for every task for which `scores(task)` is true
+    beyond_shape = True         the score depends on more; then nodes are scored one by one for every task for which
+    `scores(task)` is true
 """
 
 from __future__ import annotations
@@ -73,8 +76,8 @@ PluginClass = Callable[["Session", Mapping[str, str]], Plugin]
 
 @dataclass(slots=True)
 class QueueSide:
-    """One side of a queue comparison: the queue, and the next gang in its subtree. Among victims there is no gang; `taken` is then what the
-    victims popped so far and the next one hold together."""
+    """One side of a queue comparison: the queue, and the next gang in its subtree. Among victims there is no gang; `taken` is
+    then what the victims popped so far and the next one hold together."""
 
     queue: Queue
     gang: Gang | None = None

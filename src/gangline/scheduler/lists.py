@@ -1,6 +1,8 @@
-"""Sorted lists of gangs per leaf queue that a whole cycle shares: those that wait, and those that hold something and may be victims.
+"""Sorted lists of gangs per leaf queue that a whole cycle shares: those that wait, and those that hold something and may be
+victims.
 
-Made when first needed and corrected after each committed statement; what-ifs that are undone leave them right. The queues of `order.py` walk them.
+Made when first needed and corrected after each committed statement; what-ifs that are undone leave them right. The queues of
+`order.py` walk them.
 """
 
 from __future__ import annotations
@@ -55,8 +57,14 @@ class GangLists:
     def victims(self) -> dict[str, SortedGangs]:
         """Preemptible gangs that hold something, by leaf queue."""
         if self._victims is None:
-            self._victims = _List(self._session, (gang for gang in self._session.cluster.gangs.values() if _may_lose(gang)))
+            gangs = self._session.cluster.gangs.values()
+            self._victims = _List(self._session, (gang for gang in gangs if self._may_lose(gang)))
         return self._victims.queues
+
+    def _may_lose(self, gang: Gang) -> bool:
+        """Preemptible, and everything it holds is on nodes that we know."""
+        nodes = self._session.cluster.nodes
+        return gang.preemptible and gang.active_allocated > 0 and all(task.node in nodes for task in gang.allocated_tasks)
 
     def largest_victims(self) -> dict[str, float]:
         """Per leaf queue, at least as many GPUs as its largest possible victim has."""
@@ -72,11 +80,7 @@ class GangLists:
             if self._pending is not None:
                 self._pending.change(gang, gang.pending > 0)
             if self._victims is not None:
-                self._victims.change(gang, _may_lose(gang))
-
-
-def _may_lose(gang: Gang) -> bool:
-    return gang.preemptible and gang.active_allocated > 0
+                self._victims.change(gang, self._may_lose(gang))
 
 
 def _gpus(gang: Gang) -> float:

@@ -97,7 +97,8 @@ Item = TypeVar("Item")
 
 
 class Heap(Generic[Item]):
-    """The classical binary heap with the sift order of Go's container/heap; `limit` cuts the last slot after a push that exceeds it."""
+    """The classical binary heap with the sift order of Go's container/heap; `limit` cuts the last slot after a push that
+    exceeds it."""
 
     __slots__ = ("items", "less", "limit")
 
@@ -181,7 +182,8 @@ def _everybody(gang: Gang) -> bool:
 
 
 class _Leaf:
-    """Gangs of one queue: a sorted list that others share (walked, never changed) and those pushed here; best first, victims worst first."""
+    """Gangs of one queue: a sorted list that others share (walked, never changed) and those pushed here; best first, victims
+    worst first."""
 
     __slots__ = ("_accept", "_listed", "_place", "_pushed", "_pushes", "_step", "_top", "limit", "parent", "popped", "queue", "stale")
 

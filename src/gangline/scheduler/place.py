@@ -1,4 +1,5 @@
-"""Finding room for a gang: walk its tree, split the nodes where a topology asks for it, and place task after task on the best node that fits.
+"""Finding room for a gang: walk its tree, split the nodes where a topology asks for it, and place task after task on the best
+node that fits.
 
 This is the one placement routine of every action. It works inside a statement: on failure the caller discards it. In a
 simulation tasks only get waiting places (on what leaving pods free); otherwise idle room is taken at once. There is no

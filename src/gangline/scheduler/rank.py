@@ -1,4 +1,5 @@
-"""Which node comes first for a task: filter and score answers kept per task shape, looked at again only for nodes that were touched.
+"""Which node comes first for a task: filter and score answers kept per task shape, looked at again only for nodes that were
+touched.
 
 A Ranking belongs to one shape and one plugin configuration and outlives the cycle. It holds a heap of the nodes on
 which the shape's resources fit (idle or leaving), best first, and why the others do not. Tasks whose scores depend on
@@ -170,7 +171,8 @@ def _scores_beyond(plugin: Any, task: Task) -> bool:
 
 
 def scored(session: Session, task: Task, nodes: Sequence[Node]) -> list[Node]:
-    """Every node scored by every plugin, best first; nodes without room are left out at the end, they do count in relative scores."""
+    """Every node scored by every plugin, best first; nodes without room are left out at the end, they do count in relative
+    scores."""
     session.hooks.tell("before_scoring", task, nodes)
     found: list[tuple[float, str, Node]] = []
     for node in nodes:

@@ -276,7 +276,8 @@ class TopologyRecord:
 
 @dataclass(frozen=True, slots=True)
 class DeviceClassRecord:
-    """`resource`: the extended resource that this class backs, if any. `driver`: the only driver whose devices it selects ("": any)."""
+    """`resource`: the extended resource that this class backs, if any. `driver`: the only driver whose devices it selects
+    ("": any)."""
 
     name: str
     resource: str = ""

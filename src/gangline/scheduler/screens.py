@@ -151,7 +151,8 @@ class Domains:
 
 
 class Bound:
-    """Whether a choice of victims can free enough GPUs at all for pending tasks that all ask for the same number of whole ones."""
+    """Whether a choice of victims can free enough GPUs at all for pending tasks that all ask for the same number of whole
+    ones."""
 
     def __init__(self, session: Session, pending: Sequence[Task], recorded: Iterable[Task]) -> None:
         session.free.refresh()

@@ -13,19 +13,19 @@ from typing import Any
 
 from ..errors import ConfigError, Refusal
 from .decisions import Commit, Decisions, Evict, GangUpdate, Refuse
-from .hierarchy import queues_of
 from .free import FreeGpus
+from .hierarchy import queues_of
 from .hooks import Hooks, PluginClass
+from .lists import GangLists
 from .model.cluster import Cluster
 from .model.gang import Gang, Group, PodSet
 from .model.node import Node, NodeList
 from .model.queue import Amount, Queue
 from .model.resources import GPU, Vector, summed
 from .model.task import Task
-from .lists import GangLists
 from .order import held_by, tasks_to_allocate, tasks_to_evict
 from .plugins import plugin_class
-from .refusals import GangRefusals, summary
+from .refusals import NO_QUEUE, PODS, GangRefusals, summary
 from .settings import Settings
 from .statement import Statement
 
@@ -95,7 +95,23 @@ class Session:
 
     def waiting_gangs(self) -> list[Gang]:
         """Gangs with pending tasks and enough living ones to be worth a try, by uid."""
-        return [gang for gang in self.pending_gangs() if gang.ready and not gang.record.skipped]
+        return [gang for gang in self.pending_gangs() if gang.ready and not gang.record.skipped and self._sound(gang)]
+
+    def _sound(self, gang: Gang) -> bool:
+        """Whether the gang can be scheduled at all; one that cannot is told why, once."""
+        if gang.problems:
+            text = "; ".join(gang.problems)
+        elif gang.queue not in self.cluster.queues:
+            text = f"Queue '{gang.queue}' does not exist: create it, or label the workload with one that does"
+        elif gang.queue not in self.queues:
+            text = f"Queue '{gang.queue}' has no unbroken line of parent queues: one of them is missing or they run in a circle"
+        elif not self.queues[gang.queue].is_leaf:
+            text = f"Queue '{gang.queue}' has queues below it: workloads belong into a leaf queue"
+        else:
+            return True
+        if self.first_time(("unsound", gang.uid)):
+            self.refuse(gang, GangRefusals(PODS if gang.problems else NO_QUEUE, (text,), "session", resolvable=False))
+        return False
 
     def pending_gangs(self) -> list[Gang]:
         """Gangs with pending tasks, by uid."""
@@ -160,7 +176,8 @@ class Session:
         return total
 
     def steps_of(self, gang: Gang) -> tuple[list[Task], bool]:
-        """The next step of victims of this gang and whether more remain (see `order.tasks_to_evict`), kept until a status changes."""
+        """The next step of victims of this gang and whether more remain (see `order.tasks_to_evict`), kept until a status
+        changes."""
         cached = gang.step
         if cached is None or cached[0] != gang.original.version:
             cached = gang.step = (gang.original.version, tasks_to_evict(gang, self.member_key, self.task_key))

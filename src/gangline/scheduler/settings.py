@@ -37,8 +37,8 @@ class Settings:
     """`max_consolidation_victims` -1: no limit. `queue_depth`: how many gangs per leaf queue an action looks at
     (absent: all).
 
-    `search_steps`: how many what-if simulations one action may try (0: no limit). `leaves_unsolved` (upstream's manner): a search that finds
-    room for its tasks but not for the whole gang leaves the virtual evictions standing until the cycle ends."""
+    `search_steps`: how many what-if simulations one action may try (0: no limit). `leaves_unsolved` (upstream's manner): a
+    search that finds room for its tasks but not for the whole gang leaves the virtual evictions standing until the cycle ends."""
 
     actions: tuple[str, ...] = ACTIONS
     plugins: tuple[PluginSetting, ...] = DEFAULT_PLUGINS

@@ -1,10 +1,12 @@
 """Making room by evicting: search for the victims that let a waiting gang run, by growing the victim list and simulating.
 
-    solve(session, gang, plan)      for each generator: how many tasks of the gang can be served (1, 2, 4, … then halving), with the victims
+    solve(session, gang, plan)      for each generator: how many tasks of the gang can be served (1, 2, 4, … then halving),
+    with the victims
                                     of smaller solutions as a start for larger ones; at last all tasks once more
-    Accumulation                    victims taken one gang at a time in victim order (`accumulate.py`), screened by cheap necessary conditions
-    generators                      which of the accumulated victims to try together (`plugins/generators.py`)
-    simulate                        evict them virtually, place everybody again in fair order, ask the validator
+    Accumulation                    victims taken one gang at a time in victim order (`accumulate.py`), screened by cheap
+    necessary conditions generators                      which of the accumulated victims to try together
+    (`plugins/generators.py`) simulate                        evict them virtually, place everybody again in fair order, ask
+    the validator
 
 Returns a live statement to commit, or None. Only the actions commit.
 """
@@ -32,8 +34,8 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Plan:
-    """What an action wants: who may be a victim (a fresh queue each time), when a scenario is acceptable, what to tell a victim, and the most
-    GPUs that an acceptable scenario can take."""
+    """What an action wants: who may be a victim (a fresh queue each time), when a scenario is acceptable, what to tell a
+    victim, and the most GPUs that an acceptable scenario can take."""
 
     victims: Callable[[], GangQueue]
     valid: Callable[[Scenario], bool]
@@ -139,7 +141,8 @@ class Search:
         return None, False
 
     def _nodes_with(self, tasks: Iterable[Task]) -> NodeList:
-        """The feasible nodes and those of these tasks. For tasks with whole GPUs no other node has room, so the whole cluster will do."""
+        """The feasible nodes and those of these tasks. For tasks with whole GPUs no other node has room, so the whole cluster
+        will do."""
         nodes = self._session.cluster.nodes
         if len(self._feasible) == len(nodes):
             return self._session.all_nodes
@@ -176,7 +179,8 @@ class Search:
     def _in_fair_order(self, view: Gang, victims: Sequence[Task]) -> Iterator[Gang]:
         """Victim gangs and the preemptor, as the queue tree gives them out among all waiting gangs.
 
-        The others only matter for the order between queues: once those that are left stand in one leaf, their own order decides."""
+        The others only matter for the order between queues: once those that are left stand in one leaf, their own order
+        decides."""
         session = self._session
         hit = {task.gang.uid: task.gang for task in victims if task.gang is not None}
         mine = [*[hit[uid] for uid in sorted(hit)], view]
@@ -217,7 +221,8 @@ def _lower_minima(group: Group) -> None:
 
 
 def least_to_take(session: Session, view: Gang) -> float:
-    """GPUs that must be taken from others in any case: what is asked for beyond everything that is free. Moving victims frees nothing."""
+    """GPUs that must be taken from others in any case: what is asked for beyond everything that is free. Moving victims frees
+    nothing."""
     tasks = session.wanted(view, simulation=True)
     if any(task.shared or task.gpu.kind != "Regular" or task.gpu.dra for task in tasks):
         return 0

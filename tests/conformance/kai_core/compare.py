@@ -22,8 +22,10 @@ from gangline.scheduler.session import Session
 from gangline.scheduler.settings import seconds
 
 EXPECT = frozenset(["jobs", "tasks", "nodes", "custom"])
-WANTED = frozenset(
-    ["status", "node", "gpus_required", "gpus_accepted", "cpu_milli_required", "memory_bytes_required", "gpu_groups", "skip_gpu_groups", "numa_zones", "error_message", "last_start_older_than"])
+WANTED = frozenset((
+    "status", "node", "gpus_required", "gpus_accepted", "cpu_milli_required", "memory_bytes_required", "gpu_groups", "skip_gpu_groups",
+    "numa_zones", "error_message", "last_start_older_than",
+))
 
 
 def expectation(case: Case, session: Session, errors: Mapping[str, str]) -> Iterator[str]:
@@ -132,10 +134,12 @@ class _Renaming:
 
 
 def recorded_commits(recorded: list[Mapping[str, Any]], session: Session) -> Iterator[str]:
-    """Commits as multisets of (operation, task, node). The recording names, for an evicted task that was given another place, that place."""
+    """Commits as multisets of (operation, task, node). The recording names, for an evicted task that was given another place,
+    that place."""
     theirs = Counter((each["op"], each["task"], each.get("node", "")) for each in recorded)
     tasks = session.cluster.tasks
-    ours = Counter((operation(each), each.task, tasks[each.task].node if isinstance(each, Evict) else each.node) for each in session.commits)
+    nodes = [tasks[each.task].node if isinstance(each, Evict) else each.node for each in session.commits]
+    ours = Counter((operation(each), each.task, node) for each, node in zip(session.commits, nodes, strict=True))
     for what, number in sorted((ours - theirs).items()):
         yield f"we commit {' '.join(what)}{f' ×{number}' if number > 1 else ''}, upstream does not"
     for what, number in sorted((theirs - ours).items()):

@@ -1,7 +1,7 @@
 """Allocate: give room that is there, or about to be, to waiting gangs, queue by queue in fair order.
 
-A gang is placed whole or not at all. A gang whose minimum needs room that is still being freed waits as a whole. A gang that got its minimum
-goes back into the queue for one more pod at a time, so that growth competes with others.
+A gang is placed whole or not at all. A gang whose minimum needs room that is still being freed waits as a whole. A gang that
+got its minimum goes back into the queue for one more pod at a time, so that growth competes with others.
 """
 
 from __future__ import annotations

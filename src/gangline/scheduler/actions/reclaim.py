@@ -1,7 +1,7 @@
 """Reclaim: a queue below its fair share takes back what queues above theirs have borrowed.
 
-Only a gang whose queue stays within its fair share (non-preemptible: within its quota) may reclaim; victims are preemptible gangs of other queues.
-Whether a scenario is fair is decided by the plugins (`reclaim_scenario`).
+Only a gang whose queue stays within its fair share (non-preemptible: within its quota) may reclaim; victims are preemptible
+gangs of other queues. Whether a scenario is fair is decided by the plugins (`reclaim_scenario`).
 """
 
 from __future__ import annotations

@@ -28,7 +28,8 @@ def _stale(session: Session, gang: Gang) -> None:
         return
     _stamp(session, gang, gang.stale_since, stale=True)
     with session.statement() as statement:
-        for task in sorted(gang.allocated_tasks, key=lambda each: each.uid):
+        known = [task for task in gang.allocated_tasks if task.node in session.cluster.nodes]
+        for task in sorted(known, key=lambda each: each.uid):
             statement.evict(task, stale_message(gang, task))
         statement.commit()
 

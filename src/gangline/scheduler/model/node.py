@@ -150,7 +150,7 @@ class Node:
         elif devices:
             gpu = max(0, gpu - self._shared(devices))
         room = self.allocatable
-        if gpu == accepted[GPU] and len(accepted) <= len(room) and all([not need or have for need, have in zip(accepted, room, strict=False)]):
+        if gpu == accepted[GPU] and len(accepted) == len(room) and 0 not in room:
             return accepted
         charge = [need if at(room, place) else 0 for place, need in enumerate(accepted)]
         charge[GPU] = gpu if room[GPU] else 0
@@ -240,8 +240,8 @@ class Node:
 
 
 class NodeList(Sequence[Node]):
-    """Nodes to choose from, listed only when somebody looks. `whole`: this is every node. `whole_for_gpus`: for tasks with whole GPUs, searching
-    the whole cluster finds the same node, because the others have no room."""
+    """Nodes to choose from, listed only when somebody looks. `whole`: this is every node. `whole_for_gpus`: for tasks with
+    whole GPUs, searching the whole cluster finds the same node, because the others have no room."""
 
     __slots__ = ("_nodes", "_source", "whole", "whole_for_gpus")
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping
+from operator import add, le, sub
 from typing import TypeAlias
 
 Vector: TypeAlias = tuple[float, ...]
@@ -95,14 +96,14 @@ def at(vector: Vector, place: int) -> float:
 
 def plus(left: Vector, right: Vector) -> Vector:
     if len(left) == len(right):
-        return tuple([a + b for a, b in zip(left, right, strict=True)])
+        return tuple(map(add, left, right))
     size = max(len(left), len(right))
     return tuple([at(left, i) + at(right, i) for i in range(size)])
 
 
 def minus(left: Vector, right: Vector) -> Vector:
     if len(left) == len(right):
-        return tuple([a - b for a, b in zip(left, right, strict=True)])
+        return tuple(map(sub, left, right))
     size = max(len(left), len(right))
     return tuple([at(left, i) - at(right, i) for i in range(size)])
 
@@ -112,7 +113,7 @@ def fits(demand: Vector, room: Vector) -> bool:
     if len(demand) == len(room) == 4:
         return demand[0] <= room[0] and demand[1] <= room[1] and demand[2] <= room[2] and demand[3] <= room[3]
     if len(demand) == len(room):
-        return all([need <= have for need, have in zip(demand, room, strict=True)])
+        return all(map(le, demand, room))
     return all(at(demand, i) <= at(room, i) for i in range(max(len(demand), len(room))))
 
 

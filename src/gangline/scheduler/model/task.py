@@ -55,8 +55,7 @@ def request_vector(record: TaskRecord, names: ResourceNames) -> Vector:
     amounts: dict[str, float] = dict(record.request)
     amounts["pods"] = 1
     amounts["gpu"] = gpus_of(record.gpu) + dra_gpus(record.gpu)
-    for name, amount in record.gpu.mig.items():
-        amounts[name] = amount
+    amounts.update(record.gpu.mig)
     return names.vector(amounts)
 
 
@@ -81,9 +80,11 @@ class Task:
 
     `accepted` is the vector the task was really given (set when it is placed); queues account by it."""
 
-    __slots__ = ("accepted", "accepted_memory", "accepted_portion", "booked", "created", "gang", "gpu", "gpu_groups", "gpus", "labels", "name",
-                 "namespace", "needs_gpu", "node", "numa", "order_key", "pod_set", "quota_gpus", "record", "request", "shape", "shared",
-                 "status", "uid", "virtual")
+    __slots__ = (
+        "accepted", "accepted_memory", "accepted_portion", "booked", "created", "gang", "gpu", "gpu_groups", "gpus", "labels", "name",
+        "namespace", "needs_gpu", "node", "numa", "order_key", "pod_set", "quota_gpus", "record", "request", "shape", "shared", "status",
+        "uid", "virtual",
+    )
 
     def __init__(self, record: TaskRecord, names: ResourceNames) -> None:
         gpu = record.gpu

@@ -1,7 +1,7 @@
 """Inter-pod affinity: which nodes a pod may, must not, or would like to share a domain with other pods on.
 
-Used by the predicates (required terms) and by the podaffinity plugin (preferred terms). It looks at the pods as the model places them at this moment,
-leaving ones included.
+Used by the predicates (required terms) and by the podaffinity plugin (preferred terms). It looks at the pods as the model
+places them at this moment, leaving ones included.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ def placed_pods(cluster: Cluster) -> Iterator[tuple[Node, Task]]:
 
 @dataclass(slots=True)
 class Required:
-    """Counts per (topology key, value): pods that all affinity terms select, pods that an anti-affinity term selects, and pods whose own
-    anti-affinity selects this one."""
+    """Counts per (topology key, value): pods that all affinity terms select, pods that an anti-affinity term selects, and
+    pods whose own anti-affinity selects this one."""
 
     affinity: Counter[Pair] = field(default_factory=Counter)
     anti: Counter[Pair] = field(default_factory=Counter)

@@ -1,8 +1,9 @@
 """Devices by claim: a task with resource claims goes only where its claims' devices are, or where free devices can fill them.
 
-Before any node: the claims must exist, have room for one more consumer, and a GPU claim that is shared between pods must belong to the gang's queue.
-On a node: allocated claims must be usable there, unallocated ones must find devices. When a task is placed its claims are reserved and allocated
-virtually; when it is evicted they are given back, and allocated again as they were if it stays after all.
+Before any node: the claims must exist, have room for one more consumer, and a GPU claim that is shared between pods must
+belong to the gang's queue. On a node: allocated claims must be usable there, unallocated ones must find devices. When a task
+is placed its claims are reserved and allocated virtually; when it is evicted they are given back, and allocated again as they
+were if it stays after all.
 """
 
 from __future__ import annotations

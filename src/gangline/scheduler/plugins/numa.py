@@ -1,8 +1,8 @@
 """NUMA alignment: predict whether the kubelet's topology manager would admit a pod on a node, and in which zones.
 
-Filters for the policies single-numa-node and restricted, scores for best-effort too. It concerns Guaranteed pods (all aligned resources), and other
-pods only for the per-zone devices they ask for. What is free in a zone is what it has less what tasks that hold resources were given there, and
-follows every allocation through the journal.
+Filters for the policies single-numa-node and restricted, scores for best-effort too. It concerns Guaranteed pods (all aligned
+resources), and other pods only for the per-zone devices they ask for. What is free in a zone is what it has less what tasks
+that hold resources were given there, and follows every allocation through the journal.
 """
 
 from __future__ import annotations
@@ -108,17 +108,17 @@ class Numa:
         return [largest(peak, lasting)]
 
     def _demand(self, task: Task, numa: NumaRecord, container: ContainerRecord) -> Amounts:
-        """The part of a container's request that is aligned: everything for Guaranteed pods (CPU only in whole cores), else devices."""
+        """The part of a container's request that is aligned: everything for Guaranteed pods (CPU only in whole cores), else
+        devices."""
         aligned = {plain_name(name) for name in numa.resources} - self._ignored
         guaranteed = task.record.qos == "Guaranteed"
         found: Amounts = {}
         for name, amount in named(container.requests).items():
             if name not in aligned or not amount:
                 continue
-            if name in _COMPUTE or name.startswith("hugepages-"):
-                if not guaranteed or (name == "cpu" and amount % 1000):
-                    continue
-            found[name] = amount
+            compute = name in _COMPUTE or name.startswith("hugepages-")
+            if not compute or (guaranteed and not (name == "cpu" and amount % 1000)):
+                found[name] = amount
         return found
 
     # ── how good ──

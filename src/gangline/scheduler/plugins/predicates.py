@@ -1,7 +1,8 @@
-"""What a node must be for a task: kind of GPUs, free pod slots, ready, tolerated taints, matching affinity, free ports, reachable volumes.
+"""What a node must be for a task: kind of GPUs, free pod slots, ready, tolerated taints, matching affinity, free ports,
+reachable volumes.
 
-Before a task is tried on any node, `before_task` asks whether it could run anywhere at all (largest node, config maps, volumes). Texts are what users
-search for, so they are upstream's.
+Before a task is tried on any node, `before_task` asks whether it could run anywhere at all (largest node, config maps,
+volumes). Texts are what users search for, so they are upstream's.
 """
 
 from __future__ import annotations
