@@ -6,9 +6,10 @@ One line per component. Components never import each other; they meet only here,
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from urllib.parse import urlsplit
 
-from gangline.api.kinds import QUEUE
+from gangline.api.kinds import QUEUE, TOPOLOGY_BINDING
 from gangline.api.meta import Raw, as_raw
 from gangline.config import manner
 from gangline.errors import ConfigError
@@ -24,6 +25,8 @@ class Options:
     """Upstream systems to imitate: grove, kai."""
     period: float = 1.0
     """Seconds between two scheduling cycles, at least."""
+    webhook: str = ""
+    """Where the cluster reaches our admission webhook, as a URL; empty: through its service inside the cluster."""
     nodes: str = ""
     """Simulated nodes, as the text of a nodes file; empty: the default ones."""
 
@@ -80,6 +83,17 @@ def _numa_placement_exporter(options: Options) -> Component:
     return numa_placement_exporter()
 
 
+def _admission(options: Options) -> Component:
+    from gangline.admission.component import WebhookSettings, component
+    from gangline.admission.registration import Place
+
+    settings = WebhookSettings()
+    if options.webhook:
+        where = urlsplit(options.webhook)
+        settings = replace(settings, place=Place(url=options.webhook), host=where.hostname or settings.host, port=where.port or 443)
+    return component(lambda read: hooks(options, read), settings, (QUEUE, TOPOLOGY_BINDING))
+
+
 def _world(part: str) -> Callable[[Options], Component]:
     """One component of the simulated world."""
 
@@ -103,6 +117,7 @@ COMPONENTS: dict[str, Callable[[Options], Component]] = {
     "queue-controller": _queue_controller,
     "node-scale-adjuster": _node_scale_adjuster,
     "numa-placement-exporter": _numa_placement_exporter,
+    "admission": _admission,
     "kubelet": _world("kubelet"),
     "controller-manager": _world("controller-manager"),
     "default-scheduler": _world("default-scheduler"),

@@ -15,8 +15,8 @@
         ├── TooManyRequests    429
         └── Unavailable        5xx, or no answer at all
 
-`Refusal` and `Problem` are values, not exceptions: a Refusal is a scheduling "no" (it ends in a condition, an event and `gangline explain`),
-a Problem is one entry of a complete list of what is wrong with an object. Nothing here knows where either is shown.
+`Refusal` and `Problem` are values, not exceptions: a Refusal is a scheduling "no" (it ends in a condition, an event and
+`gangline explain`), a Problem is one entry of a complete list of what is wrong with an object. Nothing here knows where either is shown.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from gangline.api import names
 from gangline.api.crds import crds
-from gangline.api.kinds import CLUSTER_ROLE_BINDING, CRD, NAMESPACE, NODE, Kind
+from gangline.api.kinds import CLUSTER_ROLE_BINDING, CRD, KINDS, NAMESPACE, NODE, Kind
 from gangline.api.meta import Object, Raw
 from gangline.apiserver.fresh import Fresh
 from gangline.apiserver.hooks import admit_with
@@ -27,7 +27,7 @@ from gangline.apiserver.server import Server, ServerSettings
 from gangline.client import Client, User
 from gangline.components import COMPONENTS, Options, build, hooks
 from gangline.controllers.defaults import default_objects
-from gangline.errors import AlreadyExists
+from gangline.errors import AlreadyExists, NotFound
 from gangline.runtime import Clock, Manager, SystemClock
 
 ADMIN = User("admin", ("system:masters", "system:authenticated"))
@@ -44,7 +44,8 @@ def account(component: str) -> User:
 class PlatformSettings:
     folder: Path | None = None
     """Where objects are kept; None: in memory, gone when the platform stops."""
-    components: Sequence[str] = tuple(COMPONENTS)
+    components: Sequence[str] = tuple(name for name in COMPONENTS if name != "admission")
+    """All but the webhook server: its hooks run inside the embedded server."""
     options: Options = field(default_factory=lambda: Options(period=0.05))
     clock: Clock = field(default_factory=SystemClock)
 
@@ -65,6 +66,7 @@ class Team:
     async def install(self) -> None:
         """What a fresh cluster needs before the first component starts."""
         await self._ensure(CRD, crds())
+        await asyncio.gather(*(self._served(kind) for kind in KINDS if kind.resource in {crd["metadata"]["name"] for crd in crds()}))
         await self._ensure(NAMESPACE, ({"metadata": {"name": name}} for name in NAMESPACES))
         await self._ensure(CLUSTER_ROLE_BINDING, [_rights()])
         for kind, obj in default_objects():
@@ -74,6 +76,18 @@ class Team:
         for obj in objects:
             with contextlib.suppress(AlreadyExists):
                 await self.admin.create(kind, obj)
+
+    async def _served(self, kind: Kind[Object], seconds: float = 30.0) -> None:
+        """A real server needs a moment before it serves a new kind."""
+        deadline = time.monotonic() + seconds
+        while True:
+            try:
+                await self.admin.list(kind)
+                return
+            except NotFound:
+                if time.monotonic() > deadline:
+                    raise
+                await asyncio.sleep(0.1)
 
     async def start_component(self, name: str) -> Manager:
         manager = Manager(build(name, self.options), self._connect(name), self.clock)

@@ -46,7 +46,7 @@ class Plane:
     _processes: list[asyncio.subprocess.Process] = field(default_factory=list)
 
     async def start(self) -> None:
-        peer, store, port = (_free_port() for _ in range(3))
+        peer, store, port = (free_port() for _ in range(3))
         self.url = f"https://127.0.0.1:{port}"
         _write_keys(self.folder)
         (self.folder / "tokens.csv").write_text(f"{TOKEN},admin,admin,system:masters\n")
@@ -69,11 +69,11 @@ class Plane:
         shared = (f"--kubeconfig={self.kubeconfig}", f"--authentication-kubeconfig={self.kubeconfig}",
                   f"--authorization-kubeconfig={self.kubeconfig}", "--leader-elect=false", "--bind-address=127.0.0.1")
         if self.controllers:
-            await self._run("kube-controller-manager", *shared, f"--secure-port={_free_port()}", f"--controllers={self.controllers}",
+            await self._run("kube-controller-manager", *shared, f"--secure-port={free_port()}", f"--controllers={self.controllers}",
                             f"--service-account-private-key-file={self.folder}/sa.key", f"--root-ca-file={self.authority}",
                             f"--feature-gates={GATES.split(',')[0]}", f"--cert-dir={self.folder}/kcm")
         if self.scheduler:
-            await self._run("kube-scheduler", *shared, f"--secure-port={_free_port()}", f"--feature-gates={GATES}",
+            await self._run("kube-scheduler", *shared, f"--secure-port={free_port()}", f"--feature-gates={GATES}",
                             f"--cert-dir={self.folder}/scheduler")
 
     async def stop(self) -> None:
@@ -119,7 +119,7 @@ class Plane:
             "contexts": [{"name": "real", "context": {"cluster": "real", "user": "admin"}}]}))
 
 
-def _free_port() -> int:
+def free_port() -> int:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         return int(taken.getsockname()[1])

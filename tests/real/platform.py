@@ -10,7 +10,7 @@ from gangline.client.kubeconfig import load, transport
 from gangline.components import COMPONENTS, Options
 from gangline.local import Team
 from gangline.runtime import SystemClock
-from real.plane import Plane
+from real.plane import Plane, free_port
 
 OURS = tuple(name for name in COMPONENTS if name not in ("controller-manager", "default-scheduler", "autoscaler"))
 """What Kubernetes does not bring: its own controllers and scheduler stay in charge of the rest."""
@@ -26,7 +26,8 @@ class RealPlatform(Team):
         self.plane = Plane(Path(self._folder.name))
         self._components = components
         self._clients: list[Client] = []
-        super().__init__(self._client, options or Options(period=0.1, nodes="nodes: []"), SystemClock())
+        told = options or Options(period=0.1, nodes="nodes: []", webhook=f"https://127.0.0.1:{free_port()}")
+        super().__init__(self._client, told, SystemClock())
 
     def _client(self, name: str) -> Client:
         client = Client(transport(load(self.plane.kubeconfig), f"gangline-{name}"), manager=f"gangline-{name}")
