@@ -1,7 +1,8 @@
 """Durability: every change goes into an sqlite file (WAL) before its writer is answered.
 
-One thread owns the file and commits whatever has gathered since its last commit, so many writes share one commit. The folder is locked
-while it is open. A folder that is damaged, newer than this program or in use is refused and left as it is.
+One thread owns the file and commits whatever has gathered since its last commit, so many writes share one commit, and as few statements as
+possible: between two statements the interpreter may stay with the server for milliseconds. The folder is locked while it is open. A folder
+that is damaged, newer than this program or in use is refused and left as it is.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import sqlite3
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 from gangline.apiserver.store import Place, ShelfKey
 from gangline.errors import DataFolderError
@@ -24,12 +26,11 @@ _Entry = tuple[int, ShelfKey, Place, bytes | None]
 _SCHEMA = """
 CREATE TABLE objects (grp TEXT, plural TEXT, namespace TEXT, name TEXT, body BLOB NOT NULL,
                       PRIMARY KEY (grp, plural, namespace, name)) WITHOUT ROWID;
-CREATE TABLE meta (key TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
-INSERT INTO meta VALUES ('revision', 1);
+INSERT INTO objects VALUES ('', '#revision', '', '', '1');
 """
-_PUT = "INSERT OR REPLACE INTO objects VALUES (?, ?, ?, ?, ?)"
-_DROP = "DELETE FROM objects WHERE grp = ? AND plural = ? AND namespace = ? AND name = ?"
-_REVISION = "UPDATE meta SET value = ? WHERE key = 'revision'"
+_REVISION = ("", "#revision")
+"""A row that is no object: the latest revision, written with whatever it belongs to."""
+_AT_ONCE = 1000
 
 
 class SqliteJournal:
@@ -51,13 +52,17 @@ class SqliteJournal:
         self._thread = threading.Thread(target=self._run, name="journal", daemon=True)
 
     def revision(self) -> int:
-        return int(self._database.execute("SELECT value FROM meta WHERE key = 'revision'").fetchone()[0])
+        found = self._database.execute("SELECT body FROM objects WHERE grp = ? AND plural = ?", _REVISION).fetchone()
+        if found is None:
+            raise _damaged(self._folder, "its revision is missing")
+        return int(found[0])
 
     def rows(self) -> Iterator[Row]:
         """Everything stored. Read it before `start`."""
         try:
             for group, plural, namespace, name, body in self._database.execute("SELECT * FROM objects"):
-                yield (group, plural), (namespace, name), body
+                if (group, plural) != _REVISION:
+                    yield (group, plural), (namespace, name), body
         except sqlite3.DatabaseError as error:
             raise _damaged(self._folder, error) from None
 
@@ -99,11 +104,27 @@ class SqliteJournal:
         latest: dict[tuple[ShelfKey, Place], bytes | None] = {}
         for _, key, place, body in entries:
             latest[key, place] = body
+        kept = [(*key, *place, body) for (key, place), body in latest.items() if body is not None]
+        kept.append((*_REVISION, "", "", str(entries[-1][0]).encode()))
+        gone = [(*key, *place) for (key, place), body in latest.items() if body is None]
+        if not gone and len(kept) <= _AT_ONCE:
+            self._put(kept)
+            return
         with self._database:
             self._database.execute("BEGIN")
-            self._database.executemany(_PUT, [(*key, *place, body) for (key, place), body in latest.items() if body is not None])
-            self._database.executemany(_DROP, [(*key, *place) for (key, place), body in latest.items() if body is None])
-            self._database.execute(_REVISION, (entries[-1][0],))
+            for start in range(0, len(kept), _AT_ONCE):
+                self._put(kept[start: start + _AT_ONCE])
+            for start in range(0, len(gone), _AT_ONCE):
+                self._drop(gone[start: start + _AT_ONCE])
+
+    def _put(self, rows: list[tuple[Any, ...]]) -> None:
+        values = ", ".join(["(?, ?, ?, ?, ?)"] * len(rows))
+        self._database.execute(f"INSERT OR REPLACE INTO objects VALUES {values}", [value for row in rows for value in row])
+
+    def _drop(self, rows: list[tuple[Any, ...]]) -> None:
+        values = ", ".join(["(?, ?, ?, ?)"] * len(rows))
+        self._database.execute(f"DELETE FROM objects WHERE (grp, plural, namespace, name) IN (VALUES {values})",
+                               [value for row in rows for value in row])
 
 
 def _lock(folder: Path) -> int:
@@ -149,5 +170,5 @@ def _check(database: sqlite3.Connection, folder: Path) -> None:
         raise sqlite3.DatabaseError(answer)
 
 
-def _damaged(folder: Path, error: Exception) -> DataFolderError:
+def _damaged(folder: Path, error: Exception | str) -> DataFolderError:
     return DataFolderError(f"{folder} is damaged ({error}): restore it from a copy, or move it away and start empty. Nothing was changed.")
