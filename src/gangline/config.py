@@ -46,6 +46,10 @@ class Manner:
     """No PodClique before the init container's token exists, instead of only where a clique waits for another."""
     priority_on_gang_only: bool = field(default=False, metadata={"compat": GROVE})
     """priorityClassName of a set reaches only the PodGang, instead of the pods too."""
+    metadata_with_spec: bool = field(default=False, metadata={"compat": GROVE})
+    """Changed labels of a gang reach the scheduler's object only with a changed spec, and removed ones never, instead of at once."""
+    skip_note_lingers: bool = field(default=False, metadata={"compat": GROVE})
+    """A gang for KAI that only lost pods carries `kai.scheduler/skip-podgrouper` itself, as upstream leaves it, instead of never."""
     gates_replaced: bool = field(default=False, metadata={"compat": GROVE})
     """Scheduling gates that a template names are dropped, instead of kept beside the operator's."""
     unknown_priority_hides: bool = field(default=False, metadata={"compat": KAI})
@@ -84,6 +88,8 @@ class Manner:
     """A queue with queues below it may be deleted."""
     every_pod_event_counts: bool = field(default=False, metadata={"compat": KAI})
     """Every event of a pod makes the grouper look again, instead of only those that may change its group."""
+    last_applied_copied: bool = field(default=False, metadata={"compat": KAI})
+    """A group copies what kubectl last applied to its workload, instead of leaving that out."""
 
 
 def manner(compat: Iterable[str] = ()) -> Manner:

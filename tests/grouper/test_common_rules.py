@@ -131,6 +131,13 @@ def test_the_group_joins_the_node_pool_of_its_pod() -> None:
     assert grouped(pod(labels={"user": "me"}), settings=without).labels == {"user": "me"}
 
 
+def test_a_group_does_not_repeat_what_kubectl_applied_to_its_workload_unless_upstream_is_imitated() -> None:
+    note = "kubectl.kubernetes.io/last-applied-configuration"
+    job = obj(JOB, "j", annotations={note: "{}"})
+    assert note not in grouped(pod(owner=job), job).annotations
+    assert note in grouped(pod(owner=job), job, settings=COMPAT).annotations
+
+
 def test_a_group_does_not_repeat_its_members_mark_unless_upstream_is_imitated() -> None:
     secret = obj("example.com/v1 Secretive", "s")
     member = pod(owner=secret, annotations={"pod-group-name": "pg-p-p-uid"})

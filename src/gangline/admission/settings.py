@@ -39,6 +39,10 @@ _SWITCHES = {"gpu-sharing-enabled": "gpu_sharing", "hami-core-enabled": "hami_co
              "block-nvidia-visible-devices": "block_visible_devices", "enable-quota-validation": "quota_checks"}
 _TEXTS = {"scheduler-name": "scheduler_name", "gpu-fraction-runtime-class-name": "runtime_class"}
 OLD_RUNTIME_CLASS = "gpu-pod-runtime-class-name"
+NO_EFFECT = ("qps", "burst", "rate-limiter-base-delay", "rate-limiter-max-delay", "leader-elect", "metrics-bind-address",
+             "health-probe-bind-address", "webhook-addr", "fake-gpu-nodes", "feature-gates", "enable-webhook", "enable-podgroup-webhook",
+             "skip-controller-name-validation")
+"""Upstream's flags about its own process; accepted, so that its command line can be kept."""
 
 
 def from_flags(flags: Iterable[str], manner: Manner = NATIVE) -> AdmissionSettings:
@@ -51,8 +55,8 @@ def from_flags(flags: Iterable[str], manner: Manner = NATIVE) -> AdmissionSettin
             found[_SWITCHES[name]] = not equals or text.lower() in ("true", "1", "t")
         elif name in _TEXTS:
             found[_TEXTS[name]] = text
-        elif name != OLD_RUNTIME_CLASS:
+        elif name not in (OLD_RUNTIME_CLASS, *NO_EFFECT):
             raise ConfigError(f"admission has no flag --{name}; it knows {', '.join(sorted([*_SWITCHES, *_TEXTS, OLD_RUNTIME_CLASS]))}")
-        elif "gpu-fraction-runtime-class-name" not in named:
+        elif name == OLD_RUNTIME_CLASS and "gpu-fraction-runtime-class-name" not in named:
             found["runtime_class"] = text
     return replace(AdmissionSettings(manner=manner), **found)

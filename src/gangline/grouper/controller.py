@@ -79,6 +79,9 @@ class Reconciler:
             if pod.metadata.deleting:
                 return None
             raise
+        except Exception as error:
+            ctx.events.tell(POD, pod, WARNING, f"the pod grouper failed on this pod: {error!r}; its log says more", warning=True)
+            raise
         return None
 
     def _selected(self, ctx: Context, pod: Pod) -> bool:

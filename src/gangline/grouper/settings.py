@@ -44,17 +44,20 @@ class GrouperSettings:
         return bool(self.defaults_name and self.defaults_namespace)
 
 
+NO_EFFECT = ("metrics-bind-address", "health-probe-bind-address", "leader-elect", "qps", "burst")
+"""Upstream's flags about its own process; accepted, so that its command line can be kept."""
+
 _BY_FLAG = {each.metadata["flag"]: each for each in fields(GrouperSettings) if "flag" in each.metadata}
 
 
 def from_flags(flags: Iterable[str], manner: Manner = NATIVE) -> GrouperSettings:
     """Settings from upstream's command line: `--name=value`, or `--name` for a switch."""
-    given = dict(_setting(flag) for flag in flags)
+    parts = [flag.lstrip("-").partition("=") for flag in flags]
+    given = dict(_setting(*each) for each in parts if each[0] not in NO_EFFECT)
     return replace(GrouperSettings(manner=manner), **given)
 
 
-def _setting(flag: str) -> tuple[str, Any]:
-    name, equals, text = flag.lstrip("-").partition("=")
+def _setting(name: str, equals: str, text: str) -> tuple[str, Any]:
     known = _BY_FLAG.get(name)
     if known is None:
         raise ConfigError(f"the pod grouper has no flag --{name}; it knows {', '.join(sorted(_BY_FLAG))}")

@@ -56,16 +56,18 @@ async def _replay(lab: Lab, case: Raw, queues: dict[str, Raw]) -> str:
     uids = Uids()
     last = case["steps"][-1]
     for number, step in enumerate(case["steps"], 1):
-        for op in step["apply"]:
-            check_keys(op)
-            queues.clear()
-            queues.update({each["metadata"]["name"]: each for each in await lab.admin.list_raw(lab.kind("scheduling.run.ai/v2", "Queue"))})
-            found = await _try(lab, uids.real(op))
+        *earlier, op = step["apply"]
+        await _store(lab, uids, earlier)
+        check_keys(op)
+        stored = await lab.admin.list_raw(lab.kind("scheduling.run.ai/v2", "Queue"))
+        queues.clear()
+        queues.update({each["metadata"]["name"]: each for each in stored})
+        found = await _try(lab, uids.real(op))
         problem = _compare(step["result"], found)
         if problem:
             return f"step {number}: {problem}"
         if step is not last and found["allowed"]:
-            await _store(lab, uids, step["apply"])
+            await _store(lab, uids, [op])
     return ""
 
 

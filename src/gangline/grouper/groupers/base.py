@@ -21,6 +21,8 @@ from gangline.rules import durations
 TRAIN, BUILD, INFERENCE = "train", "build", "inference"
 PREEMPTIBILITIES = ("preemptible", "non-preemptible", "")
 PROJECT, USER = "project", "user"
+LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
+"""kubectl's own note about the workload; on a group it would be about the wrong object."""
 
 
 def base(pod: Pod, owner: Raw, read: Look, chain: Sequence[Raw] = (), fallback: str = TRAIN) -> Grouping:
@@ -49,9 +51,9 @@ def group_labels(pod: Pod, owner: Raw) -> dict[str, str]:
 def group_annotations(pod: Pod, owner: Raw, read: Look) -> dict[str, str]:
     user = {USER: pod.annotations[USER]} if USER in pod.annotations else {}
     said = user | {names.TOP_OWNER: described(owner)} | owners.annotations_of(owner)
-    if not read.settings.manner.membership_copied:
-        said.pop(names.POD_GROUP_NAME, None)
-    return said
+    manner = read.settings.manner
+    copied = {names.POD_GROUP_NAME: manner.membership_copied, LAST_APPLIED: manner.last_applied_copied}
+    return {key: value for key, value in said.items() if copied.get(key, True)}
 
 
 def queue(pod: Pod, owner: Raw, read: Look) -> str:

@@ -36,8 +36,16 @@ def describing(owner: Raw, read: Look) -> Karta | None:
         listed = read.objects(API, KIND, dict(zip(LABELS, wanted.values(), strict=True)))
     except ApiError:
         return None
-    found = [karta for karta in map(Karta, listed) if karta.describes(wanted)]
+    found = [karta for karta in map(Karta, listed) if _describes(karta, wanted)]
     return found[0] if len(found) == 1 else None
+
+
+def _describes(karta: Karta, wanted: Raw) -> bool:
+    """A Karta that is not even shaped like one describes nothing."""
+    try:
+        return karta.describes(wanted)
+    except (AttributeError, TypeError, KeyError):
+        return False
 
 
 @dataclass(frozen=True)
