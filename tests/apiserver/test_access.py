@@ -1,0 +1,130 @@
+"""Who asks and what they may do: tokens, roles, impersonation, reviews."""
+
+from __future__ import annotations
+
+from apiserver.conftest import MAPS, PODS, Api, config_map, in_process
+from gangline.apiserver.http import serve
+from gangline.apiserver.identity import Authority, account_user, certificate_user, kubeconfig
+from gangline.apiserver.rbac import AUTHENTICATED
+from gangline.apiserver.server import Server
+from gangline.client.wire import Request, User
+
+RBAC = "/apis/rbac.authorization.k8s.io/v1"
+ACCOUNTS = "/api/v1/namespaces/default/serviceaccounts"
+
+
+def role(name: str, **rule: list[str]) -> dict[str, object]:
+    return {"metadata": {"name": name}, "rules": [rule]}
+
+
+def binding(name: str, user: str, role_name: str) -> dict[str, object]:
+    return {"metadata": {"name": name}, "subjects": [{"kind": "User", "name": user, "apiGroup": "rbac.authorization.k8s.io"}],
+            "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": role_name}}
+
+
+def as_user(server: Server, name: str) -> Api:
+    return in_process(server, User(name, (AUTHENTICATED,)))
+
+
+async def test_somebody_without_a_role_is_told_what_he_may_not(server: Server) -> None:
+    answer = await as_user(server, "eve").get(MAPS)
+    assert answer.status == 403
+    assert answer.message == (
+        'configmaps is forbidden: User "eve" cannot list resource "configmaps" in API group "" in the namespace "default"')
+
+
+async def test_a_role_binding_allows_what_its_role_says_and_only_there(server: Server) -> None:
+    admin, bob = in_process(server), as_user(server, "bob")
+    await admin.post(f"{RBAC}/namespaces/default/roles", role("reader", apiGroups=[""], resources=["configmaps"], verbs=["list"]))
+    await admin.post(f"{RBAC}/namespaces/default/rolebindings", binding("b", "bob", "reader"))
+    assert (await bob.get(MAPS)).status == 200
+    assert (await bob.get(PODS)).status == 403
+    assert (await bob.get("/api/v1/namespaces/kube-system/configmaps")).status == 403
+    await admin.delete(f"{RBAC}/namespaces/default/rolebindings/b")
+    assert (await bob.get(MAPS)).status == 403
+
+
+async def test_the_same_holds_in_process_and_over_http(api: Api) -> None:
+    api.extra = {"impersonate-user": "eve"}
+    answer = await api.post(MAPS, config_map("a"))
+    assert answer.status == 403
+    assert 'User "eve" cannot create resource "configmaps"' in answer.message
+
+
+async def test_impersonation_itself_needs_permission(server: Server) -> None:
+    eve = as_user(server, "eve")
+    eve.extra = {"impersonate-user": "admin"}
+    answer = await eve.get(MAPS)
+    assert answer.message == (
+        'users "admin" is forbidden: User "eve" cannot impersonate resource "users" in API group "" at the cluster scope')
+
+
+async def test_a_service_accounts_token_speaks_for_it_until_it_is_deleted(server: Server) -> None:
+    admin = in_process(server)
+    await admin.post(ACCOUNTS, {"metadata": {"name": "robot"}})
+    token = (await admin.post(f"{ACCOUNTS}/robot/token", {"spec": {}})).body["status"]["token"]
+    anyone = Api(server, server.handle)
+    anyone.extra = {"authorization": f"Bearer {token}"}
+    assert 'User "system:serviceaccount:default:robot" cannot list' in (await anyone.get(MAPS)).message
+    await admin.delete(f"{ACCOUNTS}/robot")
+    assert (await anyone.get(MAPS)).status == 401
+
+
+async def test_a_request_without_credentials_is_refused(server: Server) -> None:
+    assert (await server.handle(Request("GET", MAPS))).status == 401
+
+
+async def test_a_forged_token_is_refused(server: Server) -> None:
+    other = Server()
+    await other.open()
+    stranger = Api(server, server.handle)
+    stranger.extra = {"authorization": f"Bearer {other.tokens.issue('default', 'robot', 'uid', 600)}"}
+    assert (await stranger.get(MAPS)).status == 401
+
+
+async def test_can_i_is_answered_with_the_binding_that_allows_it(server: Server) -> None:
+    admin, bob = in_process(server), as_user(server, "bob")
+    await admin.post(f"{RBAC}/namespaces/default/roles", role("reader", apiGroups=[""], resources=["pods"], verbs=["get"]))
+    await admin.post(f"{RBAC}/namespaces/default/rolebindings", binding("b", "bob", "reader"))
+    review = {"spec": {"resourceAttributes": {"namespace": "default", "verb": "get", "resource": "pods"}}}
+    answer = await bob.post("/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", review)
+    assert answer.body["status"] == {
+        "allowed": True, "reason": 'RBAC: allowed by RoleBinding "b/default" of Role "reader" to User "bob"'}
+
+
+async def test_a_client_certificate_names_its_user_and_groups(server: Server) -> None:
+    import asyncio
+    import ssl
+    import tempfile
+
+    import aiohttp
+
+    pair = server.secrets.authority.client("carol", ["system:masters"])
+    context = ssl.create_default_context(cadata=server.secrets.authority.pair.certificate.decode())
+    with tempfile.NamedTemporaryFile() as file:
+        file.write(pair.certificate + pair.key)
+        file.flush()
+        await asyncio.to_thread(context.load_cert_chain, file.name)
+    listener = await serve(server)
+    async with aiohttp.ClientSession() as session:
+        answer = await session.post(f"{listener.url}/apis/authentication.k8s.io/v1/selfsubjectreviews", ssl=context, json={
+            "apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"})
+        who = (await answer.json())["status"]["userInfo"]
+    await listener.close()
+    assert (who["username"], who["groups"]) == ("carol", ["system:masters", "system:authenticated"])
+
+
+def test_a_certificate_without_a_name_is_nobody() -> None:
+    assert certificate_user({"subject": ((("organizationName", "x"),),)}) is None
+    assert certificate_user(None) is None
+
+
+def test_a_kubeconfig_holds_address_authority_and_token() -> None:
+    text = kubeconfig("https://127.0.0.1:6443", Authority.make().pair.certificate, "secret")
+    assert "server: https://127.0.0.1:6443" in text
+    assert "token: secret" in text
+    assert "certificate-authority-data: " in text
+
+
+def test_a_service_account_belongs_to_its_groups() -> None:
+    assert account_user("ns", "x").groups == ("system:serviceaccounts", "system:serviceaccounts:ns", "system:authenticated")
