@@ -7,7 +7,7 @@ DEV    := $(VENV)/.ready-dev
 KUBECTL := .cache/bin/kubectl
 GO_FLAGS := -trimpath -ldflags "-s -w -X k8s.io/component-base/version.gitVersion=v1.35.8"
 
-.PHONY: help demo up test lint format bench conformance kubectl crds clean
+.PHONY: help demo up test test-real real lint bench conformance kubectl crds clean
 
 help: ## what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -45,12 +45,22 @@ bench: $(DEV) ## BENCH=core|apiserver|e2e|operator, one JSON line per scenario
 conformance: $(DEV) ## SUITE=kai-core|apiserver|kai-services|grove CASES=folder: replay recorded upstream behaviour
 	@$(BIN)/python tests/conformance $(addprefix --suite ,$(SUITE)) $(addprefix --cases ,$(CASES)) $(ARGS)
 
+REAL := $(addprefix .cache/bin/,etcd kube-apiserver kube-controller-manager kube-scheduler kubectl)
+
 kubectl: $(KUBECTL) ## build a real kubectl from the Go module registry, for the tests
-$(KUBECTL): tests/real/go.mod
-	@command -v go >/dev/null || { echo "kubectl: Go is not installed; tests that need a kubectl will use the one on PATH or skip"; exit 1; }
-	@echo "building kubectl from the Go module registry (about 2 minutes the first time) …"
+real: $(REAL) ## build a whole real control plane from the Go module registry (about 8 minutes the first time)
+
+.cache/bin/etcd: PACKAGE = go.etcd.io/etcd/server/v3
+.cache/bin/kube%: PACKAGE = k8s.io/kubernetes/cmd/$(notdir $@)
+$(REAL): tests/real/go.mod
+	@command -v go >/dev/null || { echo "$(notdir $@): Go is not installed; tests that need it use the one on PATH or skip"; exit 1; }
+	@echo "building $(notdir $@) from the Go module registry …"
 	@mkdir -p $(dir $@)
-	@cd tests/real && CGO_ENABLED=0 go build $(GO_FLAGS) -o ../../$@ k8s.io/kubernetes/cmd/kubectl
+	@cd tests/real && CGO_ENABLED=0 go build $(GO_FLAGS) -o ../../$@ $(PACKAGE)
+	@touch $@
+
+test-real: $(DEV) $(REAL) ## journeys on a real control plane; FULL=1 for all of them
+	@GANGLINE_REAL=1 GANGLINE_SERVER=real $(BIN)/pytest tests/real $(if $(FULL),tests/journeys,tests/journeys/test_skeleton.py) $(ARGS)
 
 crds: $(DEV) ## print the CRDs anew into charts/gangline/crds
 	@$(BIN)/python -m gangline.api.crds charts/gangline/crds
