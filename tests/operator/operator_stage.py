@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from embedded import admin, embedded, until
-
 from gangline.api.core import Pod
 from gangline.api.grove import PodCliqueSet, PodGang
 from gangline.api.kinds import POD, POD_CLIQUE_SET, POD_GANG, Kind

@@ -71,7 +71,7 @@ async def _step(ctx: Context, step: Step, written: Written | None) -> Failure | 
             case Patch():
                 await ctx.client.patch(step.kind, step.name, step.namespace, step.patch, subresource=step.subresource)
             case Apply():
-                await ctx.client.apply(step.kind, step.obj, manager=step.manager)
+                await ctx.client.apply(step.kind, step.obj, manager=step.manager, force=step.force)
             case Delete():
                 await ctx.client.delete(step.kind, step.name, step.namespace, uid=step.uid)
         if written is not None:

@@ -43,6 +43,7 @@ class Apply:
     obj: Raw
     code: str = ""
     manager: str = ""
+    force: bool = True
 
     @property
     def name(self) -> str:

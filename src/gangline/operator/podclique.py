@@ -84,7 +84,8 @@ class Thought:
     held: dict[str, list[str]]
     """Reason → pods that wait for it."""
     moves_pods: bool = False
-    failed: bool = False
+    waits: bool = False
+    """Pods are missing that cannot be made before their gang is there."""
 
 
 async def reconcile(op: Operator, unseen: Unseen, ctx: Context, key: Key) -> Again | None:
@@ -100,14 +101,19 @@ async def reconcile(op: Operator, unseen: Unseen, ctx: Context, key: Key) -> Aga
         return None
     now = timestamp(ctx.clock.now())
     thought = think(op, ctx.read, look, now)
-    if thought.progress != clique.status.update_progress and thought.moves_pods:
+    if _selected(thought.progress) != _selected(clique.status.update_progress):
         await _tell(op, ctx, look, thought, [], now)
     failures = await act(ctx, thought.plan, unseen.of(key))
-    if failures or thought.plan.errors or not thought.moves_pods:
+    if failures or thought.plan.errors or not (thought.moves_pods or thought.waits):
         await _tell(op, ctx, look, thought, [(failure.code, str(failure)) for failure in failures], now)
     if failures:
         raise GanglineError("; ".join(str(failure) for failure in failures))
     return None
+
+
+def _selected(progress: Raw | None) -> object:
+    """The ready pod that an update gives up next: written down before it goes."""
+    return (progress or {}).get("readyPodsSelectedToUpdate")
 
 
 async def _release(ctx: Context, clique: PodClique) -> None:
@@ -143,7 +149,6 @@ def think(op: Operator, read: Reader, look: Look, now: str) -> Thought:
         code = "ERR_SYNC_PCLQ_RESOURCE_CLAIM" if isinstance(error, claims.MissingTemplate) else "ERR_BUILD_POD_RESOURCE"
         plan.errors.append((code, str(error)))
         plan.stage(first)
-        thought.failed = True
         return thought
     plan.stage(first)
     _think_pods(op, read, look, selection, thought, now)
@@ -162,7 +167,8 @@ def _think_pods(op: Operator, read: Reader, look: Look, selection: Selection, th
         gone |= {pod.uid: pod for pod in desired.removal_order(living, _wanted_hash(look))[:surplus]}
     steps: list[Step] = [delete(POD, pod, "ERR_DELETE_POD") for pod in gone.values()]
     events = [Said(POD_CLIQUE, clique, "PodDeleteSuccessful", f"deleted pod {pod.name}") for pod in gone.values()]
-    if surplus < 0 and look.gang is not None and not look.gang.metadata.deleting:
+    thought.waits = surplus < 0 and (look.gang is None or look.gang.metadata.deleting)
+    if surplus < 0 and not thought.waits:
         made = _new_pods(op, read, look, selection, -surplus)
         steps += made
         events += [Said(POD_CLIQUE, clique, "PodCreateSuccessful", f"created pod {step.name}") for step in made]

@@ -15,7 +15,7 @@ import msgspec
 
 from gangline.api import names
 from gangline.api.core import Pod
-from gangline.api.grove import ClusterTopologyBinding, PodClique, PodCliqueSet, PodGang
+from gangline.api.grove import ClusterTopologyBinding, GangSpec, PodClique, PodCliqueSet, PodGang
 from gangline.api.kinds import POD, POD_CLIQUE, POD_CLIQUE_SET, POD_GANG, TOPOLOGY_BINDING, Kind, reference
 from gangline.api.meta import Model, Object, Raw, as_raw
 from gangline.errors import GanglineError
@@ -25,6 +25,7 @@ from gangline.operator.backends import NoBackend, Selection
 from gangline.operator.backends.contract import CannotTranslate, Facts, GangObject, PodGangInfo
 from gangline.operator.desired import topology
 from gangline.operator.desired.gangs import pod_gang
+from gangline.operator.desired.hashes import set_hash
 from gangline.operator.desired.layout import gang_place
 from gangline.operator.desired.pods import names_by_clique, ready, scheduled
 from gangline.operator.look import (
@@ -37,7 +38,7 @@ from gangline.operator.look import (
     pods_of_gang,
     set_of,
 )
-from gangline.operator.plan import Apply, Create, Patch, Plan, Said, Step, changed, delete
+from gangline.operator.plan import Apply, Patch, Plan, Said, Step, changed, delete
 from gangline.operator.tell import status_patch
 from gangline.runtime import Again, Context, Controller, Key, Reader, Watch, itself, owner
 from gangline.runtime.clock import timestamp
@@ -101,8 +102,15 @@ def think(op: Operator, read: Reader, look: Look) -> tuple[Plan, PodGangInfo, st
     except CannotTranslate as error:
         plan.events.append(Said(POD_GANG, look.gang, f"{look.selection.backend.name.upper()}BackendMappingFailed", str(error), True))
         return plan, info, str(error)
-    plan.stage(_sync(look, objects))
-    return plan, info, ""
+    trouble = _sync(read, look, objects, plan, metadata=_metadata_matters(op, plan),
+                    metadata_removed=not op.settings.manner.metadata_with_spec)
+    return plan, info, trouble
+
+
+def _metadata_matters(op: Operator, plan: Plan) -> bool:
+    """Whether changed labels alone reach the scheduler's object."""
+    patched = [step.patch for stage in plan.stages for step in stage if isinstance(step, Patch)]
+    return not op.settings.manner.metadata_with_spec or any("spec" in patch for patch in patched)
 
 
 def _wanted(op: Operator, read: Reader, look: Look) -> Raw | None:
@@ -110,7 +118,24 @@ def _wanted(op: Operator, read: Reader, look: Look) -> Raw | None:
     if place is None or place.replica >= look.pcs.spec.replicas:
         return None
     pods = names_by_clique(look.pods, look.gang.name)
-    return pod_gang(look.pcs, place, lambda name: pods.get(name, ()), look.selection.chosen, op.levels(read, look.pcs), look.gang)
+    wanted = pod_gang(look.pcs, place, lambda name: pods.get(name, ()), look.selection.chosen, op.levels(read, look.pcs), look.gang)
+    if op.settings.manner.skip_note_lingers and look.selection.backend.name == "kai" and _only_less(look, wanted):
+        wanted["metadata"].setdefault("annotations", {})[names.SKIP_GROUPER] = "true"
+    return wanted
+
+
+def _only_less(look: Look, wanted: Raw) -> bool:
+    """Whether a change only takes pods away or reorders groups, or nothing changes since such a change."""
+    gang, spec = look.gang, msgspec.convert(wanted["spec"], GangSpec, strict=False)
+    if look.pcs.status.update_progress is not None or look.pcs.status.current_generation_hash != set_hash(look.pcs):
+        return False
+    if spec == gang.spec:
+        return names.SKIP_GROUPER in gang.annotations
+    before = {group.name: {each.name for each in group.pod_references} for group in gang.spec.podgroups}
+    after = {group.name: {each.name for each in group.pod_references} for group in spec.podgroups}
+    bare = [msgspec.structs.replace(each, podgroups=()) for each in (gang.spec, spec)]
+    return (bare[0] == bare[1] and before.keys() == after.keys() and all(after[name] <= before[name] for name in after)
+            and all(name in look.cliques for name in after))
 
 
 def _merged(gang: PodGang, wanted: Raw) -> PodGang:
@@ -123,42 +148,59 @@ def _merged(gang: PodGang, wanted: Raw) -> PodGang:
 # --- the scheduler's own objects -------------------------------------------------------------------------------------------
 
 
-def _sync(look: Look, objects: Sequence[GangObject]) -> list[Step]:
+def _sync(read: Reader, look: Look, objects: Sequence[GangObject], plan: Plan, *, metadata: bool, metadata_removed: bool) -> str:
+    """Plans the writes that make the scheduler's objects as wanted; says what stands in the way."""
     live = {(kind, obj.name): obj for kind, obj in look.live}
-    steps: list[Step] = []
+    first: list[Step] = []
+    second: list[Step] = []
     for each in objects:
+        name = each.obj["metadata"]["name"]
         wanted = each.obj | {"metadata": each.obj["metadata"] | {"ownerReferences": [reference(POD_GANG, look.gang)]}}
-        found = live.pop((each.kind, wanted["metadata"]["name"]), None)
-        steps += _write(each, wanted, found)
-    return steps + [delete(kind, obj) for (kind, _), obj in live.items() if not obj.metadata.deleting]
+        found = live.pop((each.kind, name), None)
+        if found is None and read.get(each.kind, name, look.gang.namespace) is not None:
+            return f"{each.kind.kind} {name} exists and belongs to someone else; remove or rename it"
+        if found is not None and not metadata_removed:
+            wanted["metadata"] = _kept(wanted["metadata"], found)
+        if found is None:
+            first.append(Apply(each.kind, _joined(wanted, each.once), manager=CREATION if each.once else "", force=False))
+        elif not found.metadata.deleting and not _as_wanted(each, wanted, found, metadata):
+            first.append(Apply(each.kind, wanted))
+            second += _hand_over(each, found)
+    first += [delete(kind, obj) for (kind, _), obj in live.items() if not obj.metadata.deleting]
+    plan.stage(first)
+    plan.stage(second)
+    return ""
 
 
-def _write(each: GangObject, wanted: Raw, live: Object | None) -> list[Step]:
-    if live is None:
-        return [Create(each.kind, _joined(wanted, each.once))]
-    if live.metadata.deleting or _as_wanted(each, wanted, live):
+def _kept(meta: Raw, live: Object) -> Raw:
+    """Wanted metadata, with everything that the live object has besides."""
+    return meta | {"labels": {**live.labels, **meta.get("labels", {})}, "annotations": {**live.annotations, **meta.get("annotations", {})}}
+
+
+def _hand_over(each: GangObject, live: Object) -> list[Step]:
+    """What was set once stays with the manager of creation; everything else it gives up, so that dropped fields go."""
+    if not each.once:
         return []
-    steps: list[Step] = [Apply(each.kind, wanted)]
-    if each.once:
-        kept = {key: value for key, value in (_spec_of(live)).items() if key in each.once.get("spec", {})}
-        meta = {"name": live.name, "namespace": live.namespace}
-        steps.append(Apply(each.kind, {"metadata": meta, "spec": kept}, manager=CREATION))
-    return steps
+    kept = {key: value for key, value in _spec_of(live).items() if key in each.once.get("spec", {})}
+    meta = {"name": live.name, "namespace": live.namespace}
+    return [Apply(each.kind, {"metadata": meta, "spec": kept}, manager=CREATION)]
 
 
 def _joined(wanted: Raw, once: Raw) -> Raw:
     return wanted | {"spec": wanted["spec"] | once.get("spec", {})}
 
 
-def _as_wanted(each: GangObject, wanted: Raw, live: Object) -> bool:
+def _as_wanted(each: GangObject, wanted: Raw, live: Object, metadata: bool) -> bool:
     """Whether the live object has everything we own, and nothing of ours that is no longer wanted."""
     have, want = _spec_of(live), _through(each.kind, wanted)
     stale = [key for key in each.owns if key in have and key not in want]
     missing = any(have.get(key) != value for key, value in want.items())
-    meta = wanted["metadata"]
+    if stale or missing:
+        return False
+    meta = wanted["metadata"] if metadata else {}
     marks = all(live.labels.get(key) == value for key, value in (meta.get("labels") or {}).items())
     notes = all(live.annotations.get(key) == value for key, value in (meta.get("annotations") or {}).items())
-    return not stale and not missing and marks and notes
+    return marks and notes
 
 
 def _through(kind: Kind[Any], wanted: Raw) -> Raw:
@@ -215,6 +257,6 @@ def controller(op: Operator) -> Controller:
         (Watch(POD_GANG, itself, asked_again), Watch(POD, gang_key, _pod_moved), Watch(POD_CLIQUE, gang_key, _size_changed),
          Watch(POD_CLIQUE_SET, _gangs_of_set, asked_again), Watch(TOPOLOGY_BINDING, _gangs_of_binding, asked_again),
          *(Watch(kind, owner(POD_GANG)) for kind in written)),
-        indexes=INDEXES, workers=op.settings.workers.pod_gang, selectors=op.selectors)
+        reads=tuple(dict.fromkeys(kind for backend in op.registry for kind in backend.reads)), indexes=INDEXES, workers=op.settings.workers.pod_gang, selectors=op.selectors)
 
 

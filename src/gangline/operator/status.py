@@ -256,11 +256,17 @@ def _group_conditions(view: GroupView, whole: list[list[PodClique]], now: str) -
     return found
 
 
+def _in_doubt(clique: PodClique) -> bool:
+    """A clique in breach, or one that has not been looked at yet: a fresh one must not look like a recovery."""
+    found = condition(clique.status.conditions, BREACHED)
+    return found is None or found.status == "True"
+
+
 def _group_breach(view: GroupView, whole: list[list[PodClique]]) -> Condition:
     if update_open(view.progress):
         return UPDATING
     least = 1 if view.group.spec.min_available is None else view.group.spec.min_available
-    healthy = sum(not any(is_true(clique.status.conditions, BREACHED) for clique in members) for members in whole)
+    healthy = sum(not any(_in_doubt(clique) for clique in members) for members in whole)
     message = f"{healthy} replicas are whole and not in breach, {least} are needed"
     if healthy < least:
         return Condition(type=BREACHED, status="True", reason="InsufficientAvailablePodCliqueScalingGroupReplicas", message=message)

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import Any
 
 from conformance.grove.snapshot import Snapshot
-
 from gangline.api.meta import Raw
 
 STATUS_KINDS = ("PodCliqueSet", "PodCliqueScalingGroup", "PodClique", "ClusterTopologyBinding")
@@ -49,7 +48,7 @@ def _status(status: Raw | None) -> Raw:
     """What counts of a status: no messages, no times of conditions, codes of errors."""
     found = {key: value for key, value in (status or {}).items() if key not in NOT_COMPARED and value != []}
     if "conditions" in found:
-        found["conditions"] = sorted(([each["type"], each["status"], each["reason"]] for each in found["conditions"]))
+        found["conditions"] = sorted([each["type"], each["status"], each["reason"]] for each in found["conditions"])
     if "lastErrors" in found:
         found["lastErrors"] = sorted(each["code"] for each in found["lastErrors"])
     for each in found.get("schedulerTopologyStatuses", ()):

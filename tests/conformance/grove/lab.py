@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from conformance.shared import suite_folder
 
+from conformance.shared import suite_folder
 from gangline.admission import podcliqueset, topologybinding
 from gangline.api.core import Pod
 from gangline.api.kinds import CRD, NAMESPACE, POD, Kind, known
@@ -36,6 +36,7 @@ SECOND_STEPS = (0.02, 0.08, 0.4, 0.5, 1, 1, 1, 1, 1, 1, 1, 1)
 """How the clock is moved while nothing happens, until a state counts as settled."""
 RUNNING_PARTS = {"garbage", "namespaces", "accounts", "tokens"}
 QUIET = 4
+MOST_ROUNDS = 400
 DEADLINE = 60.0
 
 COMPUTE_DOMAIN_CRD: Raw = {
@@ -84,32 +85,35 @@ class Lab:
 
     async def settle(self, play: Any = None) -> None:
         """Until nothing changes any more, however far the clock moves; `play` is the kubelet's turn."""
-        steps = 0
+        steps = rounds = 0
         while steps < len(SECOND_STEPS):
+            rounds += 1
+            if rounds > MOST_ROUNDS:
+                raise TimeoutError("still changing after a long time")
             before = self._revision()
-            await self._idle()
+            await self.idle()
             if play is not None:
                 await play()
-                await self._idle()
+                await self.idle()
             if self._revision() != before:
                 steps = 0
                 continue
             self.clock.advance(SECOND_STEPS[steps])
             steps += 1
-            await self._idle()
+            await self.idle()
             if self._revision() != before:
                 steps = 0
 
     async def pass_time(self, seconds: float) -> None:
         for _ in range(int(seconds * 2)):
             self.clock.advance(0.5)
-            await self._idle()
+            await self.idle()
 
     def _revision(self) -> int:
         return max((shelf.changes[-1].revision for shelf in self.server.store.shelves() if shelf.changes and "events" not in shelf.key[1]),
                    default=0)
 
-    async def _idle(self) -> None:
+    async def idle(self) -> None:
         quiet, deadline = 0, time.monotonic() + DEADLINE
         while quiet < QUIET:
             revisions = {".".join(filter(None, reversed(shelf.key))): shelf.changes[-1].revision
@@ -137,7 +141,7 @@ async def lab(folder: Path, config: str, namespace: str) -> AsyncIterator[Lab]:
     client = Client(server.transport(ADMIN), manager="recorder")
     wanted = settings(config)
     operator = Manager(component(wanted), Client(server.transport(ADMIN), manager="grove-operator"), clock)
-    world = Manager(control_plane(WorldSettings(off=frozenset(PARTS) - RUNNING_PARTS)),
+    world = Manager(control_plane(WorldSettings(off=frozenset(PARTS) - RUNNING_PARTS, root_ca="authority")),
                     Client(server.transport(ADMIN), manager="kube-controller-manager"), clock)
     for hook in (*podcliqueset.hooks(wanted, lambda: operator.cache, backend_check(wanted)),
                  *topologybinding.hooks(topologybinding.Schedulers(*schedulers(wanted)))):

@@ -6,8 +6,8 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 import msgspec
-from conformance.grove.lab import Lab, put
 
+from conformance.grove.lab import Lab, put
 from gangline.api import kinds
 from gangline.api.core import Pod
 from gangline.api.kinds import POD, Kind
@@ -33,6 +33,7 @@ async def edit(lab: Lab, namespace: str, operations: list[Raw]) -> None:
             await lab.pass_time(operation["seconds"])
         else:
             await _operation(lab, namespace, operation)
+            await lab.idle()
     await lab.settle(play)
 
 

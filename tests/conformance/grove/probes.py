@@ -7,9 +7,9 @@ import re
 from pathlib import Path
 
 import yaml
+
 from conformance.grove.lab import lab, put
 from conformance.grove.play import _operation
-
 from gangline.api.meta import Raw
 from gangline.errors import ApiError
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+
 from conformance.grove import compare
 from conformance.grove.lab import Lab, kind_of, lab, put
 from conformance.grove.play import edit
@@ -14,7 +15,6 @@ from conformance.grove.probes import probe
 from conformance.grove.snapshot import Snapshot, identity, take
 from conformance.results import Progress, Results
 from conformance.shared import suite_folder
-
 from gangline.api.kinds import TOPOLOGY, TOPOLOGY_BINDING, Kind
 from gangline.api.meta import Raw
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from conformance.grove.lab import Lab
-
 from gangline.api import kinds
 from gangline.api.kinds import Kind
 from gangline.api.meta import Raw
@@ -76,10 +75,13 @@ def _add(found: Snapshot, kind: Kind[Any], raw: Raw, pods: dict[str, str]) -> No
     clean = _hide(clean, name, found.hashes)
     found.objects[name] = clean
     found.counts[kind.kind] = found.counts.get(kind.kind, 0) + 1
-    found.uids[name] = raw["metadata"]["uid"]
+    found.uids[_label(kind, clean["metadata"]["name"])] = raw["metadata"]["uid"]
     if status:
-        label = f"PodGroup.{kind.group}/{clean['metadata']['name']}" if kind.kind == "PodGroup" else name
-        found.status[label] = _status(_hide(status, f"{name}#status", found.hashes), generation)
+        found.status[_label(kind, clean["metadata"]["name"])] = _status(_hide(status, f"{name}#status", found.hashes), generation)
+
+
+def _label(kind: Kind[Any], name: str) -> str:
+    return f"PodGroup.{kind.group}/{name}" if kind.kind == "PodGroup" else f"{kind.kind}/{name}"
 
 
 def _metadata(meta: Raw) -> Raw:

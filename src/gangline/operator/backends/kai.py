@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from gangline.runtime import Reader
 
 SCHEDULERS = (names.KAI_SCHEDULER, "grove-scheduler")
+TAKEN_OVER = (names.QUEUE, names.NODE_POOL)
 OWNS = ("minMember", "minSubGroup", "priorityClassName", "topologyConstraint", "subGroups", "stalenessGracePeriod")
 
 
@@ -53,7 +54,7 @@ class Kai:
     def gang_objects(self, gang: PodGangInfo, facts: Facts) -> Iterable[GangObject]:
         if gang.constrained and not _topology(gang):
             raise CannotTranslate(f"gang {gang.name} has a topology constraint but names no topology; set topologyName in the PodCliqueSet")
-        meta: Raw = {"name": group_name(gang), "namespace": gang.namespace, "labels": dict(gang.labels),
+        meta: Raw = {"name": group_name(gang), "namespace": gang.namespace, "labels": _labels(gang),
                      "annotations": dict(gang.annotations) | {names.SKIP_GROUPER: "true"}}
         yield GangObject(POD_GROUP, {"metadata": meta, "spec": _spec(gang)}, once={"spec": {"queue": _queue(gang)}}, owns=OWNS)
 
@@ -78,6 +79,14 @@ def group_name(gang: PodGangInfo) -> str:
     if kept:
         return kept[0]
     return gang.name if gang.facts.manner.group_named_like_gang else names.kai_pod_group(gang.name, gang.uid)
+
+
+def _labels(gang: PodGangInfo) -> dict[str, str]:
+    """The gang's labels; queue and node pool only at creation, because KAI and users may take them over."""
+    live = next((obj for kind, obj in gang.live if kind is POD_GROUP), None)
+    theirs = {key: live.labels[key] for key in TAKEN_OVER if key in live.labels} if live is not None else {}
+    ours = {key: value for key, value in gang.labels.items() if live is None or key not in TAKEN_OVER}
+    return ours | theirs
 
 
 def _spec(gang: PodGangInfo) -> Raw:
