@@ -5,16 +5,18 @@ Written letter by letter as upstream's encoder does it, because the text is comp
 
 from __future__ import annotations
 
+import calendar
+import math
 import re
 
 from gangline.api.meta import Raw
 from gangline.grouper import owners
 
-_LOOKS_LIKE_ANOTHER_TYPE = re.compile(
-    r"|[-+]?[0-9][0-9_]*|[-+]?0b[01_]+|[-+]?0o?[0-7_]+|[-+]?0x[0-9a-fA-F_]+"
-    r"|[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?|[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)"
-    r"|~|null|Null|NULL|true|True|TRUE|false|False|FALSE|y|Y|yes|Yes|YES|on|On|ON|n|N|no|No|NO|off|Off|OFF"
-    r"|[0-9]{4}-(0?[1-9]|1[0-2])-(0?[1-9]|[12][0-9]|3[01])")
+_WORD_OR_INTEGER = re.compile(
+    r"|[-+]?[0-9][0-9_]*|[-+]?0b[01_]+|[-+]?0o?[0-7_]+|[-+]?0x[0-9a-fA-F_]+|[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)"
+    r"|~|null|Null|NULL|true|True|TRUE|false|False|FALSE|y|Y|yes|Yes|YES|on|On|ON|n|N|no|No|NO|off|Off|OFF")
+_FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
+_DATE = re.compile(r"([0-9]{4})-([0-9]{1,2})-([0-9]{1,2})")
 
 
 def described(owner: Raw) -> str:
@@ -25,4 +27,17 @@ def described(owner: Raw) -> str:
 
 
 def _scalar(value: str) -> str:
-    return f'"{value}"' if _LOOKS_LIKE_ANOTHER_TYPE.fullmatch(value) else value
+    return f'"{value}"' if _looks_like_another_type(value) else value
+
+
+def _looks_like_another_type(value: str) -> bool:
+    if _WORD_OR_INTEGER.fullmatch(value):
+        return True
+    if _FLOAT.fullmatch(value):
+        return not math.isinf(float(value))
+    date = _DATE.fullmatch(value)
+    return date is not None and _is_day(*map(int, date.groups()))
+
+
+def _is_day(year: int, month: int, day: int) -> bool:
+    return 1 <= month <= 12 and 1 <= day <= calendar.monthrange(year or 4, month)[1]
