@@ -64,6 +64,11 @@ def verb_of(request: Request, parts: Parts) -> str:
     return verb
 
 
+def is_number(text: str) -> bool:
+    """Plain digits, as revisions are written."""
+    return text.isascii() and text.isdigit()
+
+
 def truth(text: str) -> bool:
     return text.lower() in ("true", "1", "t")
 

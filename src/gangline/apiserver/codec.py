@@ -6,14 +6,17 @@ Undecodable bodies are refused here, with the code and reason of a kube-apiserve
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from typing import Any
 
 import msgspec
 import yaml
 
+from gangline.apiserver import protobuf
 from gangline.apiserver.status import bad_request, unsupported_media_type
 
-BODY_TYPES = ("application/json", "application/yaml", "application/vnd.kubernetes.protobuf")
+PROTOBUF = "application/vnd.kubernetes.protobuf"
+BODY_TYPES = ("application/json", "application/yaml", PROTOBUF)
 encode = msgspec.json.encode
 _decode = msgspec.json.Decoder().decode
 _Loader: type[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -57,6 +60,9 @@ def decode_body(body: bytes, content_type: str, expected: str) -> Any:
         return decode_json(body, expected)
     if kind in ("application/yaml", "application/x-yaml"):
         return decode_yaml(body, expected)
+    if kind == PROTOBUF:
+        with suppress(protobuf.NotUnderstood):
+            return protobuf.decode(body)
     raise unsupported_media_type(BODY_TYPES)
 
 

@@ -17,7 +17,6 @@ class Metrics:
         self._seconds = Histogram("apiserver_request_duration_seconds", "How long requests took, watches aside.", ("verb",),
                                   buckets=_BUCKETS, registry=self._registry)
         self._known: dict[tuple[str, str, str, int], tuple[Counter, Histogram]] = {}
-        self.watches = Gauge("apiserver_watches", "Watches now open.", registry=self._registry)
         self._objects = Gauge("apiserver_storage_objects", "Objects stored.", ("resource",), registry=self._registry)
         self._revision = Gauge("apiserver_storage_revision", "The present revision.", registry=self._registry)
 

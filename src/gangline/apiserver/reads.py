@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from gangline.apiserver.call import Call
+from gangline.apiserver.call import Call, is_number
 from gangline.apiserver.core import Core
 from gangline.apiserver.resources import Resource
 from gangline.apiserver.selectors import LabelTest, Test, field_test, label_test
@@ -65,7 +65,7 @@ def read_revision(call: Call) -> int:
     text = call.request.argument("resourceVersion")
     if not text:
         return 0
-    if not text.isdigit():
+    if not is_number(text):
         raise bad_request(f'invalid resource version: resourceVersion: Invalid value: "{text}": strconv.ParseUint: parsing "{text}": '
                           "invalid syntax")
     return int(text)

@@ -169,7 +169,11 @@ class Server:
         self._allow(user, Action(verb or request.method.lower(), parts.group, parts.plural, parts.subresource, parts.namespace, parts.name))
         call = self._understand(request, user, verb, parts)
         started = time.perf_counter()
-        response = await self._dispatch(call)
+        try:
+            async with asyncio.timeout(self.settings.request_seconds):
+                response = await self._dispatch(call)
+        except TimeoutError:
+            raise failure(504, "Timeout", f"Timeout: request did not complete within {self.settings.request_seconds:g}s", {}) from None
         if call.resource.shelf == custom.SHELF and call.verb in ("create", "update", "patch") and not call.dry_run:
             self._settle_definition(call)
         if self._definitions.leaving:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import msgspec
 
-from gangline.apiserver.call import Call, truth
+from gangline.apiserver.call import Call, is_number, truth
 from gangline.apiserver.core import Core
 from gangline.apiserver.reads import Filter, body_of, check_list_options, read_filter
 from gangline.apiserver.resources import Resource
@@ -63,7 +63,7 @@ def plan(core: Core, call: Call, wanted: Filter) -> Plan:
 
 def _revision(call: Call) -> int:
     text = call.request.argument("resourceVersion")
-    if text and not text.isdigit():
+    if text and not is_number(text):
         raise internal(f'resourceVersion: Invalid value: "{text}": strconv.ParseUint: parsing "{text}": invalid syntax')
     return int(text or 0)
 

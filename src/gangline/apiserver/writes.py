@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from gangline.apiserver import meta, ownership
 from gangline.apiserver.admission import CREATE, UPDATE, Review
 from gangline.apiserver.bodies import check_options, read_object
-from gangline.apiserver.call import Call
+from gangline.apiserver.call import Call, is_number
 from gangline.apiserver.core import Core, unstored, whole
 from gangline.apiserver.meta import Obj
 from gangline.apiserver.rbac import Action
@@ -165,7 +165,7 @@ def check_name(call: Call, obj: Obj) -> None:
 def _check_revision_given(call: Call, obj: Obj) -> None:
     resource, rules = call.resource, rules_for(call.resource)
     text = obj["metadata"].get("resourceVersion") or ""
-    if text and not text.isdigit():
+    if text and not is_number(text):
         raise internal(f'strconv.ParseUint: parsing "{text}": invalid syntax')
     if not rules.unconditional_update and text in ("", "0"):
         problem = Problem("metadata.resourceVersion", "Invalid value: 0: must be specified for an update")
