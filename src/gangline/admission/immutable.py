@@ -55,7 +55,8 @@ def _cliques(new_template: Raw, old_template: Raw) -> Iterator[Problem]:
     for index, clique in enumerate(new):
         match = before.get(clique.get("name"))
         if match is None:
-            yield Problem(f"{path}.name", f"clique {clique.get('name')!r} is new; cliques cannot be added or renamed", "FieldValueForbidden")
+            yield Problem(f"{path}.name", f"clique {clique.get('name')!r} is new; cliques cannot be added or renamed",
+                          "FieldValueForbidden")
         else:
             yield from _clique(index, clique, match)
     ordered = old_template.get("cliqueStartupType") in ORDERED
@@ -84,7 +85,8 @@ def _groups(new_template: Raw, old_template: Raw) -> Iterator[Problem]:
     for index, group in enumerate(new):
         match = before.get(group.get("name"))
         if match is None:
-            yield Problem(f"{path}.name", f"scaling group {group.get('name')!r} is new; groups cannot be added or renamed", "FieldValueForbidden")
+            yield Problem(f"{path}.name", f"scaling group {group.get('name')!r} is new; groups cannot be added or renamed",
+                          "FieldValueForbidden")
             continue
         yield from _same(f"{path}.cliqueNames", group.get("cliqueNames") or [], match.get("cliqueNames") or [])
         yield from _same(f"{path}.minAvailable", group.get("minAvailable"), match.get("minAvailable"))

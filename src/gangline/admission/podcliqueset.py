@@ -93,9 +93,22 @@ def _fill_clique(spec: Raw) -> None:
 # --- checks ----------------------------------------------------------------------------------------------------------------
 
 
-def validated(review: Review, settings: OperatorSettings, read: Reader | None = None, check: Check = lambda pcs, reader: ()) -> Denied | None:
+def validated(review: Review, settings: OperatorSettings, read: Reader | None = None,
+              check: Check = lambda pcs, reader: ()) -> Denied | None:
     problems = list(problems_of(review.obj, review.old, settings, read, check))
-    return denied(problems, 403, "Forbidden")
+    return denied(problems, 403, "Forbidden") or denied(list(_shape(review.obj)), 422, "Invalid")
+
+
+def _shape(obj: Raw) -> Iterator[Problem]:
+    """What an API server's schema refuses too, for those that let it pass."""
+    replicas = (obj.get("spec") or {}).get("replicas", 0)
+    if replicas < 0:
+        yield Problem(".spec.replicas", "must not be negative", value=replicas)
+    for index, each in enumerate(_template(obj).get("resourceClaimTemplates") or ()):
+        devices = ((each.get("templateSpec") or {}).get("spec") or {}).get("devices") or {}
+        if devices.get("requests") is None:
+            yield Problem(f"spec.template.resourceClaimTemplates[{index}].templateSpec.spec.devices.requests", "must be a list",
+                          "FieldValueTypeInvalid")
 
 
 def problems_of(obj: Raw, old: Raw | None, settings: OperatorSettings, read: Reader | None, check: Check) -> Iterator[Problem]:
@@ -128,9 +141,6 @@ def _cliques(obj: Raw) -> list[Raw]:
 
 
 def _set(obj: Raw) -> Iterator[Problem]:
-    replicas = (obj.get("spec") or {}).get("replicas", 0)
-    if replicas < 0:
-        yield Problem("spec.replicas", "must not be negative", value=replicas)
     kind = _template(obj).get("cliqueStartupType")
     if kind not in (ANY_ORDER, IN_ORDER, EXPLICIT):
         yield Problem("spec.template.cliqueStartupType", f"must be {ANY_ORDER}, {IN_ORDER} or {EXPLICIT}",
@@ -231,8 +241,9 @@ def _clique_name(path: str, clique: str, set_name: str, grouped: set[str]) -> It
         yield Problem(f"{path}.name", wrong, value=clique)
     length = len(set_name) + len(clique)
     if clique not in grouped and length > LONGEST:
-        yield Problem(f"{path}.name", f"{set_name} and {clique} have {length} characters together, {LONGEST} are allowed", value=clique,
-                      hint="pod names are made of both; shorten one")
+        for where in (f"{path}.name", "metadata.name"):
+            yield Problem(where, f"{set_name} and {clique} have {length} characters together, {LONGEST} are allowed", value=clique,
+                          hint="pod names are made of both; shorten one")
 
 
 def _marks(path: str, given: Raw, values: bool) -> Iterator[Problem]:
@@ -346,7 +357,8 @@ def _reachable(start: str, after: Mapping[str, list[str]]) -> set[str]:
 
 def _schedulers(obj: Raw, settings: OperatorSettings) -> Iterator[Problem]:
     path = "spec.template.cliques.spec.podSpec.schedulerName"
-    named = [((clique.get("spec") or {}).get("podSpec") or {}).get("schedulerName") or settings.default_profile for clique in _cliques(obj)]
+    specs = [(clique.get("spec") or {}).get("podSpec") or {} for clique in _cliques(obj)]
+    named = [spec.get("schedulerName") or settings.default_profile for spec in specs]
     distinct = list(dict.fromkeys(named))
     if len(distinct) > 1:
         yield Problem(path, f"cliques of a set share one scheduler, not {', '.join(distinct)}", value=", ".join(distinct))
@@ -382,8 +394,9 @@ def _group(path: str, group: Raw, cliques: Mapping[Any, Raw], set_name: str) -> 
     for member in members:
         length = len(set_name) + len(name) + len(member)
         if member in cliques and length > LONGEST:
-            yield Problem(f"{path}.cliqueNames", f"{set_name}, {name} and {member} have {length} characters together, {LONGEST} are allowed",
-                          value=member, hint="pod names are made of all three; shorten one")
+            for where in (f"{path}.cliqueNames", f"{path}.name", "metadata.name"):
+                yield Problem(where, f"{set_name}, {name} and {member} have {length} characters together, {LONGEST} are allowed",
+                              value=member, hint="pod names are made of all three; shorten one")
     replicas, least = group.get("replicas", 1), group.get("minAvailable", 1)
     if replicas <= 0:
         yield Problem(f"{path}.replicas", "must be greater than 0", value=replicas)

@@ -113,8 +113,8 @@ def _nesting(obj: Raw, order: dict[str, int]) -> Iterator[Problem]:
         for outer in (every[path] for path in inner.above):
             for half, wide, narrow in (("", outer.required, inner.required), (".pack.preferred", outer.preferred, inner.preferred)):
                 if wide in order and narrow in order and order[wide] > order[narrow]:
-                    yield Problem(outer.path + half, f"{outer.kind} {outer.name} is packed into one {wide}, which is narrower than the {narrow} "
-                                  f"of {inner.kind} {inner.name}", value=wide)
+                    yield Problem(outer.path + half, f"{outer.kind} {outer.name} is packed into one {wide}, which is narrower than "
+                                  f"the {narrow} of {inner.kind} {inner.name}", value=wide)
 
 
 def updated(obj: Raw, old: Raw, settings: OperatorSettings, read: Reader | None) -> Iterator[Problem]:
@@ -151,4 +151,5 @@ def _changed(was: Place, now: Place) -> Iterator[Problem]:
 
 
 def warnings(obj: Raw) -> list[str]:
-    return [f"{place.path}.packDomain is deprecated; use pack.required" for place in places(obj) if (place.constraint or {}).get("packDomain")]
+    return [f"{place.path}.packDomain is deprecated; use pack.required" for place in places(obj)
+            if (place.constraint or {}).get("packDomain")]

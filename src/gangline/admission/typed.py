@@ -19,6 +19,8 @@ _LIMITS = {"int32": 2**31, "int64": 2**63, "int": 2**63}
 _GO_DURATION = re.compile(r"[-+]?(0|((\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h))+)")
 OWN_TABLE = "grove"
 """In this table a struct or number that is not marked may be absent without being zero."""
+POINTERS = ("Pack",)
+"""Types whose texts, too, are kept when they are empty."""
 
 
 class Reading:
@@ -113,6 +115,8 @@ def _left_out(shape: Struct, field: Field, value: Any) -> bool:
         return field.omit_zero and not value
     if field.type.form in ("list", "map"):
         return not value
+    if shape.name in POINTERS:
+        return False
     plain = field.type.name in ("str", "bool") or (field.type.name in _LIMITS and shape.table != OWN_TABLE)
     return plain and not field.pointer and not value
 

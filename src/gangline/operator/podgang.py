@@ -257,6 +257,7 @@ def controller(op: Operator) -> Controller:
         (Watch(POD_GANG, itself, asked_again), Watch(POD, gang_key, _pod_moved), Watch(POD_CLIQUE, gang_key, _size_changed),
          Watch(POD_CLIQUE_SET, _gangs_of_set, asked_again), Watch(TOPOLOGY_BINDING, _gangs_of_binding, asked_again),
          *(Watch(kind, owner(POD_GANG)) for kind in written)),
-        reads=tuple(dict.fromkeys(kind for backend in op.registry for kind in backend.reads)), indexes=INDEXES, workers=op.settings.workers.pod_gang, selectors=op.selectors)
+        reads=tuple(dict.fromkeys(kind for backend in op.registry for kind in backend.reads)),
+        indexes=INDEXES, workers=op.settings.workers.pod_gang, selectors=op.selectors)
 
 

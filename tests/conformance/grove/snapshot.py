@@ -18,8 +18,8 @@ NAMESPACED: tuple[Kind[Any], ...] = (
     kinds.RESOURCE_CLAIM, kinds.COMPUTE_DOMAIN)
 META = ("name", "namespace", "generateName", "labels", "annotations", "ownerReferences", "finalizers", "deletionTimestamp",
         "deletionGracePeriodSeconds")
-HASHES = {"currentGenerationHash", "currentPodCliqueSetGenerationHash", "currentPodTemplateHash", "podCliqueSetGenerationHash", "podTemplateHash",
-          "grove.io/pod-template-hash"}
+HASHES = {"currentGenerationHash", "currentPodCliqueSetGenerationHash", "currentPodTemplateHash", "podCliqueSetGenerationHash",
+          "podTemplateHash", "grove.io/pod-template-hash"}
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z")
 _UID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 

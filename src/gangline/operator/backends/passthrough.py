@@ -32,7 +32,7 @@ class Passthrough:
 
     def check(self, pcs: PodCliqueSet, facts: Facts) -> Iterable[Problem]:
         for path, _ in topology.constraints(pcs):
-            yield Problem(path, "cannot be passed on to this scheduler", "FieldValueForbidden",
+            yield Problem("spec", f"{path} cannot be passed on to this scheduler", "FieldValueForbidden",
                           hint="remove it, or use a scheduler that knows topology: kai")
 
     def gang_objects(self, gang: PodGangInfo, facts: Facts) -> Iterable[GangObject]:

@@ -36,12 +36,12 @@ class Volcano:
 
     def check(self, pcs: PodCliqueSet, facts: Facts) -> Iterable[Problem]:
         for path, _ in topology.constraints(pcs):
-            yield Problem(path, "cannot be expressed for volcano", "FieldValueForbidden",
+            yield Problem("spec", f"{path} cannot be expressed for volcano", "FieldValueForbidden",
                           hint="remove it, or use a backend that knows topology: kai")
         queues = _queues(pcs)
         malformed = [(path, queue, wrong) for path, queue in queues if (wrong := subdomain_problem(queue))]
         for path, queue, wrong in malformed:
-            yield Problem(path, f"{queue!r} is no queue name: {wrong}", value=queue)
+            yield Problem("spec", f"{path}: {queue!r} is no queue name: {wrong}", value=queue)
         distinct = list(dict.fromkeys(queue for _, queue in queues))
         if len(distinct) > 1:
             yield Problem("spec", f"names several queues ({', '.join(distinct)}); all cliques of a set go to one",
