@@ -55,9 +55,9 @@ class Scene:
     size: int = 0
 
 
-def node(name: str, gpus: int = 8, **labels: str) -> NodeRecord:
+def node(name: str, gpus: int = 8, labels: dict[str, str] | None = None) -> NodeRecord:
     allocatable = {"cpu": 20_000_000, "memory": 20_000_000_000, "pods": 110, "gpu": gpus}
-    return NodeRecord(name, allocatable, labels, gpu_memory_synced=True, gpu_count=gpus)
+    return NodeRecord(name, allocatable, labels or {}, gpu_memory_synced=True, gpu_count=gpus)
 
 
 def queue(name: str, parent: str = "", quota: float = 0, weight: float = 0, place: int = 0, **more: Any) -> QueueRecord:
@@ -114,7 +114,7 @@ def gangs() -> Scene:
 
 def full(nodes: int, quota_0: float, quota_1: float, **labels: Callable[[int], str]) -> list[Record]:
     """Every GPU held by a one-GPU job of queue-0."""
-    records: list[Record] = [node(f"node{i}", **{key: value(i) for key, value in labels.items()}) for i in range(nodes)]
+    records: list[Record] = [node(f"node{i}", labels={key: value(i) for key, value in labels.items()}) for i in range(nodes)]
     records += [queue("default", quota=-1, weight=-1), queue("queue-0", "default", quota_0), queue("queue-1", "default", quota_1, place=1)]
     for i in range(nodes * 8):
         records += gang(f"running-job-{i}", "queue-0", on=f"node{i % nodes}", age=60.0 * (nodes * 8 + 1 - i))

@@ -1,0 +1,134 @@
+"""Allocate: who gets room that is there, and when a gang waits as a whole."""
+
+from __future__ import annotations
+
+from gangline.scheduler.model.status import Status
+from gangline.scheduler.records import NodeTerm, Requirement, Taint, Toleration
+from scheduler.scene import NOW, Scene
+
+
+def test_a_gang_that_fits_is_bound_whole() -> None:
+    after = Scene().nodes(1, gpus=4).queue("a", quota=4).gang("a/big", 4).decide()
+    assert after.bound == {f"big-{i}": "n0" for i in range(4)}
+
+
+def test_a_gang_waits_whole_until_its_last_node_arrives() -> None:
+    scene = Scene().nodes(1, gpus=4).queue("a", quota=8).gang("a/big", 8)
+    assert not scene.decide().decisions.commits
+    assert len(scene.nodes(1, gpus=4).decide().bound) == 8
+
+
+def test_the_refusal_counts_the_pods_that_found_room_and_names_what_is_short() -> None:
+    after = Scene().nodes(1, gpus=4).queue("a", quota=8).gang("a/big", 8).decide()
+    assert after.why("big") == (
+        "PodSchedulingErrors: Resources were found for 4 pods while 8 are required for gang scheduling. Additional pods cannot be "
+        "scheduled due to: no nodes with enough resources were found: 1 node(s) didn't have enough resources: GPUs..")
+
+
+def test_a_gang_whose_minimum_needs_room_that_is_leaving_waits_as_a_whole() -> None:
+    scene = Scene().nodes(1, gpus=4).queue("a", quota=8).gang("a/old", 2, on="n0", status=Status.RELEASING)
+    after = scene.gang("a/big", 4).decide()
+    assert not after.bound and after.waiting == {f"big-{i}": "n0" for i in range(4)}
+
+
+def test_a_pod_that_will_not_go_away_blocks_its_room() -> None:
+    scene = Scene().nodes(1, gpus=4).queue("a", quota=8).gang("a/old", 2, on="n0", status=Status.STUCK_RELEASING)
+    assert not scene.gang("a/big", 4).decide().decisions.commits
+
+
+def test_an_elastic_gang_gets_its_minimum_first_and_grows_in_turn_with_others() -> None:
+    scene = Scene().nodes(1, gpus=5).queue("a", quota=8).gang("a/first", 4, needs=1).gang("a/second", 4, needs=1)
+    bound = scene.decide().bound
+    assert sum(task.startswith("first") for task in bound) == 3 and sum(task.startswith("second") for task in bound) == 2
+
+
+def test_higher_priority_goes_first_then_the_older_gang() -> None:
+    scene = Scene().nodes(1, gpus=1).queue("a", quota=1).gang("a/old", 1).gang("a/young", 1)
+    assert scene.decide().bound == {"old-0": "n0"}
+    assert scene.gang("a/urgent", 1, priority=75).decide().bound == {"urgent-0": "n0"}
+
+
+def test_the_queue_with_less_of_its_share_goes_first() -> None:
+    scene = Scene().nodes(1, gpus=4).queue("a", quota=2).queue("b", quota=2).gang("a/runs", 2, on="n0")
+    assert set(scene.gang("a/more", 1).gang("b/one", 1).gang("b/two", 1).decide().bound) == {"one-0", "two-0"}
+
+
+def test_a_queue_limit_holds_and_the_refusal_names_the_numbers() -> None:
+    after = Scene().nodes(1, gpus=8).queue("a", limit=4).gang("a/big", 6).decide()
+    assert not after.bound
+    assert after.why("big") == ("OverLimit: a quota has reached the allowable limit of GPUs. Limit is 4 GPUs, currently 0 GPUs "
+                                "allocated and workload requested 6 GPUs.")
+
+
+def test_work_that_cannot_be_preempted_stays_within_quota() -> None:
+    after = Scene().nodes(1, gpus=8).queue("a", quota=2).gang("a/firm", 4, priority=125).decide()
+    assert not after.bound and after.why("firm").startswith("NonPreemptibleOverQuota: Non-preemptible workload is over quota.")
+
+
+def test_tasks_are_packed_onto_the_fullest_node_and_ties_go_by_name() -> None:
+    scene = Scene().nodes(3, gpus=8).queue("a", quota=24).gang("a/runs", 4, on="n1")
+    assert scene.gang("a/next", 2).decide().bound == {"next-0": "n1", "next-1": "n1"}
+    assert Scene().nodes(3).queue("a", quota=9).gang("a/one", 1).decide().bound == {"one-0": "n0"}
+
+
+def test_tasks_can_be_spread_instead() -> None:
+    from dataclasses import replace
+    scene = Scene().nodes(2, gpus=8).queue("a", quota=24).gang("a/runs", 4, on="n0").gang("a/next", 2)
+    plugins = tuple(replace(each, arguments={"gpu": "spread", "cpu": "spread"}) if each.name == "nodeplacement" else each
+                    for each in scene.settings.plugins)
+    assert scene.with_settings(plugins=plugins).decide().bound == {"next-0": "n1", "next-1": "n1"}
+
+
+def test_a_task_without_gpus_prefers_a_node_that_has_none() -> None:
+    scene = Scene().node("gpu", gpus=8).node("plain", gpus=0).queue("a").gang("a/small", 1, gpus=0)
+    assert scene.decide().bound == {"small-0": "plain"}
+
+
+def test_a_nominated_node_beats_everything_else() -> None:
+    scene = Scene().nodes(2, gpus=8).queue("a", quota=9).gang("a/runs", 4, on="n0").gang("a/next", 1, task={"nominated_node": "n1"})
+    assert scene.decide().bound == {"next-0": "n1"}
+
+
+def test_selectors_affinity_and_taints_keep_a_task_away() -> None:
+    scene = Scene().node("red", labels={"colour": "red"}).node("blue", labels={"colour": "blue"}, taints=(Taint("mine", "NoSchedule"),))
+    scene.queue("a", quota=8)
+    wants_blue = {"node_selector": {"colour": "blue"}}
+    assert not scene.gang("a/blue", 1, task=wants_blue).decide().bound
+    tolerant = {"node_affinity": (NodeTerm((Requirement("colour", "NotIn", ("red",)),)),), "tolerations": (Toleration("mine", "Exists"),)}
+    assert scene.gang("a/tolerant", 1, task=tolerant).decide().bound == {"tolerant-0": "blue"}
+
+
+def test_a_node_that_is_not_ready_takes_nobody_and_says_why() -> None:
+    after = Scene().nodes(1, ready=False, ready_reason="node is unschedulable").queue("a", quota=8).gang("a/one", 1).decide()
+    assert not after.bound and "1 node is unschedulable" in after.why("one")
+
+
+def test_a_gang_with_too_few_living_pods_is_not_tried() -> None:
+    scene = Scene().nodes(1).queue("a", quota=8).gang("a/half", 2, needs=4)
+    assert not scene.decide().decisions.commits
+
+
+def test_gangs_of_a_missing_broken_or_inner_queue_are_told_so_and_others_go_on() -> None:
+    scene = Scene().nodes(1).queue("a", quota=8).queue("b", parent="gone").queue("top").queue("leaf", parent="top")
+    after = scene.gang("nowhere/x", 1).gang("b/y", 1).gang("top/z", 1).gang("a/fine", 1).decide()
+    assert after.bound == {"fine-0": "n0"}
+    assert after.why("x").startswith("QueueDoesNotExist: Queue 'nowhere' does not exist")
+    assert "has no unbroken line of parent queues" in after.why("y") and "has queues below it" in after.why("z")
+
+
+def test_queues_whose_parents_run_in_a_circle_stop_nobody_else() -> None:
+    scene = Scene().nodes(1).queue("a", quota=8).queue("x", parent="y").queue("y", parent="x")
+    after = scene.gang("x/lost", 1).gang("a/fine", 1).decide()
+    assert after.bound == {"fine-0": "n0"} and "circle" in after.why("lost")
+
+
+def test_the_first_full_start_is_stamped_on_the_gang() -> None:
+    updates = Scene().nodes(1).queue("a", quota=8).gang("a/one", 1).decide().decisions.updates
+    assert [(each.gang, each.last_start) for each in updates] == [("one", NOW)]
+
+
+def test_with_a_queue_depth_only_so_many_gangs_per_queue_are_looked_at() -> None:
+    scene = Scene().nodes(1).queue("a", quota=8).with_settings(queue_depth={"allocate": 1}, actions=("allocate",))
+    for name in "abc":
+        scene.gang(f"a/{name}", 1)
+    assert set(scene.decide().bound) == {"a-0"}

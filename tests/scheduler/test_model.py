@@ -1,0 +1,137 @@
+"""The cluster by events, the statement and its undoing, settings, and the order of queues."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+
+from gangline.errors import ConfigError
+from gangline.scheduler.cycle import decide
+from gangline.scheduler.model.cluster import Cluster
+from gangline.scheduler.model.status import Status
+from gangline.scheduler.order import Heap
+from gangline.scheduler.records import GangRecord, NodeRecord, QueueRecord, TaskRecord
+from gangline.scheduler.session import Session
+from gangline.scheduler.settings import Settings, read_config, seconds
+from scheduler.scene import NOW, Scene
+
+
+def small() -> Scene:
+    return Scene().nodes(2, gpus=4).queue("a", quota=4).queue("b", quota=4).gang("a/run", 4, on=("n0", "n1")).gang("b/wait", 4)
+
+
+KEYS = {NodeRecord: "name", QueueRecord: "name", GangRecord: "uid", TaskRecord: "uid"}
+
+
+def test_records_may_come_in_any_order() -> None:
+    records: list[Any] = small().records
+    want = Cluster.build(records).state()
+    for turn in range(5):
+        cluster = Cluster()
+        for record in random.Random(turn).sample(records, len(records)):
+            cluster.apply(record)
+        assert cluster.state() == want
+
+
+def test_taking_things_away_again_leaves_nothing_behind() -> None:
+    records: list[Any] = small().records
+    cluster = Cluster.build(records)
+    for record in random.Random(1).sample(records, len(records)):
+        cluster.remove(type(record), getattr(record, KEYS[type(record)]))
+    assert cluster.state() == Cluster().state()
+
+
+def test_a_changed_record_replaces_the_old_one() -> None:
+    from dataclasses import replace
+    cluster = Cluster.build(small().records)
+    task = next(record for record in small().records if isinstance(record, TaskRecord) and record.uid == "run-0")
+    cluster.apply(replace(task, status=Status.RELEASING))
+    node = cluster.nodes["n0"]
+    assert (node.idle[2], node.releasing[2], cluster.queues["a"].held.gpu) == (2, 1, 300)
+
+
+def test_a_pod_on_an_unknown_node_waits_for_it() -> None:
+    scene = Scene().queue("a", quota=4).gang("a/run", 1, on="late")
+    cluster = scene.cluster()
+    decide(cluster, scene.settings, NOW)
+    cluster.apply(Scene().node("late", gpus=2).records[0])
+    assert cluster.nodes["late"].idle[2] == 1
+
+
+def test_deciding_leaves_the_cluster_exactly_as_it_was() -> None:
+    cluster = small().cluster()
+    before = cluster.state()
+    first = decide(cluster, Settings(), NOW)
+    assert cluster.state() == before and first.commits
+    assert decide(cluster, Settings(), NOW) == first
+
+
+def test_leaving_a_statement_without_commit_undoes_it() -> None:
+    cluster = small().cluster()
+    session = Session(cluster, Settings(), NOW)
+    before = cluster.state()
+    with session.statement() as statement:
+        statement.evict(cluster.tasks["run-0"])
+        statement.pipeline(cluster.tasks["wait-0"], cluster.nodes["n0"])
+        statement.allocate(cluster.tasks["wait-1"], cluster.nodes["n1"])
+        assert cluster.tasks["wait-0"].status == Status.PIPELINED and cluster.nodes["n0"].releasing[2] == 0
+    assert cluster.state() == before and not session.commits
+
+
+def test_a_task_put_back_where_it_was_evicted_from_was_never_evicted() -> None:
+    cluster = small().cluster()
+    session = Session(cluster, Settings(), NOW)
+    with session.statement() as statement:
+        statement.evict(cluster.tasks["run-0"])
+        statement.pipeline(cluster.tasks["run-0"], cluster.nodes["n0"])
+        statement.commit()
+    assert cluster.tasks["run-0"].status == Status.RUNNING and not session.commits
+
+
+def test_a_checkpoint_undoes_only_what_came_after() -> None:
+    cluster = small().cluster()
+    session = Session(cluster, Settings(), NOW)
+    with session.statement() as statement:
+        statement.evict(cluster.tasks["run-0"])
+        mark = statement.checkpoint()
+        statement.evict(cluster.tasks["run-1"])
+        statement.rollback(mark)
+        assert [cluster.tasks[uid].status for uid in ("run-0", "run-1")] == [Status.RELEASING, Status.RUNNING]
+
+
+def test_the_heap_gives_the_smallest_and_cuts_the_last_slot_when_it_is_too_long() -> None:
+    heap: Heap[int] = Heap(lambda left, right: left < right)
+    for number in (5, 3, 8, 1, 4):
+        heap.push(number)
+    assert [heap.pop() for _ in range(5)] == [1, 3, 4, 5, 8]
+    short: Heap[int] = Heap(lambda left, right: left < right, limit=2)
+    for number in (5, 3, 1):
+        short.push(number)
+    assert sorted(short.items) == [1, 5]
+
+
+def test_upstreams_configuration_is_read_unchanged() -> None:
+    config = {"actions": "allocate, reclaim", "queueDepthPerAction": {"reclaim": 3}, "tiers": [
+        {"plugins": [{"name": "proportion", "arguments": {"kValue": 0.5}}, {"name": "priority"}]}]}
+    settings = read_config(config)
+    assert settings.actions == ("allocate", "reclaim") and settings.queue_depth == {"reclaim": 3}
+    assert [each.name for each in settings.plugins] == ["proportion", "priority"] and settings.arguments("proportion") == {"kValue": "0.5"}
+
+
+def test_unknown_actions_and_plugins_are_refused_by_name() -> None:
+    with pytest.raises(ConfigError, match="there is no action 'sleep'; known are allocate, consolidation"):
+        read_config({"actions": "sleep"})
+    with pytest.raises(ConfigError, match="there is no plugin 'magic'"):
+        Session(Cluster(), read_config({"tiers": [{"plugins": [{"name": "magic"}]}]}), NOW)
+
+
+@pytest.mark.parametrize(("text", "wanted"), [("90s", 90), ("1h30m", 5400), ("2d", 172800), ("-1s", -1), ("0", 0), ("1.5m", 90)])
+def test_durations(text: str, wanted: float) -> None:
+    assert seconds(text) == wanted
+
+
+def test_a_duration_that_cannot_be_read_says_how_to_write_one() -> None:
+    with pytest.raises(ConfigError, match="'soon' is not a duration; write a number with a unit"):
+        seconds("soon")
