@@ -16,7 +16,10 @@ SHELLS = {
     "operator", "grouper", "admission/webhook.py", "scheduler/service.py", "installer", "config.py", "errors.py",
 }
 """Files and folders that may do input and output (in mixed folders, the pure parts below are named in PURE)."""
-PURE = {"operator/desired", "operator/backends", "grouper/groupers", "grouper/owners.py", "apiserver/cel", "apiserver/schema",
+PURE = {"operator/desired", "operator/backends", "grouper/groupers", "grouper/owners.py", "grouper/plan.py", "grouper/look.py",
+        "grouper/write.py", "grouper/defaults.py", "grouper/fields.py", "grouper/grouping.py", "grouper/topowner.py", "grouper/jq.py",
+        "grouper/jq_functions.py", "grouper/rights.py", "admission/pods.py", "admission/podgroups.py", "admission/queues.py",
+        "admission/topologies.py", "admission/registration.py", "apiserver/cel", "apiserver/schema",
         "apiserver/apply", "apiserver/builtin", "apiserver/patch.py", "apiserver/strategic.py", "scheduler/model",
         "scheduler/actions", "scheduler/plugins", "scheduler/fairness", "scheduler/cycle.py", "scheduler/session.py",
         "scheduler/statement.py", "scheduler/explain.py", "scheduler/snapshot.py", "rules", "api"}

@@ -90,6 +90,8 @@ class Manner:
     """Every event of a pod makes the grouper look again, instead of only those that may change its group."""
     last_applied_copied: bool = field(default=False, metadata={"compat": KAI})
     """A group copies what kubectl last applied to its workload, instead of leaving that out."""
+    foreign_groups_ignored: bool = field(default=False, metadata={"compat": KAI})
+    """A pod that somebody put into a group that no grouper made is taken out of it, unless it asks to be left alone."""
 
 
 def manner(compat: Iterable[str] = ()) -> Manner:

@@ -6,7 +6,7 @@ import pytest
 
 from gangline.grouper.grouping import Placement, Ungroupable
 from gangline.grouper.settings import GrouperSettings, from_flags
-from grouper.surroundings import COMPAT, FORBIDDEN, MISSING, asked, grouped, obj, pod
+from grouper.surroundings import COMPAT, FORBIDDEN, MISSING, asked, grouped, obj, pod, pod_group
 
 JOB = "batch/v1 Job"
 
@@ -31,6 +31,16 @@ def test_a_pod_that_asks_to_be_left_alone_is_left_alone() -> None:
 
 def test_a_lone_pod_that_somebody_put_into_a_group_stays_there() -> None:
     assert asked(pod(annotations={"pod-group-name": "mine"})) is None
+
+
+def test_an_owned_pod_stays_in_a_group_that_no_grouper_made_unless_upstream_is_imitated() -> None:
+    job = obj(JOB, "j")
+    member = pod(owner=job, annotations={"pod-group-name": "theirs"})
+    assert asked(member, job, pod_group("theirs")) is None
+    assert grouped(member, job, pod_group("theirs"), settings=COMPAT).name == "pg-j-j-uid"
+    ours = pod_group("theirs", annotations={"kai.scheduler/top-owner-metadata": "…"})
+    assert grouped(member, job, ours).name == "pg-j-j-uid"
+    assert grouped(member, job).name == "pg-j-j-uid"
 
 
 def test_a_lone_pod_whose_own_group_is_gone_is_grouped_again() -> None:

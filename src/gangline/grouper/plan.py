@@ -31,12 +31,16 @@ def ours(pod: Pod, read: Look) -> bool:
 
 
 def _placed_by_hand(pod: Pod, read: Look) -> bool:
-    """A pod without owners that is in a group. If the group was its own and is gone, it may be made anew."""
+    """In a group that is not ours to fill: a pod without owners in any but its own, other pods in one that no grouper made."""
     group = pod.annotations.get(names.POD_GROUP_NAME)
-    if pod.metadata.owner_references or group is None:
+    if group is None:
         return False
-    lost = group == names.kai_pod_group(pod.name, pod.uid) and read.pod_group(pod.namespace, group) is None
-    return not lost or read.settings.manner.regroups_on_pod_events_only
+    live = read.pod_group(pod.namespace, group)
+    if not pod.metadata.owner_references:
+        lost = group == names.kai_pod_group(pod.name, pod.uid) and live is None
+        return not lost or read.settings.manner.regroups_on_pod_events_only
+    foreign = live is not None and names.TOP_OWNER not in live.annotations
+    return foreign and not read.settings.manner.foreign_groups_ignored
 
 
 def matters(before: Pod | None, after: Pod | None) -> bool:
