@@ -152,14 +152,17 @@ class NodeRules(KindRules):
 
 def _taints(items: list[Obj]) -> Problems:
     seen: set[tuple[Any, Any]] = set()
-    for where, taint in each(items, "spec.taints"):
+    for where, taint in each(items, "metadata.taints"):
         yield from label_key(taint.get("key") or "", f"{where}.key")
         if why := label_value_problems(taint.get("value") or ""):
             yield say.invalid(f"{where}.value", taint.get("value"), ";".join(why))
         yield from one_of(taint.get("effect"), EFFECTS, f"{where}.effect", required=True)
         key = (taint.get("key"), taint.get("effect"))
         if key in seen:
-            yield say.duplicate(where, taint)
+            shown = {"Key": taint.get("key") or "", "Value": taint.get("value") or "", "Effect": taint.get("effect") or "",
+                     "TimeAdded": taint.get("timeAdded")}
+            text = json.dumps(shown, separators=(",", ":"))
+            yield Problem(where, f"Duplicate value: {text}: taints must be unique by key and effect pair", "FieldValueDuplicate", taint)
         seen.add(key)
 
 
@@ -167,8 +170,9 @@ def _capacity(status: Obj) -> Problems:
     for part in ("capacity", "allocatable"):
         for name, amount in sorted((status.get(part) or {}).items()):
             if resources.nanos(amount) < 0:
-                yield say.invalid(f"status.{part}[{name}]", amount, NOT_NEGATIVE)
-            yield from (say.invalid(f"status.{part}[{name}]", name, why) for why in resource_name_problems(name))
+                yield say.invalid(f"status.{part}.{name}", amount, NOT_NEGATIVE)
+            elif resources.nanos(amount) % 10**9 and (name == "pods" or "/" in name):
+                yield say.invalid(f"status.{part}.{name}", amount, "must be an integer")
 
 
 class LimitRangeRules(KindRules):

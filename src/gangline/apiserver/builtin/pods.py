@@ -231,6 +231,8 @@ def _status_update(new: Obj, old: Obj) -> Problems:
     if after.get("nominatedNodeName"):
         from gangline.apiserver.builtin.checks import subdomain
         yield from subdomain(after["nominatedNodeName"], "status.nominatedNodeName")
+        if (new.get("spec") or {}).get("nodeName") and after["nominatedNodeName"] != before.get("nominatedNodeName"):
+            yield say.forbidden("status.nominatedNodeName", "may not be set on pods that are already bound to a node")
     if restart == "Always":
         return
     for name in ("containerStatuses", "initContainerStatuses"):

@@ -92,6 +92,11 @@ class WorkloadRules(KindRules):
 class DeploymentRules(WorkloadRules):
     noun = "deployment"
 
+    def keep_other_half(self, new: Obj, old: Obj, subresource: str) -> None:
+        super().keep_other_half(new, old, subresource)
+        if subresource == "status":
+            new["metadata"]["labels"] = old["metadata"].get("labels") or {}
+
     def own_defaults(self, obj: Obj, spec: Obj) -> None:
         spec.setdefault("replicas", 1)
         strategy = spec.setdefault("strategy", {})
