@@ -163,7 +163,7 @@ def _fixed(spec: Obj, old: Obj, gated: bool) -> Obj:
     changing = {"activeDeadlineSeconds", "tolerations", "schedulingGates"} | ({"nodeSelector"} if gated else set())
     out = {name: value for name, value in spec.items() if name not in changing}
     for name in ("containers", "initContainers"):
-        if name in out:
+        if out.get(name):
             out[name] = [{key: value for key, value in item.items() if key != "image"} for item in out[name]]
     if old.get("terminationGracePeriodSeconds", 0) < 0 and out.get("terminationGracePeriodSeconds") == 1:
         out["terminationGracePeriodSeconds"] = old["terminationGracePeriodSeconds"]

@@ -59,9 +59,12 @@ class Program:
 
 
 def compile(text: str, env: Env) -> Program:
-    tree = parse(text)
-    kind = check(tree, env.variables, text)
-    return Program(text, tree, kind, list(env.variables))
+    try:
+        tree = parse(text)
+        kind = check(tree, env.variables, text)
+        return Program(text, tree, kind, list(env.variables))
+    except (RecursionError, MemoryError):
+        raise CelSyntaxError("expression recursion limit exceeded", 0, text) from None
 
 
 def walk(tree: Expr) -> list[Expr]:

@@ -11,7 +11,7 @@ from typing import Any
 
 from gangline.errors import GanglineError
 
-DEPTH = 80
+DEPTH = 40
 """Nesting beyond this is refused, so that no text can exhaust the stack."""
 
 
@@ -126,7 +126,7 @@ class _Parser:
 
     def take(self) -> tuple[str, str, int]:
         token = self.tokens[self.index]
-        self.index += 1
+        self.index = min(self.index + 1, len(self.tokens) - 1)
         return token
 
     def accept(self, *marks: str) -> str:
@@ -269,7 +269,7 @@ class _Parser:
             return self.list_literal(at)
         if word == "{":
             return self.map_literal(at)
-        if word == ".":
+        if word == "." and self.tokens[self.index][0] == "name":
             return self.named(self.take()[1], at)
         raise self.error(f"Syntax error: mismatched input '{word or '<EOF>'}' expecting {_OPERANDS}", at)
 

@@ -84,7 +84,7 @@ def _absent(node: Node) -> Callable[[dict[str, Any], str], None] | None:
     return lambda out, name: out.__setitem__(name, zero)
 
 
-_ZERO: dict[str, Any] = {"str": "", "int32": 0, "int64": 0, "float": 0, "bool": False, "quantity": "0", "intstr": 0}
+_ZERO: dict[str, Any] = {"str": "", "int32": 0, "int64": 0, "float": 0, "bool": False, "quantity": "0", "intstr": 0, "bytes": ""}
 
 
 def _is_zero(node: Node) -> Callable[[Any], bool] | None:
