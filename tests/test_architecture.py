@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+import compat_table
+
 REPOSITORY = Path(__file__).parents[1]
 SOURCE = REPOSITORY / "src" / "gangline"
 
@@ -74,3 +76,7 @@ def test_every_module_says_what_lives_there() -> None:
     silent = [str(file.relative_to(SOURCE)) for file in sorted(SOURCE.rglob("*.py"))
               if file.read_text().strip() and not ast.get_docstring(ast.parse(file.read_text()))]
     assert silent == []
+
+
+def test_the_page_of_differences_says_what_the_settings_say() -> None:
+    assert compat_table.PAGE.read_text() == compat_table.written(), "run `make docs`"
