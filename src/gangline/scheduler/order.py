@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import heapq
 from bisect import bisect_left, insort
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from .hooks import QueueSide
@@ -39,8 +39,8 @@ def _from_member(member: Member, simulation: bool, member_key: MemberKey, task_k
     if isinstance(member, PodSet):
         ready = [task for task in member.tasks.values() if task.allocatable(simulation)]
         number = 1 if member.satisfied else member.min_available - member.active_allocated
-        return sorted(ready, key=task_key)[:number]
-    ordered = sorted(member.members, key=member_key)
+        return sorted(ready, key=task_key)[:number] if len(ready) > 1 else ready[:number]
+    ordered = in_order(member, member_key)
     if member.satisfied:
         for each in ordered:
             found = _from_member(each, simulation, member_key, task_key)
@@ -49,6 +49,12 @@ def _from_member(member: Member, simulation: bool, member_key: MemberKey, task_k
         return []
     return [task for each in ordered[:member.minimum] if not each.satisfied
             for task in _from_member(each, simulation, member_key, task_key)]
+
+
+def in_order(group: Group, member_key: MemberKey) -> list[Member]:
+    """Direct members, groups before pod sets, then by key."""
+    members = group.members
+    return sorted(members, key=member_key) if len(members) > 1 else members
 
 
 def tasks_to_evict(gang: Gang, member_key: MemberKey, task_key: TaskKey) -> tuple[list[Task], bool]:
@@ -334,6 +340,21 @@ class GangQueue:
             leaf.popped.append(gang)
         self._after_pop(leaf)
         return gang
+
+    def pop_one_of(self, wanted: Container[str]) -> Gang | None:
+        """The next gang that is wanted; those before it are dropped and change nothing but the order. None when none is left.
+
+        As long as the next gang of a leaf asks for the same as the dropped one, every comparison would end as before and is left out."""
+        while self._top.items:
+            leaf = self._best_leaf()
+            gang = leaf.pop()
+            following = leaf.top()
+            if gang.uid in wanted:
+                self._after_pop(leaf)
+                return gang
+            if following is None or self._session.asked(following) != self._session.asked(gang):
+                self._after_pop(leaf)
+        return None
 
     def _best_leaf(self) -> _Leaf:
         heap = self._top

@@ -18,6 +18,7 @@ from .model.gpu import WHOLE_GPU, device_memory
 from .model.node import Node, NodeList
 from .model.resources import GPU
 from .model.task import Task
+from .order import in_order
 from .rank import ordered_nodes, ranking, shortage
 from .records import DEFAULT_POD_SET
 from .refusals import NO_NODE, NO_POD, PODS, GangRefusals, task_text
@@ -76,11 +77,14 @@ class Placement:
     def _place_on(self, member: Group | PodSet, tasks: list[Task], nodes: Sequence[Node]) -> bool:
         if isinstance(member, PodSet):
             return self._place_tasks(tasks, nodes)
-        for each in sorted(member.members, key=self.session.member_key):
-            names = {leaf.name for leaf in each.pod_sets()}
-            if not self._place(each, [task for task in tasks if task.pod_set and task.pod_set.name in names], nodes):
-                return False
-        return True
+        ordered = in_order(member, self.session.member_key)
+        return all(self._place(each, self._share_of(each, member, tasks), nodes) for each in ordered)
+
+    def _share_of(self, member: Group | PodSet, parent: Group, tasks: list[Task]) -> list[Task]:
+        if len(parent.groups) + len(parent.leaves) == 1:
+            return tasks
+        names = {leaf.name for leaf in member.pod_sets()}
+        return [task for task in tasks if task.pod_set is not None and task.pod_set.name in names]
 
     def _place_tasks(self, tasks: list[Task], nodes: Sequence[Node]) -> bool:
         for number, task in enumerate(tasks):

@@ -151,32 +151,55 @@ class Domains:
 
 
 class Bound:
-    """Whether a choice of victims can free enough GPUs at all for pending tasks that all ask for the same number of whole
-    ones."""
+    """Whether a choice of victims can free enough GPUs at all for pending tasks that all ask for the same number of whole ones: in the cluster,
+    or, when the whole gang is bound to a topology level, in some domain of it."""
 
-    def __init__(self, session: Session, pending: Sequence[Task], recorded: Iterable[Task]) -> None:
+    def __init__(self, session: Session, preemptor: Gang, pending: Sequence[Task], recorded: Iterable[Task]) -> None:
         session.free.refresh()
         sizes = {task.quota_gpus for task in pending}
         self._size = sizes.pop() if len(sizes) == 1 and not any(task.shared for task in pending) else 0.0
         self._number = len(pending)
-        self._base = session.free.by_node
+        self._free = session.free.by_node
+        self._nodes = session.cluster.nodes
+        rule = preemptor.root.topology
+        self._level = rule.required if rule is not None else ""
         self._recorded: dict[str, float] = {}
-        self._slots = 0
+        self._slots: dict[str, int] = {}
         if self._size > 0:
-            self._slots = session.free.slots(self._size) + self._gained(_sums(recorded))
+            self._slots = self._by_domain(session)
+            known = _sums(recorded)
+            for domain, gained in self._gained(known).items():
+                self._slots[domain] = self._slots.get(domain, 0) + gained
+            self._recorded = known
 
-    def _gained(self, freed: dict[str, float]) -> int:
-        gained = 0
+    def _by_domain(self, session: Session) -> dict[str, int]:
+        if not self._level:
+            return {"": session.free.slots(self._size)}
+        found: dict[str, int] = {}
+        for name, free in self._free.items():
+            domain = self._domain(name)
+            found[domain] = found.get(domain, 0) + slots(free, self._size)
+        return found
+
+    def _domain(self, node: str) -> str:
+        return self._nodes[node].labels.get(self._level, "") if self._level else ""
+
+    def _gained(self, freed: dict[str, float]) -> dict[str, int]:
+        gained: dict[str, int] = {}
         for name, gpus in freed.items():
-            free = self._base.get(name, 0) + self._recorded.get(name, 0)
-            gained += slots(free + gpus, self._size) - slots(free, self._size)
+            free = self._free.get(name, 0) + self._recorded.get(name, 0)
+            more = slots(free + gpus, self._size) - slots(free, self._size)
+            if more:
+                domain = self._domain(name)
+                gained[domain] = gained.get(domain, 0) + more
         return gained
 
-    def remember(self, recorded: Iterable[Task]) -> None:
-        self._recorded = _sums(recorded)
-
     def allows(self, potential: Iterable[Task]) -> bool:
-        return self._size <= 0 or self._slots + self._gained(_sums(potential)) >= self._number
+        if self._size <= 0:
+            return True
+        gained = self._gained(_sums(potential))
+        domains = {**self._slots, **gained} if gained else self._slots
+        return any(self._slots.get(domain, 0) + gained.get(domain, 0) >= self._number for domain in domains)
 
 
 def _sums(tasks: Iterable[Task]) -> dict[str, float]:

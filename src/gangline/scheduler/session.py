@@ -46,6 +46,7 @@ class Session:
         self.settings = settings
         self.now = now
         self.journal = cluster.journal
+        cluster.trim()
         self._start = self.journal.mark()
         self.action = ""
         self.commits: list[Commit] = []
@@ -169,6 +170,8 @@ class Session:
     def asked(self, gang: Gang, simulation: bool = True) -> Vector:
         """What the tasks to place next ask for; GPU memory as devices of the smallest GPU in the cluster."""
         tasks = self.wanted(gang, simulation)
+        if len(tasks) == 1 and not tasks[0].gpu.memory:
+            return tasks[0].request
         total = summed(task.request for task in tasks)
         memory = sum(task.gpu.count * task.gpu.memory for task in tasks)
         if memory and self.min_gpu_memory:

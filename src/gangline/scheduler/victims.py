@@ -14,6 +14,7 @@ Returns a live statement to commit, or None. Only the actions commit.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -126,7 +127,7 @@ class Search:
         bound: Bound | None = None
         for scenario in generate(state):
             if bound is None:
-                bound = Bound(session, state.pending, known)
+                bound = Bound(session, view, state.pending, known)
             if not bound.allows(task for batch in scenario.potential for task in batch.tasks):
                 continue
             mark = scenario.fingerprint()
@@ -190,10 +191,10 @@ class Search:
             for name, listed in session.lists.pending().items():
                 queue.attach(name, listed, lambda gang: gang.uid not in hit and gang.uid != view.uid)
             queue.fill(mine)
-            while queue and len({gang.queue for gang in left.values()}) > 1:
-                gang = queue.pop()
-                if gang.uid in left:
-                    yield left.pop(gang.uid)
+            open_queues = Counter(gang.queue for gang in mine)
+            while len(open_queues) > 1 and (gang := queue.pop_one_of(left)) is not None:
+                open_queues -= Counter([gang.queue])
+                yield left.pop(gang.uid)
         keyed = sorted((session.gang_key(gang), uid) for uid, gang in left.items())
         yield from [left[uid] for _, uid in keyed if self._has_leaf(left[uid])]
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..model.gang import Gang
-from ..model.status import ACTIVE_ALLOCATED, Status
 from ..order import GangQueue
 from ..place import allocate_gang
 
@@ -43,7 +42,6 @@ def _try(session: Session, gang: Gang) -> bool:
 
 def _must_wait(gang: Gang) -> bool:
     """Whether some pod set needs a waiting task to reach its minimum."""
-    return any(leaf.count(Status.PIPELINED) and leaf.count(ACTIVE_ALLOCATED & ~Status.PIPELINED) < leaf.min_available
-               for leaf in gang.pod_sets.values())
+    return any(leaf.pipelined and leaf.active_allocated - leaf.pipelined < leaf.min_available for leaf in gang.pod_sets.values())
 
 

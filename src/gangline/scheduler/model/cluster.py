@@ -38,6 +38,10 @@ from .topology import TopologyTree
 
 Key = str | tuple[str, str]
 
+MOST_SHAPES = 5000
+"""Beyond this many, shapes are forgotten: tasks keep theirs, new tasks start anew."""
+LONGEST_LOG = 200_000
+
 
 class Cluster:
     """`nodes`, `queues`, `gangs`, `tasks` are by name or uid. `waiting` are the uids of gangs with pending tasks,
@@ -92,6 +96,12 @@ class Cluster:
         _REMOVE[kind](self, key)
         self.journal.clear()
 
+    def trim(self) -> None:
+        """Cut the log of touched nodes when it is long; who follows it starts anew. Called between cycles."""
+        if len(self.touched) > LONGEST_LOG:
+            self.touched.clear()
+            self.epoch += 1
+
     # ── nodes ──
 
     def _apply_node(self, record: NodeRecord) -> None:
@@ -139,8 +149,7 @@ class Cluster:
             if old.record == record:
                 return
             self._remove_task(record.uid)
-        task = Task(record, self.names)
-        task.shape = self._shape_of(task)
+        task = self._new_task(record)
         self.tasks[task.uid] = task
         if record.gang:
             self._tasks_of_gang.setdefault(record.gang, {})[task.uid] = task
@@ -199,14 +208,22 @@ class Cluster:
         """Shared GPUs and shared devices are counted differently in different orders: such a node is counted anew."""
         return task.shared or bool(task.record.claims) or bool(node.shared.used) or bool(node.devices)
 
-    def _shape_of(self, task: Task) -> Shape:
-        key = shape_key(task)
-        shape = self.shapes.get(key) if is_plain(task) else None
-        if shape is None:
-            shape = Shape(key, len(self.shapes), task.request, task.gpu, task, is_plain(task))
-            if shape.plain:
+    def _new_task(self, record: TaskRecord) -> Task:
+        """A task with its shape; tasks of a known shape take over what was computed for it."""
+        plain = is_plain(record)
+        key = shape_key(record)
+        shape = self.shapes.get(key) if plain else None
+        if shape is not None:
+            task = Task(record, self.names, shape.sample)
+        else:
+            task = Task(record, self.names)
+            shape = Shape(key, len(self.shapes), task.request, task.gpu, task, plain)
+            if plain:
+                if len(self.shapes) >= MOST_SHAPES:
+                    self.shapes.clear()
                 self.shapes[key] = shape
-        return shape
+        task.shape = shape
+        return task
 
     # ── sums per queue, and gangs worth a look ──
 

@@ -12,11 +12,12 @@ from typing import Any
 
 from ..records import DEFAULT_POD_SET, GangRecord, GroupRecord, PodSetRecord, TopologyRule
 from .journal import Journal
-from .status import ACTIVE_ALLOCATED, ACTIVE_USED, ALIVE, ALLOCATED, Status
+from .status import ACTIVE_ALLOCATED, ACTIVE_USED, ALLOCATED, Status
 from .task import Task
 
 _STATUSES = tuple(int(status) for status in Status)
 _PLACE = {status: place for place, status in enumerate(_STATUSES)}
+_PENDING, _PIPELINED, _SUCCEEDED = _PLACE[Status.PENDING], _PLACE[Status.PIPELINED], _PLACE[Status.SUCCEEDED]
 
 
 class PodSet:
@@ -67,8 +68,21 @@ class PodSet:
         return self._active_allocated >= self.min_available
 
     @property
+    def pending(self) -> int:
+        return self.counts[_PENDING]
+
+    @property
+    def pipelined(self) -> int:
+        return self.counts[_PIPELINED]
+
+    @property
+    def succeeded(self) -> int:
+        return self.counts[_SUCCEEDED]
+
+    @property
     def ready(self) -> bool:
-        return self.count(ALIVE & ~Status.GATED) >= self.min_available
+        """Enough living members that no gate holds back."""
+        return self._active_allocated + self.counts[_PENDING] >= self.min_available
 
     def pod_sets(self) -> Iterator[PodSet]:
         yield self
@@ -192,15 +206,15 @@ class Gang:
 
     @property
     def active_allocated(self) -> int:
-        return sum(leaf.active_allocated for leaf in self.pod_sets.values())
+        return sum([leaf._active_allocated for leaf in self.pod_sets.values()])
 
     @property
     def active_used(self) -> int:
-        return sum(leaf.active_used for leaf in self.pod_sets.values())
+        return sum([leaf._active_used for leaf in self.pod_sets.values()])
 
     @property
     def pending(self) -> int:
-        return self.count(Status.PENDING)
+        return sum([leaf.counts[_PENDING] for leaf in self.pod_sets.values()])
 
     @property
     def allocated(self) -> int:
@@ -219,7 +233,7 @@ class Gang:
     @property
     def is_stale(self) -> bool:
         """Some pods hold resources, none has succeeded, and some pod set is below its minimum."""
-        return self.active_used > 0 and not self.count(Status.SUCCEEDED) and not self.gang_satisfied
+        return not self.gang_satisfied and self.active_used > 0 and not any(leaf.succeeded for leaf in self.pod_sets.values())
 
     @property
     def elastic(self) -> bool:

@@ -57,7 +57,7 @@ class Queue:
         return self.record.priority
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Booking:
     """How one task is counted in its queue's sums."""
 
@@ -69,9 +69,12 @@ class Booking:
 
     def apply(self, sign: int) -> None:
         queue = self.queue
-        queue.held = moved(queue.held, self.held, sign)
-        queue.held_firm = moved(queue.held_firm, self.firm, sign)
-        queue.asked = moved(queue.asked, self.asked, sign)
+        if self.held is not NOTHING:
+            queue.held = moved(queue.held, self.held, sign)
+        if self.firm is not NOTHING:
+            queue.held_firm = moved(queue.held_firm, self.firm, sign)
+        if self.asked is not NOTHING:
+            queue.asked = moved(queue.asked, self.asked, sign)
         queue.asked_gpu_memory += sign * self.gpu_memory
 
 

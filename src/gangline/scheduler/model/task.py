@@ -8,6 +8,7 @@ filtered and scored once for all of them.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -86,7 +87,8 @@ class Task:
         "uid", "virtual",
     )
 
-    def __init__(self, record: TaskRecord, names: ResourceNames) -> None:
+    def __init__(self, record: TaskRecord, names: ResourceNames, like: Task | None = None) -> None:
+        """`like`: another task that asks for the same; what was computed for it is taken over."""
         gpu = record.gpu
         self.record = record
         self.uid = record.uid
@@ -95,11 +97,18 @@ class Task:
         self.labels = record.labels
         self.created = record.created
         self.gpu = gpu
-        self.gpus = gpus_of(gpu)
-        self.quota_gpus = gpu_quota(gpu)
-        self.request = request_vector(record, names)
-        self.shared = gpu.kind in ("Fraction", "GpuMemory")
-        self.needs_gpu = self.gpus > 0 or bool(gpu.dra) or gpu.kind in ("GpuMemory", "MigInstance")
+        self.gpus: float
+        self.quota_gpus: float
+        self.request: Vector
+        self.shared: bool
+        self.needs_gpu: bool
+        if like is not None:
+            self.gpus, self.quota_gpus, self.request = like.gpus, like.quota_gpus, like.request
+            self.shared, self.needs_gpu = like.shared, like.needs_gpu
+        else:
+            self.gpus, self.quota_gpus, self.request = gpus_of(gpu), gpu_quota(gpu), request_vector(record, names)
+            self.shared = gpu.kind in ("Fraction", "GpuMemory")
+            self.needs_gpu = self.gpus > 0 or bool(gpu.dra) or gpu.kind in ("GpuMemory", "MigInstance")
         self.status = record.status
         self.node = record.node
         self.gpu_groups = record.gpu_groups
@@ -158,16 +167,20 @@ class Task:
         return f"<{self.uid} {self.status.label}{' on ' + self.node if self.node else ''}>"
 
 
-def shape_key(task: Task) -> tuple[Any, ...]:
-    record, gpu = task.record, task.gpu
+def shape_key(record: TaskRecord) -> tuple[Any, ...]:
+    gpu = record.gpu
     return (
-        task.request, gpu.kind, gpu.count, gpu.portion, gpu.memory, tuple(sorted(gpu.dra.items())), record.legacy_mig,
-        tuple(sorted(record.node_selector.items())), record.node_affinity, record.tolerations, record.host_ports, record.nominated_node,
-        record.qos, tuple((tuple(sorted(c.requests.items())), c.init, c.sidecar) for c in record.containers),
+        tuple(record.request.items()), gpu.kind, gpu.count, gpu.portion, gpu.memory, _items(gpu.dra), _items(gpu.mig), record.legacy_mig,
+        _items(record.node_selector), record.node_affinity, record.tolerations, record.host_ports, record.nominated_node, record.utility,
+        record.qos, tuple([(_items(each.requests), each.init, each.sidecar) for each in record.containers]) if record.containers else (),
     )
 
 
-def is_plain(task: Task) -> bool:
-    record = task.record
+def _items(amounts: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
+    return tuple(sorted(amounts.items())) if amounts else ()
+
+
+def is_plain(record: TaskRecord) -> bool:
+    """Whether filters and scores depend on nothing but the shape and the node."""
     return not (record.claims or record.missing_claims or record.volumes or record.pod_affinity or record.pod_anti_affinity
                 or record.preferred_affinity or record.preferred_anti_affinity or record.config_maps)
