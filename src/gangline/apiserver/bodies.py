@@ -10,11 +10,12 @@ from typing import Any
 
 from gangline.apiserver import builtin
 from gangline.apiserver.call import Call
-from gangline.apiserver.codec import decode_body, duplicate_fields
+from gangline.apiserver.codec import decode_body, duplicate_fields, has_duplicates, media_type
 from gangline.apiserver.resources import Resource
 from gangline.apiserver.rules import Rules
 from gangline.apiserver.schema import BadForm, WrongType
 from gangline.apiserver.status import bad_request, invalid
+from gangline.client.wire import JSON
 from gangline.errors import ApiError, Problem
 
 Obj = dict[str, Any]
@@ -45,19 +46,27 @@ def check_options(call: Call, applying: bool = False) -> None:
 def read_object(call: Call, rules: Rules) -> Obj:
     """The body of a POST or PUT, admitted and defaulted."""
     resource = call.resource
-    body = decode_body(call.request.body, call.request.content_type, "" if resource.custom else resource.kind)
+    doubled: list[str] = []
+    body = decode_body(call.request.body, call.request.content_type, "" if resource.custom else resource.kind, doubled)
     if body is None:
         body = {}
     if not isinstance(body, dict):
         raise bad_request(f"the object provided is unrecognized (must be of type {resource.kind}): couldn't get version/kind; "
                           "json parse error: the body is not an object")
+    told = [f'duplicate field "{path}"' for path in doubled_fields(call, body)]
     _check_kind(body, resource, call.request.body)
-    told = [f'duplicate field "{path}"' for path in doubled_fields(call)]
+    if doubled:
+        strict = call.request.argument("fieldValidation") == "Strict"
+        told += ["yaml: unmarshal errors:\n  " + "\n  ".join(doubled)] if strict else doubled
     return admit(call, body, rules, told, lambda why: cannot_be_handled(resource, body, why))
 
 
-def doubled_fields(call: Call) -> list[str]:
-    return duplicate_fields(call.request.body) if call.request.argument("fieldValidation") in ("Strict", "Warn") else []
+def doubled_fields(call: Call, data: Any) -> list[str]:
+    """Keys of a JSON body that stand twice, unless nobody wants to know."""
+    body = call.request.body
+    if call.request.argument("fieldValidation") == "Ignore" or media_type(call.request.content_type) != JSON:
+        return []
+    return duplicate_fields(body) if has_duplicates(body, data) else []
 
 
 def cannot_be_handled(resource: Resource, body: Obj, why: str) -> ApiError:

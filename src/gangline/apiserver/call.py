@@ -115,6 +115,8 @@ class Call:
 
 def fits_scope(resource: Resource, parts: Parts) -> bool:
     """A cluster-scoped resource has no path below a namespace, and single namespaced objects have no path without one."""
-    if not resource.namespaced and parts.namespace and parts.plural != "namespaces":
+    if resource.shelf == ("", "namespaces"):
+        return parts.namespace == parts.name
+    if not resource.namespaced and parts.namespace:
         return False
     return not (resource.namespaced and not parts.namespace and parts.name)

@@ -53,13 +53,13 @@ def media_type(content_type: str) -> str:
     return content_type.split(";", 1)[0].strip().lower()
 
 
-def decode_body(body: bytes, content_type: str, expected: str) -> Any:
-    """The data of a request body. `expected` is the kind named in a refusal."""
+def decode_body(body: bytes, content_type: str, expected: str, doubled: list[str] | None = None) -> Any:
+    """The data of a request body. `expected` is the kind named in a refusal; `doubled` receives what is told of YAML keys given twice."""
     kind = media_type(content_type)
     if kind in ("application/json", ""):
         return decode_json(body, expected)
     if kind in ("application/yaml", "application/x-yaml"):
-        return decode_yaml(body, expected)
+        return decode_yaml(body, expected, doubled)
     if kind == PROTOBUF:
         with suppress(protobuf.NotUnderstood):
             return protobuf.decode(body)
@@ -92,6 +92,24 @@ def _unrecognised(expected: str, why: str, body: bytes) -> Exception:
     if not expected:
         return bad_request(f"couldn't get version/kind; {why}")
     return bad_request(f"the object provided is unrecognized (must be of type {expected}): couldn't get version/kind; {why} ({told})")
+
+
+def has_duplicates(body: bytes, data: Any) -> bool:
+    """Whether a JSON body may name a key twice; `data` is what it was decoded to. Says no quickly for what we wrote ourselves."""
+    if len(encode(data)) == len(body):
+        return False
+    seen = [False]
+
+    def note(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(pairs)
+        seen[0] = seen[0] or len(found) != len(pairs)
+        return found
+
+    try:
+        json.loads(body, object_pairs_hook=note)
+    except (ValueError, RecursionError):
+        return False
+    return seen[0]
 
 
 def duplicate_fields(body: bytes) -> list[str]:

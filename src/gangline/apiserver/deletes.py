@@ -31,13 +31,15 @@ class Options:
     uid: str = ""
     revision: str = ""
     dry_run: bool = False
+    dry_run_given: list[str] = field(default_factory=lambda: ["All"])
     raw: dict[str, Any] = field(default_factory=dict)
 
 
 def read_options(call: Call) -> Options:
     """DeleteOptions from the body, or else from the query."""
     request = call.request
-    options = Options(dry_run=call.dry_run)
+    asked = request.argument("dryRun")
+    options = Options(dry_run=call.dry_run, dry_run_given=[asked] if asked else ["All"])
     if request.body.strip():
         body = decode_body(request.body, request.content_type, "")
         if not isinstance(body, dict):
@@ -49,7 +51,7 @@ def read_options(call: Call) -> Options:
         wanted = body.get("preconditions") or {}
         options = Options(body.get("gracePeriodSeconds"), body.get("propagationPolicy") or "", body.get("orphanDependents"),
                           wanted.get("uid") or "", wanted.get("resourceVersion") or "",
-                          options.dry_run or bool(body.get("dryRun")), body)
+                          options.dry_run or bool(body.get("dryRun")), body.get("dryRun") or options.dry_run_given, body)
     else:
         options.grace = call.number("gracePeriodSeconds")
         options.policy = request.argument("propagationPolicy")
@@ -62,6 +64,9 @@ def read_options(call: Call) -> Options:
 def _check_options(options: Options) -> None:
     problems = []
     path = "propagationPolicy"
+    if options.dry_run and options.dry_run_given != ["All"]:
+        shown = ",".join(f'"{each}"' for each in options.dry_run_given)
+        problems.append(Problem("dryRun", f'Unsupported value: [{shown}]: supported values: "All"', "FieldValueNotSupported"))
     if options.policy and options.orphan is not None:
         problems.append(Problem(path, f'Invalid value: "{options.policy}": orphanDependents and deletionPropagation cannot be both set'))
     if options.policy and options.policy not in POLICIES:
@@ -173,6 +178,9 @@ async def delete_one(core: Core, call: Call, options: Options) -> tuple[Record, 
 def _carry_out(core: Core, call: Call, current: Record, options: Options) -> tuple[Record, bool]:
     resource, place = call.resource, call.place
     obj = whole(resource, current)
+    if resource.shelf == ("batch", "jobs") and not options.policy and options.orphan is None:
+        call.warnings.append("child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them "
+                             "or set propagationPolicy=Orphan to suppress this warning")
     if resource.kind == "Namespace" and not resource.group:
         return _delete_namespace(core, call, obj, options)
     later = core.now(pod_grace(obj, options)) if resource.kind == "Pod" else core.now()

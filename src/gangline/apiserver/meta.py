@@ -78,8 +78,8 @@ def tidy(obj: Obj) -> None:
         del meta["generation"]
 
 
-def check(obj: Obj, name_problems: NameCheck) -> list[Problem]:
-    """Everything that is wrong with an object's metadata."""
+def check(obj: Obj, name_problems: NameCheck, standard: bool = True) -> list[Problem]:
+    """Everything that is wrong with a new object's metadata; `standard`: finalizers must be qualified or one of the known ones."""
     meta = metadata(obj)
     problems: list[Problem] = []
     if meta.get("generateName"):
@@ -90,13 +90,12 @@ def check(obj: Obj, name_problems: NameCheck) -> list[Problem]:
         problems.append(Problem("metadata.name", "Required value: name or generateName is required", "FieldValueRequired"))
     else:
         problems += [invalid("metadata.name", meta["name"], why) for why in name_problems(meta["name"])]
-    return problems + _check_parts(meta)
+    return problems + _parts(meta) + _finalizers(meta) + (_standard_finalizers(meta) if standard else [])
 
 
-def _check_parts(meta: Obj) -> list[Problem]:
+def _parts(meta: Obj) -> list[Problem]:
     return [*check_labels(meta.get("labels") or {}, "metadata.labels"),
-            *check_annotations(meta.get("annotations") or {}, "metadata.annotations"),
-            *_check_owners(meta.get("ownerReferences") or []), *check_finalizers(meta.get("finalizers") or [])]
+            *check_annotations(meta.get("annotations") or {}, "metadata.annotations"), *_check_owners(meta.get("ownerReferences") or [])]
 
 
 def check_labels(labels: Mapping[str, str], path: str) -> list[Problem]:
@@ -138,21 +137,36 @@ def _check_owners(owners: list[Obj]) -> list[Problem]:
     return problems
 
 
-def check_finalizers(finalizers: list[str]) -> list[Problem]:
-    problems: list[Problem] = []
-    path = "metadata.finalizers"
-    for index, name in enumerate(finalizers):
-        problems += [invalid(path, name, why) for why in qualified_name_problems(name)]
-        if "/" not in name and name not in _STANDARD_FINALIZERS:
-            problems.append(invalid(f"{path}[{index}]", name, "name is neither a standard finalizer name nor is it fully qualified"))
-    if "orphan" in finalizers and "foregroundDeletion" in finalizers:
-        problems.append(invalid(path, finalizers, "finalizer orphan and foregroundDeletion cannot be both set"))
+def _finalizers(meta: Obj) -> list[Problem]:
+    names, path = meta.get("finalizers") or [], "metadata.finalizers"
+    problems = [invalid(path, name, why) for name in names for why in qualified_name_problems(name)]
+    if "orphan" in names and "foregroundDeletion" in names:
+        problems.append(invalid(path, names, "finalizer orphan and foregroundDeletion cannot be both set"))
     return problems
 
 
-def check_update(new: Obj, old: Obj) -> list[Problem]:
-    """What an update may not do to metadata. Told twice, as a kube-apiserver does, which asks at two places."""
+def _standard_finalizers(meta: Obj) -> list[Problem]:
+    return [invalid(f"metadata.finalizers[{index}]", name, "name is neither a standard finalizer name nor is it fully qualified")
+            for index, name in enumerate(meta.get("finalizers") or []) if "/" not in name and name not in _STANDARD_FINALIZERS]
+
+
+def check_update(new: Obj, old: Obj, asked: str = "UC") -> list[Problem]:
+    """What an update may not do to metadata, as often as it is told.
+
+    A kube-apiserver asks once for every kind, and each kind may ask again: `asked` is U for its question about updates, C for the one
+    about whole objects, in small letters without the rule on finalizers' names.
+    """
     meta, before = metadata(new), metadata(old)
+    changes = _changes(meta, before)
+    if _same_parts(meta, before):
+        return changes * (1 + sum(letter in "Uu" for letter in asked))
+    parts, finalizers, standard = _parts(meta), _finalizers(meta), _standard_finalizers(meta)
+    questions = {"U": changes + parts + standard, "u": changes + parts, "C": parts + finalizers + standard, "c": parts + finalizers}
+    return parts + finalizers + changes + parts + [problem for letter in asked for problem in questions[letter]]
+
+
+def _changes(meta: Obj, before: Obj) -> list[Problem]:
+    """Parts of an object's identity that cannot change, and finalizers that come too late."""
     problems: list[Problem] = []
     if before.get("deletionTimestamp"):
         added = [name for name in meta.get("finalizers") or [] if name not in (before.get("finalizers") or [])]
@@ -160,11 +174,8 @@ def check_update(new: Obj, old: Obj) -> list[Problem]:
             told = "[]string{" + ", ".join(f'"{name}"' for name in sorted(added)) + "}"
             problems.append(Problem("metadata.finalizers", "Forbidden: no new finalizers can be added if the object is being "
                                     f"deleted, found new finalizers {told}", "FieldValueForbidden"))
-    problems += [invalid(f"metadata.{key}", meta.get(key, ""), "field is immutable") for key in ("name", "namespace", "uid")
-                 if meta.get(key, "") != before.get(key, "")]
-    if _same_parts(meta, before):
-        return problems * 2
-    return (problems + _check_parts(meta)) * 2
+    return problems + [invalid(f"metadata.{key}", meta.get(key, ""), "field is immutable") for key in ("name", "namespace", "uid")
+                       if meta.get(key, "") != before.get(key, "")]
 
 
 def _same_parts(meta: Obj, before: Obj) -> bool:

@@ -48,7 +48,9 @@ def subdomain_problems(name: str) -> list[str]:
 @lru_cache(maxsize=16384)
 def label_problems(name: str) -> list[str]:
     problems = ["must be no more than 63 characters"] if len(name) > 63 else []
-    return problems if _IS_LABEL(name) else [*problems, _LABEL_TEXT]
+    if _IS_LABEL(name):
+        return problems
+    return [*problems, "must not contain dots" if _IS_SUBDOMAIN(name) else _LABEL_TEXT]
 
 
 def dns1035_problems(name: str) -> list[str]:

@@ -14,7 +14,7 @@ from gangline.apiserver.apply import ApplyConflict, Untypable
 from gangline.apiserver.apply import apply as server_side_apply
 from gangline.apiserver.bodies import admit, check_options, not_that_kind
 from gangline.apiserver.call import Call, truth
-from gangline.apiserver.codec import decode_yaml, duplicate_fields, media_type
+from gangline.apiserver.codec import decode_yaml, duplicate_fields, has_duplicates, media_type
 from gangline.apiserver.core import Core
 from gangline.apiserver.meta import Obj
 from gangline.apiserver.patch import PatchFailed, json_patch, merge_patch
@@ -75,7 +75,7 @@ def _decode(call: Call) -> Any:
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         told = "unexpected end of JSON input" if "truncated" in str(error) or not call.request.body else str(error)
         raise bad_request(f"error decoding patch: {told}") from None
-    if call.request.argument("fieldValidation") in ("", "Warn", "Strict"):
+    if call.request.argument("fieldValidation") != "Ignore" and has_duplicates(call.request.body, body):
         doubled = [f'duplicate field "{path}"' for path in duplicate_fields(call.request.body)]
         if doubled and call.request.argument("fieldValidation") == "Strict":
             raise bad_request("error decoding patch: strict decoding error: " + ", ".join(doubled))

@@ -110,7 +110,7 @@ async def evict(core: Core, call: Call) -> dict[str, Any]:
 def _options(call: Call, given: Obj) -> Options:
     wanted = given.get("preconditions") or {}
     return Options(given.get("gracePeriodSeconds"), given.get("propagationPolicy") or "", None, wanted.get("uid") or "",
-                   wanted.get("resourceVersion") or "", call.dry_run or bool(given.get("dryRun")), given)
+                   wanted.get("resourceVersion") or "", call.dry_run or bool(given.get("dryRun")), raw=given)
 
 
 async def _mark_evicted(core: Core, call: Call) -> None:

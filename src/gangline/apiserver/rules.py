@@ -23,6 +23,25 @@ RETURNING = {("", plural) for plural in ("pods", "persistentvolumes", "persisten
                                          "services", "serviceaccounts")} | {
     ("storage.k8s.io", plural) for plural in ("storageclasses", "volumeattachments", "csinodes", "csidrivers")}
 """Whose delete answers with the object that went, not with a Status."""
+_QUESTIONS: dict[tuple[str, str], str] = {
+    **dict.fromkeys([("", plural) for plural in ("services", "resourcequotas", "podtemplates", "replicationcontrollers")], "U"),
+    **dict.fromkeys([("apps", plural) for plural in ("deployments", "replicasets", "statefulsets", "daemonsets")], "U"),
+    **dict.fromkeys([("batch", "cronjobs"), ("autoscaling", "horizontalpodautoscalers"), ("storage.k8s.io", "csidrivers")], "U"),
+    **dict.fromkeys([("scheduling.k8s.io", "priorityclasses"), ("scheduling.k8s.io", "workloads"), ("node.k8s.io", "runtimeclasses"),
+                     ("resource.k8s.io", "resourceslices")], "U"),
+    **dict.fromkeys([("", "limitranges"), ("discovery.k8s.io", "endpointslices")], "C"),
+    **dict.fromkeys([("", "events"), ("policy", "poddisruptionbudgets")], ""),
+    **dict.fromkeys([("coordination.k8s.io", "leases"), ("apiextensions.k8s.io", "customresourcedefinitions")], "u"),
+    **dict.fromkeys([("admissionregistration.k8s.io", plural) for plural in (
+        "validatingwebhookconfigurations", "mutatingwebhookconfigurations")], "c"),
+}
+
+
+def metadata_questions(resource: Resource) -> str:
+    """How a kind asks about metadata (see `meta.check_update`)."""
+    return "u" if resource.custom else _QUESTIONS.get(resource.shelf, "UC")
+
+
 _ANYTHING = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
 
 

@@ -35,7 +35,7 @@ class Site:
         found = self._discovery(path)
         if found is None:
             return Response(404, b"404 page not found\n", TEXT)
-        if request.method not in ("GET", "HEAD"):
+        if request.method not in ("GET", "HEAD") and path != "/apis":
             raise method_not_allowed()
         return Response(200, encode(found))
 

@@ -19,7 +19,7 @@ from gangline.apiserver.core import Core, unstored, whole
 from gangline.apiserver.meta import Obj
 from gangline.apiserver.rbac import Action
 from gangline.apiserver.resources import Resource
-from gangline.apiserver.rules import rules_for
+from gangline.apiserver.rules import metadata_questions, rules_for
 from gangline.apiserver.status import already_exists, bad_request, forbidden, internal, invalid, modified, not_found, storage_conflict
 from gangline.apiserver.store import Place, Record
 from gangline.errors import Problem
@@ -93,7 +93,7 @@ async def create_object(core: Core, call: Call, obj: Obj) -> Written:
     review = Review(CREATE, resource, namespace, name, obj, None, call.user, dry_run=call.dry_run, warnings=call.warnings)
     await core.admission.mutate(review)
     obj = _readmitted(review, obj, rules)
-    problems = meta.check(obj, rules.name_problems)
+    problems = meta.check(obj, rules.name_problems, standard=not metadata_questions(resource).islower())
     rules.prepare_create(obj)
     meta.tidy(obj)
     problems += rules.validate(obj)
@@ -200,7 +200,7 @@ async def _attempt(core: Core, call: Call, current: Record, old: Obj, new: Obj) 
     rules.prepare_update(new, old, endpoint)
     new["metadata"]["resourceVersion"] = old["metadata"]["resourceVersion"]
     meta.tidy(new)
-    problems = meta.check_update(new, old) + rules.validate_update(new, old, endpoint)
+    problems = meta.check_update(new, old, metadata_questions(resource)) + rules.validate_update(new, old, endpoint)
     if problems:
         raise invalid(resource.shelf[0], resource.kind, call.name, problems)
     review.object = new
