@@ -19,6 +19,7 @@ from gangline.apiserver.builtin.checks import (
     port,
     port_name_problems,
     quantity_not_negative,
+    subdomain,
     within,
 )
 from gangline.apiserver.builtin.placement import resource_name_problems
@@ -201,6 +202,7 @@ def resource_ref(reference: Obj, path: str, volume: bool = False) -> Problems:
 def key_ref(reference: Obj, path: str) -> Problems:
     if not reference.get("name") and "name" in reference:
         yield say.required(f"{path}.name")
+    yield from subdomain(reference.get("name") or None, f"{path}.name")
     if not reference.get("key"):
         yield say.required(f"{path}.key")
     else:
@@ -229,6 +231,7 @@ def _env_from(items: list[Obj], path: str) -> Problems:
         for name in sources:
             if not item[name].get("name"):
                 yield say.required(f"{where}.{name}.name")
+            yield from subdomain(item[name].get("name") or None, f"{where}.{name}.name")
         if not sources:
             yield say.invalid(path, "", "must specify one of: `configMapRef` or `secretRef`")
         elif len(sources) > 1:

@@ -211,14 +211,17 @@ def _min_length(checks: Mapping[str, Any]) -> Checker:
 
 
 def _pattern(checks: Mapping[str, Any]) -> Checker | None:
-    text = checks["pattern"]
+    text, shortest, longest = checks["pattern"], checks.get("minLength") or 0, checks.get("maxLength")
     try:
         pattern = compile_pattern(text)
     except BadPattern:
         return None
 
     def check(value: Any, old: Any, where: Where, sink: Sink) -> None:
-        if type(value) is str and not pattern.search(value):
+        """Of a text whose length is wrong, only that is said."""
+        if type(value) is not str or len(value) < shortest or (longest is not None and len(value) > longest):
+            return
+        if not pattern.search(value):
             sink.problems.append(say.invalid(sink.field(where), value, _body(where, f"should match '{text}'")))
 
     return check
