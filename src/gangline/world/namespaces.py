@@ -14,11 +14,12 @@ import msgspec
 from gangline.api.core import Namespace, Pod
 from gangline.api.kinds import CONFIG_MAP, NAMESPACE, POD, SERVICE_ACCOUNT, Kind
 from gangline.api.meta import Condition, Object, Raw, condition
-from gangline.errors import AlreadyExists, ApiError, NotFound
+from gangline.errors import ApiError, NotFound
 from gangline.runtime import Again, Context, Controller, Key, Reader, Watch, itself
 from gangline.runtime.clock import timestamp
 from gangline.world.discovery import discover
 from gangline.world.settings import WorldSettings
+from gangline.world.writes import create_quietly
 
 FINALIZER = "kubernetes"
 ROOT_CA = "kube-root-ca.crt"
@@ -183,7 +184,7 @@ class Furnish:
 
     async def _account(self, ctx: Context, namespace: Namespace) -> None:
         if ctx.read.get(SERVICE_ACCOUNT, DEFAULT_ACCOUNT, namespace.name) is None:
-            await _make(ctx, SERVICE_ACCOUNT, {"metadata": {"name": DEFAULT_ACCOUNT, "namespace": namespace.name}})
+            await create_quietly(ctx, SERVICE_ACCOUNT, {"metadata": {"name": DEFAULT_ACCOUNT, "namespace": namespace.name}})
 
     async def _bundle(self, ctx: Context, namespace: Namespace) -> None:
         data = {"ca.crt": self.root_ca}
@@ -191,16 +192,9 @@ class Furnish:
         if found is None:
             note = {"kubernetes.io/description": "Contains a CA bundle that can be used to verify the API server."}
             meta = {"name": ROOT_CA, "namespace": namespace.name, "annotations": note}
-            await _make(ctx, CONFIG_MAP, {"metadata": meta, "data": data})
+            await create_quietly(ctx, CONFIG_MAP, {"metadata": meta, "data": data})
         elif found.data != data:
             await ctx.client.patch(CONFIG_MAP, ROOT_CA, namespace.name, {"data": data})
-
-
-async def _make(ctx: Context, kind: Kind[Object], obj: Raw) -> None:
-    try:
-        await ctx.client.create(kind, obj)
-    except AlreadyExists:
-        return
 
 
 def accounts(settings: WorldSettings) -> Controller:

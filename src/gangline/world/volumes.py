@@ -113,7 +113,7 @@ def made_for(claim: PersistentVolumeClaim, name: str, klass: Raw, node: str) -> 
     spec: Raw = {"capacity": {"storage": str(_size(claim))}, "accessModes": list(claim.spec.access_modes), "storageClassName": name,
                  "volumeMode": claim.spec.volume_mode or "Filesystem", "claimRef": claim_reference(claim),
                  "persistentVolumeReclaimPolicy": klass.get("reclaimPolicy") or "Delete",
-                 "csi": {"driver": klass.get("provisioner"), "volumeHandle": f"pvc-{claim.uid}"}}
+                 "csi": {"driver": str(klass.get("provisioner")).replace("/", "."), "volumeHandle": f"pvc-{claim.uid}"}}
     if node:
         spec["nodeAffinity"] = {"required": {"nodeSelectorTerms": [{"matchExpressions": [
             {"key": "kubernetes.io/hostname", "operator": "In", "values": [node]}]}]}}

@@ -9,17 +9,26 @@ from typing import Any
 from gangline.api.core import Pod
 from gangline.api.kinds import POD, Kind, reference
 from gangline.api.meta import Object, Raw, as_raw
-from gangline.errors import AlreadyExists, ApiError, NotFound
+from gangline.errors import AlreadyExists, ApiError, Forbidden, NotFound
 from gangline.runtime import Context
 
 
 async def create_quietly(ctx: Context, kind: Kind[Any], obj: Raw) -> bool:
-    """Create it unless it is there; says whether it was made."""
+    """Create it unless it is there, or its namespace is on its way out; says whether it was made."""
     try:
         await ctx.client.create(kind, obj)
     except AlreadyExists:
         return False
+    except Forbidden as error:
+        if _dying(error):
+            return False
+        raise
     return True
+
+
+def _dying(error: Forbidden) -> bool:
+    causes = (error.status.get("details") or {}).get("causes") or ()
+    return any(cause.get("reason") == "NamespaceTerminating" for cause in causes)
 
 
 async def delete_quietly(ctx: Context, kind: Kind[Any], obj: Object, *, grace: int | None = None, propagation: str = "") -> bool:
