@@ -20,7 +20,8 @@ KEYED = {"type": "array", "x-kubernetes-list-type": "map", "x-kubernetes-list-ma
         "port": {"type": "integer"}, "proto": {"type": "string", "default": "TCP"}, "v": {"type": "string"}}}}
 SCHEMA = compile_schema({"type": "object", "properties": {
     "spec": {"type": "object", "properties": {
-        "n": {"type": "integer"}, "a": {"type": "string"}, "keyed": KEYED, "free": {"type": "object", "x-kubernetes-preserve-unknown-fields": True},
+        "n": {"type": "integer"}, "a": {"type": "string"}, "keyed": KEYED, "free": {"type": "object",
+        "x-kubernetes-preserve-unknown-fields": True},
         "set": {"type": "array", "x-kubernetes-list-type": "set", "items": {"type": "string"}},
         "list": {"type": "array", "items": {"type": "string"}}, "map": {"type": "object", "additionalProperties": {"type": "string"}},
         "whole": {"type": "object", "x-kubernetes-map-type": "atomic", "properties": {"x": {"type": "string"}, "y": {"type": "string"}}}}},
@@ -158,8 +159,10 @@ TEXTS = st.sampled_from(["p", "q", "r"])
 SPECS = st.fixed_dictionaries({}, optional={
     "n": st.integers(0, 2), "a": TEXTS, "map": st.dictionaries(TEXTS, TEXTS, max_size=3), "list": st.lists(TEXTS, max_size=2),
     "set": st.lists(TEXTS, unique=True, max_size=3), "whole": st.fixed_dictionaries({}, optional={"x": TEXTS, "y": TEXTS}),
-    "keyed": st.lists(st.fixed_dictionaries({"port": st.integers(1, 3)}, optional={"v": TEXTS}), unique_by=lambda item: item["port"], max_size=3),
-    "free": st.dictionaries(TEXTS, st.integers(0, 1) | st.lists(TEXTS, max_size=1) | st.dictionaries(TEXTS, TEXTS, max_size=2), max_size=2)})
+    "keyed": st.lists(st.fixed_dictionaries({"port": st.integers(1, 3)}, optional={"v": TEXTS}), unique_by=lambda item: item["port"],
+    max_size=3),
+    "free": st.dictionaries(TEXTS, st.integers(0, 1) | st.lists(TEXTS, max_size=1) | st.dictionaries(TEXTS, TEXTS, max_size=2),
+    max_size=2)})
 
 
 def stored(obj: Obj) -> Obj:
@@ -180,7 +183,8 @@ def test_applying_twice_is_applying_once(first: Obj, second: Obj) -> None:
 def test_after_a_and_then_b_taking_a_away_leaves_exactly_what_b_wants(first: Obj, second: Obj) -> None:
     alone = stored(applied(None, "bob", **second))
     both = stored(applied(stored(applied(None, "alice", **first)), "bob", force=True, **second))
-    left = stored(apply(both, {"apiVersion": "x.io/v1", "kind": "W", "metadata": {"name": "w"}}, "alice", False, SCHEMA, LATER, "", "x.io/v1"))
+    left = stored(apply(both, {"apiVersion": "x.io/v1", "kind": "W", "metadata": {"name": "w"}}, "alice", False, SCHEMA, LATER, "",
+        "x.io/v1"))
     assert _bare(left) == _bare(alone)
     assert owned(left, "alice") is None
 

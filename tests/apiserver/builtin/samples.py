@@ -20,7 +20,8 @@ def sample(node: Node, random: Random, depth: int = 0) -> Any:
     if node.shape == "list" and node.items is not None:
         return [sample(node.items, random, depth + 1) for _ in range(random.choice([0, 1, 1, 2] if depth < 8 else [0]))]
     if node.shape == "map" and node.values is not None:
-        return {random.choice(_TEXTS): sample(node.values, random, depth + 1) for _ in range(random.choice([0, 1, 2] if depth < 8 else [0]))}
+        return {random.choice(_TEXTS): sample(node.values, random, depth + 1) for _ in range(random.choice([0, 1,
+            2] if depth < 8 else [0]))}
     if node.shape == "any":
         return random.choice([{}, {"a": 1}, "x"])
     return _scalar(node, random)

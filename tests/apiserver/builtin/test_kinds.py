@@ -18,7 +18,7 @@ from gangline.apiserver.builtin.table import GROUPS
 from gangline.apiserver.schema import BadForm, WrongType
 
 Obj = dict[str, Any]
-TEMPLATE = {"metadata": {"labels": {"app": "x"}}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
+TEMPLATE: Obj = {"metadata": {"labels": {"app": "x"}}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
 
 
 def created(group: str, version: str, kind: str, /, **body: Any) -> Obj:
@@ -42,10 +42,13 @@ def test_a_deployment_is_filled_in() -> None:
 
 @pytest.mark.parametrize(("address", "body", "told"), [
     ("apps/v1 Deployment", {"spec": {"template": TEMPLATE}}, "spec.selector: Required value"),
-    ("apps/v1 Deployment", {"spec": {"selector": {}, "template": TEMPLATE}}, "spec.selector: Invalid value: {}: empty selector is invalid for deployment"),
-    ("batch/v1 Job", {"spec": {"template": TEMPLATE}}, 'spec.template.spec.restartPolicy: Required value: valid values: "OnFailure", "Never"'),
+    ("apps/v1 Deployment", {"spec": {"selector": {}, "template": TEMPLATE}},
+     "spec.selector: Invalid value: {}: empty selector is invalid for deployment"),
+    ("batch/v1 Job", {"spec": {"template": TEMPLATE}},
+     'spec.template.spec.restartPolicy: Required value: valid values: "OnFailure", "Never"'),
     ("policy/v1 PodDisruptionBudget", {"spec": {"minAvailable": "x"}}, 'spec.minAvailable: Invalid value: "x": a valid percent string'),
-    ("scheduling.k8s.io/v1 PriorityClass", {"value": 2_000_000_000}, "value: Forbidden: maximum allowed value of a user defined priority is 1000000000"),
+    ("scheduling.k8s.io/v1 PriorityClass", {"value": 2_000_000_000},
+     "value: Forbidden: maximum allowed value of a user defined priority is 1000000000"),
     ("scheduling.k8s.io/v1alpha1 Workload", {"spec": {"podGroups": [{"name": "g", "policy": {}}]}},
      "spec.podGroups[0].policy: Required value: exactly one of `basic`, `gang` is required"),
     ("rbac.authorization.k8s.io/v1 Role", {"rules": [{"apiGroups": [""], "resources": ["pods"]}]},
@@ -53,19 +56,23 @@ def test_a_deployment_is_filled_in() -> None:
     ("resource.k8s.io/v1 ResourceClaim", {"spec": {"devices": {"requests": [{"name": "r", "exactly": {}}]}}},
      "spec.devices.requests[0].exactly.deviceClassName: Required value"),
     ("autoscaling/v2 HorizontalPodAutoscaler", {"spec": {"maxReplicas": 3, "minReplicas": 5, "scaleTargetRef": {
-        "apiVersion": "apps/v1", "kind": "Deployment", "name": "d"}}}, "spec.maxReplicas: Invalid value: 3: must be greater than or equal to `minReplicas`"),
+        "apiVersion": "apps/v1", "kind": "Deployment", "name": "d"}}},
+        "spec.maxReplicas: Invalid value: 3: must be greater than or equal to `minReplicas`"),
     ("v1 Secret", {"type": "kubernetes.io/dockerconfigjson"}, "data[.dockerconfigjson]: Required value"),
     ("v1 ConfigMap", {"data": {"bad key": "1"}}, 'data[bad key]: Invalid value: "bad key": a valid config key must consist of'),
-    ("v1 Service", {"spec": {"type": "Foo", "ports": [{"port": 80}]}}, 'spec.type: Unsupported value: "Foo": supported values: "ClusterIP"'),
+    ("v1 Service", {"spec": {"type": "Foo", "ports": [{"port": 80}]}},
+     'spec.type: Unsupported value: "Foo": supported values: "ClusterIP"'),
     ("v1 ResourceQuota", {"spec": {"hard": {"pods": "-5"}}}, 'spec.hard[pods]: Invalid value: "-5": must be greater than or equal to 0'),
     ("v1 PersistentVolume", {"spec": {"capacity": {"storage": "1Gi"}, "accessModes": ["ReadWriteOnce"]}},
      "spec: Required value: must specify a volume type"),
     ("storage.k8s.io/v1 StorageClass", {}, "provisioner: Required value"),
-    ("coordination.k8s.io/v1 Lease", {"spec": {"leaseDurationSeconds": 0}}, "spec.leaseDurationSeconds: Invalid value: 0: must be greater than 0"),
+    ("coordination.k8s.io/v1 Lease", {"spec": {"leaseDurationSeconds": 0}},
+     "spec.leaseDurationSeconds: Invalid value: 0: must be greater than 0"),
     ("events.k8s.io/v1 Event", {"regarding": {"namespace": "n"}, "reason": "R", "action": "A", "type": "Normal", "reportingController": "c",
                                 "reportingInstance": "i"}, "eventTime: Required value"),
     ("admissionregistration.k8s.io/v1 ValidatingWebhookConfiguration", {"webhooks": [{
-        "name": "a.x.io", "clientConfig": {"url": "https://h/x"}, "sideEffects": "None", "admissionReviewVersions": ["v1"], "timeoutSeconds": 31}]},
+        "name": "a.x.io", "clientConfig": {"url": "https://h/x"}, "sideEffects": "None", "admissionReviewVersions": ["v1"],
+        "timeoutSeconds": 31}]},
      "webhooks[0].timeoutSeconds: Invalid value: 31: the timeout value must be between 1 and 30 seconds"),
     ("discovery.k8s.io/v1 EndpointSlice", {"addressType": "IPv4", "endpoints": [{"addresses": ["x"]}]},
      'endpoints[0].addresses[0]: Invalid value: "x": must be a valid IP address'),

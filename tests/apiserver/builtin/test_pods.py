@@ -46,7 +46,8 @@ def changed(obj: Obj, subresource: str = "", **spec: Any) -> tuple[Obj, list[str
 
 def test_a_minimal_pod_gets_its_defaults() -> None:
     assert pod()["spec"] == {
-        "containers": [{"name": "c", "image": "img", "resources": {}, "imagePullPolicy": "Always", "terminationMessagePath": "/dev/termination-log",
+        "containers": [{"name": "c", "image": "img", "resources": {}, "imagePullPolicy": "Always",
+        "terminationMessagePath": "/dev/termination-log",
                         "terminationMessagePolicy": "File"}],
         "dnsPolicy": "ClusterFirst", "restartPolicy": "Always", "securityContext": {}, "terminationGracePeriodSeconds": 30,
         "schedulerName": "default-scheduler", "enableServiceLinks": True}
@@ -88,8 +89,10 @@ def test_a_gated_pod_says_that_it_waits() -> None:
      "spec.containers[0].resources.limits: Required value: Limit must be set for non overcommitable resources"),
     ({"containers": container(resources={"requests": {"cpu": "2"}, "limits": {"cpu": "1"}})},
      'spec.containers[0].resources.requests: Invalid value: "2": must be less than or equal to cpu limit of 1'),
-    ({"containers": container(volumeMounts=[{"name": "zz", "mountPath": "/x"}])}, 'spec.containers[0].volumeMounts[0].name: Not found: "zz"'),
-    ({"containers": container(livenessProbe={"periodSeconds": 3})}, "spec.containers[0].livenessProbe: Required value: must specify a handler type"),
+    ({"containers": container(volumeMounts=[{"name": "zz", "mountPath": "/x"}])},
+     'spec.containers[0].volumeMounts[0].name: Not found: "zz"'),
+    ({"containers": container(livenessProbe={"periodSeconds": 3})},
+     "spec.containers[0].livenessProbe: Required value: must specify a handler type"),
     ({"containers": container(env=[{"name": "a", "valueFrom": {"fieldRef": {"fieldPath": "spec.foo"}}}])},
      'spec.containers[0].env[0].valueFrom.fieldRef.fieldPath: Invalid value: "spec.foo": error converting fieldPath: field label not '
      "supported: spec.foo"),
@@ -97,7 +100,8 @@ def test_a_gated_pod_says_that_it_waits() -> None:
     ({"restartPolicy": "Foo"}, 'spec.restartPolicy: Unsupported value: "Foo": supported values: "Always", "OnFailure", "Never"'),
     ({"volumes": [{"name": "v", "emptyDir": {}, "configMap": {"name": "x"}}]},
      "spec.volumes[0].configMap: Forbidden: may not specify more than 1 volume type"),
-    ({"tolerations": [{"key": "a", "operator": "Foo"}]}, 'spec.tolerations[0].operator: Unsupported value: "Foo": supported values: "Equal", "Exists"'),
+    ({"tolerations": [{"key": "a", "operator": "Foo"}]},
+     'spec.tolerations[0].operator: Unsupported value: "Foo": supported values: "Equal", "Exists"'),
     ({"nodeName": "n", "schedulingGates": [{"name": "x.io/a"}]},
      "spec.nodeName: Forbidden: cannot be set until all schedulingGates have been cleared"),
     ({"ephemeralContainers": [{"name": "d", "image": "i"}]}, "spec.ephemeralContainers: Forbidden: cannot be set on create"),
@@ -148,7 +152,8 @@ def test_a_status_write_leaves_the_spec_alone_and_a_spec_write_the_status() -> N
 def test_only_cpu_and_memory_can_be_resized() -> None:
     live = pod(containers=container(resources={"limits": {"nvidia.com/gpu": "1", "cpu": "1"}}))
     more = {"limits": {"nvidia.com/gpu": "2", "cpu": "1"}, "requests": {"nvidia.com/gpu": "2", "cpu": "1"}}
-    assert changed(live, "resize", containers=container(resources=more))[1] == ["spec: Forbidden: only cpu and memory resources are mutable"]
+    assert changed(live, "resize",
+        containers=container(resources=more))[1] == ["spec: Forbidden: only cpu and memory resources are mutable"]
 
 
 @patient

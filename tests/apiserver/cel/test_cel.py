@@ -32,12 +32,14 @@ def value(text: str, **more: Any) -> Any:
 
 @pytest.mark.parametrize("text", [
     "1 + 2 * 3 == 7", "-7 / 2 == -3", "-7 % 3 == -1", "7.0 / 2.0 == 3.5", "'a' + 'b' == 'ab'", "[1] + [2] == [1, 2]", "1 < 2.5", "2u > 1",
-    "'x' in ['x', 'y']", "'k' in self.m", "self.m.k == 'v'", "self.m['k'] == 'v'", "self.l[1] == 'c'", "size(self.l) == 2", "self.a.size() == 3",
+    "'x' in ['x', 'y']", "'k' in self.m", "self.m.k == 'v'", "self.m['k'] == 'v'", "self.l[1] == 'c'", "size(self.l) == 2",
+    "self.a.size() == 3",
     "true ? self.b : false", "!(self.n > 5)", "self.f / 4.0 == 0.5", "self.io == 5", "type(self.n) == int", "self.__in__ == 'i'",
     "self.a__dash__b == 'dash'", "self.__namespace__ == 'ns'", "has(self.a) && !has(self.o.x)", "any.deep[1].x == null",
     "self.l.all(x, x.size() > 0)", "self.l.exists(x, x == 'c')", "self.l.exists_one(x, x == 'c')", "self.l.filter(x, x != 'c') == ['ab']",
     "self.l.map(x, x + '!') == ['ab!', 'c!']", "[1, 2, 3].map(x, x > 1, x * 2) == [4, 6]", "self.m.all(k, k == 'k')",
-    "self.l.all(i, v, v.size() <= 2 && i < 2)", "{'a': 1}.transformMap(k, v, v + 1) == {'a': 2}", "[5, 6].transformList(i, v, i + v) == [5, 7]",
+    "self.l.all(i, v, v.size() <= 2 && i < 2)", "{'a': 1}.transformMap(k, v, v + 1) == {'a': 2}",
+    "[5, 6].transformList(i, v, i + v) == [5, 7]",
     "self.?o.?x.orValue('none') == 'none'", "optional.of(1).optMap(x, x + 1).value() == 2", "self.o.?x.hasValue() == false",
     "self.s == old.s", "self.l != old.s", "timestamp('2020-01-02T03:04:05Z') == self.d", "self.d.getFullYear() == 2020",
     "self.d.getMonth() == 0 && self.d.getDayOfWeek() == 4", "self.du == duration('90m')", "self.d + duration('1h') > self.d",
@@ -76,7 +78,8 @@ def test_what_cannot_be_evaluated_says_why(text: str, told: str) -> None:
     ("self.namespace == 'x'", "undefined field 'namespace'"), ("zz", "1:1: undeclared reference to 'zz' (in container '')"),
     ("foo(self)", "undeclared reference to 'foo'"), ("self.n.foo()", "undeclared reference to 'foo'"),
     ("self.l[0].foo == 1", "type 'string' does not support field selection"), ("self.a +", "mismatched input '<EOF>'"),
-    ("has(self.a", "missing ')' at '<EOF>'"), ("has(self)", "invalid argument to has() macro"), ("self.a.matches('[')", "invalid matches argument"),
+    ("has(self.a", "missing ')' at '<EOF>'"), ("has(self)", "invalid argument to has() macro"), ("self.a.matches('[')",
+     "invalid matches argument"),
     ("self.l.all(x.y, true)", "argument must be a simple name"), ("self.n.all(x, true)", "cannot be range of a comprehension"),
     ("'abc", "token recognition error"), ("1 2", "mismatched input '2' expecting <EOF>"), ("self.a == null", "applied to '(string, null)'"),
     ("99999999999999999999", "invalid int literal"),
@@ -106,7 +109,8 @@ def test_deep_nesting_is_refused_not_suffered() -> None:
         cel.compile("!" * 500 + "true", ENV)
 
 
-WORDS = st.sampled_from(["self", ".", "a", "l", "n", "m", "(", ")", "[", "]", "{", "}", "&&", "||", "!", "-", "+", "==", "<", "in", "?", ":", ",", "1",
+WORDS = st.sampled_from(["self", ".", "a", "l", "n", "m", "(", ")", "[", "]", "{", "}", "&&", "||", "!", "-", "+", "==", "<", "in", "?",
+    ":", ",", "1",
                          "1.5", "'x'", "all", "map", "has", "x", "size", "null", "true", "any", ".?", "orValue", "split", "'('", "matches"])
 
 

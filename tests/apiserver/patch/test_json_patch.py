@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 from typing import Any
 
@@ -16,8 +17,10 @@ DOCUMENT = {"a": {"b": "1"}, "l": ["x", "y"], "s/t": 1}
 
 
 @pytest.mark.parametrize(("operation", "expected"), [
-    ({"op": "add", "path": "/a/c", "value": 2}, {"a": {"b": "1", "c": 2}}), ({"op": "add", "path": "/l/-", "value": "z"}, {"l": ["x", "y", "z"]}),
-    ({"op": "add", "path": "/l/0", "value": "z"}, {"l": ["z", "x", "y"]}), ({"op": "replace", "path": "/a/b", "value": "2"}, {"a": {"b": "2"}}),
+    ({"op": "add", "path": "/a/c", "value": 2}, {"a": {"b": "1", "c": 2}}), ({"op": "add", "path": "/l/-", "value": "z"}, {"l": ["x",
+     "y", "z"]}),
+    ({"op": "add", "path": "/l/0", "value": "z"}, {"l": ["z", "x", "y"]}), ({"op": "replace", "path": "/a/b", "value": "2"},
+     {"a": {"b": "2"}}),
     ({"op": "remove", "path": "/l/-1"}, {"l": ["x"]}), ({"op": "replace", "path": "/s~1t", "value": 2}, {"s/t": 2}),
     ({"op": "copy", "from": "/a/b", "path": "/a/c"}, {"a": {"b": "1", "c": "1"}}), ({"op": "copy", "from": "/a/nope", "path": "/a/c"},
                                                                                    {"a": {"b": "1", "c": None}}),
@@ -42,7 +45,8 @@ def test_the_whole_document_can_be_replaced() -> None:
     ({"op": "replace", "path": "/a/nope", "value": 1}, "replace operation does not apply"),
     ({"op": "add", "path": "/nope/x", "value": 1}, "add operation does not apply"), ({"op": "frob", "path": "/a"}, "Unexpected kind: frob"),
     ({"op": "add", "path": "/l/7", "value": 1}, "index 7 is out of bounds"), ({"op": "test", "path": "/a/b", "value": "9"}, "test failed"),
-    ({"op": "move", "from": "/nope", "path": "/x"}, "move operation does not apply"), ({"op": "test", "path": "/a/b", "value": True}, "test failed"),
+    ({"op": "move", "from": "/nope", "path": "/x"}, "move operation does not apply"), ({"op": "test", "path": "/a/b", "value": True},
+     "test failed"),
 ])
 def test_what_cannot_be_done_is_refused(operation: dict[str, Any], told: str) -> None:
     with pytest.raises(PatchFailed) as caught:
@@ -69,7 +73,8 @@ def test_a_merge_patch_merges_objects_replaces_lists_and_deletes_with_null() -> 
 JSON = st.recursive(st.none() | st.integers() | st.text(max_size=3), lambda inner: st.lists(inner, max_size=3) | st.dictionaries(
     st.sampled_from(["a", "b", "0", "-"]), inner, max_size=3), max_leaves=8)
 OPERATIONS = st.lists(st.fixed_dictionaries(
-    {"op": st.sampled_from(["add", "remove", "replace", "move", "copy", "test", "x"]), "path": st.sampled_from(["", "/a", "/a/b", "/a/0", "/a/-", "x"])},
+    {"op": st.sampled_from(["add", "remove", "replace", "move", "copy", "test", "x"]), "path": st.sampled_from(["", "/a", "/a/b", "/a/0",
+     "/a/-", "x"])},
     optional={"value": JSON, "from": st.sampled_from(["/a", "/b", "/a/0"])}), max_size=4)
 
 
@@ -77,10 +82,8 @@ OPERATIONS = st.lists(st.fixed_dictionaries(
 @given(JSON, OPERATIONS)
 def test_any_patch_works_or_is_refused_and_never_touches_its_input(document: Any, operations: Any) -> None:
     before = copy.deepcopy(document)
-    try:
+    with contextlib.suppress(PatchFailed):
         json_patch(document, operations)
-    except PatchFailed:
-        pass
     assert document == before
 
 

@@ -13,7 +13,6 @@ from gangline.apiserver.schema import problems as say
 from gangline.apiserver.schema.node import MAP, SET, Node
 from gangline.errors import Problem
 
-
 Repeats = Callable[[Any], bool]
 
 
