@@ -8,19 +8,24 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
+import msgspec
+
 from embedded import admin, embedded, until
 from gangline.api.core import Pod
 from gangline.api.grove import PodCliqueSet, PodGang
 from gangline.api.kinds import POD, POD_CLIQUE_SET, POD_GANG, Kind
 from gangline.api.meta import Object, Raw
-from gangline.apiserver.server import Server
+from gangline.apiserver.server import Server, ServerSettings
 from gangline.client import Client, User
 from gangline.operator.component import component
 from gangline.rules.sets import OperatorSettings
 from gangline.runtime import Manager, ManualClock, SystemClock
+from gangline.world.component import PARTS, control_plane
+from gangline.world.settings import WorldSettings
 
 OPERATOR = User("system:serviceaccount:gangline-system:gangline-operator", ("system:masters", "system:authenticated"))
 NAMESPACE = "default"
+WORLD_PARTS = {"garbage", "namespaces", "accounts", "tokens"}
 
 
 def clique(name: str, replicas: int = 1, minimum: int | None = None, *, scheduler: str = "kai-scheduler", **spec: Any) -> Raw:
@@ -49,6 +54,7 @@ class Stage:
     server: Server
     client: Client
     manager: Manager
+    world: Manager
     clock: ManualClock | SystemClock
 
     async def apply(self, pcs: Raw) -> PodCliqueSet:
@@ -63,7 +69,8 @@ class Stage:
 
         def still() -> bool:
             nonlocal quiet
-            busy = not self.manager.idle or self.manager.behind(revisions(self.server))
+            seen = revisions(self.server)
+            busy = any(not each.idle or each.behind(seen) for each in (self.manager, self.world))
             quiet = 0 if busy else quiet + 1
             return quiet >= 3 or time.monotonic() > deadline
 
@@ -91,6 +98,15 @@ class Stage:
         await self.settles()
 
 
+def pod(index: int, *, name: str = "", node: str = "", ready: bool = False, hash: str = "new", created: str = "", leaving: bool = False,
+        **status: Any) -> Pod:
+    meta: Raw = {"name": name or f"c-{index}", "uid": f"uid-{name or index}", "labels": {"grove.io/pod-template-hash": hash}}
+    meta |= {"creationTimestamp": created} if created else {}
+    meta |= {"deletionTimestamp": "2026-01-01T00:00:00Z"} if leaving else {}
+    found = running(ready) if node else {"phase": "Pending"}
+    return msgspec.convert({"metadata": meta, "spec": {"hostname": f"c-{index}", "nodeName": node}, "status": found | status}, Pod)
+
+
 def revisions(server: Server) -> dict[str, int]:
     """The last change of each kind."""
     shelves = [shelf for shelf in server.store.shelves() if shelf.changes]
@@ -108,11 +124,16 @@ def running(ready: bool = True) -> Raw:
 
 @asynccontextmanager
 async def stage(settings: OperatorSettings | None = None, clock: ManualClock | None = None) -> AsyncIterator[Stage]:
-    async with embedded(kinds=True) as server:
+    time_source = clock or SystemClock()
+    async with embedded(kinds=True, settings=ServerSettings(clock=time_source.now)) as server:
         client = admin(server)
-        manager = Manager(component(settings or OperatorSettings()), Client(server.transport(OPERATOR), manager="gangline"), clock)
+        manager = Manager(component(settings or OperatorSettings()), Client(server.transport(OPERATOR), manager="gangline"), time_source)
+        world = Manager(control_plane(WorldSettings(off=frozenset(PARTS) - WORLD_PARTS, root_ca="authority")),
+                        Client(server.transport(OPERATOR), manager="world"), time_source)
+        await world.start()
         await manager.start()
         try:
-            yield Stage(server, client, manager, clock or SystemClock())
+            yield Stage(server, client, manager, world, time_source)
         finally:
             await manager.stop()
+            await world.stop()

@@ -1,0 +1,171 @@
+"""What an update does next, when a gang is ended, and what is true of a clique: pure thoughts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from gangline.api.grove import PodClique, PodCliqueScalingGroup, PodCliqueSet
+from gangline.api.meta import Raw
+from gangline.operator import rollout, status, termination
+from gangline.operator.desired.layout import group_places
+from operator_stage import clique, group, pod, pod_clique_set
+
+NOW = "2026-01-01T10:00:00Z"
+
+
+def a_set(progress: Raw | None = None, known: str | None = "H1", strategy: str = "") -> PodCliqueSet:
+    raw = pod_clique_set("p", clique("a", 3, 2), clique("w", 1), groups=[group("g", ["w"], 3, 1)], strategy=strategy)
+    return msgspec.convert(raw | {"status": {"currentGenerationHash": known, "updateProgress": progress}}, PodCliqueSet)
+
+
+def a_clique(progress: Raw | None = None, current: str | None = None, *, label: str = "new", **more: Any) -> PodClique:
+    meta = {"name": "p-0-a", "creationTimestamp": "2026-01-01T00:00:00Z", "labels": {
+        "grove.io/pod-template-hash": label, "grove.io/podcliqueset-replica-index": "0"} | more.pop("labels", {})}
+    spec = {"replicas": 3, "minAvailable": 2}
+    return msgspec.convert({"metadata": meta, "spec": spec, "status": {
+        "updateProgress": progress, "currentPodCliqueSetGenerationHash": current} | more}, PodClique)
+
+
+# --- updates -------------------------------------------------------------------------------------------------------------------
+
+
+def test_a_changed_template_starts_an_update_of_the_set_and_under_on_delete_ends_it_at_once() -> None:
+    assert rollout.set_progress(a_set(), "H2", NOW) == {"updateStartedAt": NOW}
+    assert rollout.set_progress(a_set(strategy="OnDelete"), "H2", NOW) == {"updateStartedAt": NOW, "updateEndedAt": NOW}
+    assert rollout.set_progress(a_set(), "H1", NOW) is None
+    assert rollout.set_progress(a_set(known=None), "H1", NOW) is None
+
+
+def test_a_clique_waits_until_its_replica_is_the_one_being_updated() -> None:
+    elsewhere = {"updateStartedAt": NOW, "currentlyUpdating": [{"replicaIndex": 1}]}
+    here = {"updateStartedAt": NOW, "currentlyUpdating": [{"replicaIndex": 0}]}
+    old = {"podCliqueSetGenerationHash": "H0", "updateEndedAt": NOW}
+    assert rollout.clique_progress(a_clique(old), a_set(elsewhere), "new", 0, NOW) == old
+    assert rollout.clique_progress(a_clique(old), a_set(here), "new", 0, NOW) == {
+        "updateStartedAt": NOW, "podCliqueSetGenerationHash": "H1", "podTemplateHash": "new"}
+
+
+OPEN = {"updateStartedAt": NOW, "podCliqueSetGenerationHash": "H1", "podTemplateHash": "new"}
+
+
+def test_unhealthy_old_pods_go_at_once_and_one_ready_old_pod_with_them() -> None:
+    old = [pod(0, hash="old"), pod(1, node="n", ready=True, hash="old", created="2026-01-01T00:00:01Z"),
+           pod(2, node="n", ready=True, hash="old", created="2026-01-01T00:00:02Z")]
+    found = rollout.replace_pods(a_clique(OPEN), OPEN, old, 2, NOW)
+    assert [each.name for each in found.remove] == ["c-0", "c-1"]
+    assert found.progress == OPEN | {"readyPodsSelectedToUpdate": {"current": "c-1"}}
+
+
+def test_the_next_ready_pod_waits_until_the_one_before_has_a_ready_successor() -> None:
+    progress = OPEN | {"readyPodsSelectedToUpdate": {"current": "c-1"}}
+    rest = [pod(2, node="n", ready=True, hash="old"), pod(0, node="n", ready=True, hash="old")]
+    starting, ready = pod(1, name="new", node="n"), pod(1, name="new", node="n", ready=True)
+    assert rollout.replace_pods(a_clique(progress), progress, [*rest, starting], 2, NOW).remove == []
+    found = rollout.replace_pods(a_clique(progress), progress, [*rest, ready], 3, NOW)
+    assert found.progress == OPEN | {"readyPodsSelectedToUpdate": {"current": "c-0", "completed": ["c-1"]}}
+
+
+def test_no_ready_pod_is_given_up_below_the_minimum() -> None:
+    old = [pod(0, node="n", ready=True, hash="old")]
+    assert rollout.replace_pods(a_clique(OPEN), OPEN, old, 1, NOW) == rollout.Replacement(OPEN, [])
+
+
+def test_an_update_ends_when_no_old_pod_is_left() -> None:
+    found = rollout.replace_pods(a_clique(OPEN), OPEN, [pod(0, node="n", ready=True)], 1, NOW)
+    assert found == rollout.Replacement(OPEN | {"updateEndedAt": NOW}, [])
+
+
+def member(index: int, *, label: str, ready: bool, name: str = "") -> PodClique:
+    conditions = [{"type": "PodCliqueScheduled", "status": str(ready)}]
+    return msgspec.convert({
+        "metadata": {"name": name or f"p-0-g-{index}-w", "labels": {"grove.io/pod-template-hash": label}},
+        "spec": {"replicas": 1, "minAvailable": 1},
+        "status": {"readyReplicas": int(ready), "scheduledReplicas": int(ready), "conditions": conditions}}, PodClique)
+
+
+def test_replicas_of_a_group_that_do_not_run_go_at_once_the_others_lowest_first() -> None:
+    pcs = a_set()
+    config = pcs.spec.template.pod_clique_scaling_groups[0]
+    places = [group_places(pcs, 0, config, index) for index in range(3)]
+    members = {f"p-0-g-{index}-w": member(index, label="old", ready=index != 2) for index in range(3)}
+    owner = msgspec.convert({"spec": {"replicas": 3, "minAvailable": 1, "cliqueNames": ["w"]}, "status": {"availableReplicas": 2}},
+                            PodCliqueScalingGroup)
+    found = rollout.replace_group_replicas(owner, OPEN, places, members.get, lambda place: "new", "H1", NOW)
+    assert found.remove == [2, 0]
+    assert found.progress == OPEN | {"readyReplicaIndicesSelectedToUpdate": {"current": 0}}
+
+
+# --- termination ---------------------------------------------------------------------------------------------------------------
+
+
+def breached(since: str, ever: bool = True) -> PodClique:
+    placed = {"type": "PodCliqueScheduled", "status": "False", "lastTransitionTime": since if ever else "2026-01-01T00:00:00Z"}
+    return a_clique(conditions=[{"type": "MinAvailableBreached", "status": "True", "lastTransitionTime": since}, placed])
+
+
+ONE_HOUR_LATER = 1767261600.0 + 3600
+
+
+def test_a_replica_in_breach_lives_for_the_delay_and_not_longer() -> None:
+    clique_ = breached("2026-01-01T10:00:00Z")
+    assert termination.set_replica([clique_], [], 4 * 3600.0, ONE_HOUR_LATER) == 3 * 3600.0
+    assert termination.set_replicas({0: -1.0, 1: 60.0}) == termination.Doom([0], 60.0)
+
+
+def test_a_clique_that_never_ran_is_not_ended_for_being_incomplete() -> None:
+    assert termination.set_replica([breached("2026-01-01T00:00:00Z", ever=False)], [], 1.0, ONE_HOUR_LATER) is None
+
+
+def test_a_missing_clique_postpones_the_judgement() -> None:
+    assert termination.set_replica([breached("2026-01-01T10:00:00Z"), None], [], 1.0, ONE_HOUR_LATER) is None
+
+
+def test_a_group_loses_the_replica_in_breach_as_long_as_its_own_minimum_holds() -> None:
+    owner = msgspec.convert({"spec": {"replicas": 2, "minAvailable": 1}}, PodCliqueScalingGroup)
+    bad, good = breached("2026-01-01T10:00:00Z"), a_clique()
+    assert termination.group_replicas(owner, [[bad], [good]], 60.0, ONE_HOUR_LATER) == termination.Doom([0], None)
+    assert termination.group_replicas(owner, [[bad], [bad]], 60.0, ONE_HOUR_LATER) == termination.Doom()
+
+
+# --- status --------------------------------------------------------------------------------------------------------------------
+
+
+def viewed(pods: list[Any], *, terminating: bool = False, **more: Any) -> Raw:
+    live = a_clique(**more)
+    counts = status.count(pods, terminating=terminating)
+    return status.clique_status(status.CliqueView(live, a_set(), "new", pods, live.status.update_progress, 1, counts), NOW)
+
+
+def reasons(found: Raw) -> dict[str, tuple[str, str]]:
+    return {each["type"]: (each["status"], each["reason"]) for each in found["conditions"]}
+
+
+def test_a_clique_is_in_breach_until_its_minimum_is_scheduled() -> None:
+    assert reasons(viewed([pod(0), pod(1)])) == {
+        "MinAvailableBreached": ("True", "ScheduledReplicasBelowMinAvailable"),
+        "PodCliqueScheduled": ("False", "InsufficientScheduledPods")}
+
+
+def test_pods_that_start_are_no_breach_but_crashed_ones_are() -> None:
+    fine = [pod(0, node="n", ready=True), pod(1, node="n", ready=True)]
+    assert reasons(viewed(fine))["MinAvailableBreached"] == ("False", "SufficientReadyPods")
+    crash = {"containerStatuses": [{"name": "main", "lastState": {"terminated": {"exitCode": 1}}}]}
+    crashed = [fine[0], pod(1, node="n", **crash)]
+    assert reasons(viewed(crashed))["MinAvailableBreached"] == ("True", "InsufficientReadyPods")
+
+
+def test_a_first_breach_dates_from_the_cliques_creation() -> None:
+    assert {each["lastTransitionTime"] for each in viewed([])["conditions"]} == {"2026-01-01T00:00:00Z"}
+
+
+def test_leaving_pods_count_only_where_upstream_is_imitated() -> None:
+    leaving = [pod(0, node="n", ready=True, leaving=True), pod(1, node="n", ready=True)]
+    assert viewed(leaving)["readyReplicas"] == 1
+    assert viewed(leaving, terminating=True)["readyReplicas"] == 2
+
+
+def test_hashes_follow_when_every_pod_has_the_new_template() -> None:
+    assert viewed([pod(0)])["currentPodTemplateHash"] == "new"
+    assert "currentPodTemplateHash" not in viewed([pod(0), pod(1, hash="old")])
