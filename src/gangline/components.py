@@ -6,9 +6,10 @@ One line per component. Components never import each other; they meet only here,
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from urllib.parse import urlsplit
 
+from gangline.admission.settings import AdmissionSettings
 from gangline.api.kinds import QUEUE, TOPOLOGY_BINDING
 from gangline.api.meta import Raw, as_raw
 from gangline.config import manner
@@ -29,6 +30,8 @@ class Options:
     """Where the cluster reaches our admission webhook, as a URL; empty: through its service inside the cluster."""
     nodes: str = ""
     """Simulated nodes, as the text of a nodes file; empty: the default ones."""
+    admission: AdmissionSettings = field(default_factory=AdmissionSettings)
+    """Of the scheduler half's hooks; their manner follows `compat`."""
 
 
 def _operator(options: Options) -> Component:
@@ -135,7 +138,6 @@ def build(name: str, options: Options) -> Component:
 def hooks(options: Options, read: Reader) -> Iterable[Hook]:
     """Every admission hook of the two halves; `read` is what they may look up."""
     from gangline.admission import kai, podcliqueset, topologybinding
-    from gangline.admission.settings import AdmissionSettings
     from gangline.operator.checks import backend_check, schedulers
     from gangline.operator.settings import OperatorSettings
 
@@ -147,4 +149,4 @@ def hooks(options: Options, read: Reader) -> Iterable[Hook]:
         found = read.get(QUEUE, name)
         return None if found is None else as_raw(found)
 
-    yield from kai.hooks(AdmissionSettings(manner=manner(options.compat)), find_queue=find_queue)
+    yield from kai.hooks(replace(options.admission, manner=manner(options.compat)), find_queue=find_queue)

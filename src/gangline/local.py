@@ -28,7 +28,7 @@ from gangline.client import Client, User
 from gangline.components import COMPONENTS, Options, build, hooks
 from gangline.controllers.defaults import default_objects
 from gangline.errors import AlreadyExists, NotFound
-from gangline.runtime import Clock, Manager, SystemClock
+from gangline.runtime import Clock, Component, Manager, SystemClock
 
 ADMIN = User("admin", ("system:masters", "system:authenticated"))
 NAMESPACES = (names.SYSTEM_NAMESPACE, names.KAI_NAMESPACE, names.RESERVATION_NAMESPACE, names.SCALE_NAMESPACE)
@@ -90,7 +90,11 @@ class Team:
                 await asyncio.sleep(0.1)
 
     async def start_component(self, name: str) -> Manager:
-        manager = Manager(build(name, self.options), self._connect(name), self.clock)
+        return await self.hire(build(name, self.options))
+
+    async def hire(self, component: Component, client: Client | None = None) -> Manager:
+        """Start a component built elsewhere, for settings of its own."""
+        manager = Manager(component, client or self._connect(component.name), self.clock)
         await manager.start()
         self.managers.append(manager)
         return manager

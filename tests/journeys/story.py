@@ -8,13 +8,17 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from gangline.admission.settings import AdmissionSettings
 from gangline.api import names
 from gangline.api.core import Pod
-from gangline.api.kinds import NODE, POD, Kind
+from gangline.api.kinds import POD, Kind
 from gangline.api.meta import Object, Raw
 from gangline.cli import manifests
 from gangline.cli.apply import apply_one, kind_of
@@ -22,10 +26,15 @@ from gangline.cli.connection import Connection
 from gangline.cli.explain import explain
 from gangline.components import COMPONENTS, Options
 from gangline.local import Platform, PlatformSettings, Team
-from gangline.runtime import Clock, ManualClock, SystemClock
+from gangline.runtime import Clock, Component, ManualClock, SystemClock
+from gangline.runtime.clock import timestamp
+from gangline.world.heart import register
+from gangline.world.nodes import NodePool
+from journeys.words import Words
 
 REPOSITORY = Path(__file__).parents[2]
-PATIENCE = 90.0 if os.environ.get("GANGLINE_SERVER") == "real" else 30.0
+REAL = os.environ.get("GANGLINE_SERVER") == "real"
+PATIENCE = float(os.environ.get("GANGLINE_PATIENCE", "90" if REAL else "30"))
 """A deadline for broken tests; a real garbage collector learns of new kinds only every 30 seconds."""
 NOT_OURS = ("kubernetes", "kube-root-ca.crt")
 
@@ -37,7 +46,23 @@ def embedded_platform(*, clock: Clock | None = None, without: tuple[str, ...] = 
         components=chosen, clock=clock or SystemClock(), options=options or Options(period=0.0, nodes="nodes: []")))
 
 
-class Story:
+@asynccontextmanager
+async def told(*hired: Component, clock: Clock | None = None, admission: AdmissionSettings | None = None) -> AsyncIterator[Story]:
+    """A story with components of its own settings in place of the usual ones, or in time that the test moves."""
+    if REAL:
+        pytest.skip("told with settings or time of its own: on the embedded platform only")
+    options = Options(period=0.0, nodes="nodes: []", admission=admission or AdmissionSettings())
+    platform = embedded_platform(clock=clock, without=tuple(each.name for each in hired), options=options)
+    try:
+        await platform.start()
+        for component in hired:
+            await platform.hire(component)
+        yield Story(platform)
+    finally:
+        await platform.stop()
+
+
+class Story(Words):
     """One platform and what a person can do with it."""
 
     def __init__(self, platform: Team) -> None:
@@ -47,19 +72,12 @@ class Story:
         self._connection = Connection(self.client, "default", "the story's server")
         self._nodes = 0
 
-    async def nodes(self, count: int, *, gpus: int = 8, labels: dict[str, str] | None = None, cpu: int = 64) -> list[str]:
-        """Add simulated nodes; gives their names."""
-        from gangline.runtime.clock import timestamp
-        from gangline.world.nodes import NodePool, node_objects
-
-        made = []
-        for _ in range(count):
-            name = f"node-{self._nodes}"
-            self._nodes += 1
-            pool = NodePool(name=name, gpus=gpus, labels=labels or {}, cpu=cpu)
-            for obj in node_objects([pool], timestamp(self.clock.now())):
-                await self.client.create(NODE, obj)
-                made.append(name)
+    async def nodes(self, count: int = 1, *, gpus: int = 8, name: str = "node", **pool: Any) -> list[str]:
+        """Add simulated nodes, with any field of a nodes file; gives their names."""
+        made = [f"{name}-{self._nodes + number}" for number in range(count)]
+        self._nodes += count
+        for node in made:
+            await register(self.client, NodePool(name=node, gpus=gpus, **pool), 0, node, timestamp(self.clock.now()))
         return made
 
     async def apply(self, source: str | Raw) -> None:
