@@ -84,6 +84,7 @@ async def create_object(core: Core, call: Call, obj: Obj) -> Written:
     namespace = call.namespace if resource.namespaced else ""
     if obj["metadata"].get("resourceVersion"):
         raise internal("resourceVersion should not be set on objects to be created")
+    given = obj["metadata"].get("name")
     meta.fill_new(obj, namespace, core.new_uid(), core.now(), core.suffix)
     name = obj["metadata"].get("name") or ""
     if not resource.namespaced and "generateName" in obj["metadata"]:
@@ -91,7 +92,7 @@ async def create_object(core: Core, call: Call, obj: Obj) -> Written:
     if resource.namespaced:
         check_namespace_lives(core, call, name)
     review = Review(CREATE, resource, namespace, name, obj, None, call.user, dry_run=call.dry_run, warnings=call.warnings)
-    await core.admission.mutate(review)
+    await _mutate_unnamed(core, review, given=bool(given))
     obj = _readmitted(review, obj, rules)
     problems = meta.check(obj, rules.name_problems, standard=not metadata_questions(resource).islower())
     rules.prepare_create(obj)
@@ -108,6 +109,16 @@ async def create_object(core: Core, call: Call, obj: Obj) -> Written:
     if call.dry_run:
         return Written(unstored(resource, place, obj, 0), True)
     return Written(core.write(resource, place, obj), True)
+
+
+async def _mutate_unnamed(core: Core, review: Review, *, given: bool) -> None:
+    """Admission may change an object; a name that the server made up is shown to it only afterwards."""
+    if given or review.object is None or not review.name:
+        await core.admission.mutate(review)
+        return
+    del review.object["metadata"]["name"]
+    await core.admission.mutate(review)
+    review.object["metadata"] = {"name": review.name} | review.object["metadata"]
 
 
 def _readmitted(review: Review, before: Obj, rules: object) -> Obj:
@@ -221,7 +232,7 @@ def finish(core: Core, resource: Resource, place: Place, new: Obj) -> Record:
     done = about.get("deletionTimestamp") and not about.get("finalizers") and not about.get("deletionGracePeriodSeconds")
     if done and not (resource.shelf == ("", "namespaces") and (new.get("spec") or {}).get("finalizers")):
         last = unstored(resource, place, dict(new), core.store.revision)
-        core.remove(resource, place, new)
+        core.remove(resource, place, core.read(resource, place) or new)
         return last
     return core.write(resource, place, new)
 
