@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from gangline.scheduler.records import GangRecord, GroupRecord, PodSetRecord
+from gangline.scheduler.settings import Budgets
 from scheduler.scene import NOW, Scene
 
 
@@ -164,3 +165,21 @@ def test_a_surplus_sub_group_goes_before_the_whole_gang() -> None:
     tree = GroupRecord(min_groups=1, pod_sets=(PodSetRecord("first", 2), PodSetRecord("second", 2)))
     scene.records = [replace(record, tree=tree) if isinstance(record, GangRecord) else record for record in scene.records]
     assert scene.gang("b/mine", 1).decide().evicted == ["two-2", "two-3"]
+
+
+# ── budgets ──
+
+
+def test_a_search_ends_when_its_steps_are_used_up() -> None:
+    scene = lent().with_settings(actions=("reclaim",), budgets=Budgets(action={"default": 1}))
+    scene.gang("b/first", 1).gang("b/second", 1)
+    after = scene.decide()
+    assert len(after.evicted) == 1 and after.decisions.steps == {"reclaim": 1}
+
+
+def test_a_generator_that_used_up_its_steps_leaves_the_rest_to_the_next() -> None:
+    budgets = Budgets(generator={"NodeLocalGreedy": 1, "MultiNodeGang": 0})
+    scene = Scene().nodes(4, gpus=4).queue("a", quota=0, weight=0).queue("b", quota=16).with_settings(budgets=budgets)
+    for number in range(16):
+        scene.gang(f"a/run{number}", 1, on=f"n{number % 4}")
+    assert len(scene.gang("b/wide", 3, gpus=4).decide().waiting) == 3

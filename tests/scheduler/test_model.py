@@ -135,3 +135,14 @@ def test_durations(text: str, wanted: float) -> None:
 def test_a_duration_that_cannot_be_read_says_how_to_write_one() -> None:
     with pytest.raises(ConfigError, match="'soon' is not a duration; write a number with a unit"):
         seconds("soon")
+
+
+def test_search_budgets_are_durations_in_the_configuration_and_steps_here() -> None:
+    given = {"maxActionSearchDuration": {"reclaim": "10s"}, "maxJobSearchDuration": "5s", "maxGeneratorSearchDuration": {"MultiNodeGang": "1s"}}
+    budgets = read_config({"scenarioSearchBudgets": given}).budgets
+    assert (budgets.for_action("reclaim"), budgets.for_action("preempt"), budgets.gang) == (2000, 60_000, 1000)
+    assert (budgets.for_generator("MultiNodeGang"), budgets.for_generator("NodeLocalGreedy")) == (200, 6000)
+    with pytest.raises(ConfigError, match="there is no generator 'Magic'; known are NodeLocalGreedy, MultiNodeGang"):
+        read_config({"scenarioSearchBudgets": {"maxGeneratorSearchDuration": {"Magic": "1s"}}})
+    with pytest.raises(ConfigError, match="minJobSearchDuration must be smaller than maxJobSearchDuration"):
+        read_config({"scenarioSearchBudgets": {"minJobSearchDuration": "5s", "maxJobSearchDuration": "5s"}})

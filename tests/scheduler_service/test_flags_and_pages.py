@@ -36,7 +36,8 @@ def test_the_mounted_configuration_is_read_unchanged() -> None:
                             "queueDepthPerAction": {"allocate": 7}, "usageDBConfig": {"clientType": "store"},
                             "scenarioSearchBudgets": {"maxActionSearchDuration": {"default": "10s"}}})
     settings = found.options.settings
-    assert (settings.actions, settings.queue_depth, settings.search_steps) == (("allocate", "reclaim"), {"allocate": 7}, 2000)
+    assert (settings.actions, settings.queue_depth) == (("allocate", "reclaim"), {"allocate": 7})
+    assert settings.budgets.for_action("reclaim") == 2000
     assert found.usage.source == STORE
 
 

@@ -20,8 +20,6 @@ from gangline.scheduler.usage import UsageSettings, read_usage
 WITHOUT_MEANING = ("version", "enable-profiler", "profiler-port", "pyroscope-address", "pyroscope-mutex-profiler-rate",
                    "pyroscope-block-profiler-rate", "v", "log-json", "log-flush-frequency", "qps", "burst",
                    "num-of-status-recording-workers", "metrics-namespace")
-STEPS_PER_SECOND = 200
-"""Search budgets are times upstream and steps here: a step is one what-if simulation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +63,7 @@ def read_flags(flags: Mapping[str, str], config: Mapping[str, Any] | None = None
     unknown = sorted(set(flags) - set(KNOWN))
     if unknown:
         raise ConfigError(f"the scheduler has no flag --{', --'.join(unknown)}; it knows --{', --'.join(sorted(set(KNOWN)))}")
-    settings = replace(read_config(config or {}), **_values(flags, SETTINGS), **_budgets(config or {}))
+    settings = replace(read_config(config or {}), **_values(flags, SETTINGS))
     options = replace(Options(settings=settings), **_values(flags, OPTIONS))
     usage = read_usage((config or {}).get("usageDBConfig") or {})
     return replace(Started(options, usage=usage), **_values(flags, OTHERS))
@@ -80,11 +78,3 @@ def _values(flags: Mapping[str, str], table: Mapping[str, tuple[str, Callable[[s
             except ValueError as error:
                 raise ConfigError(f"--{flag}={flags[flag]}: {error}") from error
     return found
-
-
-def _budgets(config: Mapping[str, Any]) -> dict[str, Any]:
-    """`scenarioSearchBudgets`: the time of one action, as steps."""
-    given = (config.get("scenarioSearchBudgets") or {}).get("maxActionSearchDuration") or {}
-    if "default" not in given:
-        return {}
-    return {"search_steps": int(duration(str(given["default"])) * STEPS_PER_SECOND)}

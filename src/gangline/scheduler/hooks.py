@@ -1,56 +1,52 @@
 """The points at which plugins are asked, and the five ways in which their answers are combined.
 
-A plugin is a small class, built once per cycle with `(session, arguments)`, with a `name` and a method for each hook
-it cares about:
+A plugin is a small class, built once per cycle with `(session, arguments)`, with a `name` and a method for each hook it cares about.
 
-    way       answers combine by                        hooks
-    key       tuples, smallest first                    gang_order sub_group_order task_order; queue_order compares
-    instead veto      the first refusal wins                    before_task victim_invariant predicate over_capacity
-    firm_over_quota
-                                                        task_over_capacity can_reclaim reclaim_queue reclaim_victim
-                                                        preempt_victim reclaim_scenario preempt_scenario before_bind
-    sum       added up                                  node_score gpu_score
-    pass on   each works on what the one before gave    subset_nodes numa_placement bind_annotations
-    tell      nobody answers                            before_scoring before_gang before_solving allocated deallocated
+key — tuples one after the other, smallest first:
+    gang_order(gang), sub_group_order(member), task_order(task) -> anything that can be compared
+    queue_order(QueueSide, QueueSide) -> int           compares instead: negative is left first, 0 is no opinion
 
-    gang_order(gang) -> tuple                           sub_group_order(member: Group | PodSet) -> tuple
-    task_order(task) -> tuple                           queue_order(QueueSide, QueueSide) -> int (negative: left
-    first, 0: no opinion) before_task(task, gang) -> Refusal | None           victim_invariant(task, gang) -> Refusal
-    | None predicate(task, node) -> Refusal | None             node_score(task, node) -> float | None (None drops the
-    node) before_scoring(task, nodes) -> None                 gpu_score(task, node, group) -> float
+veto — the first refusal wins:
+    before_task(task, gang) -> Refusal | None          before any node is tried (all refusals are told together)
+    victim_invariant(task, gang) -> Refusal | None     before victims are searched
+    predicate(task, node) -> Refusal | None
     over_capacity(gang, tasks), firm_over_quota(gang, tasks) -> GangRefusals | None      (see refusals.py)
     task_over_capacity(task, gang, node) -> Refusal | None
-    can_reclaim(gang) -> Refusal | None                 (no plugin answers: nobody may reclaim)
-    reclaim_queue(preemptor, queue name) -> bool        may gangs of this queue be victims at all
-    reclaim_victim(preemptor, victim) -> bool           preempt_victim(preemptor, victim) -> bool
-    reclaim_scenario(scenario) -> bool                  preempt_scenario(scenario) -> bool
-    before_bind(task, node) -> Refusal | None           at commit; a refused task is put back
-    subset_nodes(gang, member, pod_sets, tasks, nodes) -> list[node list]    (SubsetRefused ends the attempt)
-    numa_placement(task, node) -> zones | None          bind_annotations(task, node, annotations) -> annotations
-    before_gang(gang) -> None                           before_solving(preemptor) -> None
-    allocated(task) / deallocated(task) -> None         state that follows these is written through `session.journal`
+    can_reclaim(gang) -> Refusal | None                no plugin answers: nobody may reclaim
+    reclaim_queue(preemptor, queue name), reclaim_victim(preemptor, victim), preempt_victim(preemptor, victim) -> bool
+    reclaim_scenario(scenario), preempt_scenario(scenario) -> bool
+    before_bind(task, node) -> Refusal | None          at commit; a refused task is put back
 
-Plugins may also offer `scenario_generator` (see `victims.py`) and the figures
-`queue_allocated/queue_deserved/queue_fair_share(queue)`, of which the first plugin that has them is asked; and
-`reclaim_most(preemptor, {queue: GPUs of its largest victim}) -> float`, an upper bound of what may be reclaimed, so that a
-hopeless search ends early.
+sum — added up:
+    node_score(task, node) -> float | None             None drops the node
+    gpu_score(task, node, group) -> float
+
+pass on — each works on what the one before gave:
+    subset_nodes(gang, member, pod_sets, tasks, nodes) -> list of node lists             (SubsetRefused ends the attempt)
+    numa_placement(task, node) -> zones | None
+    bind_annotations(task, node, annotations) -> annotations
+
+tell — nobody answers:
+    before_scoring(task, nodes), before_gang(gang), before_solving(preemptor)
+    allocated(task), deallocated(task)                 state that follows these is written through `session.journal`
+
+Plugins may also offer `scenario_generator` (see `victims.py`) and the figures `queue_allocated`, `queue_deserved` and
+`queue_fair_share(queue)`, of which the first plugin that has them is asked; and `reclaim_most(preemptor, {queue: GPUs of its largest
+victim})`, an upper bound of what may be reclaimed, so that a hopeless search ends early.
 
 Scores are kept per task shape (`rank.py`). A scoring plugin therefore says more about itself:
-
-    shape_score(task, node)     the same as node_score, for a score that depends only on the task's shape and the node's own
-    state and
-                                that comes in steps of at least 10
-    node_rank(task, node)       instead of a score below 10 that is relative to the set of nodes: its order, smallest first
+    shape_score(task, node)     as node_score, for a score that depends only on the task's shape and the node's own state, and that comes
+                                in steps of at least 10
+    node_rank(task, node)       for a score below 10 that is relative to the set of nodes: its order, smallest first
     never(task, node)           True: this node refuses every task of this shape for good (labels, taints, kind of node)
-    beyond_shape = True         the score depends on more; then nodes are scored one by one for every task for which
-    `scores(task)` is true
+    beyond_shape = True         the score depends on more; nodes are then scored one by one for every task for which `scores(task)` holds
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol
 
 from ..errors import Refusal
 from .model.gang import Gang, Group, PodSet
@@ -61,9 +57,6 @@ from .refusals import GangRefusals
 
 if TYPE_CHECKING:
     from .session import Session
-
-Answer = TypeVar("Answer")
-
 
 class Plugin(Protocol):
     """Everything else is optional: a plugin answers only the hooks it has a method for."""

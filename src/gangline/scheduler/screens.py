@@ -151,8 +151,8 @@ class Domains:
 
 
 class Bound:
-    """Whether a choice of victims can free enough GPUs at all for pending tasks that all ask for the same number of whole ones: in the cluster,
-    or, when the whole gang is bound to a topology level, in some domain of it."""
+    """Whether a choice of victims can free enough GPUs at all for pending tasks that all ask for the same number of whole ones:
+    in the cluster, or, when the whole gang is bound to a topology level, in some domain of it."""
 
     def __init__(self, session: Session, preemptor: Gang, pending: Sequence[Task], recorded: Iterable[Task]) -> None:
         session.free.refresh()

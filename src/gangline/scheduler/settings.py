@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..errors import ConfigError
@@ -32,12 +32,39 @@ DEFAULT_PLUGINS: tuple[PluginSetting, ...] = tuple(
 )
 
 
+STEPS_PER_SECOND = 200
+"""A search budget given as a duration is so many what-if simulations per second: the same everywhere, whatever the machine."""
+
+
+@dataclass(frozen=True, slots=True)
+class Budgets:
+    """How many simulations a search may try; 0: no limit. `least_per_gang` is granted even when the action has less left.
+
+    By default what upstream allows: 5 minutes per action, 4 per gang, 2 per generator and 30 seconds for the node-local one."""
+
+    action: Mapping[str, int] = field(default_factory=lambda: {"default": steps(300)})
+    gang: int = 240 * STEPS_PER_SECOND
+    least_per_gang: int = 0
+    generator: Mapping[str, int] = field(default_factory=lambda: {
+        "default": steps(120), "NodeLocalGreedy": steps(30), "MultiNodeGang": steps(120)})
+
+    def for_action(self, name: str) -> int:
+        return self.action.get(name, self.action.get("default", 0))
+
+    def for_generator(self, name: str) -> int:
+        return self.generator.get(name, self.generator.get("default", 0))
+
+
+def steps(seconds: float) -> int:
+    return round(seconds * STEPS_PER_SECOND)
+
+
 @dataclass(frozen=True, slots=True)
 class Settings:
     """`max_consolidation_victims` -1: no limit. `queue_depth`: how many gangs per leaf queue an action looks at
     (absent: all).
 
-    `search_steps`: how many what-if simulations one action may try (0: no limit). `leaves_unsolved` (upstream's manner): a
+    `leaves_unsolved` (upstream's manner): a
     search that finds room for its tasks but not for the whole gang leaves the virtual evictions standing until the cycle ends."""
 
     actions: tuple[str, ...] = ACTIONS
@@ -55,7 +82,7 @@ class Settings:
     queue_label: str = "kai.scheduler/queue"
     queue_depth: Mapping[str, int] = field(default_factory=dict)
     usage_k: float | None = None
-    search_steps: int = 0
+    budgets: Budgets = field(default_factory=Budgets)
     default_gpu_memory: int | None = None
     leaves_unsolved: bool = False
 
@@ -74,8 +101,6 @@ class Settings:
 def read_config(config: Mapping[str, Any], base: Settings | None = None) -> Settings:
     """Settings from the parsed scheduler config.yaml of KAI: `actions` text, `tiers[].plugins[]`,
     `queueDepthPerAction`."""
-    from dataclasses import replace
-
     settings = base or Settings()
     changes: dict[str, Any] = {}
     if config.get("actions"):
@@ -84,7 +109,35 @@ def read_config(config: Mapping[str, Any], base: Settings | None = None) -> Sett
         changes["plugins"] = _plugins(config["tiers"])
     if config.get("queueDepthPerAction"):
         changes["queue_depth"] = {str(name): int(depth) for name, depth in config["queueDepthPerAction"].items()}
+    if config.get("scenarioSearchBudgets"):
+        changes["budgets"] = _budgets(config["scenarioSearchBudgets"])
     return replace(settings, **changes)
+
+
+GENERATORS = ("NodeLocalGreedy", "MultiNodeGang")
+
+
+def _budgets(config: Mapping[str, Any]) -> Budgets:
+    """Durations as in upstream's configuration, per action and per generator by name or `default`."""
+    usual = Budgets()
+    generators = _durations(config.get("maxGeneratorSearchDuration"))
+    for name in generators:
+        if name not in (*GENERATORS, "default"):
+            raise ConfigError(f"scenarioSearchBudgets.maxGeneratorSearchDuration: there is no generator {name!r}; "
+                              f"known are {', '.join(GENERATORS)}")
+    gang = _durations({key: config[key] for key in ("maxJobSearchDuration", "minJobSearchDuration") if key in config})
+    budgets = Budgets(
+        {**usual.action, **_durations(config.get("maxActionSearchDuration"))}, gang.get("maxJobSearchDuration", usual.gang),
+        gang.get("minJobSearchDuration", usual.least_per_gang), {**usual.generator, **generators},
+    )
+    if budgets.gang and budgets.least_per_gang >= budgets.gang:
+        raise ConfigError("scenarioSearchBudgets: minJobSearchDuration must be smaller than maxJobSearchDuration")
+    return budgets
+
+
+def _durations(given: Mapping[str, Any] | None) -> dict[str, int]:
+    """Durations by name, as steps."""
+    return {str(name): steps(seconds(str(text))) for name, text in (given or {}).items()}
 
 
 def _actions(text: str) -> tuple[str, ...]:

@@ -1,14 +1,12 @@
 """Making room by evicting: search for the victims that let a waiting gang run, by growing the victim list and simulating.
 
-    solve(session, gang, plan)      for each generator: how many tasks of the gang can be served (1, 2, 4, … then halving),
-    with the victims
-                                    of smaller solutions as a start for larger ones; at last all tasks once more
-    Accumulation                    victims taken one gang at a time in victim order (`accumulate.py`), screened by cheap
-    necessary conditions generators                      which of the accumulated victims to try together
-    (`plugins/generators.py`) simulate                        evict them virtually, place everybody again in fair order, ask
-    the validator
+    solve           for each generator, within a budget of steps: how many tasks of the gang can be served (1, 2, 4, … then halving),
+                    with the victims of smaller solutions as a start for larger ones; at last all tasks once more
+    Accumulation    victims taken one gang at a time in victim order (`accumulate.py`), screened by cheap necessary conditions
+    generators      which of the accumulated victims to try together (`plugins/generators.py`)
+    simulate        evict them virtually, place everybody again in fair order, ask the validator
 
-Returns a live statement to commit, or None. Only the actions commit.
+The solution is a live statement; only the actions commit.
 """
 
 from __future__ import annotations
@@ -17,7 +15,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .accumulate import Accumulation, Batch, Scenario, VictimStream
 from .model.gang import Gang, Group
@@ -44,21 +42,70 @@ class Plan:
     most: Callable[[Gang], float] = lambda gang: math.inf
 
 
-def solve(session: Session, gang: Gang, plan: Plan) -> Statement | None:
-    """A statement with the evictions and waiting places that let the gang run; None when there is none."""
+@dataclass(slots=True)
+class Solution:
+    """`statement` to commit, if there is one. `stop`: the search ran out of steps, and the whole action should end."""
+
+    statement: Statement | None = None
+    stop: bool = False
+
+
+class OutOfSteps(Exception):
+    """The search for this gang used up its steps."""
+
+
+class Meter:
+    """Counts simulations against the budgets of the action, of this gang, and of the generator at work."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._budgets = session.settings.budgets
+        self._gang = self._allowed()
+        self._generator = math.inf
+
+    def _used(self) -> int:
+        return self._session.steps.get(self._session.action, 0)
+
+    def _allowed(self) -> float:
+        """Up to which count of the action's steps this gang may go."""
+        action = self._budgets.for_action(self._session.action) or math.inf
+        left = min(action - self._used(), self._budgets.gang or math.inf)
+        return self._used() + max(left, self._budgets.least_per_gang)
+
+    def begin(self, generator: str) -> None:
+        self._generator = self._used() + (self._budgets.for_generator(generator) or math.inf)
+
+    def generator_done(self) -> bool:
+        return self._used() >= self._generator
+
+    def count(self) -> None:
+        if self._used() >= self._gang:
+            raise OutOfSteps
+        self._session.steps[self._session.action] = self._used() + 1
+
+
+def solve(session: Session, gang: Gang, plan: Plan) -> Solution:
+    """Evictions and waiting places that let the gang run, if there are any."""
     active = gang.active_used
     search = Search(session, gang, plan)
-    for generate in session.hooks.methods("scenario_generator"):
-        statement = search.run(generate)
-        if statement is None:
-            continue
-        if gang.gang_satisfied and gang.active_used > active:
-            return statement
-        if session.settings.leaves_unsolved:
-            statement.keep()
-        else:
-            statement.discard()
-        return None
+    try:
+        for plugin in session.hooks.having("scenario_generator"):
+            statement = search.run(plugin)
+            if statement is not None:
+                return Solution(_whole(session, gang, active, statement))
+    except OutOfSteps:
+        return Solution(stop=True)
+    return Solution()
+
+
+def _whole(session: Session, gang: Gang, active: int, statement: Statement) -> Statement | None:
+    """The statement, if the gang as a whole has its minima with it."""
+    if gang.gang_satisfied and gang.active_used > active:
+        return statement
+    if session.settings.leaves_unsolved:
+        statement.keep()
+    else:
+        statement.discard()
     return None
 
 
@@ -73,6 +120,7 @@ class Search:
         self._gang = gang
         self._plan = plan
         self._tasks = list(session.wanted(gang, simulation=True))
+        self._meter = Meter(session)
         self._feasible = self._feasible_nodes()
         self._stream = VictimStream(session, plan.victims)
         self._recorded: list[Batch] = []
@@ -85,13 +133,17 @@ class Search:
         self._session.free.refresh()
         return dict(self._session.free.feasible)
 
-    def run(self, generate: Generator) -> Statement | None:
+    def run(self, plugin: Any) -> Statement | None:
         """Find the largest servable number of tasks, then serve all with what was learnt."""
+        generate: Generator = plugin.scenario_generator
+        self._meter.begin(getattr(plugin, "generator", plugin.name))
         self._recorded = []
         number = len(self._tasks)
+        if not number:
+            return None
         solved, size, failed = 0, 1, 0
         while not failed and solved < number:
-            statement, same = self._probe(generate, size) if size else (None, False)
+            statement, same = self._probe(generate, size)
             if statement is None:
                 failed = size
             else:
@@ -101,7 +153,7 @@ class Search:
                 statement.discard()
                 size = min(size * 2, number)
         self._close_in(generate, solved, failed)
-        return self._probe(generate, number)[0] if self._recorded or solved else None
+        return self._probe(generate, number)[0] if solved or self._recorded else None
 
     def _close_in(self, generate: Generator, solved: int, failed: int) -> None:
         """Halve the gap between the largest number that worked and the smallest that did not."""
@@ -133,6 +185,8 @@ class Search:
             mark = scenario.fingerprint()
             if mark in self._tried:
                 continue
+            if self._meter.generator_done():
+                break
             statement = self._simulate(scenario)
             if statement is not None:
                 batches = scenario.batches
@@ -155,7 +209,7 @@ class Search:
         if not victims:
             return None
         session = self._session
-        session.steps[session.action] = session.steps.get(session.action, 0) + 1
+        self._meter.count()
         statement = session.statement()
         messages = [self._plan.message(task) for task in victims]
         for task, message in zip(victims, messages, strict=True):

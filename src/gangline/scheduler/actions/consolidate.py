@@ -12,8 +12,7 @@ from ..evictions import consolidate_message, may_evict, victim_invariant_holds
 from ..model.gang import Gang
 from ..model.status import ALIVE
 from ..order import GangQueue
-from ..statement import Statement
-from ..victims import Plan, solve, still_leaving
+from ..victims import Plan, Solution, solve, still_leaving
 
 if TYPE_CHECKING:
     from ..session import Session
@@ -29,16 +28,18 @@ def run(session: Session) -> None:
         gang = queue.pop()
         if failed.hopeless(gang) or not victim_invariant_holds(session, gang):
             continue
-        statement = _try(session, gang)
-        if statement is None:
+        solution = _try(session, gang)
+        if solution.stop:
+            return
+        if solution.statement is None:
             failed.add(gang)
         else:
-            statement.commit()
+            solution.statement.commit()
 
 
-def _try(session: Session, gang: Gang) -> Statement | None:
+def _try(session: Session, gang: Gang) -> Solution:
     if not _enough(session, gang):
-        return None
+        return Solution()
     plan = Plan(victims=lambda: _victims(session, gang), valid=lambda scenario: not still_leaving(scenario), message=consolidate_message)
     return solve(session, gang, plan)
 

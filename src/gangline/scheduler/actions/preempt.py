@@ -8,8 +8,7 @@ from ..easier import FailedGangs
 from ..evictions import may_evict, preempt_message, victim_invariant_holds
 from ..model.gang import Gang
 from ..order import GangQueue
-from ..statement import Statement
-from ..victims import Plan, solve
+from ..victims import Plan, Solution, solve
 
 if TYPE_CHECKING:
     from ..session import Session
@@ -24,16 +23,18 @@ def run(session: Session) -> None:
         known = failed.setdefault(gang.queue, FailedGangs(session))
         if known.hopeless(gang) or not victim_invariant_holds(session, gang):
             continue
-        statement = _try(session, gang)
-        if statement is None:
+        solution = _try(session, gang)
+        if solution.stop:
+            return
+        if solution.statement is None:
             known.add(gang)
         else:
-            statement.commit()
+            solution.statement.commit()
 
 
-def _try(session: Session, gang: Gang) -> Statement | None:
+def _try(session: Session, gang: Gang) -> Solution:
     if session.firm_over_quota(gang, session.wanted(gang, simulation=True)) is not None:
-        return None
+        return Solution()
     plan = Plan(
         victims=lambda: _victims(session, gang),
         valid=lambda scenario: session.hooks.agree("preempt_scenario", scenario),

@@ -31,11 +31,13 @@ def run(session: Session) -> None:
         if known.hopeless(gang) or not victim_invariant_holds(session, gang):
             continue
         session.hooks.tell("before_solving", gang)
-        statement = solve(session, gang, _plan(session, gang))
-        if statement is None:
+        solution = solve(session, gang, _plan(session, gang))
+        if solution.stop:
+            return
+        if solution.statement is None:
             known.add(gang)
         else:
-            statement.commit()
+            solution.statement.commit()
 
 
 def _plan(session: Session, gang: Gang) -> Plan:

@@ -19,6 +19,7 @@ class NodeLocalGreedy:
     """For each node of the gang that was added last: all victims taken so far of the gangs on that node."""
 
     name = "sg-nodelocalgreedy"
+    generator = "NodeLocalGreedy"
 
     def __init__(self, session: Session, arguments: Mapping[str, str]) -> None:
         pass
@@ -46,6 +47,7 @@ class MultiNodeGang:
     """The victims on the K nodes that free the least but enough, for growing K."""
 
     name = "sg-multinodegang"
+    generator = "MultiNodeGang"
 
     def __init__(self, session: Session, arguments: Mapping[str, str]) -> None:
         self._session = session
