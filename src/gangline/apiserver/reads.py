@@ -18,7 +18,7 @@ from gangline.apiserver.call import Call, is_number
 from gangline.apiserver.core import Core
 from gangline.apiserver.resources import Resource
 from gangline.apiserver.selectors import LabelTest, Test, field_test, label_test
-from gangline.apiserver.status import bad_request, expired, invalid, not_found, too_large_revision
+from gangline.apiserver.status import bad_request, expired, internal, invalid, not_found, too_large_revision
 from gangline.apiserver.store import Record
 from gangline.errors import Problem
 
@@ -52,7 +52,7 @@ def read_filter(call: Call) -> Filter:
 
 def get(core: Core, call: Call) -> Record:
     resource = call.resource
-    asked = read_revision(call)
+    asked = read_exact_revision(call)
     if asked > core.store.revision:
         raise too_large_revision(asked, core.store.revision)
     record = core.store.get(resource.shelf, call.place)
@@ -61,14 +61,24 @@ def get(core: Core, call: Call) -> Record:
     return record
 
 
-def read_revision(call: Call) -> int:
+def read_exact_revision(call: Call) -> int:
+    """The revision a get or a watch names; 0 for none."""
     text = call.request.argument("resourceVersion")
-    if not text:
-        return 0
-    if not is_number(text):
-        raise bad_request(f'invalid resource version: resourceVersion: Invalid value: "{text}": strconv.ParseUint: parsing "{text}": '
-                          "invalid syntax")
-    return int(text)
+    if text and not is_number(text):
+        raise internal(_not_a_revision(text))
+    return int(text or 0)
+
+
+def read_revision(call: Call) -> int:
+    """The revision a list names; 0 for none."""
+    text = call.request.argument("resourceVersion")
+    if text and not is_number(text):
+        raise bad_request("invalid resource version: " + _not_a_revision(text))
+    return int(text or 0)
+
+
+def _not_a_revision(text: str) -> str:
+    return f'resourceVersion: Invalid value: "{text}": strconv.ParseUint: parsing "{text}": invalid syntax'
 
 
 @dataclass(slots=True)
@@ -84,7 +94,7 @@ def listing(core: Core, call: Call) -> Page:
     check_list_options(call)
     shelf = core.store.shelf(call.resource.shelf)
     wanted = read_filter(call)
-    limit = call.number("limit") or 0
+    limit = max(call.number("limit") or 0, 0)
     token = call.request.argument("continue")
     start = ("", "")
     if token:
@@ -95,7 +105,7 @@ def listing(core: Core, call: Call) -> Page:
         revision = _revision_to_read(core, call)
     if revision < shelf.floor:
         raise expired("The provided continue parameter is too old to display a consistent list result. You can start a new list "
-                      "without the continue parameter." if token else f"The resourceVersion for the provided list is too old. ({revision})")
+                      "without the continue parameter." if token else "The resourceVersion for the provided list is too old.")
     if wanted.only is not None and revision == core.store.revision and wanted.namespace:
         record = shelf.records.get((wanted.namespace, wanted.only))
         found = [record] if record is not None and wanted(record) else []
@@ -126,15 +136,18 @@ def _revision_to_read(core: Core, call: Call) -> int:
     return asked if exact else current
 
 
+TOKEN_VERSION = "meta.k8s.io/v1"
+
+
 class _Token(msgspec.Struct):
-    v: str
-    rv: int
-    start: str
+    v: str = ""
+    rv: int = 0
+    start: str = ""
     namespace: str = ""
 
 
 def write_token(revision: int, last: tuple[str, str]) -> str:
-    raw = msgspec.json.encode(_Token("meta.k8s.io/v1", revision, last[1], last[0]))
+    raw = msgspec.json.encode(_Token(TOKEN_VERSION, revision, last[1], last[0]))
     return base64.urlsafe_b64encode(raw).decode().rstrip("=")
 
 
@@ -144,6 +157,8 @@ def read_token(text: str) -> tuple[int, tuple[str, str]]:
         token = msgspec.json.decode(raw, type=_Token)
     except (binascii.Error, msgspec.MsgspecError, ValueError) as error:
         raise bad_request(f"invalid continue token: continue key is not valid: {_why_unreadable(text, error)}") from None
+    if token.v != TOKEN_VERSION:
+        raise bad_request(f"invalid continue token: continue key is not valid: server does not recognize this encoded version {token.v}")
     return token.rv, (token.namespace, token.start)
 
 

@@ -100,9 +100,8 @@ _POD_FIELDS = ("spec.nodeName", "spec.restartPolicy", "spec.schedulerName", "spe
 _EVENT_FIELDS = {label: label for label in (
     "involvedObject.kind", "involvedObject.namespace", "involvedObject.name", "involvedObject.uid", "involvedObject.apiVersion",
     "involvedObject.resourceVersion", "involvedObject.fieldPath", "reason", "reportingComponent", "source", "type")}
-_REGARDING_FIELDS = {**_EVENT_FIELDS, **{
-    label.replace("involvedObject", "regarding"): label for label in _EVENT_FIELDS if label.startswith("involvedObject")},
-    "reportingController": "reportingComponent"}
+_REGARDING_FIELDS = {label.replace("involvedObject", "regarding").replace("reportingComponent", "reportingController"): label
+                     for label in _EVENT_FIELDS if label != "source"}
 
 _TABLE = """
 v1                              pods                      Pod                      ns po all  POD

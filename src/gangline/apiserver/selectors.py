@@ -32,9 +32,10 @@ def parse_labels(text: str) -> list[tuple[str, str, tuple[str, ...]]]:
             break
         comma = tokens.pop(0)
         if comma != ",":
-            raise _unparsable(f"found '{comma}', expected: ',' or 'end of string'")
-        if not tokens:
-            raise _unparsable("found '', expected: identifier after ','")
+            raise bad_request(f"found '{comma}', expected: ',' or 'end of string'")
+        following = tokens[0] if tokens else ""
+        if following != "!" and (not following or following in _SYMBOLS):
+            raise bad_request(f"found '{following}', expected: identifier after ','")
     return found
 
 
@@ -59,7 +60,9 @@ def _requirement(tokens: list[str]) -> tuple[str, str, tuple[str, ...]]:
         tokens.pop(0)
     key = tokens.pop(0) if tokens else ""
     if not key or key in _SYMBOLS:
-        raise _unparsable(f"found '{key}', expected: {'identifier' if negated else '!, identifier, or end of string'}")
+        if negated:
+            raise _unparsable(f"found '{key}', expected: identifier")
+        raise bad_request(f"found '{key}', expected: !, identifier, or 'end of string'")
     problems = qualified_name_problems(key)
     if problems:
         raise _unparsable(f'<nil>: Invalid value: "{key}": ' + "; ".join(problems))
@@ -85,7 +88,7 @@ def _comparison(key: str, operator: str, tokens: list[str]) -> tuple[str, str, t
         if problems:
             raise _unparsable(f'values[{index}][{key}]: Invalid value: "{value}": ' + "; ".join(problems))
     if operator in ("<", ">") and not re.fullmatch(r"[+-]?\d+", values[0]):
-        raise _unparsable(f'values[0][{key}]: Invalid value: "{values[0]}": for \'Gt\', \'Lt\' operators, the value must be an integer')
+        raise _unparsable(f'values[0]: Invalid value: "{values[0]}": for \'Gt\', \'Lt\' operators, the value must be an integer')
     return key, "=" if operator == "==" else operator, values
 
 
@@ -106,7 +109,7 @@ def _value_set(tokens: list[str]) -> tuple[str, ...]:
                 values.append("")
             expect_value = True
         elif token in _SYMBOLS or not expect_value:
-            raise _unparsable(f"found '{token}', expected: ',', ')' or identifier")
+            raise _unparsable(f"found '{token}', expected: ',' or ')'")
         else:
             values.append(token)
             expect_value = False
@@ -163,7 +166,7 @@ def parse_fields(text: str) -> list[tuple[str, str, str]]:
             raise bad_request(f"invalid selector: '{text}'; can't understand '{term}'")
         label, operator, value = match.groups()
         if re.search(r"(?<!\\)=", value):
-            raise bad_request(f"invalid selector: '{text}'; can't understand '{term}'")
+            raise bad_request("invalid field selector: unescaped character in value: 61")
         found.append((re.sub(r"\\(.)", r"\1", label), operator, re.sub(r"\\(.)", r"\1", value)))
     return found
 
@@ -185,11 +188,15 @@ def field_test(resource: Resource, text: str) -> tuple[Test | None, str | None]:
     return (tests[0] if len(tests) == 1 else lambda record: all(test(record) for test in tests)), only
 
 
+_REFUSALS = {("batch", "jobs"): 'field label "{}" not supported for Job',
+             ("resource.k8s.io", "resourceslices"): "field label not supported for resource.k8s.io/v1, Kind=ResourceSlice: {}"}
+
+
 def _check_label(resource: Resource, label: str) -> None:
     if label == "metadata.name" or (label == "metadata.namespace") or label in resource.selectable:
         return
     if resource.selectable or resource.custom:
-        raise bad_request(f"field label not supported: {label}")
+        raise bad_request(_REFUSALS.get(resource.shelf, "field label not supported: {}").format(label))
     raise bad_request(f'"{label}" is not a known field selector: only "metadata.name", "metadata.namespace"')
 
 

@@ -12,16 +12,19 @@ from dataclasses import dataclass
 
 import msgspec
 
-from gangline.apiserver.call import Call, is_number, truth
+from gangline.apiserver.call import Call, truth
 from gangline.apiserver.core import Core
-from gangline.apiserver.reads import Filter, body_of, check_list_options, read_filter
+from gangline.apiserver.reads import Filter, body_of, check_list_options, read_exact_revision, read_filter
 from gangline.apiserver.resources import Resource
-from gangline.apiserver.status import internal, too_large_revision, too_old
+from gangline.apiserver.status import too_large_revision, too_old
 from gangline.apiserver.store import ADDED, DELETED, MODIFIED, Change, Record, Shelf
+from gangline.errors import ApiError
 
 INITIAL_END = "k8s.io/initial-events-end"
 DEFAULT_SECONDS = 3600
 BATCH = 500
+BEHIND, AHEAD = -1, -2
+"""Positions from which a watch cannot begin: what it asks for is forgotten, or has not happened."""
 Line = Callable[[str, Record], bytes]
 """An event's line in the shape the watcher asked for."""
 
@@ -29,7 +32,7 @@ Line = Callable[[str, Record], bytes]
 @dataclass(slots=True)
 class Plan:
     position: int
-    """Before the first change that is remembered: the watch is told 410."""
+    """Before the first change that is remembered: the watch is told so and ends."""
     revision: int
     initial: list[Record]
     end_mark: bool
@@ -44,11 +47,12 @@ def plan(core: Core, call: Call, wanted: Filter) -> Plan:
     check_list_options(call)
     shelf = core.store.shelf(call.resource.shelf)
     argument = call.request.argument
-    revision = _revision(call)
+    revision = read_exact_revision(call)
+    call.number("limit")
     initial = argument("sendInitialEvents")
     bookmarks = truth(argument("allowWatchBookmarks"))
     if revision > core.store.revision and initial and truth(initial):
-        raise too_large_revision(revision, core.store.revision)
+        return Plan(AHEAD, revision, [], False)
     visible = core.store.visible
     state = truth(initial) if initial else revision == 0
     if state:
@@ -57,27 +61,21 @@ def plan(core: Core, call: Call, wanted: Filter) -> Plan:
     if initial and revision == 0:
         return Plan(shelf.position_after(visible), visible, [], False)
     if revision < shelf.floor:
-        return Plan(-1, revision, [], False)
+        return Plan(BEHIND, revision, [], False)
     return Plan(shelf.position_after(revision), revision, [], False)
 
 
-def _revision(call: Call) -> int:
-    text = call.request.argument("resourceVersion")
-    if text and not is_number(text):
-        raise internal(f'resourceVersion: Invalid value: "{text}": strconv.ParseUint: parsing "{text}": invalid syntax')
-    return int(text or 0)
-
-
-def bookmark(resource: Resource, revision: int, end: bool) -> bytes:
+def bookmark(make: Line, revision: int, end: bool) -> bytes:
+    """How far a watch is, told as an object of its kind that has nothing but a revision."""
     about: dict[str, object] = {"resourceVersion": str(revision)}
     if end:
         about["annotations"] = {INITIAL_END: "true"}
-    return b'{"type":"BOOKMARK","object":' + resource.prefix + b'"metadata":' + msgspec.json.encode(about) + b"}}\n"
+    return make("BOOKMARK", Record(("", ""), revision, "", msgspec.json.encode({"metadata": about}), {}, ()))
 
 
-def gone(position_lost: int, floor: int) -> bytes:
-    status = too_old(position_lost, floor).status
-    return b'{"type":"ERROR","object":' + msgspec.json.encode(status) + b"}\n"
+def failed(error: ApiError) -> bytes:
+    """A watch that cannot go on says why before it ends."""
+    return b'{"type":"ERROR","object":' + msgspec.json.encode(error.status) + b"}\n"
 
 
 def open_watch(core: Core, call: Call, shape: Line | None = None) -> AsyncIterator[bytes]:
@@ -97,12 +95,13 @@ async def _stream(core: Core, call: Call, wanted: Filter, begin: Plan, seconds: 
     for chunk in range(0, len(begin.initial), BATCH):
         yield b"".join([make(ADDED, record) for record in begin.initial[chunk: chunk + BATCH]])
     if begin.end_mark:
-        yield bookmark(resource, begin.revision, True)
+        yield bookmark(make, begin.revision, True)
     position, seen = begin.position, begin.revision
     due = loop.time() + core.settings.bookmark_seconds
     while True:
         if position < shelf.first:
-            yield gone(seen, shelf.floor)
+            behind = too_old(seen, shelf.floor) if position != AHEAD else too_large_revision(seen, core.store.revision)
+            yield failed(behind)
             return
         fresh = shelf.since(position, core.store.visible)[:BATCH]
         if fresh:
@@ -119,7 +118,7 @@ async def _stream(core: Core, call: Call, wanted: Filter, begin: Plan, seconds: 
         if bookmarks and loop.time() >= due:
             due = loop.time() + core.settings.bookmark_seconds
             if not shelf.since(position, core.store.visible):
-                yield bookmark(resource, max(seen, core.store.visible), False)
+                yield bookmark(make, max(seen, core.store.visible), False)
 
 
 async def _wait(shelf: Shelf, seconds: float) -> None:
