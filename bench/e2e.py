@@ -2,14 +2,16 @@
 
     python bench/e2e.py [--kubeconfig FILE] [--nodes N] [--only TEXT] [--scale F]
 
-Grouper, scheduler, binder and controllers work on simulated nodes (8 GPUs each): on the embedded server in the same process, or on any API server by
-its kubeconfig. Every line has the seconds from the first object to the last bind (or verdict), API writes per pod, and memory.
+Grouper, scheduler, binder and controllers work on simulated nodes (8 GPUs each): on the embedded server in the same
+process, or on any API server by its kubeconfig. Every line has the seconds from the first object to the last bind (or
+verdict), API writes per pod, and memory.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import contextlib
 import json
 import resource
 import statistics
@@ -21,12 +23,15 @@ from typing import Any
 from gangline.api import names
 from gangline.api.core import Pod
 from gangline.api.kai import PodGroup
-from gangline.api.kinds import NAMESPACE, POD, POD_GROUP, QUEUE, TOPOLOGY
+from gangline.api.kinds import JOB, NAMESPACE, NODE, POD, POD_GROUP, QUEUE, TOPOLOGY
 from gangline.api.meta import Raw
 from gangline.client import Client, Request, Response, Transport
 from gangline.components import Options
+from gangline.errors import AlreadyExists, NotFound
 from gangline.local import Platform, PlatformSettings, Team
-from gangline.runtime import Cache
+from gangline.runtime import Cache, Manager, SystemClock
+from gangline.scheduler.component import component
+from gangline.scheduler.settings import Settings
 
 COMPONENTS = ("grouper", "scheduler", "binder", "podgroup-controller", "queue-controller", "kubelet", "controller-manager")
 SPACE = "bench"
@@ -65,7 +70,7 @@ class Bench:
         self.cache: Cache
 
     def count(self, number: int) -> int:
-        return max(1, round(number * self.arguments.scale))
+        return max(1, round(number * float(self.arguments.scale)))
 
     async def start(self) -> None:
         racks = "topology: {example.com/block: 64, example.com/rack: 16}"
@@ -85,7 +90,7 @@ class Bench:
         if self.arguments.kubeconfig:
             from gangline.client.kubeconfig import load, transport
 
-            team = Team(lambda name: Client(Counting(transport(load(self.arguments.kubeconfig), name), self.counts, name), name), options)
+            team = Team(lambda name: Client(Counting(transport(load(self.arguments.kubeconfig), name), self.counts, name), name), options, SystemClock())
             await team.install()
         else:
             platform = team = Platform(PlatformSettings(components=(), options=options))
@@ -93,8 +98,18 @@ class Bench:
             team._connect = lambda name: Client(Counting(plain(name).transport, self.counts, name), name)
             await platform.start()
         for name in COMPONENTS:
-            await team.start_component(name)
+            if name == "scheduler":
+                await self._start_scheduler(team, options)
+            else:
+                await team.start_component(name)
         return team
+
+    async def _start_scheduler(self, team: Team, options: Options) -> None:
+        """Consolidation may move any number of pods, as upstream's benchmark has it."""
+        scheduler = component(Settings(max_consolidation_victims=-1), period=options.period)
+        manager = Manager(scheduler, team._connect("scheduler"), team.clock)
+        await manager.start()
+        team.managers.append(manager)
 
     @property
     def client(self) -> Client:
@@ -102,17 +117,11 @@ class Bench:
 
     def ready_nodes(self) -> int:
         scheduler = next(each for each in self.team.managers if each.component.name == "scheduler")
-        from gangline.api.kinds import NODE
-
         return sum(not node.spec.taints for node in scheduler.cache.list(NODE))
 
     async def _make(self, kind: Any, obj: Raw) -> None:
-        from gangline.errors import AlreadyExists
-
-        try:
+        with contextlib.suppress(AlreadyExists):
             await self.client.create(kind, obj)
-        except AlreadyExists:
-            return
 
     async def until(self, done: Callable[[], bool], what: str) -> None:
         deadline = time.monotonic() + PATIENCE
@@ -141,12 +150,20 @@ class Bench:
                                              "spec": {"queue": queue, "minMember": pods, **spec}})
         await self.many([self.pod(f"{name}-{number}", gpus, queue, name) for number in range(pods)])
 
-    async def many(self, pods: list[Raw]) -> None:
-        rest = iter(pods)
+    def job(self, name: str, pods: int, gpus: int, queue: str) -> Raw:
+        """A gang whose pods come back when they are evicted."""
+        body = self.pod(name, gpus, queue)["spec"] | {"restartPolicy": "Never"}
+        meta = {"name": name, "namespace": SPACE, "labels": {names.QUEUE: queue}, "annotations": {names.BATCH_MIN_MEMBER: str(pods)}}
+        spec = {"parallelism": pods, "completions": pods, "backoffLimit": 1000,
+                "template": {"metadata": {"labels": {names.QUEUE: queue}, "annotations": {names.RUN_SECONDS: "1000000"}}, "spec": body}}
+        return {"metadata": meta, "spec": spec}
+
+    async def many(self, objects: list[Raw], kind: Any = POD) -> None:
+        rest = iter(objects)
 
         async def worker() -> None:
             for each in rest:
-                await self.client.create(POD, each)
+                await self.client.create(kind, each)
 
         await asyncio.gather(*(worker() for _ in range(IN_FLIGHT)))
 
@@ -164,9 +181,12 @@ class Bench:
         return group is not None and names.VERDICT in group.annotations
 
     async def clean(self) -> None:
+        for job in (await self.client.list(JOB, SPACE)).items:
+            await self.client.delete(JOB, job.name, SPACE, propagation="Background")
         for kind in (POD, POD_GROUP):
             for obj in self.cache.list(kind, SPACE):
-                await self.client.delete(kind, obj.name, SPACE, grace=0)
+                with contextlib.suppress(NotFound):
+                    await self.client.delete(kind, obj.name, SPACE, grace=0)
         await self.until(lambda: not self.pods() and not self.cache.list(POD_GROUP, SPACE), "clean-up")
         await self.team.settles(60)
 
@@ -196,7 +216,7 @@ class Bench:
         return number
 
     async def one_gang(self) -> int:
-        number = self.count(512)
+        number = min(self.count(512), self.nodes)
         rule = {"topology": "racks", "preferredTopologyLevel": "example.com/rack"}
         await self.gang("big", number, GPUS // 2, names.DEFAULT_QUEUE, topologyConstraint=rule)
         await self.until(lambda: self.bound() == number, "the gang to be bound")
@@ -249,11 +269,14 @@ class Bench:
 
     async def consolidation(self) -> int:
         """Every node has 3 of its GPUs taken, so nobody finds 6; gangs of 10 × 6 GPUs need others to move together."""
-        await self.many([self.pod(f"loose-{each}", 3, names.DEFAULT_QUEUE) for each in range(self.nodes)])
-        await self.until(lambda: self.running() == self.nodes, "the loose pods")
+        for name, gpus in (("early", 5), ("loose", 3)):
+            await self.many([self.job(f"{name}-{each}", 1, gpus, names.DEFAULT_QUEUE) for each in range(self.nodes)], JOB)
+            await self.until(lambda name=name: self.running(name) == self.nodes, "the first pods")  # type: ignore[misc]
+        for each in range(self.nodes):
+            await self.client.delete(JOB, f"early-{each}", SPACE, propagation="Background")
+        await self.until(lambda: not any(pod.name.startswith("early") for pod in self.pods()), "the early pods to go")
         began, gangs = time.perf_counter(), max(1, self.count(41) * self.nodes // 500 // 2)
-        for number in range(gangs):
-            await self.gang(f"tight-{number}", 10, 6, names.DEFAULT_QUEUE)
+        await self.many([self.job(f"tight-{number}", 10, 6, names.DEFAULT_QUEUE) for number in range(gangs)], JOB)
         await self.until(lambda: self.bound("tight") == gangs * 10, "the tight gangs")
         print(json.dumps({"bench": "e2e", "scenario": "consolidation-only", "gangs": gangs,
                           "seconds": round(time.perf_counter() - began, 2)}), flush=True)
