@@ -151,8 +151,8 @@ def test_a_clique_is_in_breach_until_its_minimum_is_scheduled() -> None:
 def test_pods_that_start_are_no_breach_but_crashed_ones_are() -> None:
     fine = [pod(0, node="n", ready=True), pod(1, node="n", ready=True)]
     assert reasons(viewed(fine))["MinAvailableBreached"] == ("False", "SufficientReadyPods")
-    crash = {"containerStatuses": [{"name": "main", "lastState": {"terminated": {"exitCode": 1}}}]}
-    crashed = [fine[0], pod(1, node="n", **crash)]
+    crash = [{"name": "main", "lastState": {"terminated": {"exitCode": 1}}}]
+    crashed = [fine[0], pod(1, node="n", containerStatuses=crash)]
     assert reasons(viewed(crashed))["MinAvailableBreached"] == ("True", "InsufficientReadyPods")
 
 
