@@ -7,7 +7,7 @@ import asyncio
 from embedded import admin, embedded, until
 from gangline.api.kinds import CONFIG_MAP, POD
 from gangline.errors import BadInput
-from gangline.runtime import Again, Component, Context, Controller, Key, Manager, ManualClock, Watch, itself, owner
+from gangline.runtime import Again, Cache, Component, Context, Controller, Key, Manager, ManualClock, Service, Watch, itself, owner
 from gangline.runtime.queue import WorkQueue
 
 
@@ -94,4 +94,24 @@ async def test_one_object_that_fails_does_not_stop_the_others() -> None:
         for name in ("bad", "good"):
             await client.create(CONFIG_MAP, {"metadata": {"name": name, "namespace": "default"}})
         await until(lambda: done == ["good"])
+        await manager.stop()
+
+
+async def test_a_service_that_fails_is_started_again() -> None:
+    clock = ManualClock()
+    starts: list[float] = []
+
+    async def run(context: Context, cache: Cache) -> None:
+        starts.append(clock.now())
+        if len(starts) == 1:
+            raise RuntimeError("broken")
+        await asyncio.Event().wait()
+
+    async with embedded() as server:
+        manager = Manager(Component("test", services=[Service("test", run)]), admin(server), clock)
+        await manager.start()
+        await until(lambda: len(starts) == 1)
+        await asyncio.sleep(0)
+        clock.advance(1)
+        await until(lambda: len(starts) == 2)
         await manager.stop()

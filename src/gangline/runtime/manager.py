@@ -7,6 +7,7 @@ Nothing here knows which components exist; components.py does.
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,6 +17,9 @@ from gangline.runtime.cache import Cache
 from gangline.runtime.clock import Clock, SystemClock
 from gangline.runtime.controller import Context, Controller, Running
 from gangline.runtime.events import Recorder
+
+log = logging.getLogger(__name__)
+LONGEST_WAIT = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,4 +86,13 @@ class Manager:
 
 
 async def _forever(service: Service, context: Context, cache: Cache) -> None:
-    await service.run(context, cache)
+    """Run a service until it is cancelled; one that fails is told of and started again, later and later."""
+    wait = 1.0
+    while True:
+        try:
+            await service.run(context, cache)
+            return
+        except Exception:
+            log.exception("%s failed; it starts again in %.0f s", service.name, wait)
+            await context.clock.sleep(wait)
+            wait = min(wait * 2, LONGEST_WAIT)
