@@ -12,7 +12,7 @@ from conformance.apiserver.paths import pick
 
 Step = dict[str, Any]
 _DECODER_CASES = re.compile(r"bad-json-|int-field-string|bool-field-string|int-overflow|yaml-bad|delete-body-garbage")
-_GO_STRUCT = re.compile(r'Invalid value: (?:\[)?\{"[A-Z]|Duplicate value: \{"[A-Z]|cannot unmarshal|\{[A-Z]\w+:|@@ -\d')
+_GO_STRUCT = re.compile(r'Invalid value: (?:\[)?\{"[A-Z]|Duplicate value: \{"[A-Z]|cannot unmarshal|\{[A-Z]\w+:|@@ -\d|"Spec":\{"')
 
 
 def answers(case: dict[str, Any], namespace: str, done: list[Step]) -> list[Step]:

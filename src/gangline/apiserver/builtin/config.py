@@ -176,6 +176,8 @@ def _capacity(status: Obj) -> Problems:
 
 
 class LimitRangeRules(KindRules):
+    create_on_update = True
+
     def defaults(self, obj: Obj) -> None:
         for item in (obj.get("spec") or {}).get("limits") or []:
             if item.get("type") == "Container":
@@ -239,6 +241,8 @@ def _hard(amounts: Obj, path: str) -> Problems:
 class EventRules(KindRules):
     """core/v1 Event: the older form, hardly checked."""
 
+    create_on_update = True
+
     def validate(self, obj: Obj) -> list[Problem]:
         return [*event_namespace(obj["metadata"], obj.get("involvedObject") or {}, "involvedObject")]
 
@@ -255,6 +259,8 @@ def event_namespace(meta: Obj, subject: Obj, path: str) -> Problems:
 
 class NewEventRules(KindRules):
     """events.k8s.io/v1 Event: everything required, almost nothing changes."""
+
+    create_on_update = True
 
     def validate(self, obj: Obj) -> list[Problem]:
         return [*event_namespace(obj["metadata"], obj.get("regarding") or {}, "involvedObject"), *_event(obj)]

@@ -8,7 +8,7 @@ from typing import Any
 from gangline.apiserver import cel
 from gangline.apiserver.builtin.checks import IMMUTABLE, Obj, Problems, each, immutable, label, named, one_of, subdomain
 from gangline.apiserver.builtin.placement import EFFECTS, node_selector
-from gangline.apiserver.builtin.rules import KindRules
+from gangline.apiserver.builtin.rules import WHOLE_METADATA, KindRules
 from gangline.apiserver.names import subdomain_problems
 from gangline.apiserver.schema import problems as say
 from gangline.apiserver.schema.node import Node
@@ -39,6 +39,7 @@ class ClaimRules(KindRules):
     """ResourceClaim."""
 
     has_status = True
+    status_keeps = WHOLE_METADATA
 
     def defaults(self, obj: Obj) -> None:
         default_devices(obj.setdefault("spec", {}).setdefault("devices", {}))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from typing import Any
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from gangline.apiserver.builtin.checks import (
     IMMUTABLE,
@@ -145,8 +146,8 @@ def _managed_by(value: str, path: str) -> Problems:
 
 def _completion(spec: Obj, path: str) -> Problems:
     mode = spec.get("completionMode")
-    if mode not in ("NonIndexed", "Indexed"):
-        yield say.unsupported(f"{path}.completionMode", mode or "", ("NonIndexed", "Indexed"))
+    if mode is not None and mode not in ("NonIndexed", "Indexed"):
+        yield say.unsupported(f"{path}.completionMode", mode, ("NonIndexed", "Indexed"))
     if mode == "Indexed":
         if spec.get("completions") is None:
             yield say.required(f"{path}.completions", "when completion mode is Indexed")
@@ -274,8 +275,21 @@ class CronJobRules(KindRules):
         yield from one_of(spec.get("concurrencyPolicy"), ("Allow", "Forbid", "Replace"), "spec.concurrencyPolicy", required=True)
         for name in ("startingDeadlineSeconds", "successfulJobsHistoryLimit", "failedJobsHistoryLimit"):
             yield from not_negative(spec.get(name), f"spec.{name}")
-        job = (spec.get("jobTemplate") or {}).get("spec") or {}
-        yield from _template(job, "spec.jobTemplate.spec")
+        if spec.get("timeZone") is not None:
+            yield from _time_zone(spec["timeZone"], "spec.timeZone")
+        yield from job_spec((spec.get("jobTemplate") or {}).get("spec") or {}, "spec.jobTemplate.spec")
+
+
+def _time_zone(name: str, path: str) -> Problems:
+    if not name:
+        yield say.invalid(path, name, "timeZone must be nil or non-empty string")
+    elif name.lower() == "local":
+        yield say.invalid(path, name, "timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones")
+    else:
+        try:
+            ZoneInfo(name)
+        except (ZoneInfoNotFoundError, ValueError, OSError):
+            yield say.invalid(path, name, f"unknown time zone {name}")
 
 
 def _short_name(name: str) -> Problems:

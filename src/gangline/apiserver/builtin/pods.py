@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
 from typing import Any
 
 from gangline.api import resources
@@ -11,7 +10,7 @@ from gangline.apiserver.builtin import containers, placement
 from gangline.apiserver.builtin.checks import Obj, Problems, each
 from gangline.apiserver.builtin.podchecks import pod_spec
 from gangline.apiserver.builtin.podspec import default_pod_spec, default_requests
-from gangline.apiserver.builtin.rules import KindRules, Path
+from gangline.apiserver.builtin.rules import KindRules
 from gangline.apiserver.schema import problems as say
 from gangline.errors import Problem
 
@@ -24,6 +23,7 @@ _RESIZABLE = ("cpu", "memory")
 class PodRules(KindRules):
     generation = True
     has_status = True
+    status_keeps = ("ownerReferences",)
 
     def defaults(self, obj: Obj) -> None:
         spec = obj.setdefault("spec", {})
@@ -76,11 +76,6 @@ class PodRules(KindRules):
 
     def warnings(self, obj: Obj, old: Obj | None = None) -> list[str]:
         return [*spec_warnings(obj.get("spec") or {}, "spec")] if old is None or self.spec_changed(obj, old) else []
-
-    def reset(self, subresource: str = "") -> Sequence[Path]:
-        if subresource == "status":
-            return (("spec",), ("metadata", "deletionTimestamp"), ("metadata", "ownerReferences"))
-        return (("status",),)
 
 
 def quality(spec: Obj) -> str:

@@ -87,6 +87,9 @@ def _priority(obj: Obj) -> Problems:
 
 
 class RuntimeClassRules(KindRules):
+    create_on_update = True
+    unconditional_update = False
+
     def validate(self, obj: Obj) -> list[Problem]:
         return [*label(obj.get("handler") or "", "handler")]
 
@@ -141,6 +144,7 @@ def _gang_policy(policy: Obj, path: str) -> Problems:
 
 class LeaseRules(KindRules):
     create_on_update = True
+    unconditional_update = False
 
     def prepare_create(self, obj: Obj) -> None:
         _without_strategy(obj)

@@ -12,6 +12,8 @@ GROUP = "rbac.authorization.k8s.io"
 
 
 class RoleRules(KindRules):
+    create_on_update = True
+
     def validate(self, obj: Obj) -> list[Problem]:
         found: list[Problem] = []
         for where, rule in each(obj.get("rules"), "rules"):
@@ -44,6 +46,8 @@ def _rule(rule: Obj, path: str, namespaced: bool) -> Problems:
 
 
 class BindingRules(KindRules):
+    create_on_update = True
+
     def defaults(self, obj: Obj) -> None:
         reference = obj.setdefault("roleRef", {})
         if not reference.get("apiGroup"):

@@ -27,6 +27,8 @@ class KindRules:
     """PUT to a name that does not exist creates it."""
     unconditional_update: ClassVar[bool] = True
     """PUT without a resourceVersion is allowed."""
+    status_keeps: ClassVar[tuple[str, ...]] = ()
+    """Metadata that a write through the status endpoint leaves as it was."""
 
     def __init__(self, table: str, kind: str) -> None:
         self.kind = kind
@@ -62,7 +64,7 @@ class KindRules:
             for name in [each for each in new if each not in ("status", "metadata", "apiVersion", "kind")]:
                 del new[name]
             new.update({name: value for name, value in old.items() if name not in ("status", "metadata", "apiVersion", "kind")})
-            for name in ("deletionTimestamp", "ownerReferences"):
+            for name in self.status_keeps:
                 _set(new["metadata"], name, old["metadata"].get(name))
         elif not subresource:
             if "status" in old:
@@ -89,7 +91,19 @@ class KindRules:
     def reset(self, subresource: str = "") -> Sequence[Path]:
         if not self.has_status:
             return ()
-        return (("status",),) if not subresource else (("spec",), ("metadata", "deletionTimestamp"))
+        if not subresource:
+            return (("status",),)
+        return (("spec",), ("metadata", "deletionTimestamp"), *(("metadata", name) for name in self.status_keeps))
+
+
+WHOLE_METADATA = ("labels", "annotations", "finalizers", "ownerReferences")
+
+
+class StatusRules(KindRules):
+    """Plain data with a status of its own."""
+
+    has_status = True
+    status_keeps = WHOLE_METADATA
 
 
 def _set(target: Obj, name: str, value: Any) -> None:

@@ -30,6 +30,7 @@ _PROTOCOLS = ("SCTP", "TCP", "UDP")
 
 class ServiceRules(KindRules):
     has_status = True
+    create_on_update = True
 
     def defaults(self, obj: Obj) -> None:
         spec = obj.setdefault("spec", {})
@@ -202,6 +203,8 @@ def _duplicates(items: list[Obj]) -> Problems:
 
 
 class EndpointsRules(KindRules):
+    create_on_update = True
+
     def defaults(self, obj: Obj) -> None:
         for subset in obj.get("subsets") or []:
             for item in subset.get("ports") or []:
@@ -290,16 +293,70 @@ class NetworkPolicyRules(KindRules):
         return found
 
 
+class IngressClassRules(KindRules):
+    generation = True
+
+
 class IngressRules(KindRules):
     generation = True
     has_status = True
 
     def validate(self, obj: Obj) -> list[Problem]:
-        spec = obj.get("spec") or {}
-        found: list[Problem] = []
-        if not spec.get("rules") and spec.get("defaultBackend") is None:
-            found.append(say.invalid("spec", spec.get("rules"), "either `defaultBackend` or `rules` must be specified"))
-        for where, rule in each(spec.get("rules"), "spec.rules"):
-            for at, item in each((rule.get("http") or {}).get("paths"), f"{where}.http.paths"):
-                found += one_of(item.get("pathType"), ("Exact", "ImplementationSpecific", "Prefix"), f"{at}.pathType", required=True)
-        return found
+        return [*_ingress(obj.get("spec") or {})]
+
+    def validate_update(self, new: Obj, old: Obj, subresource: str = "") -> list[Problem]:
+        return [] if subresource else self.validate(new)
+
+
+def _ingress(spec: Obj) -> Problems:
+    if not spec.get("rules") and spec.get("defaultBackend") is None:
+        yield say.invalid("spec", spec.get("rules"), "either `defaultBackend` or `rules` must be specified")
+    if spec.get("defaultBackend") is not None:
+        yield from _backend(spec["defaultBackend"], "spec.defaultBackend")
+    for where, rule in each(spec.get("rules"), "spec.rules"):
+        host = rule.get("host") or ""
+        if host and host.replace("*.", "", 1) == host:
+            yield from subdomain(host, f"{where}.host")
+        if rule.get("http") is not None and not rule["http"].get("paths"):
+            yield say.required(f"{where}.http.paths")
+        for at, item in each((rule.get("http") or {}).get("paths"), f"{where}.http.paths"):
+            yield from _ingress_path(item, at)
+    if spec.get("ingressClassName") is not None:
+        yield from subdomain(spec["ingressClassName"], "spec.ingressClassName")
+
+
+def _ingress_path(item: Obj, path: str) -> Problems:
+    kind, value = item.get("pathType"), item.get("path") or ""
+    if kind is None:
+        yield say.required(f"{path}.pathType", "pathType must be specified")
+    elif kind in ("Exact", "Prefix"):
+        if not value.startswith("/"):
+            yield say.invalid(f"{path}.path", value, "must be an absolute path")
+    elif kind == "ImplementationSpecific":
+        if value and not value.startswith("/"):
+            yield say.invalid(f"{path}.path", value, "must be an absolute path")
+    else:
+        yield say.unsupported(f"{path}.pathType", kind, ("Exact", "ImplementationSpecific", "Prefix"))
+    yield from _backend(item.get("backend") or {}, f"{path}.backend")
+
+
+def _backend(backend: Obj, path: str) -> Problems:
+    service, resource = backend.get("service"), backend.get("resource")
+    if service is not None and resource is not None:
+        yield say.invalid(path, "", "cannot set both resource and service backends")
+    elif resource is None and service is None:
+        yield say.required(path, "port name or number is required")
+    elif service is not None:
+        if not service.get("name"):
+            yield say.required(f"{path}.service.name")
+        else:
+            yield from named(service["name"], dns1035_problems, f"{path}.service.name")
+        target = service.get("port") or {}
+        if target.get("name") and target.get("number"):
+            yield say.invalid(path, "", "cannot set both port name & port number")
+        elif target.get("name"):
+            yield from port(target["name"], f"{path}.service.port.name")
+        elif target.get("number"):
+            yield from port(target["number"], f"{path}.service.port.number")
+        else:
+            yield say.required(path, "port name or number is required")

@@ -16,7 +16,7 @@ from gangline.apiserver.builtin import (
     webhooks,
     workloads,
 )
-from gangline.apiserver.builtin.rules import KindRules
+from gangline.apiserver.builtin.rules import KindRules, StatusRules
 
 GROUPS: dict[tuple[str, str], str] = {
     ("", "v1"): "core", ("apps", "v1"): "apps", ("batch", "v1"): "batch", ("autoscaling", "v2"): "autoscaling",
@@ -48,7 +48,10 @@ _RULES: dict[tuple[str, str], type[KindRules]] = {
     ("resource", "ResourceSlice"): devices.SliceRules, ("storage", "StorageClass"): volumekinds.StorageClassRules,
     ("storage", "CSIStorageCapacity"): volumekinds.CapacityRules, ("storage", "CSINode"): volumekinds.CsiNodeRules,
     ("storage", "CSIDriver"): volumekinds.CsiDriverRules, ("discovery", "EndpointSlice"): services.EndpointSliceRules,
-    ("networking", "NetworkPolicy"): services.NetworkPolicyRules, ("networking", "Ingress"): services.IngressRules,
+    ("storage", "VolumeAttachment"): StatusRules, ("networking", "ServiceCIDR"): StatusRules, ("apiregistration",
+     "APIService"): StatusRules,
+    ("networking", "IngressClass"): services.IngressClassRules, ("networking", "NetworkPolicy"): services.NetworkPolicyRules,
+     ("networking", "Ingress"): services.IngressRules,
     ("admissionregistration", "ValidatingWebhookConfiguration"): webhooks.WebhookRules,
     ("admissionregistration", "MutatingWebhookConfiguration"): webhooks.WebhookRules,
     ("admissionregistration", "ValidatingAdmissionPolicy"): webhooks.PolicyRules,

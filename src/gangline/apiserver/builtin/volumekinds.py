@@ -178,6 +178,8 @@ class StorageClassRules(KindRules):
 class CapacityRules(KindRules):
     """CSIStorageCapacity."""
 
+    unconditional_update = False
+
     def validate(self, obj: Obj) -> list[Problem]:
         found = [*subdomain(obj.get("storageClassName") or "", "storageClassName")]
         found += label_selector(obj.get("nodeTopology"), "nodeTopology")
@@ -194,7 +196,7 @@ class CapacityRules(KindRules):
 
 
 class CsiDriverRules(KindRules):
-    generation = False
+    unconditional_update = False
 
     def defaults(self, obj: Obj) -> None:
         spec = obj.setdefault("spec", {})
@@ -206,6 +208,8 @@ class CsiDriverRules(KindRules):
 
 
 class CsiNodeRules(KindRules):
+    unconditional_update = False
+
     def validate(self, obj: Obj) -> list[Problem]:
         found: list[Problem] = []
         seen: set[str] = set()

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from gangline.apiserver import cel
 from gangline.apiserver.builtin.checks import Obj, Problems, each, label_selector, named, one_of
-from gangline.apiserver.builtin.rules import KindRules
+from gangline.apiserver.builtin.rules import WHOLE_METADATA, KindRules
 from gangline.apiserver.names import qualified_name_problems, subdomain_problems
 from gangline.apiserver.schema import problems as say
 from gangline.errors import Problem
@@ -58,6 +58,7 @@ class WebhookRules(KindRules):
     """ValidatingWebhookConfiguration and MutatingWebhookConfiguration."""
 
     generation = True
+    unconditional_update = False
 
     def defaults(self, obj: Obj) -> None:
         for hook in obj.get("webhooks") or []:
@@ -170,6 +171,8 @@ class PolicyRules(KindRules):
 
     generation = True
     has_status = True
+    unconditional_update = False
+    status_keeps = WHOLE_METADATA
 
     def defaults(self, obj: Obj) -> None:
         spec = obj.setdefault("spec", {})
@@ -245,6 +248,7 @@ class PolicyBindingRules(KindRules):
     """ValidatingAdmissionPolicyBinding."""
 
     generation = True
+    unconditional_update = False
 
     def defaults(self, obj: Obj) -> None:
         _default_match((obj.get("spec") or {}).get("matchResources"))

@@ -91,6 +91,11 @@ class WorkloadRules(KindRules):
 
 class DeploymentRules(WorkloadRules):
     noun = "deployment"
+    status_keeps = ("labels",)
+
+    def spec_changed(self, new: Obj, old: Obj) -> bool:
+        """Annotations count too: that is how a rollback is asked for."""
+        return super().spec_changed(new, old) or new["metadata"].get("annotations") != old["metadata"].get("annotations")
 
     def keep_other_half(self, new: Obj, old: Obj, subresource: str) -> None:
         super().keep_other_half(new, old, subresource)

@@ -14,7 +14,7 @@ _LABEL = r"[a-z0-9](?:[-a-z0-9]*[a-z0-9])?"
 _HOST = re.compile(r"(?:[^\W_](?:(?:-?[^\W_]{0,62})?)|(?:[^\W_](?:(?:[^\W_]|-){0,61}[^\W_])?\.)+[^\W\d_]{2,63})\Z")
 _DURATION = re.compile(r"[+-]?(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+\Z|[+-]?0\Z")
 _LONG_DURATION = re.compile(r"\d+\s*(?:ns|nano|us|µs|micro|ms|milli|s|sec|seconds?|m|min|minutes?|h|hr|hours?|d|days?|w|weeks?)\Z", re.I)
-_DATE_TIME = re.compile(r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:?\d\d)?\Z")
+_DATE_TIME = re.compile(r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)\Z")
 _HEX = r"[0-9a-fA-F]"
 
 
@@ -40,7 +40,7 @@ def _byte(text: str) -> bool:
         base64.b64decode(text, validate=True)
     except (binascii.Error, ValueError):
         return False
-    return True
+    return bool(text)
 
 
 def _date(text: str) -> bool:
