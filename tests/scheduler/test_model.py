@@ -138,7 +138,8 @@ def test_a_duration_that_cannot_be_read_says_how_to_write_one() -> None:
 
 
 def test_search_budgets_are_durations_in_the_configuration_and_steps_here() -> None:
-    given = {"maxActionSearchDuration": {"reclaim": "10s"}, "maxJobSearchDuration": "5s", "maxGeneratorSearchDuration": {"MultiNodeGang": "1s"}}
+    given = {"maxActionSearchDuration": {"reclaim": "10s"}, "maxJobSearchDuration": "5s",
+             "maxGeneratorSearchDuration": {"MultiNodeGang": "1s"}}
     budgets = read_config({"scenarioSearchBudgets": given}).budgets
     assert (budgets.for_action("reclaim"), budgets.for_action("preempt"), budgets.gang) == (2000, 60_000, 1000)
     assert (budgets.for_generator("MultiNodeGang"), budgets.for_generator("NodeLocalGreedy")) == (200, 6000)

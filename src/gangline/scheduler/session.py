@@ -53,6 +53,7 @@ class Session:
         self.steps: dict[str, int] = {}
         self.memo: dict[Any, Any] = {}
         self._refusals: dict[str, _Mine] = {}
+        self._stamped: dict[str, None] = {}
         self._all_nodes: NodeList | None = None
         self._token = cluster.memo.setdefault(("order", settings.plugins_key), object())
         self.queues: dict[str, Queue] = queues_of(cluster, settings.full_hierarchy)
@@ -215,7 +216,13 @@ class Session:
         gang = task.gang
         assert gang is not None
         self.commits.append(Evict(task.uid, node.name, message, self.action, preemptor, len(gang.tasks)))
-        self.journal.set_attr(gang, "last_eviction", self.now)
+        self.stamp(gang, last_eviction=self.now)
+
+    def stamp(self, gang: Gang, **changes: float | bool | None) -> None:
+        """Change time stamps of a gang."""
+        self._stamped[gang.uid] = None
+        for name, value in changes.items():
+            self.journal.set_attr(gang, name, value)
 
     def refuse(self, gang: Gang, refusal: GangRefusals) -> None:
         """Remember why the gang was not placed."""
@@ -245,7 +252,7 @@ class Session:
                 yield Refuse(uid, refusals, summary(mine.gang), dict(sorted(mine.tasks.items())), reasons)
 
     def _updates(self) -> Iterable[GangUpdate]:
-        for uid in sorted(self.cluster.gangs):
+        for uid in sorted(self._stamped):
             gang = self.cluster.gangs[uid]
             now = (gang.last_start, gang.last_eviction, gang.stale_since)
             if now != (gang.record.last_start, gang.record.last_eviction, gang.record.stale_since):

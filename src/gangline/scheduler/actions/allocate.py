@@ -36,7 +36,7 @@ def _try(session: Session, gang: Gang) -> bool:
         if not statement.commit():
             return False
         if not waits and not started:
-            session.journal.set_attr(gang, "last_start", session.now)
+            session.stamp(gang, last_start=session.now)
     return True
 
 

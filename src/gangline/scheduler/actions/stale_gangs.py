@@ -16,24 +16,19 @@ def run(session: Session) -> None:
         if gang.is_stale:
             _stale(session, gang)
         elif gang.stale_since is not None:
-            _stamp(session, gang, None, stale=False)
+            session.stamp(gang, stale_since=None, stale=False)
 
 
 def _stale(session: Session, gang: Gang) -> None:
     if gang.stale_since is None:
-        _stamp(session, gang, session.now, stale=gang.stale)
+        session.stamp(gang, stale_since=session.now)
     grace = session.settings.staleness_grace if gang.record.staleness_grace is None else gang.record.staleness_grace
     assert gang.stale_since is not None
     if grace < 0 or session.now - gang.stale_since < grace:
         return
-    _stamp(session, gang, gang.stale_since, stale=True)
+    session.stamp(gang, stale=True)
     with session.statement() as statement:
         known = [task for task in gang.allocated_tasks if task.node in session.cluster.nodes]
         for task in sorted(known, key=lambda each: each.uid):
             statement.evict(task, stale_message(gang, task))
         statement.commit()
-
-
-def _stamp(session: Session, gang: Gang, since: float | None, stale: bool) -> None:
-    session.journal.set_attr(gang, "stale_since", since)
-    session.journal.set_attr(gang, "stale", stale)

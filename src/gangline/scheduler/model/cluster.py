@@ -31,7 +31,7 @@ from .gang import Gang
 from .journal import Journal
 from .node import Node
 from .queue import NOTHING, Booking, Queue, amount_of
-from .resources import ResourceNames, Vector, minus, plus
+from .resources import ResourceNames, Vector, minus, plus, summed
 from .status import ACTIVE_USED, ALLOCATED, Status
 from .task import Shape, Task, is_plain, shape_key
 from .topology import TopologyTree
@@ -72,6 +72,7 @@ class Cluster:
         self.memo: dict[Any, Any] = {}
         self._tasks_of_gang: dict[str, dict[str, Task]] = {}
         self._tasks_on: dict[str, dict[str, Task]] = {}
+        self._foreign_on: dict[str, dict[str, Task]] = {}
         self._children: dict[str, dict[str, None]] = {}
         self._gangs_of: dict[str, dict[str, None]] = {}
         self._trees: dict[str, TopologyTree] = {}
@@ -181,6 +182,8 @@ class Cluster:
         if not task.node or not task.status & ACTIVE_USED:
             return
         self._tasks_on.setdefault(task.node, {})[task.uid] = task
+        if _is_foreign(task):
+            self._foreign_on.setdefault(task.node, {})[task.uid] = task
         node = self.nodes.get(task.node)
         if node is None:
             return
@@ -196,6 +199,7 @@ class Cluster:
             return
         if not seated:
             del self._tasks_on[task.node]
+        self._foreign_on.get(task.node, {}).pop(task.uid, None)
         node = self.nodes.get(task.node)
         if node is None:
             return
@@ -419,18 +423,16 @@ class Cluster:
 
     def foreign_on(self, node: Node) -> Vector:
         """Requests of pods on the node that no gang of ours holds and that are not our helpers."""
-        total: Vector = (0, 0, 0, 0)
-        for placed in node.placed.values():
-            if not placed.task.record.gang and not placed.task.record.utility:
-                total = plus(total, placed.task.request)
-        return total
+        return summed(task.request for task in self._foreign_on.get(node.name, {}).values())
 
     def total(self, count_gpus: Callable[[Node], bool] = lambda node: True) -> Vector:
         """What the top queues divide: allocatable of ready nodes without what foreign pods ask for."""
         total: Vector = (0, 0, 0, 0)
         for node in self.nodes.values():
             if node.ready:
-                share = minus(node.allocatable, self.foreign_on(node))
+                share = node.allocatable
+                if self._foreign_on.get(node.name):
+                    share = minus(share, self.foreign_on(node))
                 total = plus(total, share if count_gpus(node) else (*share[:2], 0, *share[3:]))
         return total
 
@@ -446,6 +448,10 @@ class Cluster:
                       for uid, task in sorted(self.tasks.items())},
             "claims": self.devices.state(), "waiting": sorted(self.waiting), "suspects": sorted(self.suspects),
         }
+
+
+def _is_foreign(task: Task) -> bool:
+    return not task.record.gang and not task.record.utility
 
 
 def _seating_order(task: Task) -> tuple[bool, str]:
