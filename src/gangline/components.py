@@ -50,9 +50,10 @@ def _grouper(options: Options) -> Component:
 
 def _scheduler(options: Options) -> Component:
     from gangline.scheduler.component import component
-    from gangline.scheduler.settings import Settings
+    from gangline.scheduler.options import Options as SchedulerOptions
 
-    return component(Settings(), period=options.period)
+    stamps = manner(options.compat).stamps_every_start
+    return component(options=SchedulerOptions(period=options.period, stamp_every_start=stamps))
 
 
 def _binder(options: Options) -> Component:

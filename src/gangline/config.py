@@ -30,6 +30,8 @@ class Manner:
     """What a pod on several shared GPUs holds is counted for one of them only."""
     tells_every_bind: bool = field(default=False, metadata={"compat": KAI})
     """The binder writes condition `PodBound` and an event for binds that went well, too."""
+    stamps_every_start: bool = field(default=False, metadata={"compat": KAI})
+    """When a gang started is written on its PodGroup always, instead of only where some queue protects by run time."""
     gate_by_listing: bool = field(default=False, metadata={"compat": GROVE})
     """A pod's gate is lifted as soon as its gang lists the pod, instead of when the gang is complete and translated."""
     count_terminating: bool = field(default=False, metadata={"compat": GROVE})

@@ -6,7 +6,7 @@ import asyncio
 import json
 
 from gangline.api import names
-from gangline.api.kinds import BIND_REQUEST, NODE, POD
+from gangline.api.kinds import BIND_REQUEST, NODE, POD, QUEUE
 from gangline.api.meta import condition
 from gangline.binder.component import component as binder
 from gangline.runtime import Component
@@ -140,3 +140,22 @@ async def test_only_the_nodes_queues_and_groups_of_its_own_pool_are_used() -> No
         await here.gang("g", 1)
         await here.settles()
         assert await here.placed() == {}
+
+
+async def test_when_a_gang_started_is_written_only_where_it_matters() -> None:
+    async with stage(fast(), binder()) as here:
+        await here.node("n0")
+        await here.gang("g", 1)
+        await here.settles()
+        assert names.LAST_START not in (await here.get_group("g")).annotations
+        await here.client.patch(QUEUE, names.DEFAULT_QUEUE, "", {"spec": {"reclaimMinRuntime": "10m"}})
+        await here.settles()
+        assert names.LAST_START in (await here.get_group("g")).annotations
+
+
+async def test_in_upstreams_manner_every_start_is_written() -> None:
+    async with stage(fast(stamp_every_start=True), binder()) as here:
+        await here.node("n0")
+        await here.gang("g", 1)
+        await here.settles()
+        assert names.LAST_START in (await here.get_group("g")).annotations

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from gangline.api.kai import Queue
 from gangline.scheduler.model.cluster import Cluster
 from gangline.scheduler.settings import Settings, seconds
 
 MIN_RUNTIME = "minruntime"
+DEFAULTS = ("defaultPreemptMinRuntime", "defaultReclaimMinRuntime")
 
 
 def next_deadline(cluster: Cluster, settings: Settings, now: float) -> float | None:
@@ -40,13 +42,20 @@ def _delays(cluster: Cluster) -> Iterable[float]:
 def _min_runtimes(cluster: Cluster, settings: Settings) -> Iterable[float]:
     """When running gangs may be replaced: any of the run times that apply in their queue or above."""
     arguments = settings.arguments(MIN_RUNTIME)
-    defaults = {seconds(arguments[name]) for name in ("defaultPreemptMinRuntime", "defaultReclaimMinRuntime") if arguments.get(name)}
+    defaults = {seconds(arguments[name]) for name in DEFAULTS if arguments.get(name)}
     if not defaults and not any(_of_queue(queue.record) for queue in cluster.queues.values()):
         return
     for gang in cluster.gangs.values():
         if gang.last_start is not None and gang.active_allocated:
             times = defaults | {each for queue in cluster.path_of(gang.queue) for each in _of_queue(queue.record)}
             yield from (gang.last_start + each for each in times)
+
+
+def start_matters(settings: Settings, queues: Iterable[Queue]) -> bool:
+    """Whether some minimum run time counts from when a gang started."""
+    arguments = settings.arguments(MIN_RUNTIME)
+    return any(arguments.get(name) for name in DEFAULTS) or any(
+        queue.spec.preempt_min_runtime or queue.spec.reclaim_min_runtime for queue in queues)
 
 
 def _of_queue(record: object) -> list[float]:

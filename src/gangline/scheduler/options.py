@@ -33,6 +33,8 @@ class Options:
     mig_worker_label: str = "node-role.kubernetes.io/mig-enabled"
     tell_disruption: bool = False
     """Mark a pod with condition DisruptionTarget before it is evicted."""
+    stamp_every_start: bool = False
+    """Write when a gang started even if no minimum run time makes that matter."""
     retell: float = 30.0
     """Seconds before the pods of a waiting gang are told a new reason; the gang itself is told at once."""
 

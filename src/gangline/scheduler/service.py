@@ -11,17 +11,18 @@ from __future__ import annotations
 import asyncio
 import logging
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TypeVar
 
 from gangline.api.core import Node, Pod
 from gangline.api.kai import BindRequest
-from gangline.api.kinds import BIND_REQUEST, NODE, POD, POD_GROUP
+from gangline.api.kinds import BIND_REQUEST, NODE, POD, POD_GROUP, QUEUE
 from gangline.api.selectors import parse_labels
 from gangline.client.wire import STRATEGIC_PATCH
 from gangline.errors import AlreadyExists, ApiError, NotFound
 from gangline.runtime import Cache, Context, Key, key_of
 from gangline.scheduler import metrics, writes
+from gangline.scheduler.deadlines import start_matters
 from gangline.scheduler.decisions import Bind, Decisions, Evict, GangUpdate, Nominate
 from gangline.scheduler.explain import explain_waiting
 from gangline.scheduler.feed import Feed, for_pod
@@ -52,6 +53,7 @@ class Scheduler:
         self._wake = asyncio.Event()
         self._thinking = False
         self._alarm: asyncio.Task[None] | None = None
+        self._unwritten: dict[str, GangUpdate] = {}
         self._verdicts: dict[str, Verdict] = {}
         self._explained: dict[str, int] = {}
         self.started = asyncio.Event()
@@ -141,8 +143,7 @@ class Scheduler:
             elif isinstance(commit, Nominate):
                 self._nominate(commit)
         self._tell_evictions(decisions)
-        for update in decisions.updates:
-            self._stamp(update)
+        self._stamp_all(decisions.updates)
         refused = {refuse.gang: refuse for refuse in decisions.refusals}
         for standing in thought.standings:
             self._teller.tell(standing, refused.get(standing.gang), self._members(standing.gang))
@@ -276,9 +277,22 @@ class Scheduler:
                     "num-evicted-pods": str(len(evictions)), "evictor-action-type": first.action,
                     "evictor-pod-group-name": other, "evictor-pod-group-namespace": other_namespace})
 
+    def _stamp_all(self, updates: Iterable[GangUpdate]) -> None:
+        """Write time stamps; a mere start is kept in mind until somebody's minimum run time makes it matter."""
+        for update in updates:
+            self._unwritten[update.gang] = update
+        matters = self.options.stamp_every_start or start_matters(self.options.settings, self._cache.list(QUEUE))
+        for gang, update in list(self._unwritten.items()):
+            held = self.cluster.gangs.get(gang)
+            if held is None or matters or update.stale_since is not None or update.last_eviction is not None:
+                del self._unwritten[gang]
+            if held is not None:
+                self.overlay.updating(update)
+                if gang not in self._unwritten:
+                    self._stamp(update)
+
     def _stamp(self, update: GangUpdate) -> None:
         namespace, _, name = update.gang.partition("/")
-        self.overlay.updating(update)
 
         async def write() -> None:
             await self._ctx.client.patch(POD_GROUP, name, namespace, writes.gang_stamps(update))
