@@ -65,8 +65,10 @@ class Team:
 
     async def install(self) -> None:
         """What a fresh cluster needs before the first component starts."""
-        await self._ensure(CRD, crds())
-        await asyncio.gather(*(self._served(kind) for kind in KINDS if kind.resource in {crd["metadata"]["name"] for crd in crds()}))
+        definitions = crds()
+        await self._ensure(CRD, definitions)
+        ours = {each["metadata"]["name"] for each in definitions}
+        await asyncio.gather(*(self._served(kind) for kind in KINDS if kind.resource in ours))
         await self._ensure(NAMESPACE, ({"metadata": {"name": name}} for name in NAMESPACES))
         await self._ensure(CLUSTER_ROLE_BINDING, [_rights()])
         for kind, obj in default_objects():
