@@ -39,8 +39,8 @@ lint: $(DEV) ## ruff, mypy, import contracts
 	@$(BIN)/lint-imports
 
 bench: $(DEV) ## BENCH=core|apiserver|e2e|operator, one JSON line per scenario
-	@set -e; for each in $(or $(BENCH),$(basename $(notdir $(wildcard bench/*.py)))); do \
-		case $$each in _*) ;; *) $(BIN)/python bench/$$each.py $(ARGS);; esac; done
+	@set -e; for each in $(or $(BENCH),$(basename $(notdir $(wildcard bench/*.py))) operator); do \
+		case $$each in _*) ;; operator) $(BIN)/python bench/operator $(ARGS);; *) $(BIN)/python bench/$$each.py $(ARGS);; esac; done
 
 conformance: $(DEV) ## SUITE=kai-core|apiserver|kai-services|grove CASES=folder: replay recorded upstream behaviour
 	@$(BIN)/python tests/conformance $(addprefix --suite ,$(SUITE)) $(addprefix --cases ,$(CASES)) $(ARGS)
