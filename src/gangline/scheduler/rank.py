@@ -85,13 +85,13 @@ class Ranking:
         if not node.fits_later(task):
             return None
         methods = session.hooks.methods
-        if any(method(task, node) for method in methods("never")):
-            self._never.add(node.number)
-            return None
-        score = 0.0
+        for method in methods("never"):
+            if method(task, node):
+                self._never.add(node.number)
+                return None
+        score = rank = 0.0
         for method in methods("shape_score"):
             score -= method(task, node)
-        rank = 0.0
         for method in methods("node_rank"):
             rank += method(task, node)
         return score, rank, node.name

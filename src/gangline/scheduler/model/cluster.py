@@ -70,6 +70,7 @@ class Cluster:
         self.liking: dict[str, None] = {}
         self.shapes: dict[tuple[Any, ...], Shape] = {}
         self.memo: dict[Any, Any] = {}
+        self._shape_number = 0
         self._tasks_of_gang: dict[str, dict[str, Task]] = {}
         self._tasks_on: dict[str, dict[str, Task]] = {}
         self._foreign_on: dict[str, dict[str, Task]] = {}
@@ -221,7 +222,8 @@ class Cluster:
             task = Task(record, self.names, shape.sample)
         else:
             task = Task(record, self.names)
-            shape = Shape(key, len(self.shapes), task.request, task.gpu, task, plain)
+            self._shape_number += 1
+            shape = Shape(key, self._shape_number, task.request, task.gpu, task, plain)
             if plain:
                 if len(self.shapes) >= MOST_SHAPES:
                     self.shapes.clear()

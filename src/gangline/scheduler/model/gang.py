@@ -17,6 +17,7 @@ from .task import Task
 
 _STATUSES = tuple(int(status) for status in Status)
 _PLACE = {status: place for place, status in enumerate(_STATUSES)}
+_COUNTED = {status: (_PLACE[status], int(bool(status & ACTIVE_ALLOCATED)), int(bool(status & ACTIVE_USED))) for status in Status}
 _PENDING, _PIPELINED, _SUCCEEDED = _PLACE[Status.PENDING], _PLACE[Status.PIPELINED], _PLACE[Status.SUCCEEDED]
 
 
@@ -42,13 +43,15 @@ class PodSet:
         """Count one task from one status to another; None stands for not being a member."""
         counts = list(self.counts)
         if old is not None:
-            counts[_PLACE[old]] -= 1
-            self._active_allocated -= bool(old & ACTIVE_ALLOCATED)
-            self._active_used -= bool(old & ACTIVE_USED)
+            place, allocated, used = _COUNTED[old]
+            counts[place] -= 1
+            self._active_allocated -= allocated
+            self._active_used -= used
         if new is not None:
-            counts[_PLACE[new]] += 1
-            self._active_allocated += bool(new & ACTIVE_ALLOCATED)
-            self._active_used += bool(new & ACTIVE_USED)
+            place, allocated, used = _COUNTED[new]
+            counts[place] += 1
+            self._active_allocated += allocated
+            self._active_used += used
         self.counts = tuple(counts)
 
     @property

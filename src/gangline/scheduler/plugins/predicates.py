@@ -36,6 +36,7 @@ class Predicates:
         self._affinity: tuple[str, Required] | None = None
         self._largest: Vector | None = None
         self._invariants: dict[str, list[str]] = {}
+        self._fitting_shapes: set[int] = set()
 
     # ── before any node ──
 
@@ -55,9 +56,15 @@ class Predicates:
         return Refusal(self.name, problems[0].partition(": ")[2], resolvable=False) if problems else None
 
     def _problems(self, task: Task) -> list[str]:
+        """Kept per task; a shape that some node could hold, with nothing else to look up, has none."""
+        shape = task.shape
+        if shape.plain and shape.number in self._fitting_shapes:
+            return []
         found = self._invariants.get(task.uid)
         if found is None:
             found = self._invariants[task.uid] = [*self._volume_problems(task), *self._size_problems(task), *self._map_problems(task)]
+        if not found and shape.plain:
+            self._fitting_shapes.add(shape.number)
         return found
 
     def _volume_problems(self, task: Task) -> list[str]:
