@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from gangline.apiserver.scale import selector_text
-from gangline.apiserver.tables import AGE, NAME, PLAIN, Cells, Column, Obj, Printer, age, duration, seconds
+from gangline.apiserver.tables import AGE, NAME, NAME_AND_AGE, PLAIN, Cells, Column, Obj, Printer, age, duration, seconds
 
 NONE = "<none>"
 
@@ -410,12 +410,112 @@ def _endpoints(obj: Obj) -> str:
     return (",".join(found[:3]) + (f" + {len(found) - 3} more..." if len(found) > 3 else "")) or NONE
 
 
-def _created(obj: Obj, now: float) -> list[Any]:
-    return [_name(obj), _get(obj, "metadata", "creationTimestamp")]
+def _few(texts: list[str]) -> str:
+    """The first three, and how many more there are."""
+    return ",".join(texts[:3]) + (f" + {len(texts) - 3} more..." if len(texts) > 3 else "")
+
+
+def _labels(labels: Obj | None) -> str:
+    return ",".join(f"{key}={value}" for key, value in sorted((labels or {}).items())) or NONE
+
+
+def _subjects(kind: str) -> Any:
+    def shown(obj: Obj) -> str:
+        found = [each for each in obj.get("subjects") or [] if each.get("kind") == kind]
+        return ", ".join(f"{each['namespace']}/{each['name']}" if each.get("namespace") else each["name"] for each in found)
+
+    return shown
+
+
+def _binding(obj: Obj, now: float) -> list[Any]:
+    return [_name(obj), _role_ref(obj), _age(obj, now), *(_subjects(kind)(obj) for kind in ("User", "Group", "ServiceAccount"))]
+
+
+_BINDING = Printer((NAME, _string("Role", "The role that is given."), AGE, _string("Users", "The people who have it.", True),
+                    _string("Groups", "The groups that have it.", True),
+                    _string("ServiceAccounts", "The service accounts that have it.", True)), _binding)
+
+
+def _priority_class(obj: Obj, now: float) -> list[Any]:
+    return [_name(obj), obj.get("value", 0), bool(obj.get("globalDefault")), _age(obj, now), obj.get("preemptionPolicy") or ""]
+
+
+_PRIORITY_CLASS = Printer((NAME, _number("Value", "The priority."), Column("Global-Default", "boolean", description="Whether pods without "
+                           "a class get it."), AGE, _string("PreemptionPolicy", "Whether its pods may push others out.")), _priority_class)
+
+
+def _pod_template(obj: Obj, now: float) -> list[Any]:
+    containers = _get(obj, "template", "spec", "containers") or []
+    return [_name(obj), ",".join(each.get("name", "") for each in containers), ",".join(each.get("image", "") for each in containers),
+            _labels(_get(obj, "template", "metadata", "labels"))]
+
+
+_POD_TEMPLATE = Printer((NAME, _string("Containers", _CONTAINERS.description), _string("Images", _IMAGES.description),
+                         _string("Pod Labels", "The labels of its pods.")), _pod_template)
+
+
+def _quota(part: str) -> Any:
+    def shown(obj: Obj) -> str:
+        hard, used = _get(obj, "status", "hard") or {}, _get(obj, "status", "used") or {}
+        names = [name for name in sorted(hard) if name.startswith("limits.") is (part == "limits")]
+        return ", ".join(f"{name}: {used.get(name, '0')}/{hard[name]}" for name in names)
+
+    return shown
+
+
+def _controller(obj: Obj) -> str:
+    owner = next((each for each in _get(obj, "metadata", "ownerReferences") or [] if each.get("controller")), None)
+    if owner is None:
+        return NONE
+    group = owner["apiVersion"].rpartition("/")[0]
+    return f"{owner['kind'].lower()}{'.' + group if group else ''}/{owner['name']}"
+
+
+def _slice_ports(obj: Obj) -> str:
+    return _few([str(each.get("port") or "*") for each in obj.get("ports") or []]) or "<unset>"
+
+
+def _slice_addresses(obj: Obj) -> str:
+    return _few([address for each in obj.get("endpoints") or [] for address in each.get("addresses") or []]) or "<unset>"
+
+
+def _ingress_hosts(obj: Obj) -> str:
+    return _few([each["host"] for each in _get(obj, "spec", "rules") or [] if each.get("host")]) or "*"
+
+
+def _ingress_addresses(obj: Obj) -> str:
+    return ",".join(each.get("ip") or each.get("hostname") or "" for each in _get(obj, "status", "loadBalancer", "ingress") or [])
+
+
+def _param_kind(obj: Obj) -> str:
+    kind = _get(obj, "spec", "paramKind")
+    return f"{kind['apiVersion']}/{kind['kind']}" if kind else "<unset>"
+
+
+def _param_ref(obj: Obj) -> str:
+    ref = _get(obj, "spec", "paramRef")
+    if not ref:
+        return "<unset>"
+    return f"{ref.get('namespace') or '*'}/{ref['name']}" if ref.get("name") else "*"
+
+
+def _driver_flags() -> list[tuple[Column, Any]]:
+    told = {"AttachRequired": "Whether volumes are attached first.", "PodInfoOnMount": "Whether it is told about pods.",
+            "StorageCapacity": "Whether it says how much room there is."}
+    flags: list[tuple[Column, Any]] = [(Column(name, "boolean", description=text), _flag(name[0].lower() + name[1:]))
+                                       for name, text in told.items()]
+    tokens = _string("TokenRequests", "Whose tokens it asks for.")
+    again = Column("RequiresRepublish", "boolean", description="Whether it is told again and again.")
+    modes = _string("Modes", "The kinds of volumes it makes.")
+    asked: Any = lambda obj: ",".join(each.get("audience", "") for each in _get(obj, "spec", "tokenRequests") or []) or "<unset>"  # noqa: E731
+    return [*flags, (tokens, asked), (again, _flag("requiresRepublish")), (modes, lambda obj: ",".join(_get(obj, "spec", "volumeLifecycleModes") or []))]
+
+
+def _flag(name: str) -> Any:
+    return lambda obj: bool(_get(obj, "spec", name))
 
 
 _DATA = _string("Data", "How many entries it has.")
-_BINDING = _simple([(_string("Role", "The role that is given."), _role_ref)])
 _WEBHOOKS = _simple([(_number("Webhooks", "How many webhooks it has."), lambda obj: len(obj.get("webhooks") or []))])
 
 PRINTERS: dict[tuple[str, str], Printer] = {
@@ -430,7 +530,10 @@ PRINTERS: dict[tuple[str, str], Printer] = {
     ("", "configmaps"): _simple([(_DATA, _size("data", "binaryData"))]),
     ("", "secrets"): _simple([(_string("Type", "What kind of secret it is."), "type"), (_DATA, _size("data"))]),
     ("", "namespaces"): _simple([(_string("Status", "Whether it is in use or on its way out."), "status.phase")]),
-    ("", "serviceaccounts"): _simple([(_string("Secrets", "How many secrets it has."), lambda obj: len(obj.get("secrets") or []))]),
+    ("", "serviceaccounts"): NAME_AND_AGE,
+    ("", "podtemplates"): _POD_TEMPLATE,
+    ("", "resourcequotas"): _simple([(_string("Request", "What is used of what may be asked for."), _quota("requests")),
+                                     (_string("Limit", "What is used of the limits."), _quota("limits"))]),
     ("", "endpoints"): _simple([(_string("Endpoints", "Where it leads."), _endpoints)]),
     ("apps", "replicasets"): _REPLICA_SET,
     ("apps", "deployments"): _DEPLOYMENT,
@@ -447,15 +550,46 @@ PRINTERS: dict[tuple[str, str], Printer] = {
         (_string("Driver", "Who offers them."), "spec.driver"), (_string("Pool", "The pool they belong to."), "spec.pool.name")]),
     ("rbac.authorization.k8s.io", "rolebindings"): _BINDING,
     ("rbac.authorization.k8s.io", "clusterrolebindings"): _BINDING,
-    ("scheduling.k8s.io", "priorityclasses"): _simple([
-        (_string("Value", "The priority."), "value"), (Column("Global-Default", "boolean", description="Whether pods without a class "
-         "get it."), lambda obj: bool(obj.get("globalDefault"))),
-        (_string("PreemptionPolicy", "Whether its pods may push others out."), "preemptionPolicy")]),
+    ("scheduling.k8s.io", "priorityclasses"): _PRIORITY_CLASS,
+    ("scheduling.k8s.io", "workloads"): NAME_AND_AGE,
+    ("resource.k8s.io", "deviceclasses"): NAME_AND_AGE,
+    ("resource.k8s.io", "resourceclaimtemplates"): NAME_AND_AGE,
+    ("apps", "controllerrevisions"): _simple([(_string("Controller", "Whose revision it is."), _controller),
+                                              (_string("Revision", "Its number."), "revision")]),
+    ("storage.k8s.io", "storageclasses"): _simple([
+        (_string("Provisioner", "Who makes the volumes."), "provisioner"),
+        (_string("ReclaimPolicy", "What becomes of them."), "reclaimPolicy"),
+        (_string("VolumeBindingMode", "When they are made."), "volumeBindingMode"),
+        (_string("AllowVolumeExpansion", "Whether they may grow."), lambda obj: bool(obj.get("allowVolumeExpansion")))]),
+    ("storage.k8s.io", "csidrivers"): _simple(_driver_flags()),
+    ("storage.k8s.io", "csinodes"): _simple([(_number("Drivers", "How many drivers it has."),
+                                             lambda obj: len(_get(obj, "spec", "drivers") or []))]),
+    ("storage.k8s.io", "volumeattachments"): _simple([
+        (_string("Attacher", "Who attaches it."), "spec.attacher"), (_string("PV", "Which volume."), "spec.source.persistentVolumeName"),
+        (_string("Node", "To which node."), "spec.nodeName"),
+        (Column("Attached", "boolean", description="Whether it is attached."), lambda obj: bool(_get(obj, "status", "attached")))]),
+    ("storage.k8s.io", "volumeattributesclasses"): _simple([(_string("DriverName", "Whose attributes these are."), "driverName")]),
+    ("discovery.k8s.io", "endpointslices"): _simple([
+        (_string("AddressType", "What kind of addresses."), "addressType"), (_string("Ports", "Its ports."), _slice_ports),
+        (_string("Endpoints", "Its addresses."), _slice_addresses)]),
+    ("networking.k8s.io", "networkpolicies"): _simple([
+        (_string("Pod-Selector", _SELECTOR.description), lambda obj: selector_text(_get(obj, "spec", "podSelector") or {}) or NONE)]),
+    ("networking.k8s.io", "ingresses"): _simple([
+        (_string("Class", "Who serves it."), lambda obj: _get(obj, "spec", "ingressClassName") or NONE),
+        (_string("Hosts", "The names it answers to."), _ingress_hosts), (_string("Address", "Where it is reached."), _ingress_addresses),
+        (_string("Ports", "Its ports."), lambda obj: "80, 443" if _get(obj, "spec", "tls") else "80")]),
+    ("networking.k8s.io", "ingressclasses"): _simple([
+        (_string("Controller", "Who serves it."), "spec.controller"),
+        (_string("Parameters", "What it is given."), lambda obj: NONE if not _get(obj, "spec", "parameters") else (
+            f"{_get(obj, 'spec', 'parameters', 'kind')}/{_get(obj, 'spec', 'parameters', 'name')}"))]),
+    ("admissionregistration.k8s.io", "validatingadmissionpolicies"): _simple([
+        (_number("Validations", "How many rules it has."), lambda obj: len(_get(obj, "spec", "validations") or [])),
+        (_string("ParamKind", "What it is given."), _param_kind)]),
+    ("admissionregistration.k8s.io", "validatingadmissionpolicybindings"): _simple([
+        (_string("PolicyName", "Which policy it binds."), "spec.policyName"), (_string("ParamRef", "What it gives it."), _param_ref)]),
     ("node.k8s.io", "runtimeclasses"): _simple([(_string("Handler", "What runs its pods."), "handler")]),
     ("admissionregistration.k8s.io", "mutatingwebhookconfigurations"): _WEBHOOKS,
     ("admissionregistration.k8s.io", "validatingwebhookconfigurations"): _WEBHOOKS,
-    ("apiextensions.k8s.io", "customresourcedefinitions"): Printer((NAME, Column("Created At", "date", description=AGE.description)),
-                                                                  _created),
 }
 
 

@@ -77,7 +77,8 @@ def resource_list(catalogue: Catalogue, group: str, version: str) -> Obj | None:
     for plural in sorted(found):
         entries += _entries(found[plural])
     gv = f"{group}/{version}" if group else version
-    return {"kind": "APIResourceList", "apiVersion": "v1", "groupVersion": gv, "resources": entries}
+    head = {"kind": "APIResourceList", **({"apiVersion": "v1"} if group else {})}
+    return head | {"groupVersion": gv, "resources": entries}
 
 
 def _entries(resource: Resource) -> list[Obj]:

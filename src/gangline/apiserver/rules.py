@@ -1,6 +1,7 @@
 """How objects of a resource are read, prepared and checked: the seam between the verbs and the kinds' own rules.
 
-Built-in kinds bring theirs from `builtin/`, custom resources get `CustomRules` over their compiled schema. Verbs call only what both have.
+Built-in kinds bring theirs from `builtin/`, custom resources get `CustomRules` over their compiled schema; the few built-in kinds that
+nobody here acts on (certificate requests, flow schemas) are kept as they are sent. Verbs call only what both have.
 """
 
 from __future__ import annotations
@@ -120,9 +121,12 @@ def rules_for(resource: Resource) -> Rules:
     if resource.custom:
         rules: CustomRules = resource.custom.rules
         return rules
-    return _builtin(resource.group, resource.version, resource.kind)
+    return _builtin(resource.group, resource.version, resource.kind, "status" in resource.subresources)
 
 
 @cache
-def _builtin(group: str, version: str, kind: str) -> KindRules:
-    return builtin.rules(group, version, kind)
+def _builtin(group: str, version: str, kind: str, has_status: bool) -> Rules:
+    try:
+        return builtin.rules(group, version, kind)
+    except LookupError:
+        return CustomRules(None, has_status)

@@ -74,16 +74,21 @@ def _go_type(resource: Resource, many: bool) -> str:
     return f"*{resource.group.split('.')[0] or 'core'}.{resource.kind}{'List' if many else ''}"
 
 
+def _row(core: Core, call: Call, record: Record, shape: Shape) -> Obj:
+    """One row: cells from the object as it is stored, and the object as the caller's version shows it."""
+    resource, stored = call.resource, record.object()
+    return row(printer(resource), stored, core.settings.clock(), include_option(call), shape.version, whole(resource, record))
+
+
 def object_response(core: Core, call: Call, record: Record, status: int = 200) -> Response:
     resource, shape = call.resource, read_accept(call.request.accept)
     if shape.kind == "PartialObjectMetadataList":
         raise not_acceptable(f"you requested {shape.kind}, but the requested object is not a list ({_go_type(resource, False)})")
     if not shape.kind:
         return finished(shape, object_bytes(resource, record), status)
-    obj = whole(resource, record)
     if shape.kind == "PartialObjectMetadata":
-        return finished(shape, encode(partial(obj, shape.version)), status)
-    rows = [row(printer(resource), obj, core.settings.clock(), include_option(call), shape.version)]
+        return finished(shape, encode(partial(record.object(), shape.version)), status)
+    rows = [_row(core, call, record, shape)]
     about = {"resourceVersion": str(record.revision)}
     return finished(shape, encode(table(shape.version, printer(resource), about, rows)), status)
 
@@ -99,12 +104,11 @@ def list_response(core: Core, call: Call, page: Page) -> Response:
         about["continue"] = page.token
     if page.remaining is not None:
         about["remainingItemCount"] = page.remaining
-    objects = [whole(resource, record) for record in page.records]
     if shape.kind == "Table":
-        include, now, how = include_option(call), core.settings.clock(), printer(resource)
-        rows = [row(how, obj, now, include, shape.version) for obj in objects]
-        return finished(shape, encode(table(shape.version, how, about, rows)))
-    items = [partial(obj, shape.version) for obj in objects]
+        include_option(call)
+        rows = [_row(core, call, record, shape) for record in page.records]
+        return finished(shape, encode(table(shape.version, printer(resource), about, rows)))
+    items = [partial(record.object(), shape.version) for record in page.records]
     found = {"kind": "PartialObjectMetadataList", "apiVersion": f"{META}/{shape.version}", "metadata": about, "items": items}
     return finished(shape, encode(found))
 
@@ -135,13 +139,12 @@ def _event(kind: str, body: bytes) -> bytes:
 
 def _table_events(core: Core, call: Call, shape: Shape) -> Line:
     """Tables of one row each; only the first has its head."""
-    how, include, headed = printer(call.resource), include_option(call), [True]
+    how, headed = printer(call.resource), [True]
+    include_option(call)
 
     def told(kind: str, record: Record) -> bytes:
-        obj = whole(call.resource, record)
         about = {"resourceVersion": str(record.revision)}
-        rows = [row(how, obj, core.settings.clock(), include, shape.version)]
-        body = encode(table(shape.version, how, about, rows, headed[0]))
+        body = encode(table(shape.version, how, about, [_row(core, call, record, shape)], headed[0]))
         headed[0] = False
         return _event(kind, body)
 

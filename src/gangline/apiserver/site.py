@@ -12,7 +12,7 @@ from gangline.apiserver.status import method_not_allowed, no_such_resource
 from gangline.client.wire import Request, Response
 
 TEXT = "text/plain; charset=utf-8"
-_HEALTH = ("/healthz", "/livez", "/readyz")
+_HEALTH = frozenset(f"/{name}{check}" for name in ("healthz", "livez", "readyz") for check in ("", "/ping", "/log", "/etcd"))
 
 
 class Site:
@@ -24,8 +24,8 @@ class Site:
     def answer(self, request: Request) -> Response:
         path = request.path.rstrip("/") or "/"
         catalogue = self._core.catalogue
-        if path.startswith(_HEALTH):
-            return self._health(path)
+        if path in _HEALTH:
+            return self._health()
         if path == "/metrics":
             return Response(200, self._metrics.text(self._core.store), "text/plain; version=0.0.4; charset=utf-8")
         if path in ("/api", "/apis") and discovery.wants_aggregated(request.accept):
@@ -35,11 +35,11 @@ class Site:
         found = self._discovery(path)
         if found is None:
             return Response(404, b"404 page not found\n", TEXT)
-        if request.method not in ("GET", "HEAD") and path != "/apis":
+        if request.method != "GET" and path != "/apis":
             raise method_not_allowed()
         return Response(200, encode(found))
 
-    def _health(self, path: str) -> Response:
+    def _health(self) -> Response:
         broken = self._core.store.broken
         if broken is not None:
             return Response(500, f"[-]journal failed: {broken}\n".encode(), TEXT)

@@ -1,6 +1,6 @@
 """Tables for `kubectl get`: columns per kind, cells per object.
 
-`columns.py` knows the built-in kinds; a custom resource brings its printer columns. A kind with neither shows its name and its age.
+`columns.py` knows the built-in kinds; a custom resource brings its printer columns. A kind with neither shows its name and creation time.
 """
 
 from __future__ import annotations
@@ -86,7 +86,15 @@ def plain_cells(obj: Obj, now: float) -> list[Any]:
     return [about.get("name", ""), age(about.get("creationTimestamp"), now)]
 
 
-PLAIN = Printer((NAME, AGE), plain_cells)
+NAME_AND_AGE = Printer((NAME, AGE), plain_cells)
+
+
+def created_cells(obj: Obj, now: float) -> list[Any]:
+    about = obj["metadata"]
+    return [about.get("name", ""), about.get("creationTimestamp")]
+
+
+PLAIN = Printer((NAME, Column("Created At", "date", description="When the object was created.")), created_cells)
 
 
 def custom_printer(version: Obj) -> Printer:
@@ -140,9 +148,9 @@ def partial(obj: Obj, version: str = "v1") -> Obj:
     return {"kind": "PartialObjectMetadata", "apiVersion": f"{META}/{version}", "metadata": obj["metadata"]}
 
 
-def row(printer: Printer, obj: Obj, now: float, include: str, version: str) -> Obj:
-    """One row; `include` is what of the object goes with it: Metadata, Object or None."""
+def row(printer: Printer, stored: Obj, now: float, include: str, version: str, shown: Obj) -> Obj:
+    """One row; `include` is what of the object (as `shown`) goes with it: Metadata, Object or None."""
     with_it: Any = None
     if include != "None":
-        with_it = obj if include == "Object" else partial(obj, version)
-    return {"cells": printer.cells(obj, now), "object": with_it}
+        with_it = shown if include == "Object" else partial(shown, version)
+    return {"cells": printer.cells(stored, now), "object": with_it}
