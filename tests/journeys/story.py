@@ -36,6 +36,8 @@ REPOSITORY = Path(__file__).parents[2]
 REAL = os.environ.get("GANGLINE_SERVER") == "real"
 PATIENCE = float(os.environ.get("GANGLINE_PATIENCE", "90" if REAL else "30"))
 """A deadline for broken tests; a real garbage collector learns of new kinds only every 30 seconds."""
+AT_REST = 90.0 if REAL else 3.0
+"""How long a condition may still take once everything has settled; only a real control plane settles without our seeing it."""
 NOT_OURS = ("kubernetes", "kube-root-ca.crt")
 
 
@@ -88,12 +90,17 @@ class Story(Words):
     async def settles(self) -> None:
         await self.platform.settles(PATIENCE)
 
-    async def until(self, condition: Callable[[], Awaitable[bool]], what: str = "") -> None:
-        deadline = time.monotonic() + PATIENCE
+    async def until(self, condition: Callable[[], Awaitable[bool]], what: str = "", seconds: float = PATIENCE) -> None:
+        deadline = time.monotonic() + seconds
         while not await condition():
             if time.monotonic() > deadline:
-                raise AssertionError(f"{what or 'the condition'} did not come true in {PATIENCE} s\n{await self.picture()}")
+                raise AssertionError(f"{what or 'the condition'} did not come true in {seconds} s\n{await self.picture()}")
             await asyncio.sleep(0.01)
+
+    async def at_rest(self, condition: Callable[[], Awaitable[bool]], what: str = "") -> None:
+        """What must hold when nothing moves any more."""
+        await self.settles()
+        await self.until(condition, what, AT_REST)
 
     async def pods(self, of: str = "", phase: str = "") -> list[Pod]:
         """Pods of a set (or all), in a phase (or any)."""

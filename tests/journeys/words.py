@@ -7,7 +7,7 @@ user made, with bare pods in it, so that nothing but the scheduler decides about
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from gangline.api import names
@@ -29,7 +29,7 @@ class Words:
     async def settles(self) -> None:
         raise NotImplementedError
 
-    async def until(self, condition: Callable[[], Awaitable[bool]], what: str = "") -> None:
+    async def at_rest(self, condition: Callable[[], Awaitable[bool]], what: str = "") -> None:
         raise NotImplementedError
 
     # --- what is created -------------------------------------------------------------------------------------------------
@@ -133,8 +133,7 @@ class Words:
                            if pod.name in pods and pod.status.phase == "Running"})
             return len(placed) == len(pods)
 
-        await self.settles()
-        await self.until(all_run, f"{', '.join(pods)} running")
+        await self.at_rest(all_run, f"{', '.join(pods)} running")
         return placed
 
     async def run_on(self, *pods: str) -> list[str]:
@@ -155,7 +154,7 @@ class Words:
         async def none_there() -> bool:
             return not {pod.name for pod in (await self.client.list(POD, "default")).items} & set(pods)
 
-        await self.until(none_there, f"{', '.join(pods)} gone")
+        await self.at_rest(none_there, f"{', '.join(pods)} gone")
 
     async def shares(self, **wanted: int) -> None:
         """When nothing moves any more, so many pods of each gang run."""
@@ -163,8 +162,7 @@ class Words:
         async def as_wanted() -> bool:
             return await self._running() == Counter(wanted)
 
-        await self.settles()
-        await self.until(as_wanted, f"running pods as {wanted}, but {dict(await self._running())}")
+        await self.at_rest(as_wanted, f"running pods as {wanted}")
 
     async def _running(self) -> Counter[str]:
         pods = (await self.client.list(POD, "default")).items
@@ -232,10 +230,6 @@ def crd(group: str, version: str, kind: str, *, namespaced: bool = True) -> Raw:
 
 def numbered(stem: str, count: int, first: int = 0) -> list[str]:
     return [f"{stem}-{number}" for number in range(first, first + count)]
-
-
-def first_words(texts: Iterable[str]) -> list[str]:
-    return [text.split()[0] for text in texts if text]
 
 
 def _parent(name: str, above: Mapping[str, str]) -> Raw:
