@@ -66,8 +66,9 @@ def _impure(module: str) -> bool:
     return any(module == name or module.startswith(name + ".") for name in IMPURE_IMPORTS)
 
 
-def test_the_tour_names_only_files_that_exist() -> None:
-    named = re.findall(r"`((?:src|tests|docs|examples|bench)/[\w./-]+)`", (REPOSITORY / "docs" / "tour.md").read_text())
+@pytest.mark.parametrize("page", ["tour.md", "mission.md"])
+def test_a_page_names_only_files_that_exist(page: str) -> None:
+    named = re.findall(r"`((?:src|tests|docs|examples|bench)/[\w./-]+)`", (REPOSITORY / "docs" / page).read_text())
     assert len(named) > 15
     assert [name for name in named if not (REPOSITORY / name).exists()] == []
 
