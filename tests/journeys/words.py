@@ -17,6 +17,9 @@ from gangline.api.kinds import CRD, EVENT, POD, POD_GROUP, PRIORITY_CLASS, QUEUE
 from gangline.api.meta import Condition, Raw, condition
 from gangline.client import Client
 from gangline.errors import NotFound
+from gangline.runtime import Component
+from gangline.scheduler.component import component as scheduler_component
+from gangline.scheduler.settings import ACTIONS, DEFAULT_PLUGINS, PluginSetting, Settings
 
 GANG = "gang"
 """Label of the pods of a gang made here: what `shares` counts by."""
@@ -234,3 +237,15 @@ def numbered(stem: str, count: int, first: int = 0) -> list[str]:
 
 def _parent(name: str, above: Mapping[str, str]) -> Raw:
     return {"parent": above[name]} if name in above else {}
+
+
+def scheduler(*more: str, without: tuple[str, ...] = (), placement: str = "binpack", arguments: Mapping[str, Mapping[str, str]] | None = None,
+              **settings: Any) -> Component:
+    """A scheduler that decides at once, with further plugins, without some, or with settings of its own."""
+    spread = {"gpupack": "gpuspread"} if placement == "spread" else {}
+    dropped = {*without, *(("gpusharingorder",) if placement == "spread" else ())}
+    told = {"nodeplacement": {"cpu": placement, "gpu": placement}, **(arguments or {})}
+    chosen = [spread.get(each.name, each.name) for each in DEFAULT_PLUGINS if each.name not in dropped]
+    actions = tuple(each for each in ACTIONS if placement == "binpack" or each != "consolidation")
+    plugins = tuple(PluginSetting(each, told.get(each, {})) for each in [*chosen, *more])
+    return scheduler_component(Settings(plugins=plugins, **{"actions": actions, **settings}), period=0.0)
