@@ -14,7 +14,20 @@ from gangline.scheduler.decisions import Bind, Decisions, Evict, Nominate
 from gangline.scheduler.model.cluster import Cluster
 from gangline.scheduler.model.resources import GPU
 from gangline.scheduler.model.status import ACTIVE_ALLOCATED, Status
-from gangline.scheduler.records import GangRecord, GpuRequest, NodeRecord, QueueRecord, Record, Share, TaskRecord, plain_gang
+from gangline.scheduler.records import (
+    GangRecord,
+    GpuRequest,
+    GroupRecord,
+    NodeRecord,
+    PodSetRecord,
+    QueueRecord,
+    Record,
+    Share,
+    TaskRecord,
+    TopologyRecord,
+    TopologyRule,
+    plain_gang,
+)
 from gangline.scheduler.settings import Settings
 
 NOW = 1_000_000.0
@@ -225,3 +238,42 @@ def test_renaming_everything_renames_the_decisions(world: World) -> None:
 def test_idle_gpus_never_become_negative_by_a_decision(world: World) -> None:
     after = carried_out(world, decide(world.cluster(), SETTINGS, NOW)).cluster()
     assert all(node.idle[GPU] >= 0 for node in after.nodes.values())
+
+
+# ── bad input ──
+
+ODD = st.sampled_from([-5, -1, 0, 1, 3, 2**63 - 1])
+
+
+@st.composite
+def odd_records(draw: st.DrawFn) -> list[Record]:
+    """Records that no sane cluster has: negative and absurd amounts, missing parents, circles, unknown nodes, groups and topologies."""
+    names = ["a", "b", "c", ""]
+    records: list[Record] = []
+    for name in draw(st.lists(st.sampled_from(["n0", "n1"]), unique=True)):
+        records.append(NodeRecord(name, {"cpu": draw(ODD), "gpu": draw(ODD), "pods": draw(ODD), "strange": draw(ODD)},
+                                  gpu_memory=draw(ODD), gpu_memory_synced=True, mig_enabled=draw(st.sampled_from([None, True, False]))))
+    for name in ("a", "b", "c"):
+        share = Share(draw(ODD), draw(ODD), draw(ODD), draw(ODD))
+        records.append(QueueRecord(name, draw(st.sampled_from(names)), draw(ODD), cpu=share, memory=FREE, gpu=share))
+    records.append(TopologyRecord("none", ()))
+    for number in range(draw(st.integers(1, 4))):
+        rule = draw(st.sampled_from([None, TopologyRule("none", "rack"), TopologyRule("gone", "rack"), TopologyRule("none")]))
+        tree = GroupRecord(min_groups=draw(st.sampled_from([None, -1, 5])), topology=rule, pod_sets=(PodSetRecord("x", draw(ODD)),))
+        records.append(GangRecord(f"g{number}", draw(st.sampled_from(names)), priority=draw(ODD), tree=tree, staleness_grace=draw(ODD)))
+        for index in range(draw(st.integers(0, 3))):
+            gpu = GpuRequest(draw(st.sampled_from(["Regular", "Fraction", "GpuMemory", "MigInstance"])), abs(draw(ODD)) % 4, draw(ODD), draw(ODD))
+            records.append(TaskRecord(
+                f"g{number}-{index}", f"g{number}", pod_set=draw(st.sampled_from(["x", "y"])), status=draw(st.sampled_from(list(Status))),
+                node=draw(st.sampled_from(["", "n0", "gone"])), request={"cpu": draw(ODD), "strange": draw(ODD)}, gpu=gpu,
+                gpu_groups=draw(st.sampled_from([(), ("shared",)])), claims=draw(st.sampled_from([(), ("absent",)]))))
+    return records
+
+
+@MANY
+@given(odd_records())
+def test_bad_input_stops_no_cycle_and_leaves_no_trace(records: list[Record]) -> None:
+    cluster = Cluster.build(records)
+    before = cluster.state()
+    decide(cluster, SETTINGS, NOW)
+    assert cluster.state() == before

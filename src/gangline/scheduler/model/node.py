@@ -20,6 +20,10 @@ from .status import Status
 from .task import Task, ZoneShare, share_of
 
 
+UNKNOWN_GPU_MEMORY = 100
+"""MiB that stand for a device of which nothing is known: shares then are percents."""
+
+
 class Placed:
     """A task as one node counts it: the status, charge and GPU groups with which it was added."""
 
@@ -68,7 +72,7 @@ class Node:
         self.used: Vector = (0,) * len(self.allocatable)
         self.releasing: Vector = (0,) * len(self.allocatable)
         self.placed: dict[str, Placed] = {}
-        self.shared = SharedGpus(self.gpu_count, self.record.gpu_memory, self.journal)
+        self.shared = SharedGpus(self.gpu_count, self.gpu_memory, self.journal)
         self.devices: dict[str, int] = {}
         self.legacy_mig: dict[str, None] = {}
         self.touched.append(self.number)
@@ -81,7 +85,7 @@ class Node:
 
     @property
     def gpu_memory(self) -> int:
-        return self.record.gpu_memory
+        return self.record.gpu_memory if self.record.gpu_memory > 0 else UNKNOWN_GPU_MEMORY
 
     @property
     def gpu_count(self) -> int:
