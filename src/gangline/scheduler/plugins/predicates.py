@@ -218,7 +218,22 @@ class Predicates:
             claim = self._cluster.volume_claims.get((task.namespace, name))
             if claim is not None and claim.nodes is not None and not node_matches(claim.nodes, node):
                 return "node(s) had volume node affinity conflict" if claim.bound else "node(s) did not have enough free storage"
-        return None
+        return None if self._has_storage(task, node) else "node(s) did not have enough free storage"
+
+    def _has_storage(self, task: Task, node: Node) -> bool:
+        """Whether the drivers that say how much they have left have enough, on this node, for the volumes still to be made."""
+        if not self._cluster.capacities:
+            return True
+        wanted: dict[str, float] = {}
+        for name in task.record.volumes:
+            claim = self._cluster.volume_claims.get((task.namespace, name))
+            if claim is not None and not claim.bound:
+                wanted[claim.storage_class] = wanted.get(claim.storage_class, 0) + claim.size
+        for storage_class, size in wanted.items():
+            told = [each for each in self._cluster.capacities.values() if each.storage_class == storage_class]
+            if told and not any(each.free >= size and (each.nodes is None or node_matches(each.nodes, node)) for each in told):
+                return False
+        return True
 
 
 _SHOWN = {GPU: ("GPU", 1, ""), CPU: ("CPU", 1000, " cores"), MEMORY: ("memory", 1e9, " GB")}
