@@ -13,7 +13,7 @@ from gangline.scheduler.options import Options
 from gangline.scheduler.settings import Settings
 from gangline.world.nodes import NodeTaint
 from journeys.story import Story, told
-from journeys.words import scheduler
+from journeys.words import container, scheduler
 
 HOST = "kubernetes.io/hostname"
 
@@ -143,7 +143,8 @@ async def test_worker_nodes_may_be_restricted_to_what_they_are_for() -> None:
 
 async def test_a_pod_waits_for_its_config_map(story: Story) -> None:
     await story.nodes(1, gpus=2)
-    await story.pod("p", gpus=1, volumes=[{"name": "settings", "configMap": {"name": "settings"}}])
+    mounts = container(gpus=1, volumeMounts=[{"name": "settings", "mountPath": "/settings"}])
+    await story.pod("p", containers=[mounts], volumes=[{"name": "settings", "configMap": {"name": "settings"}}])
     await story.waits("p")
     said = await story.scheduled("p")
     assert said is not None and "settings" in said.message
@@ -154,7 +155,8 @@ async def test_a_pod_waits_for_its_config_map(story: Story) -> None:
 async def test_a_config_map_that_is_optional_is_not_waited_for(story: Story) -> None:
     await story.nodes(1, gpus=2)
     projected = {"sources": [{"configMap": {"name": "settings", "optional": True}}]}
-    await story.pod("p", gpus=1, volumes=[{"name": "settings", "projected": projected}])
+    mounts = container(gpus=1, volumeMounts=[{"name": "settings", "mountPath": "/settings"}])
+    await story.pod("p", containers=[mounts], volumes=[{"name": "settings", "projected": projected}])
     await story.runs("p")
 
 
