@@ -6,6 +6,7 @@ Indexes: cliques by set and by base gang, pods by gang. A value of an index is `
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -55,6 +56,8 @@ class Operator:
 
     settings: OperatorSettings
     registry: Registry = field(init=False)
+    settled: Settled = field(default_factory=lambda: Settled())
+    pace: Pace = field(default_factory=lambda: Pace())
 
     def __post_init__(self) -> None:
         self.registry = Registry(self.settings)
@@ -74,6 +77,54 @@ class Operator:
     def levels(self, read: Reader, pcs: PodCliqueSet) -> topology.Levels | None:
         """Known domains, or None where topology-aware scheduling is off."""
         return topology.levels(self.binding(read, pcs)) if self.settings.topology_aware else None
+
+
+class Pace:
+    """Keeps a large set from being looked at for every change of every child: a few times a second are enough."""
+
+    SMALL = 50
+    PER_REPLICA = 0.001
+
+    def __init__(self) -> None:
+        self._last: dict[Key, tuple[int, float]] = {}
+
+    def wait(self, key: Key, replicas: int, generation: int, now: float) -> float:
+        """Seconds until the next look; 0 for a small set, or one that was itself changed."""
+        seen = self._last.get(key)
+        if replicas < self.SMALL or seen is None or seen[0] != generation:
+            return 0.0
+        rest = seen[1] + replicas * self.PER_REPLICA - now
+        return rest if 0 < rest <= replicas * self.PER_REPLICA else 0.0
+
+    def done(self, key: Key, generation: int, now: float) -> None:
+        self._last[key] = (generation, now)
+
+    def forget(self, key: Key) -> None:
+        self._last.pop(key, None)
+
+
+class Settled:
+    """Children that were found to be as wanted, so that the next look at an unchanged one costs nothing."""
+
+    MOST = 50_000
+
+    def __init__(self) -> None:
+        self._seen: OrderedDict[tuple[str, str], tuple[object, ...]] = OrderedDict()
+
+    def check(self, kind: Kind[Any], live: Object, wish: tuple[object, ...]) -> bool:
+        """Whether this revision of the child was fine under the same wish."""
+        return self._seen.get((kind.resource, live.uid)) == (live.metadata.resource_version, wish)
+
+    def note(self, kind: Kind[Any], live: Object, wish: tuple[object, ...]) -> None:
+        self._seen[kind.resource, live.uid] = (live.metadata.resource_version, wish)
+        if len(self._seen) > self.MOST:
+            self._seen.popitem(last=False)
+
+
+def wish_of(pcs: PodCliqueSet) -> tuple[object, ...]:
+    """Everything of a set that its children are made from, as a value that can be compared."""
+    meta = pcs.metadata
+    return meta.uid, meta.generation, tuple(sorted(meta.labels.items())), tuple(sorted(meta.annotations.items()))
 
 
 def served(read: Reader, kind: Kind[Any]) -> bool:

@@ -54,6 +54,7 @@ from gangline.operator.look import (
     cliques_of_set,
     external_template,
     set_key,
+    wish_of,
 )
 from gangline.operator.plan import (
     Create,
@@ -101,10 +102,14 @@ class Look:
 async def reconcile(op: Operator, ctx: Context, key: Key) -> Again | None:
     pcs = ctx.read.get(POD_CLIQUE_SET, key.name, key.namespace)
     if pcs is None:
+        op.pace.forget(key)
         return None
     if pcs.metadata.deleting:
         await _release(ctx, pcs)
         return None
+    rest = op.pace.wait(key, pcs.spec.replicas, pcs.metadata.generation, ctx.clock.now())
+    if rest:
+        return Again(rest)
     now = timestamp(ctx.clock.now())
     pcs = await _note_hash(ctx, pcs, now)
     look = _look(ctx.read, op, pcs)
@@ -114,6 +119,7 @@ async def reconcile(op: Operator, ctx: Context, key: Key) -> Again | None:
     failures = await act(ctx, plan)
     errors = [*plan.errors, *((failure.code, str(failure)) for failure in failures if not failure.stale)]
     await _tell(op, ctx, look, errors, now)
+    op.pace.done(key, pcs.metadata.generation, ctx.clock.now())
     if failures:
         raise GanglineError("; ".join(str(failure) for failure in failures))
     return Again(look.doom.wait) if look.doom.wait is not None else None
@@ -191,7 +197,7 @@ def think(op: Operator, read: Reader, look: Look, now: str) -> Plan:
     plan.stage(first)
     if plan.errors or not _token_ready(op, read, pcs):
         return plan
-    plan.stage(_cliques(look, plan))
+    plan.stage(_cliques(op, look, plan))
     plan.stage([*_groups(look, plan), *_gangs(op, read, look, plan)])
     return plan
 
@@ -209,6 +215,10 @@ def _ensure(read: Reader, kind: Kind[Any], pcs: PodCliqueSet, wanted: Iterable[R
             if patch is not None:
                 steps.append(Patch(kind, found.name, found.namespace, patch, code=code))
     return steps
+
+
+def _fine(op: Operator, kind: Kind[Any], live: Object | None, wish: tuple[object, ...]) -> bool:
+    return live is not None and op.settled.check(kind, live, wish)
 
 
 def _surplus(read: Reader, kind: Kind[Any], pcs: PodCliqueSet, wanted: Sequence[Raw], code: str) -> list[Step]:
@@ -232,10 +242,20 @@ def _token_ready(op: Operator, read: Reader, pcs: PodCliqueSet) -> bool:
 
 
 def _services(op: Operator, read: Reader, pcs: PodCliqueSet) -> list[Step]:
-    wanted = [services.service(pcs, replica) for replica in range(pcs.spec.replicas)]
-    steps = _ensure(read, SERVICE, pcs, wanted, "ERR_SYNC_PODCLIQUESET_SERVICE")
-    return steps if op.settings.manner.keep_services else \
-        steps + _surplus(read, SERVICE, pcs, wanted, "ERR_DELETE_PODCLIQUESET_SERVICE")
+    live = {obj.name: obj for obj in read.owned(SERVICE, pcs.uid)}
+    wish, steps, code = wish_of(pcs), list[Step](), "ERR_SYNC_PODCLIQUESET_SERVICE"
+    for replica in range(pcs.spec.replicas):
+        found = live.pop(names.set_replica(pcs.name, replica), None)
+        if found is None:
+            steps.append(Create(SERVICE, services.service(pcs, replica), code))
+        elif not _fine(op, SERVICE, found, wish):
+            patch = changed(SERVICE, found, services.service(pcs, replica))
+            if patch is not None:
+                steps.append(Patch(SERVICE, found.name, found.namespace, patch, code=code))
+            else:
+                op.settled.note(SERVICE, found, wish)
+    surplus = [obj for obj in live.values() if not obj.metadata.deleting and not op.settings.manner.keep_services]
+    return steps + [delete(SERVICE, obj, "ERR_DELETE_PODCLIQUESET_SERVICE") for obj in surplus]
 
 
 def _autoscalers(read: Reader, pcs: PodCliqueSet) -> list[Step]:
@@ -302,13 +322,16 @@ def _terminating(group: PodCliqueScalingGroup, now: str) -> Patch:
     return Patch(SCALING_GROUP, group.name, group.namespace, {"status": body}, "status", "ERR_DELETE_PCS_REPLICA")
 
 
-def _cliques(look: Look, plan: Plan) -> list[Step]:
-    pcs, steps = look.pcs, list[Step]()
+def _cliques(op: Operator, look: Look, plan: Plan) -> list[Step]:
+    pcs, steps, wish = look.pcs, list[Step](), wish_of(look.pcs)
     for replica in range(pcs.spec.replicas):
         for place in standalone_places(pcs, replica):
             live = look.cliques.get(place.name)
-            wanted = standalone_clique(pcs, place, live)
-            steps += _clique(pcs, live, wanted, plan)
+            if not _fine(op, POD_CLIQUE, live, wish):
+                found = _clique(pcs, live, standalone_clique(pcs, place, live), plan)
+                steps += found
+                if live is not None and not found:
+                    op.settled.note(POD_CLIQUE, live, wish)
     extra = [clique for clique in look.cliques.values() if clique.labels.get(names.COMPONENT) == names.FOR_STANDALONE_CLIQUE
              and _beyond(clique, pcs) and not clique.metadata.deleting]
     plan.events += [Said(POD_CLIQUE_SET, pcs, "PodCliqueDeleteSuccessful", f"deleted PodClique {clique.name}") for clique in extra]

@@ -342,8 +342,10 @@ def set_status(view: SetView, now: str) -> Raw:
 
 
 def _gang_summary(gang: PodGang) -> Raw:
-    return {"name": gang.name, "phase": gang.status.phase or "Pending",
-            "conditions": [condition_raw(each) for each in gang.status.conditions]}
+    """A gang in one line: its phase, and what holds it back. The rest stands in the gang itself."""
+    found: Raw = {"name": gang.name, "phase": gang.status.phase or "Pending"}
+    held = condition(gang.status.conditions, "Scheduled")
+    return found | ({"conditions": [condition_raw(held)]} if held is not None and held.status != "True" else {})
 
 
 def _set_conditions(view: SetView, now: str) -> list[Raw]:

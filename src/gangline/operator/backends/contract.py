@@ -10,12 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
+from gangline.api import names
 from gangline.api.core import Pod
-from gangline.api.grove import GangPack, PodCliqueSet, PodReference
+from gangline.api.grove import CliqueTemplate, GangPack, PodCliqueSet, PodReference
 from gangline.api.kinds import Kind
-from gangline.api.meta import Object, Raw
+from gangline.api.meta import Model, Object, Raw, as_raw
 from gangline.config import NATIVE, Manner
 from gangline.errors import GanglineError, Problem
 
@@ -26,7 +27,10 @@ Kinds = tuple[Kind[Any], ...]
 
 OWN_MINIMA = "own minima"
 SURPLUS_GATED = "surplus gated"
+SIZE = "minimum is size"
 NO_GANG = "none"
+GANG, PARENT, GROUP = "gang", "group of groups", "group"
+"""The levels at which topology may be asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,9 +39,19 @@ class Capabilities:
 
     gang: bool = True
     groups: str = OWN_MINIMA
-    """How each group's own minimum is kept: by the scheduler, by gating the surplus until the rest is placed, or not at all."""
+    """How each group's own minimum is kept: by the scheduler, by gating the surplus until the rest is placed, by admitting
+    exactly the minimum, or not at all."""
     topology: bool = False
+    """It has topology objects of its own, which a ClusterTopologyBinding can name."""
+    required: tuple[str, ...] = ()
+    """The levels at which pods can be bound to one domain."""
+    preferred: tuple[str, ...] = ()
+    """The levels at which a domain can be wished for."""
+    both: bool = False
+    """A level can have a bound and a wish at once."""
     queue: bool = False
+    places: bool = True
+    """It places pods itself; a layer of quota leaves that to whichever scheduler the pods name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +59,8 @@ class Facts:
     """What the shell knows about the cluster and the manner."""
 
     served: frozenset[Kind[Any]] = frozenset()
+    known: bool = False
+    """Whether `served` is the whole truth, or the cluster has not been asked."""
     manner: Manner = NATIVE
     config: Mapping[str, Any] = field(default_factory=dict)
     """The `config` of the profile that chose the backend."""
@@ -65,6 +81,20 @@ class GroupInfo:
     constraint: GangPack | None = None
     parent: str = ""
     """The group of groups it belongs to, if any."""
+    template: CliqueTemplate | None = None
+    """What its pods are made from."""
+
+    @property
+    def size(self) -> int:
+        """How many pods it is meant to have."""
+        return max(self.minimum, len(self.pods), self.template.spec.replicas if self.template else 0)
+
+    @property
+    def usual_minimum(self) -> int:
+        """Its minimum when no update has released the gang."""
+        spec = self.template.spec if self.template else None
+        usual = None if spec is None else spec.replicas if spec.min_available is None else spec.min_available
+        return self.minimum or usual or 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +133,15 @@ class PodGangInfo:
         return sum(group.minimum for group in self.groups)
 
     @property
+    def released(self) -> bool:
+        """Every minimum is zero: an update lets the gang go. Most schedulers cannot say that, so the former minima stay."""
+        return self.minimum == 0
+
+    @property
+    def usual_minimum(self) -> int:
+        return sum(group.usual_minimum for group in self.groups) if self.released else self.minimum
+
+    @property
     def constrained(self) -> bool:
         below = any(group.constraint is not None for group in self.groups) or any(each.constraint is not None for each in self.parents)
         return self.constraint is not None or below
@@ -118,6 +157,9 @@ class GangObject:
     """Parts that are set at creation and then belong to users or the scheduler."""
     owns: tuple[str, ...] = ()
     """Fields of spec that are removed when the translation no longer has them."""
+    fixed: tuple[str, ...] = ()
+    """Fields of spec that cannot change: where one must, the object is deleted and made anew. With any of these, a field
+    that the server dropped is not asked for again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +169,8 @@ class GangState:
     why: str = ""
     """Why it is not scheduled, in the scheduler's words."""
     reason: str = ""
+    lost: tuple[str, ...] = ()
+    """Wishes that this scheduler cannot express."""
 
 
 class CannotTranslate(GanglineError):
@@ -135,6 +179,8 @@ class CannotTranslate(GanglineError):
 
 class Backend(Protocol):
     name: str
+    scheduler_name: str
+    """What its scheduler is usually called; pods that name none get this."""
     gate: str
     reads: Kinds
     writes: Kinds
@@ -149,3 +195,52 @@ class Backend(Protocol):
     def prepare_pod(self, pod: Raw, gang: PodGangInfo) -> Raw: ...
 
     def gang_status(self, gang: PodGangInfo, read: Reader) -> GangState: ...
+
+
+def capabilities_of(backend: Backend, facts: Facts) -> Capabilities:
+    """What a scheduler can express here: a backend with generations says so in `capabilities_for(facts)`."""
+    ask = getattr(backend, "capabilities_for", None)
+    return cast("Capabilities", ask(facts)) if ask is not None else backend.capabilities
+
+
+def live_spec(gang: PodGangInfo, kind: Kind[Any], name: str) -> Raw | None:
+    """The spec of an object that was written for the gang before, or None."""
+    for each, obj in gang.live:
+        if each == kind and obj.name == name and not obj.metadata.deleting:
+            spec = getattr(obj, "spec", None)
+            return as_raw(spec) if isinstance(spec, Model) else dict(spec or {})
+    return None
+
+
+def with_metadata(pod: Raw, labels: Mapping[str, str], annotations: Mapping[str, str]) -> Raw:
+    """A pod with more labels and annotations."""
+    meta = pod["metadata"]
+    return pod | {"metadata": meta | {"labels": {**(meta.get("labels") or {}), **labels},
+                                      "annotations": {**(meta.get("annotations") or {}), **annotations}}}
+
+
+def group_of(pod: Raw, gang: PodGangInfo) -> GroupInfo | None:
+    """The group that a pod belongs to, by its label."""
+    name = (pod["metadata"].get("labels") or {}).get(names.POD_CLIQUE)
+    return next((group for group in gang.groups if group.name == name), None)
+
+
+def setting(gang: PodGangInfo, key: str, config: str = "") -> str:
+    """What a set says under a key, as label or annotation, on itself or on a clique; else what the profile says."""
+    places: list[Mapping[str, str]] = [gang.labels, gang.annotations]
+    if gang.pcs is not None:
+        places += said_by(gang.pcs)
+    said = next((place[key] for place in places if place.get(key)), "")
+    return said or str(gang.facts.config.get(config) or "")
+
+
+def said_by(pcs: PodCliqueSet) -> list[Mapping[str, str]]:
+    """Labels and annotations of a set and of its cliques."""
+    templates = pcs.spec.template.cliques
+    return [pcs.labels, pcs.annotations, *(each.labels for each in templates), *(each.annotations for each in templates)]
+
+
+def first_condition(status: Any, type: str, state: str) -> Raw | None:
+    """The condition of a type and state in a plain status."""
+    found = (status or {}).get("conditions") or ()
+    return next((each for each in found if each.get("type") == type and each.get("status") == state), None)

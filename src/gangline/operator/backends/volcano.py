@@ -1,7 +1,8 @@
 """PodGang → PodGroup of Volcano (scheduling.volcano.sh/v1beta1, Volcano ≥ 1.14).
 
 One sub-group policy per group keeps its own minimum. While every minimum is zero (an update releases the gang) the
-former minima stay. Topology is not translated yet, so a set that has a constraint is refused.
+former minima stay. Topology goes by HyperNode tiers whose name is the node label; a tier that no HyperNode has would
+silently bind nothing, so it stands in the way. A wish has no level there: Volcano packs as tightly as it can.
 """
 
 from __future__ import annotations
@@ -10,34 +11,47 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from gangline.api import names
-from gangline.api.grove import PodCliqueSet
-from gangline.api.kinds import VOLCANO_POD_GROUP, VOLCANO_QUEUE
+from gangline.api.grove import GangPack, PodCliqueSet
+from gangline.api.kinds import HYPER_NODE, VOLCANO_POD_GROUP, VOLCANO_QUEUE
 from gangline.api.meta import Raw
 from gangline.errors import Problem
-from gangline.operator.backends.contract import Capabilities, Facts, GangObject, GangState, GroupInfo, Kinds, PodGangInfo
-from gangline.operator.desired import topology
+from gangline.operator.backends.capabilities import CAPABILITIES
+from gangline.operator.backends.contract import (
+    CannotTranslate,
+    Facts,
+    GangObject,
+    GangState,
+    GroupInfo,
+    Kinds,
+    PodGangInfo,
+    live_spec,
+)
+from gangline.operator.backends.losses import demand, every_constraint, levelled, lost_wishes, refusals
 from gangline.rules.text import subdomain_problem
 
 if TYPE_CHECKING:
     from gangline.runtime import Reader
 
-OWNS = ("minMember", "queue", "priorityClassName", "subGroupPolicy")
+OWNS = ("minMember", "queue", "priorityClassName", "subGroupPolicy", "networkTopology")
+MINIMA = ("minMember", "subGroupPolicy")
 
 
 class Volcano:
     name = "volcano"
+    scheduler_name = names.VOLCANO
     gate = names.GATE_VOLCANO
-    reads: Kinds = (VOLCANO_QUEUE,)
+    reads: Kinds = (VOLCANO_QUEUE, HYPER_NODE)
     writes: Kinds = (VOLCANO_POD_GROUP,)
-    capabilities = Capabilities(queue=True)
+    capabilities = CAPABILITIES["volcano"]
 
     def matches(self, scheduler_name: str) -> bool:
         return names.VOLCANO in scheduler_name
 
     def check(self, pcs: PodCliqueSet, facts: Facts) -> Iterable[Problem]:
-        for path, _ in topology.constraints(pcs):
-            yield Problem("spec", f"{path} cannot be expressed for volcano", "FieldValueForbidden",
-                          hint="remove it, or use a backend that knows topology: kai")
+        if facts.manner.topology_for_kai_only:
+            yield from every_constraint(pcs, self.name)
+        else:
+            yield from refusals(pcs, self.name, self.capabilities)
         queues = _queues(pcs)
         malformed = [(path, queue, wrong) for path, queue in queues if (wrong := subdomain_problem(queue))]
         for path, queue, wrong in malformed:

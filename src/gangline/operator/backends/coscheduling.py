@@ -1,0 +1,67 @@
+"""PodGang → PodGroup of the scheduler-plugins' coscheduling (scheduling.x-k8s.io/v1alpha1).
+
+It knows one minimum for the whole gang: so the surplus above each group's minimum stays gated until the rest is
+placed. The surprise: its own waiting time is only a minute, too short for large gangs, so a longer one is always sent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from gangline.api import names
+from gangline.api.grove import PodCliqueSet
+from gangline.api.kinds import COSCHEDULING_POD_GROUP
+from gangline.api.meta import Raw
+from gangline.errors import Problem
+from gangline.operator.backends.capabilities import CAPABILITIES
+from gangline.operator.backends.contract import (
+    Facts,
+    GangObject,
+    GangState,
+    Kinds,
+    PodGangInfo,
+    live_spec,
+    with_metadata,
+)
+from gangline.operator.backends.losses import demand, lost_wishes, refusals
+
+if TYPE_CHECKING:
+    from gangline.runtime import Reader
+
+SCHEDULER = "scheduler-plugins-scheduler"
+MEMBER = "scheduling.x-k8s.io/pod-group"
+PATIENCE = 300
+
+
+class Coscheduling:
+    name = "coscheduling"
+    scheduler_name = SCHEDULER
+    gate = names.GATE_COSCHEDULING
+    reads: Kinds = ()
+    writes: Kinds = (COSCHEDULING_POD_GROUP,)
+    capabilities = CAPABILITIES["coscheduling"]
+
+    def matches(self, scheduler_name: str) -> bool:
+        return scheduler_name == SCHEDULER
+
+    def check(self, pcs: PodCliqueSet, facts: Facts) -> Iterable[Problem]:
+        return refusals(pcs, self.name, self.capabilities)
+
+    def gang_objects(self, gang: PodGangInfo, facts: Facts) -> Iterable[GangObject]:
+        demand(gang, self.name, self.capabilities)
+        spec = {"minMember": _minimum(gang), "scheduleTimeoutSeconds": int(facts.config.get("scheduleTimeoutSeconds") or PATIENCE)}
+        meta = {"name": gang.name, "namespace": gang.namespace, "labels": dict(gang.labels)}
+        yield GangObject(COSCHEDULING_POD_GROUP, {"metadata": meta, "spec": spec}, owns=tuple(spec))
+
+    def prepare_pod(self, pod: Raw, gang: PodGangInfo) -> Raw:
+        return with_metadata(pod, {MEMBER: gang.name}, {})
+
+    def gang_status(self, gang: PodGangInfo, read: Reader) -> GangState:
+        return GangState(lost=lost_wishes(gang, self.capabilities))
+
+
+def _minimum(gang: PodGangInfo) -> int:
+    """The sum of the minima; of a released gang the one that stands, because zero cannot be said."""
+    live = live_spec(gang, COSCHEDULING_POD_GROUP, gang.name) if gang.released else None
+    return int((live or {}).get("minMember") or max(gang.usual_minimum, 1))

@@ -1,0 +1,116 @@
+"""PodGang → PodGroups of Koordinator (scheduling.sigs.k8s.io/v1alpha1), one per group, tied together.
+
+What ties them is an annotation with a JSON list inside a string, equal on all of them; a gang waits until every listed
+group has its minimum. Topology holds for all of them together, by the name of a layer that a ClusterNetworkTopology
+gives to a node label; Koordinator plans it only for gangs without surplus.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from gangline.api import names
+from gangline.api.grove import PodCliqueSet
+from gangline.api.kinds import KOORDINATOR_POD_GROUP, KOORDINATOR_TOPOLOGY
+from gangline.api.meta import Raw
+from gangline.errors import Problem
+from gangline.operator.backends.capabilities import CAPABILITIES
+from gangline.operator.backends.contract import (
+    CannotTranslate,
+    Facts,
+    GangObject,
+    GangState,
+    GroupInfo,
+    Kinds,
+    PodGangInfo,
+    live_spec,
+    setting,
+    with_metadata,
+)
+from gangline.operator.backends.losses import demand, levelled, lost_wishes, refusals
+from gangline.operator.desired import topology
+from gangline.operator.desired.layout import minimum
+
+if TYPE_CHECKING:
+    from gangline.runtime import Reader
+
+PREFIX = "gang.scheduling.koordinator.sh/"
+MEMBER = "pod-group.scheduling.sigs.k8s.io"
+QUOTA = "quota.scheduling.koordinator.sh/name"
+TOPOLOGY = "default"
+PATIENCE = 600
+FINE = ("Scheduled", "Running", "Finished")
+
+
+class Koordinator:
+    name = "koordinator"
+    scheduler_name = "koord-scheduler"
+    gate = names.GATE_KOORDINATOR
+    reads: Kinds = (KOORDINATOR_TOPOLOGY,)
+    writes: Kinds = (KOORDINATOR_POD_GROUP,)
+    capabilities = CAPABILITIES["koordinator"]
+
+    def matches(self, scheduler_name: str) -> bool:
+        return "koord" in scheduler_name
+
+    def check(self, pcs: PodCliqueSet, facts: Facts) -> Iterable[Problem]:
+        yield from refusals(pcs, self.name, self.capabilities)
+        template = pcs.spec.template
+        if any(topology.required(each) for _, each in topology.constraints(pcs)):
+            for index, clique in enumerate(template.cliques):
+                if minimum(clique) < clique.spec.replicas:
+                    yield Problem(f"spec.template.cliques[{index}].spec.minAvailable",
+                                  "koordinator keeps a gang inside one domain only where no group has pods above its minimum",
+                                  value=minimum(clique), hint="make minAvailable equal to replicas, or remove the required domain")
+
+    def gang_objects(self, gang: PodGangInfo, facts: Facts) -> Iterable[GangObject]:
+        one = levelled(gang, self.capabilities)
+        demand(one, self.name, self.capabilities)
+        tied = json.dumps(sorted(f"{gang.namespace}/{group.name}" for group in gang.groups), separators=(",", ":"))
+        common = {f"{PREFIX}groups": tied, f"{PREFIX}match-policy": "once-satisfied"} | _topology(one, facts)
+        for group in gang.groups:
+            notes = common | {f"{PREFIX}total-number": str(group.size)}
+            meta = {"name": group.name, "namespace": gang.namespace, "labels": dict(gang.labels), "annotations": notes}
+            spec = {"minMember": _minimum(gang, group),
+                    "scheduleTimeoutSeconds": int(facts.config.get("scheduleTimeoutSeconds") or PATIENCE)}
+            yield GangObject(KOORDINATOR_POD_GROUP, {"metadata": meta, "spec": spec}, owns=tuple(spec))
+
+    def prepare_pod(self, pod: Raw, gang: PodGangInfo) -> Raw:
+        quota = setting(gang, QUOTA, "quota")
+        return with_metadata(pod, {MEMBER: pod["metadata"]["labels"][names.POD_CLIQUE]} | ({QUOTA: quota} if quota else {}), {})
+
+    def gang_status(self, gang: PodGangInfo, read: Reader) -> GangState:
+        phases = {live.name: str((getattr(live, "status", None) or {}).get("phase") or "") for _, live in gang.live}
+        waiting = [f"{name} is {phase}" for name, phase in sorted(phases.items()) if phase and phase not in FINE]
+        return GangState(f"koordinator: {', '.join(waiting)}" if waiting else "", "Unschedulable" if waiting else "",
+                         lost_wishes(levelled(gang, self.capabilities), self.capabilities))
+
+
+def _minimum(gang: PodGangInfo, group: GroupInfo) -> int:
+    """A group's minimum; of a released gang the one that stands."""
+    if not gang.released:
+        return group.minimum
+    live = live_spec(gang, KOORDINATOR_POD_GROUP, group.name) or {}
+    return int(live.get("minMember") or group.usual_minimum)
+
+
+def _topology(gang: PodGangInfo, facts: Facts) -> dict[str, str]:
+    """The annotation that keeps the whole gang inside one domain, or nothing."""
+    key = gang.constraint.required if gang.constraint else None
+    if not key:
+        return {}
+    layer = _layers(facts).get(key)
+    if layer is None:
+        raise CannotTranslate(f"no layer of ClusterNetworkTopology {TOPOLOGY} has node label {key}; add one there, "
+                              "or name it under `layers` in the profile's config")
+    spec = {"gatherStrategy": [{"layer": layer, "strategy": "MustGather"}]}
+    return {f"{PREFIX}network-topology-spec": json.dumps(spec, separators=(",", ":"))}
+
+
+def _layers(facts: Facts) -> dict[str, str]:
+    """Node label → layer: what the profile says, else what the cluster's topology says."""
+    live: Any = facts.read.get(KOORDINATOR_TOPOLOGY, TOPOLOGY) if facts.read is not None else None
+    spec = (live.spec or {}).get("networkTopologySpec") or () if live is not None else ()
+    return {key: level["topologyLayer"] for level in spec for key in level.get("labelKey") or ()} | dict(facts.config.get("layers") or {})

@@ -1,0 +1,129 @@
+"""PodGang → annotations on the pods: YuniKorn has no object of its own for a gang.
+
+Each group is a task group with its own minimum, for which YuniKorn first places placeholder pods; these must be as
+large as the real pods. The surprise: on a timeout YuniKorn goes on without the gang, unless it is told to be hard,
+which it always is.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from gangline.api import names, resources
+from gangline.api.grove import PodCliqueSet
+from gangline.api.meta import Raw, condition
+from gangline.errors import Problem
+from gangline.operator.backends.capabilities import CAPABILITIES
+from gangline.operator.backends.contract import (
+    Facts,
+    GangObject,
+    GangState,
+    GroupInfo,
+    Kinds,
+    PodGangInfo,
+    setting,
+    with_metadata,
+)
+from gangline.operator.backends.losses import demand, lost_wishes, refusals
+
+if TYPE_CHECKING:
+    from gangline.runtime import Reader
+
+PREFIX = "yunikorn.apache.org/"
+PATIENCE = 900
+LONGEST = 63
+BINARY = ("memory", "ephemeral-storage")
+FOLLOWED = ("nodeSelector", "tolerations", "affinity", "topologySpreadConstraints")
+"""Parts of a pod that its placeholder must share, so that it finds a place where the pod may go."""
+GAVE_UP = ("ResourceReservationTimeout", "ApplicationRejected")
+
+
+class Yunikorn:
+    name = "yunikorn"
+    scheduler_name = "yunikorn"
+    gate = names.GATE_YUNIKORN
+    reads: Kinds = ()
+    writes: Kinds = ()
+    capabilities = CAPABILITIES["yunikorn"]
+
+    def matches(self, scheduler_name: str) -> bool:
+        return "yunikorn" in scheduler_name
+
+    def check(self, pcs: PodCliqueSet, facts: Facts) -> Iterable[Problem]:
+        return refusals(pcs, self.name, self.capabilities)
+
+    def gang_objects(self, gang: PodGangInfo, facts: Facts) -> Iterable[GangObject]:
+        demand(gang, self.name, self.capabilities)
+        return ()
+
+    def prepare_pod(self, pod: Raw, gang: PodGangInfo) -> Raw:
+        marks = {f"{PREFIX}app-id": application(gang)}
+        queue = setting(gang, f"{PREFIX}queue", "queue")
+        if queue:
+            marks[f"{PREFIX}queue"] = queue
+        clique = pod["metadata"]["labels"][names.POD_CLIQUE]
+        groups = [_task_group(group, gang) for group in gang.groups if _minimum(group, gang) > 0]
+        if all(group["name"] != clique for group in groups):
+            return with_metadata(pod, marks, {})
+        patience = int(gang.facts.config.get("placeholderTimeoutInSeconds") or PATIENCE)
+        return with_metadata(pod, marks, {
+            f"{PREFIX}task-group-name": clique, f"{PREFIX}task-groups": json.dumps(groups, separators=(",", ":")),
+            f"{PREFIX}schedulingPolicyParameters": f"placeholderTimeoutInSeconds={patience} gangSchedulingStyle=Hard"})
+
+    def gang_status(self, gang: PodGangInfo, read: Reader) -> GangState:
+        lost = lost_wishes(gang, self.capabilities)
+        for pod in (pod for group in gang.groups for pod in group.pods):
+            if pod.status.reason in GAVE_UP:
+                return GangState(f"YuniKorn gave up pod {pod.name}: {pod.status.reason}", pod.status.reason, lost)
+            placed = condition(pod.status.conditions, "PodScheduled")
+            if placed is not None and placed.status == "False" and placed.reason in ("Unschedulable", "SchedulingSkipped"):
+                return GangState(f"YuniKorn: {placed.message}", placed.reason, lost)
+        return GangState(lost=lost)
+
+
+def application(gang: PodGangInfo) -> str:
+    """The gang's application id: namespace and name, shortened where a label cannot hold it."""
+    full = f"{gang.namespace}-{gang.name}"
+    return full if len(full) <= LONGEST else f"{full[:LONGEST - 6].rstrip('-.')}-{names.suffix(full)}"
+
+
+def _minimum(group: GroupInfo, gang: PodGangInfo) -> int:
+    return group.usual_minimum if gang.released else group.minimum
+
+
+def _task_group(group: GroupInfo, gang: PodGangInfo) -> Raw:
+    spec = group.template.spec.pod_spec if group.template else {}
+    return {"name": group.name, "minMember": _minimum(group, gang), "minResource": requests(spec)} | {
+        key: spec[key] for key in FOLLOWED if spec.get(key)}
+
+
+def requests(spec: Raw) -> dict[str, str]:
+    """What a pod of this spec asks for: its containers together, or the largest step of its start; overhead on top."""
+    steady, sidecars, peak = {}, dict[str, int](), dict[str, int]()
+    for container in spec.get("initContainers") or ():
+        needs = _needs(container)
+        if container.get("restartPolicy") == "Always":
+            sidecars = _plus(sidecars, needs)
+        else:
+            peak = _most(peak, _plus(needs, sidecars))
+    steady = sidecars
+    for container in spec.get("containers") or ():
+        steady = _plus(steady, _needs(container))
+    total = _plus(_most(steady, peak), resources.add(spec.get("overhead") or {}))
+    return {name: (resources.binary if name in BINARY else resources.decimal)(amount) for name, amount in sorted(total.items())}
+
+
+def _needs(container: Raw) -> dict[str, int]:
+    """Requests of a container; a limit stands for a request that is not given."""
+    given = container.get("resources") or {}
+    return resources.add({**(given.get("limits") or {}), **(given.get("requests") or {})})
+
+
+def _plus(one: dict[str, int], other: dict[str, int]) -> dict[str, int]:
+    return {name: one.get(name, 0) + other.get(name, 0) for name in (*one, *other)}
+
+
+def _most(one: dict[str, int], other: dict[str, int]) -> dict[str, int]:
+    return {name: max(one.get(name, 0), other.get(name, 0)) for name in (*one, *other)}
