@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from apiserver.hypothesis_settings import patient
 from gangline.apiserver.schema.formats import FORMATS
-from gangline.apiserver.schema.patterns import BadPattern, compile_pattern
+from gangline.apiserver.schema.linear import Linear, Unsuited, risky
+from gangline.apiserver.schema.patterns import BadPattern, compile_pattern, finder
 
 
 @pytest.mark.parametrize(("pattern", "text", "found"), [
@@ -47,3 +48,27 @@ def test_a_format_is_checked(name: str, good: str, bad: str) -> None:
 def test_any_text_is_a_pattern_or_a_bad_one(text: str) -> None:
     with contextlib.suppress(BadPattern):
         compile_pattern(text)
+
+
+@pytest.mark.parametrize("pattern", ["^(a+)+$", "(a|a)*(a|b)*c$", "^(([a-z])+.)+[A-Z]([a-z])+$", "^([0-9]+(,[0-9]*)*)*$"])
+def test_a_pattern_that_could_backtrack_without_end_does_not(pattern: str) -> None:
+    assert finder(pattern)("a" * 5000 + "!") is False
+
+
+def test_one_endless_repeat_alone_is_not_risky() -> None:
+    assert risky(compile_pattern("^(a+)+$")) and not risky(compile_pattern("^[a-z]+(-[a-z])?$"))
+
+
+PIECES = st.sampled_from(["a", "b", "[ab]", "[^a]", ".", "(a|b)", "(ab)+", "(a*b)*", "a{1,2}", "b?", "^", "$", r"\d", "[a-c1]*", "|",
+    "(a+)+"])
+
+
+@patient
+@given(st.lists(PIECES, min_size=1, max_size=5), st.text("abc1\n", max_size=6))
+def test_both_engines_agree(pieces: list[str], text: str) -> None:
+    try:
+        pattern = compile_pattern("".join(pieces))
+        linear = Linear(pattern)
+    except (BadPattern, Unsuited):
+        return
+    assert linear.found(text) is (pattern.search(text) is not None)

@@ -32,7 +32,7 @@ from gangline.apiserver.cel.values import (
     timestamp_text,
     type_name,
 )
-from gangline.apiserver.schema.patterns import BadPattern, compile_pattern
+from gangline.apiserver.schema.patterns import BadPattern, compile_pattern, finder
 
 SIGNATURES = """
 !_(bool) -> bool
@@ -374,7 +374,7 @@ def to_timestamp(value: Any) -> datetime:
 
 def matches(text: Any, pattern: Any) -> bool:
     try:
-        return bool(compile_pattern(_text(pattern)).search(_text(text)))
+        return finder(_text(pattern))(_text(text))
     except BadPattern as error:
         raise CelError(str(error)) from None
 

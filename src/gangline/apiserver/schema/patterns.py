@@ -1,13 +1,19 @@
 """Regular expressions as the real server reads them (RE2), on Python's engine.
 
-`translate` refuses what RE2 refuses (look-around, back references) and rewrites what the two spell differently.
+What RE2 refuses (look-around, back references) is refused, what the two spell differently is rewritten, and a pattern that could
+backtrack without end is handed to linear.py.
+
+    finder(text) -> Callable[[str], bool]        whether the pattern occurs
+    compile_pattern(text) -> re.Pattern          for those who need what was found
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import lru_cache
 
+from gangline.apiserver.schema.linear import Linear, Unsuited, risky
 from gangline.errors import GanglineError
 
 _POSIX = {
@@ -35,6 +41,18 @@ def compile_pattern(text: str) -> re.Pattern[str]:
     except (re.error, OverflowError, RecursionError) as error:
         told = _WORDS.get(getattr(error, "msg", ""), str(error))
         raise BadPattern(f"error parsing regexp: {told}: `{text}`") from None
+
+
+@lru_cache(maxsize=2048)
+def finder(text: str) -> Callable[[str], bool]:
+    """A test for the pattern whose time grows only with what is searched."""
+    pattern = compile_pattern(text)
+    if risky(pattern):
+        try:
+            return Linear(pattern).found
+        except Unsuited:
+            pass
+    return lambda value: pattern.search(value) is not None
 
 
 def _translate(text: str) -> str:

@@ -14,7 +14,7 @@ from gangline.api.notation import MISSING
 from gangline.apiserver.schema import problems as say
 from gangline.apiserver.schema.formats import FORMATS
 from gangline.apiserver.schema.node import MAP, Node
-from gangline.apiserver.schema.patterns import BadPattern, compile_pattern
+from gangline.apiserver.schema.patterns import BadPattern, finder
 from gangline.apiserver.schema.structural import structural_node
 from gangline.errors import Problem
 
@@ -213,7 +213,7 @@ def _min_length(checks: Mapping[str, Any]) -> Checker:
 def _pattern(checks: Mapping[str, Any]) -> Checker | None:
     text, shortest, longest = checks["pattern"], checks.get("minLength") or 0, checks.get("maxLength")
     try:
-        pattern = compile_pattern(text)
+        found = finder(text)
     except BadPattern:
         return None
 
@@ -221,7 +221,7 @@ def _pattern(checks: Mapping[str, Any]) -> Checker | None:
         """Of a text whose length is wrong, only that is said."""
         if type(value) is not str or len(value) < shortest or (longest is not None and len(value) > longest):
             return
-        if not pattern.search(value):
+        if not found(value):
             sink.problems.append(say.invalid(sink.field(where), value, _body(where, f"should match '{text}'")))
 
     return check
