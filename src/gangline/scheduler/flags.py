@@ -7,11 +7,11 @@ and are named here.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from gangline.errors import ConfigError
+from gangline.rules.flags import Table, refuse_unknown, truth, values
 from gangline.rules.times import duration
 from gangline.scheduler.options import Options
 from gangline.scheduler.settings import read_config
@@ -34,47 +34,28 @@ class Started:
     usage: UsageSettings = field(default_factory=UsageSettings)
 
 
-def _truth(text: str) -> bool:
-    if text.lower() not in ("true", "false", "1", "0", ""):
-        raise ValueError(f"{text!r} is neither true nor false")
-    return text.lower() in ("true", "1", "")
-
-
-OPTIONS: dict[str, tuple[str, Callable[[str], Any]]] = {
+OPTIONS: Table = {
     "scheduler-name": ("scheduler_name", str), "nodepool-label-key": ("node_pool_key", str), "partition-label-value": ("node_pool", str),
     "schedule-period": ("period", duration), "stuck-in-releasing-threshold": ("stuck_releasing", duration),
-    "resource-reservation-app-label": ("reservation_app", str), "restrict-node-scheduling": ("restrict_nodes", _truth),
+    "resource-reservation-app-label": ("reservation_app", str), "restrict-node-scheduling": ("restrict_nodes", truth),
     "cpu-worker-node-label-key": ("cpu_worker_label", str), "gpu-worker-node-label-key": ("gpu_worker_label", str),
-    "mig-worker-node-label-key": ("mig_worker_label", str), "update-pod-eviction-condition": ("tell_disruption", _truth)}
-SETTINGS: dict[str, tuple[str, Callable[[str], Any]]] = {
+    "mig-worker-node-label-key": ("mig_worker_label", str), "update-pod-eviction-condition": ("tell_disruption", truth)}
+SETTINGS: Table = {
     "queue-label-key": ("queue_label", str), "max-consolidation-preemptees": ("max_consolidation_victims", int),
-    "detailed-fit-errors": ("detailed_refusals", _truth), "schedule-csi-storage": ("csi_storage", _truth),
-    "use-scheduling-signatures": ("signatures", _truth), "full-hierarchy-fairness": ("full_hierarchy", _truth),
-    "allow-consolidating-reclaim": ("consolidating_reclaim", _truth), "default-staleness-grace-period": ("staleness_grace", duration),
-    "restrict-node-scheduling": ("restrict_nodes", _truth)}
-OTHERS: dict[str, tuple[str, Callable[[str], Any]]] = {
+    "detailed-fit-errors": ("detailed_refusals", truth), "schedule-csi-storage": ("csi_storage", truth),
+    "use-scheduling-signatures": ("signatures", truth), "full-hierarchy-fairness": ("full_hierarchy", truth),
+    "allow-consolidating-reclaim": ("consolidating_reclaim", truth), "default-staleness-grace-period": ("staleness_grace", duration),
+    "restrict-node-scheduling": ("restrict_nodes", truth)}
+OTHERS: Table = {
     "namespace": ("namespace", str), "listen-address": ("listen", str), "plugin-server-port": ("plugin_port", int),
-    "leader-elect": ("leader_elect", _truth)}
+    "leader-elect": ("leader_elect", truth)}
 KNOWN = (*OPTIONS, *SETTINGS, *OTHERS, "scheduler-conf", *WITHOUT_MEANING)
 
 
 def read_flags(flags: Mapping[str, str], config: Mapping[str, Any] | None = None) -> Started:
     """Flags without their dashes, and the parsed config.yaml."""
-    unknown = sorted(set(flags) - set(KNOWN))
-    if unknown:
-        raise ConfigError(f"the scheduler has no flag --{', --'.join(unknown)}; it knows --{', --'.join(sorted(set(KNOWN)))}")
-    settings = replace(read_config(config or {}), **_values(flags, SETTINGS))
-    options = replace(Options(settings=settings), **_values(flags, OPTIONS))
+    refuse_unknown("scheduler", flags, KNOWN)
+    settings = replace(read_config(config or {}), **values(flags, SETTINGS))
+    options = replace(Options(settings=settings), **values(flags, OPTIONS))
     usage = read_usage((config or {}).get("usageDBConfig") or {})
-    return replace(Started(options, usage=usage), **_values(flags, OTHERS))
-
-
-def _values(flags: Mapping[str, str], table: Mapping[str, tuple[str, Callable[[str], Any]]]) -> dict[str, Any]:
-    found = {}
-    for flag, (name, read) in table.items():
-        if flag in flags:
-            try:
-                found[name] = read(flags[flag])
-            except ValueError as error:
-                raise ConfigError(f"--{flag}={flags[flag]}: {error}") from error
-    return found
+    return replace(Started(options, usage=usage), **values(flags, OTHERS))

@@ -96,9 +96,8 @@ class Claims(Plugin):
             claim = (await attempt.ctx.client.create(RESOURCE_CLAIM, extended_claim(attempt, given))).name
         await self._reserve(attempt, claim, given.get("allocation") or {})
         status = {"resourceClaimName": claim, "requestMappings": given.get("containerMappings") or []}
-        if attempt.pod.status.extended_resource_claim_status != status:
-            await attempt.ctx.client.patch(POD, attempt.pod.name, attempt.pod.namespace,
-                                           {"status": {"extendedResourceClaimStatus": status}}, subresource="status")
+        await attempt.ctx.client.patch(POD, attempt.pod.name, attempt.pod.namespace,
+                                       {"status": {"extendedResourceClaimStatus": status}}, subresource="status")
 
     async def _made_for(self, attempt: Attempt) -> str | None:
         listed = await attempt.ctx.client.list(RESOURCE_CLAIM, attempt.pod.namespace)

@@ -1,6 +1,7 @@
 """Shared GPUs, the device's side: make sure that each GPU group of the request holds a real GPU, and put the pod in the group.
 
-First of all plugins, so that the others know the devices. What a reservation is, and when it ends, is in ../reservations.py.
+What the cache shows of the pod may be old, so labels are written whatever it shows. First of all plugins, so that the
+others know the devices. What a reservation is, and when it ends, is in ../reservations.py.
 """
 
 from __future__ import annotations
@@ -26,18 +27,16 @@ class Reservation(Plugin):
         groups = attempt.request.spec.selected_gpu_groups
         for group in groups:
             attempt.devices.append(await reservations.reserve(attempt, group, self.settings))
-        labels = group_labels(groups, requests.request(attempt.pod).gpu.count)
-        if any(attempt.pod.labels.get(key) != value for key, value in labels.items()):
-            patch = {"metadata": {"labels": labels}}
-            attempt.pod = await attempt.ctx.client.patch(POD, attempt.pod.name, attempt.pod.namespace, patch)
+        patch = {"metadata": {"labels": group_labels(groups, requests.request(attempt.pod).gpu.count)}}
+        attempt.pod = await attempt.ctx.client.patch(POD, attempt.pod.name, attempt.pod.namespace, patch)
 
     async def undo(self, attempt: Attempt) -> None:
         if not attempt.shares_gpu:
             return
-        labels = {key: None for key in attempt.pod.labels if key == names.GPU_GROUP or key.startswith(names.GPU_GROUP + "/")}
-        if labels:
-            with contextlib.suppress(NotFound):
-                await attempt.ctx.client.patch(POD, attempt.pod.name, attempt.pod.namespace, {"metadata": {"labels": labels}})
+        groups = attempt.request.spec.selected_gpu_groups
+        labels = dict.fromkeys([names.GPU_GROUP, *(f"{names.GPU_GROUP}/{group}" for group in groups)])
+        with contextlib.suppress(NotFound):
+            await attempt.ctx.client.patch(POD, attempt.pod.name, attempt.pod.namespace, {"metadata": {"labels": labels}})
 
 
 def group_labels(groups: tuple[str, ...], devices: int) -> dict[str, str]:

@@ -1,0 +1,41 @@
+"""The binder's flags, as upstream's binary takes them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from gangline.binder.settings import DEFAULTS, PluginSetting, Settings
+from gangline.rules.flags import COMMON, Table, refuse_unknown, truth, values
+
+
+def _object(text: str) -> dict[str, Any]:
+    found = json.loads(text or "{}")
+    if not isinstance(found, dict):
+        raise ValueError("must be a JSON object")
+    return found
+
+
+def read_plugins(text: str) -> dict[str, PluginSetting]:
+    """`{"gpusharing": {"enabled": true, "priority": 100, "arguments": {"cdiEnabled": "true"}}}`"""
+    return {name: PluginSetting(bool(given.get("enabled", True)), given.get("priority"), dict(given.get("arguments") or {}))
+            for name, given in _object(text).items()}
+
+
+FLAGS: Table = {
+    "scheduler-name": ("scheduler_name", str), "plugins": ("plugins", read_plugins), "fake-gpu-nodes": ("fake_gpu_nodes", truth),
+    "resource-reservation-namespace": ("reservation_namespace", str), "scale-adjust-namespace": ("scale_namespace", str),
+    "resource-reservation-service-account": ("reservation_service_account", str), "rate-limiter-base-delay": ("first_delay", float),
+    "resource-reservation-app-label": ("reservation_app", str), "rate-limiter-max-delay": ("longest_delay", float),
+    "resource-reservation-pod-image": ("reservation_image", str), "runtime-class-name": ("reservation_runtime_class", str),
+    "resource-reservation-allocation-timeout": ("reservation_timeout", float),
+    "resource-reservation-pod-resources": ("reservation_resources", _object),
+    "resource-reservation-pod-security-context": ("reservation_pod_security", _object),
+    "resource-reservation-container-security-context": ("reservation_container_security", _object)}
+
+
+def read_flags(flags: Mapping[str, str], base: Settings = DEFAULTS) -> Settings:
+    refuse_unknown("binder", flags, (*FLAGS, *COMMON))
+    return replace(base, **values(flags, FLAGS))

@@ -1,0 +1,72 @@
+"""Command-line flags as upstream's components take them: `--name=value`, `--name value`, and `--name` alone for true.
+
+Each component has one table of the flags it knows; anything else is refused with the known ones. No component is named here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from gangline.errors import ConfigError
+
+Table = Mapping[str, tuple[str, Callable[[str], Any]]]
+"""Flag → name of the setting, and how its text is read."""
+
+
+def parse(arguments: Iterable[str]) -> dict[str, str]:
+    """Arguments → flag and value; a flag without one is `true`."""
+    found: dict[str, str] = {}
+    name = ""
+    for each in arguments:
+        if each.startswith("-"):
+            name, equals, value = each.lstrip("-").partition("=")
+            found[name] = value if equals else "true"
+            name = "" if equals else name
+        elif name:
+            found[name] = each
+            name = ""
+        else:
+            raise ConfigError(f"{each!r} is no flag: write --name=value")
+    return found
+
+
+def values(flags: Mapping[str, str], table: Table) -> dict[str, Any]:
+    """Those of the flags that are in the table, read."""
+    found: dict[str, Any] = {}
+    for flag, (setting, read) in table.items():
+        if flag in flags:
+            try:
+                found[setting] = read(flags[flag])
+            except ValueError as error:
+                raise ConfigError(f"--{flag}={flags[flag]}: {error}") from error
+    return found
+
+
+def refuse_unknown(component: str, flags: Iterable[str], known: Iterable[str]) -> None:
+    every = sorted(set(known))
+    unknown = sorted(set(flags) - set(every))
+    if unknown:
+        raise ConfigError(f"the {component} has no flag --{', --'.join(unknown)}; it knows --{', --'.join(every)}")
+
+
+def truth(text: str) -> bool:
+    if text.lower() not in ("true", "false", "1", "0", ""):
+        raise ValueError(f"{text!r} is neither true nor false")
+    return text.lower() in ("true", "1", "")
+
+
+def pairs(text: str) -> dict[str, str]:
+    """`a=b,c=d`"""
+    found: dict[str, str] = {}
+    for part in filter(None, text.split(",")):
+        key, equals, value = part.partition("=")
+        if not equals:
+            raise ValueError(f"{part!r} is not of the form key=value")
+        found[key.strip()] = value.strip()
+    return found
+
+
+COMMON = ("qps", "burst", "leader-elect", "metrics-bind-address", "health-probe-bind-address", "zap-devel", "zap-log-level", "log-level",
+          "max-concurrent-reconciles", "skip-controller-name-validation", "v")
+"""Of every component: what `gangline run` itself reads, and what only concerns Go."""

@@ -1,0 +1,58 @@
+"""Trouble on the line between a component and its server: errors, cuts and lost answers.
+
+Chosen by a seed, so that a failure can be played again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+from collections.abc import AsyncIterator
+
+from gangline.client import InProcess, Request, Response, User
+from gangline.client.wire import JSON
+from stage import Stage
+
+ANSWERS = {409: "Conflict", 429: "TooManyRequests", 500: "InternalError", 503: "ServiceUnavailable", 504: "Timeout"}
+
+
+class Trouble:
+    """A transport that sometimes refuses, sometimes does it and forgets to say so, and sometimes ends a watch early."""
+
+    def __init__(self, here: Stage, seed: int, rate: float = 0.2) -> None:
+        self._inner = InProcess(here.server.handle, User("system:serviceaccount:gangline-system:troubled", ("system:masters",)))
+        self._chance = random.Random(seed)
+        self.rate = rate
+        self.troubles = 0
+
+    async def send(self, request: Request) -> Response:
+        if self._chance.random() >= self.rate:
+            return self._maybe_cut(await self._inner.send(request))
+        self.troubles += 1
+        code = self._chance.choice(sorted(ANSWERS))
+        if request.method != "GET" and code in (500, 504) and self._chance.random() < 0.5:
+            await self._inner.send(request)
+        status = {"kind": "Status", "code": code, "reason": ANSWERS[code], "message": "trouble", "details": {"retryAfterSeconds": 0.01}}
+        return Response(code, json.dumps(status).encode(), JSON)
+
+    def _maybe_cut(self, answer: Response) -> Response:
+        if answer.stream is not None and self._chance.random() < self.rate:
+            answer.stream = self._cut(answer.stream, self._chance.randrange(1, 6))
+        return answer
+
+    async def _cut(self, stream: AsyncIterator[bytes], after: int) -> AsyncIterator[bytes]:
+        try:
+            async for chunk in stream:
+                yield chunk
+                after -= 1
+                if not after:
+                    self.troubles += 1
+                    return
+        finally:
+            close = getattr(stream, "aclose", None)
+            if close is not None:
+                await close()
+
+    async def close(self) -> None:
+        await asyncio.sleep(0)
