@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from urllib.parse import unquote
 
@@ -62,6 +63,12 @@ def verb_of(request: Request, parts: Parts) -> str:
     if verb == "list" and truth(request.argument("watch")):
         return "watch"
     return verb
+
+
+def named_by_selector(request: Request) -> str:
+    """The one object a list is about, if a field selector says so: a role that names it covers the list."""
+    match = re.fullmatch(r"metadata\.name==?([^,=!]+)", request.argument("fieldSelector"))
+    return match[1] if match else ""
 
 
 def is_number(text: str) -> bool:

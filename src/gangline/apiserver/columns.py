@@ -507,8 +507,12 @@ def _driver_flags() -> list[tuple[Column, Any]]:
     tokens = _string("TokenRequests", "Whose tokens it asks for.")
     again = Column("RequiresRepublish", "boolean", description="Whether it is told again and again.")
     modes = _string("Modes", "The kinds of volumes it makes.")
-    asked: Any = lambda obj: ",".join(each.get("audience", "") for each in _get(obj, "spec", "tokenRequests") or []) or "<unset>"  # noqa: E731
-    return [*flags, (tokens, asked), (again, _flag("requiresRepublish")), (modes, lambda obj: ",".join(_get(obj, "spec", "volumeLifecycleModes") or []))]
+    return [*flags, (tokens, _audiences), (again, _flag("requiresRepublish")),
+            (modes, lambda obj: ",".join(_get(obj, "spec", "volumeLifecycleModes") or []))]
+
+
+def _audiences(obj: Obj) -> str:
+    return ",".join(each.get("audience", "") for each in _get(obj, "spec", "tokenRequests") or []) or "<unset>"
 
 
 def _flag(name: str) -> Any:

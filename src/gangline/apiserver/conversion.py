@@ -45,12 +45,16 @@ def _event_from_stored(event: Obj) -> Obj:
     return found
 
 
+DEFAULT_PERCENT = 80
+
+
 def _autoscaler_to_stored(obj: Obj) -> Obj:
     spec = dict(obj.get("spec") or {})
-    percent = spec.pop("targetCPUUtilizationPercentage", None)
-    if percent is not None:
+    percent = spec.pop("targetCPUUtilizationPercentage", None) or DEFAULT_PERCENT
+    if not spec.get("metrics"):
         spec["metrics"] = [{"type": "Resource", "resource": {"name": "cpu", "target": {
             "type": "Utilization", "averageUtilization": percent}}}]
+    spec.setdefault("minReplicas", 1)
     status = dict(obj.get("status") or {})
     found = status.pop("currentCPUUtilizationPercentage", None)
     if found is not None:

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from gangline.apiserver.bodies import read_object
@@ -35,9 +35,13 @@ class Reviews:
         body["status"] = _ANSWERS[call.resource.kind](self, call, body)
         if call.resource.kind == "SelfSubjectRulesReview":
             body["spec"] = {}
+        about = {key: value for key, value in body["metadata"].items() if value}
         if call.resource.kind == "SelfSubjectReview":
             body.pop("spec", None)
-        body["metadata"] = {key: value for key, value in body["metadata"].items() if value}
+            about["creationTimestamp"] = self._core.now()
+        if call.namespace:
+            about["namespace"] = call.namespace
+        body["metadata"] = about
         return body
 
     def self_access(self, call: Call, body: Obj) -> Obj:
@@ -47,9 +51,8 @@ class Reviews:
         spec = body.get("spec") or {}
         if call.resource.kind == "LocalSubjectAccessReview":
             _check_local(call, spec)
-        action = _read_action(body)
-        if not spec.get("user") and not spec.get("groups"):
-            raise _invalid("spec.user", "Invalid value: \"\": at least one of user or group must be specified")
+        nobody = not spec.get("user") and not spec.get("groups")
+        action = _read_action(body, [_NOBODY] if nobody else [])
         return self._verdict(User(spec.get("user", ""), tuple(spec.get("groups") or ())), action)
 
     def _verdict(self, user: User, action: Action) -> Obj:
@@ -81,12 +84,14 @@ class Reviews:
             user = self._tokens.user(token, audience)
             if user is not None:
                 return {"authenticated": True, "user": _user_info(user), "audiences": [audience]}
-        return {"user": {}, "error": "invalid bearer token"}
+        claims = self._tokens.read(token)
+        if claims is None:
+            return {"user": {}, "error": "invalid bearer token"}
+        meant, wanted = (" ".join(f'"{each}"' for each in names) for names in (claims.audiences, audiences))
+        return {"user": {}, "error": f"[invalid bearer token, token audiences [{meant}] is invalid for the target audiences [{wanted}]]"}
 
     def token_request(self, call: Call) -> Obj:
         """A fresh token of a service account."""
-        resource = self._core.catalogue.find("authentication.k8s.io", "v1", "tokenreviews")
-        assert resource is not None
         account = self._core.read(call.resource, call.place)
         kind = Resource("authentication.k8s.io", "v1", "tokenrequests", "TokenRequest", True)
         asked = Call(call.request, call.user, "create", kind, call.namespace, call.name, warnings=call.warnings)
@@ -95,25 +100,30 @@ class Reviews:
             raise not_found("", "serviceaccounts", call.name)
         spec = body.get("spec") or {}
         seconds = spec.get("expirationSeconds") or DEFAULT_TOKEN
-        if seconds < SHORTEST_TOKEN:
-            problem = Problem("spec.expirationSeconds", f"Invalid value: {seconds}: may not specify a duration less than 10 minutes")
-            raise invalid(kind.group, kind.kind, "", [problem])
+        _check_token_request(call, body, seconds)
         audiences = spec.get("audiences") or [ISSUER]
         uid = account["metadata"]["uid"]
         bound = spec.get("boundObjectRef")
-        if bound and bound.get("kind") == "Pod":
-            self._check_pod(call, bound)
+        if bound:
+            self._check_bound(call, bound)
         token = self._tokens.issue(call.namespace, call.name, uid, seconds, audiences)
-        about = {"name": call.name, "namespace": call.namespace, "creationTimestamp": self._core.now()}
+        about = {"name": call.name, "namespace": call.namespace, "uid": uid, "creationTimestamp": self._core.now()}
         return {"kind": kind.kind, "apiVersion": kind.api_version, "metadata": about,
                 "spec": {"audiences": audiences, "expirationSeconds": seconds, "boundObjectRef": bound},
                 "status": {"token": token, "expirationTimestamp": self._core.now(seconds)}}
 
-    def _check_pod(self, call: Call, bound: Obj) -> None:
-        name = bound.get("name") or ""
+    def _check_bound(self, call: Call, bound: Obj) -> None:
+        """A token may be bound to what is there, and to a pod only if that runs under the account."""
+        name, kind = bound.get("name") or "", bound.get("kind")
+        if kind not in ("Pod", "Secret", "Node") or bound.get("apiVersion") != "v1":
+            raise bad_request(f"cannot bind token to object of type /{bound.get('apiVersion', '')}, Kind={kind}")
+        if kind != "Pod":
+            return
         record = self._core.store.get(("", "pods"), (call.namespace, name))
         if record is None:
             raise not_found("", "pods", name)
+        if (record.object()["spec"].get("serviceAccountName") or "") != call.name:
+            raise bad_request(f'cannot bind token for serviceaccount "{call.name}" to pod running with different serviceaccount name.')
         if bound.get("uid") and bound["uid"] != record.uid:
             raise conflict("", "Pod", name, f"the UID in the bound object reference ({bound['uid']}) does not match the UID in record. The "
                            "object might have been deleted and then recreated")
@@ -138,25 +148,52 @@ def _user_info(user: User) -> Obj:
     return found
 
 
-def _invalid(path: str, message: str) -> Exception:
-    return invalid("authorization.k8s.io", "", "", [Problem(path, message)])
+def _invalid(path: str, message: str, *further: Problem) -> Exception:
+    return invalid("authorization.k8s.io", "", "", [Problem(path, message), *further])
+
+
+def _check_token_request(call: Call, body: Obj, seconds: int) -> None:
+    problem = None
+    name = body["metadata"].get("name")
+    if name and name != call.name:
+        problem = Problem("metadata.name", f'Invalid value: "{name}": must match the service account name if specified')
+        raise invalid("authentication.k8s.io", "TokenRequest", call.name, [problem])
+    if seconds < SHORTEST_TOKEN:
+        problem = Problem("spec.expirationSeconds", f"Invalid value: {seconds}: may not specify a duration less than 10 minutes")
+    if seconds > 1 << 32:
+        problem = Problem("spec.expirationSeconds", f"Invalid value: {seconds}: may not specify a duration larger than 2^32 seconds")
+    if problem:
+        raise invalid("authentication.k8s.io", "TokenRequest", "", [problem])
 
 
 def _check_local(call: Call, spec: Obj) -> None:
+    path = spec.get("nonResourceAttributes")
+    if path is not None:
+        raise _invalid("spec.nonResourceAttributes", f"Invalid value: {_go_path(path)}: disallowed on this kind of request")
     namespace = (spec.get("resourceAttributes") or {}).get("namespace", "")
     if namespace != call.namespace:
         raise _invalid("spec.resourceAttributes.namespace", f'Invalid value: "{namespace}": must match metadata.namespace')
 
 
-def _read_action(body: Obj) -> Action:
+_NOBODY = Problem("spec.user", 'Invalid value: "": at least one of user or group must be specified')
+
+
+def _go_path(path: Obj) -> str:
+    return f'{{"Path":"{path.get("path", "")}","Verb":"{path.get("verb", "")}"}}'
+
+
+def _read_action(body: Obj, further: Sequence[Problem] = ()) -> Action:
+    """What a review asks about; `further` is what else is wrong with it."""
     spec = body.get("spec") or {}
     resource, path = spec.get("resourceAttributes"), spec.get("nonResourceAttributes")
     if resource is not None and path is not None:
-        shown = f'{{"Path":"{path.get("path", "")}","Verb":"{path.get("verb", "")}"}}'
-        raise _invalid("spec.nonResourceAttributes", f"Invalid value: {shown}: cannot be specified in combination with resourceAttributes")
+        raise _invalid("spec.nonResourceAttributes",
+                       f"Invalid value: {_go_path(path)}: cannot be specified in combination with resourceAttributes", *further)
     if resource is None and path is None:
         raise _invalid("spec.resourceAttributes",
-                       "Invalid value: null: exactly one of nonResourceAttributes or resourceAttributes must be specified")
+                       "Invalid value: null: exactly one of nonResourceAttributes or resourceAttributes must be specified", *further)
+    if further:
+        raise invalid("authorization.k8s.io", "", "", further)
     if path is not None:
         return Action(path.get("verb", ""), path=path.get("path", ""))
     assert resource is not None

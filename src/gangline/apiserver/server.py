@@ -19,7 +19,7 @@ from gangline.apiserver import custom, deletes, patches, pods, reads, writes
 from gangline.apiserver.addresses import Addresses
 from gangline.apiserver.admission import Admission
 from gangline.apiserver.bodies import read_object
-from gangline.apiserver.call import Call, Parts, fits_scope, read_path, verb_of
+from gangline.apiserver.call import Call, Parts, fits_scope, named_by_selector, read_path, verb_of
 from gangline.apiserver.codec import encode
 from gangline.apiserver.core import SYSTEM_NAMESPACES, Core, ServerSettings
 from gangline.apiserver.custom import Definitions
@@ -166,7 +166,8 @@ class Server:
             self._allow(user, Action(request.method.lower(), path=request.path))
             return self._site.answer(request)
         verb = verb_of(request, parts)
-        self._allow(user, Action(verb or request.method.lower(), parts.group, parts.plural, parts.subresource, parts.namespace, parts.name))
+        name = parts.name or named_by_selector(request)
+        self._allow(user, Action(verb, parts.group, parts.plural, parts.subresource, parts.namespace, name))
         call = self._understand(request, user, verb, parts)
         started = time.perf_counter()
         try:
