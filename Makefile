@@ -38,9 +38,10 @@ lint: $(DEV) ## ruff, mypy, import contracts
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
 
-bench: $(DEV) ## BENCH=core|apiserver|e2e|operator, one JSON line per scenario
-	@set -e; for each in $(or $(BENCH),$(basename $(notdir $(wildcard bench/*.py))) operator); do \
-		case $$each in _*) ;; operator) $(BIN)/python bench/operator $(ARGS);; *) $(BIN)/python bench/$$each.py $(ARGS);; esac; done
+BENCHES := $(sort $(basename $(notdir $(wildcard bench/[a-z]*.py))) $(notdir $(patsubst %/__main__.py,%,$(wildcard bench/*/__main__.py))))
+bench: $(DEV) ## BENCH=core|apiserver|e2e|operator|backends|world, one JSON line per scenario
+	@set -e; for each in $(or $(BENCH),$(BENCHES)); do \
+		if [ -d bench/$$each ]; then $(BIN)/python bench/$$each $(ARGS); else $(BIN)/python bench/$$each.py $(ARGS); fi; done
 
 conformance: $(DEV) ## SUITE=kai-core|apiserver|kai-services|grove CASES=folder: replay recorded upstream behaviour
 	@$(BIN)/python tests/conformance $(addprefix --suite ,$(SUITE)) $(addprefix --cases ,$(CASES)) $(ARGS)
