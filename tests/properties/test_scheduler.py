@@ -250,9 +250,9 @@ def odd_records(draw: st.DrawFn) -> list[Record]:
     """Records that no sane cluster has: negative and absurd amounts, missing parents, circles, unknown nodes, groups and topologies."""
     names = ["a", "b", "c", ""]
     records: list[Record] = []
-    for name in draw(st.lists(st.sampled_from(["n0", "n1"]), unique=True)):
-        records.append(NodeRecord(name, {"cpu": draw(ODD), "gpu": draw(ODD), "pods": draw(ODD), "strange": draw(ODD)},
-                                  gpu_memory=draw(ODD), gpu_memory_synced=True, mig_enabled=draw(st.sampled_from([None, True, False]))))
+    records += [NodeRecord(name, {"cpu": draw(ODD), "gpu": draw(ODD), "pods": draw(ODD), "strange": draw(ODD)}, gpu_memory=draw(ODD),
+                           gpu_memory_synced=True, mig_enabled=draw(st.sampled_from([None, True, False])))
+                for name in draw(st.lists(st.sampled_from(["n0", "n1"]), unique=True))]
     for name in ("a", "b", "c"):
         share = Share(draw(ODD), draw(ODD), draw(ODD), draw(ODD))
         records.append(QueueRecord(name, draw(st.sampled_from(names)), draw(ODD), cpu=share, memory=FREE, gpu=share))
@@ -262,7 +262,8 @@ def odd_records(draw: st.DrawFn) -> list[Record]:
         tree = GroupRecord(min_groups=draw(st.sampled_from([None, -1, 5])), topology=rule, pod_sets=(PodSetRecord("x", draw(ODD)),))
         records.append(GangRecord(f"g{number}", draw(st.sampled_from(names)), priority=draw(ODD), tree=tree, staleness_grace=draw(ODD)))
         for index in range(draw(st.integers(0, 3))):
-            gpu = GpuRequest(draw(st.sampled_from(["Regular", "Fraction", "GpuMemory", "MigInstance"])), abs(draw(ODD)) % 4, draw(ODD), draw(ODD))
+            kind: Any = draw(st.sampled_from(["Regular", "Fraction", "GpuMemory", "MigInstance"]))
+            gpu = GpuRequest(kind, abs(draw(ODD)) % 4, draw(ODD), draw(ODD))
             records.append(TaskRecord(
                 f"g{number}-{index}", f"g{number}", pod_set=draw(st.sampled_from(["x", "y"])), status=draw(st.sampled_from(list(Status))),
                 node=draw(st.sampled_from(["", "n0", "gone"])), request={"cpu": draw(ODD), "strange": draw(ODD)}, gpu=gpu,

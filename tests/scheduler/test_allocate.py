@@ -3,7 +3,16 @@
 from __future__ import annotations
 
 from gangline.scheduler.model.status import Status
-from gangline.scheduler.records import NodeTerm, Requirement, Taint, Toleration
+from gangline.scheduler.records import (
+    HostPort,
+    NodeTerm,
+    PodTerm,
+    Requirement,
+    StorageCapacityRecord,
+    Taint,
+    Toleration,
+    VolumeClaimRecord,
+)
 from scheduler.scene import NOW, Scene
 
 
@@ -132,3 +141,34 @@ def test_with_a_queue_depth_only_so_many_gangs_per_queue_are_looked_at() -> None
     for name in "abc":
         scene.gang(f"a/{name}", 1)
     assert set(scene.decide().bound) == {"a-0"}
+
+
+def test_volumes_that_wait_for_their_first_user_must_fit_what_their_class_has_left() -> None:
+    def bound(free: float) -> int:
+        scene = Scene().nodes(1).queue("a", quota=8).with_settings(csi_storage=True)
+        scene.records += [VolumeClaimRecord("data", "ns", storage_class="fast", size=10), StorageCapacityRecord("c", "fast", free)]
+        return len(scene.gang("a/one", 1, task={"volumes": ("data",)}).decide().bound)
+    assert (bound(10), bound(9)) == (1, 0)
+
+
+def test_a_bound_volume_ties_its_pod_to_the_nodes_that_reach_it() -> None:
+    scene = Scene().node("near", labels={"zone": "a"}).node("far", labels={"zone": "b"}).queue("a", quota=8)
+    scene.records.append(VolumeClaimRecord("data", "ns", bound=True, nodes=(NodeTerm((Requirement("zone", "In", ("a",)),)),)))
+    assert scene.gang("a/one", 1, task={"volumes": ("data",)}).decide().bound == {"one-0": "near"}
+
+
+def test_host_ports_are_not_shared() -> None:
+    task = {"host_ports": (HostPort(8080),)}
+    assert set(Scene().nodes(2).queue("a", quota=8).gang("a/web", 2, task=task).decide().bound.values()) == {"n0", "n1"}
+
+
+def test_pods_that_shun_each_other_are_kept_apart() -> None:
+    shun = (PodTerm("kubernetes.io/hostname", (Requirement("app", "In", ("db",)),)),)
+    scene = Scene().nodes(2).queue("a", quota=8).gang("a/db", 2, task={"labels": {"app": "db"}, "pod_anti_affinity": shun})
+    assert set(scene.decide().bound.values()) == {"n0", "n1"}
+
+
+def test_pods_that_want_each_other_stand_together() -> None:
+    like = (PodTerm("kubernetes.io/hostname", (Requirement("app", "In", ("db",)),)),)
+    scene = Scene().nodes(2).queue("a", quota=8).gang("a/db", 1, on="n1", task={"labels": {"app": "db"}})
+    assert scene.gang("a/web", 1, task={"pod_affinity": like}).decide().bound == {"web-0": "n1"}

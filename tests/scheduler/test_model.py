@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from gangline.errors import ConfigError
-from gangline.scheduler.cycle import decide
+from gangline.errors import ConfigError, Refusal
+from gangline.scheduler.cycle import decide, run_actions
 from gangline.scheduler.model.cluster import Cluster
 from gangline.scheduler.model.status import Status
 from gangline.scheduler.order import Heap
@@ -147,3 +147,23 @@ def test_search_budgets_are_durations_in_the_configuration_and_steps_here() -> N
         read_config({"scenarioSearchBudgets": {"maxGeneratorSearchDuration": {"Magic": "1s"}}})
     with pytest.raises(ConfigError, match="minJobSearchDuration must be smaller than maxJobSearchDuration"):
         read_config({"scenarioSearchBudgets": {"minJobSearchDuration": "5s", "maxJobSearchDuration": "5s"}})
+
+
+class NoBind:
+    """Refuses every bind."""
+
+    name = "no-bind"
+
+    def __init__(self, session: Session, arguments: Any) -> None:
+        pass
+
+    def before_bind(self, task: Any, node: Any) -> Refusal:
+        return Refusal(self.name, "not today")
+
+
+def test_a_refused_bind_puts_the_task_back_and_ends_its_gangs_turn() -> None:
+    cluster = Scene().nodes(1).queue("a", quota=8).gang("a/elastic", 2, needs=1).cluster()
+    session = Session(cluster, Settings(), NOW, extra=[NoBind])
+    run_actions(session, ("allocate",))
+    assert not session.commits and {task.status for task in cluster.tasks.values()} == {Status.PENDING}
+    assert cluster.nodes["n0"].idle == cluster.nodes["n0"].allocatable

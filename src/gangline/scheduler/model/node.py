@@ -19,7 +19,6 @@ from .resources import GPU, PODS, ResourceNames, Vector, at, fits, is_mig, minus
 from .status import Status
 from .task import Task, ZoneShare, share_of
 
-
 UNKNOWN_GPU_MEMORY = 100
 """MiB that stand for a device of which nothing is known: shares then are percents."""
 
