@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from gangline.apiserver import podsecurity
 from gangline.apiserver.admission import CREATE, DELETE, UPDATE, Review
 from gangline.apiserver.core import Core
 from gangline.apiserver.status import forbidden
@@ -30,6 +31,7 @@ class Plugins:
         add("", "pods", (CREATE,), mutate=self.runtime_class, name="RuntimeClass")
         add("", "pods", (CREATE,), mutate=self.priority, name="Priority")
         add("", "pods", (CREATE, UPDATE), mutate=default_tolerations, name="DefaultTolerationSeconds")
+        add("", "pods", (CREATE,), validate=self.pod_security, name="PodSecurity")
         add("", "nodes", (CREATE,), mutate=not_ready_taint, name="TaintNodesByCondition")
         add("", "persistentvolumeclaims", (CREATE,), mutate=protect("kubernetes.io/pvc-protection"), name="StorageObjectInUseProtection")
         add("", "persistentvolumes", (CREATE,), mutate=protect("kubernetes.io/pv-protection"), name="StorageObjectInUseProtection")
@@ -91,6 +93,19 @@ class Plugins:
             spec["nodeSelector"] = {**(spec.get("nodeSelector") or {}), **wanted["nodeSelector"]}
         if wanted.get("tolerations"):
             spec["tolerations"] = [*(spec.get("tolerations") or []), *wanted["tolerations"]]
+
+    def pod_security(self, review: Review) -> Iterable[Problem]:
+        """Pods must keep to the standard their namespace asks for."""
+        record = self._core.store.get(("", "namespaces"), ("", review.namespace))
+        if record is None or not any(key.startswith(podsecurity.PREFIX) for key in record.labels):
+            return ()
+        warned = podsecurity.violations(record.labels, "warn", _spec(review))
+        if warned:
+            review.warnings.append(f"would {warned}")
+        refused = podsecurity.violations(record.labels, "enforce", _spec(review))
+        if refused:
+            raise _refuse(review, refused.replace("violate", "violates", 1))
+        return ()
 
     def service_account(self, review: Review) -> None:
         spec = _spec(review)

@@ -59,4 +59,5 @@ def bytes_(text: str) -> str:
 
 def _first_bad(text: str) -> int:
     match = re.match(r"[A-Za-z0-9+/]*", text)
-    return match.end() if match else 0
+    end = match.end() if match else 0
+    return end if end < len(text) else end - end % 4
