@@ -31,6 +31,7 @@ from gangline.runtime import Manager, key_of
 
 WORLD = ("kubelet", "controller-manager", "default-scheduler")
 PATIENCE = 300.0
+NODES = "nodes:\n- name: node\n  count: 100\n"
 
 
 class Counting:
@@ -64,7 +65,8 @@ class Bench:
     """A platform whose operator is counted."""
 
     def __init__(self, world: bool) -> None:
-        self.platform = Platform(PlatformSettings(components=WORLD if world else ("controller-manager",)))
+        self.platform = Platform(PlatformSettings(
+            components=WORLD if world else ("controller-manager",), options=Options(period=0.05, nodes=NODES)))
         self.counts: Counter[str] = Counter()
         self.operator: Manager | None = None
 
