@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import signal
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from gangline.cli.connection import home, run
+from gangline.errors import BadInput
 
 if TYPE_CHECKING:
     from gangline.local import Platform
@@ -59,7 +61,11 @@ async def _start(platform: Platform, host: str, port: int, memory: bool) -> None
 
     click.echo("starting …")
     await platform.start()
-    url = await platform.listen(host, port)
+    try:
+        url = await platform.listen(host, port)
+    except OSError as error:
+        raise BadInput(f"cannot listen on {host}:{port} ({os.strerror(error.errno or 0)}); "
+                       "choose another port with --port, or --port 0 for a free one") from None
     config = write_kubeconfig(platform, url, home() / "kubeconfig")
     if host not in ("127.0.0.1", "localhost", "::1"):
         click.echo(f"warning: listening on {host}, which other machines may reach", err=True)

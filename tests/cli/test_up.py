@@ -1,0 +1,74 @@
+"""`gangline up` as a process: it says when it is ready, keeps what it was told, and stops when asked."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import socket
+import sys
+from pathlib import Path
+
+import pytest
+
+from gangline.api.kinds import CONFIG_MAP
+from gangline.client import Client
+from gangline.client.kubeconfig import load, transport
+
+
+async def up(home: Path, *arguments: str) -> asyncio.subprocess.Process:
+    return await asyncio.create_subprocess_exec(
+        sys.executable, "-c", "from gangline.cli import main; main()", "up", *arguments, cwd=home,
+        env=os.environ | {"GANGLINE_HOME": str(home)}, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE)
+
+
+async def ready(process: asyncio.subprocess.Process) -> list[str]:
+    assert process.stdout is not None and process.stderr is not None
+    lines: list[str] = []
+    while not lines or lines[-1] != "ready":
+        line = await process.stdout.readline()
+        assert line, (await process.stderr.read()).decode()
+        lines.append(line.decode().rstrip())
+    return lines
+
+
+async def test_what_was_written_is_there_after_a_kill(tmp_path: Path) -> None:
+    process = await up(tmp_path, "--port", "0")
+    shown = await ready(process)
+    assert "nodes        4 simulated" in shown
+    client = Client(transport(load(tmp_path / "kubeconfig")))
+    await client.create(CONFIG_MAP, {"metadata": {"name": "kept", "namespace": "default"}, "data": {"a": "b"}})
+    await client.close()
+    process.kill()
+    await process.wait()
+
+    process = await up(tmp_path, "--port", "0")
+    await ready(process)
+    client = Client(transport(load(tmp_path / "kubeconfig")))
+    assert (await client.get(CONFIG_MAP, "kept", "default")).data == {"a": "b"}
+    await client.close()
+    process.send_signal(signal.SIGINT)
+    assert await process.wait() == 0
+
+
+async def test_a_port_that_is_taken_is_named_with_what_to_do(tmp_path: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        process = await up(tmp_path, "--memory", "--port", str(port))
+        _, error = await process.communicate()
+    assert process.returncode == 1
+    assert f"error: cannot listen on 127.0.0.1:{port} (Address already in use); choose another port with --port" in error.decode()
+    assert "Traceback" not in error.decode()
+
+
+@pytest.mark.parametrize(("text", "problem"), [
+    ("nodes: [{name: a, gpus: many}]", "Expected `int`, got `str` - at `$.nodes[0].gpus`"),
+    ("nodes: [{name: a}, {name: a}]", "two nodes are called a"),
+])
+async def test_a_wrong_nodes_file_is_refused_with_its_place(tmp_path: Path, text: str, problem: str) -> None:
+    (tmp_path / "nodes.yaml").write_text(text)
+    process = await up(tmp_path, "--memory", "--port", "0", "--nodes", "nodes.yaml")
+    _, error = await process.communicate()
+    assert process.returncode == 1 and problem in error.decode() and "Traceback" not in error.decode()
