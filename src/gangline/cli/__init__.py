@@ -23,7 +23,7 @@ COMMANDS = {
     "delete": "delete objects by name or from files",
     "explain": "say why a gang waits, and what would start it",
     "tree": "draw a PodCliqueSet with all that belongs to it",
-    "initc": "wait for the cliques that start before this one (in an init container)",
+    "initc": "wait in an init container for cliques that start first",
 }
 
 
