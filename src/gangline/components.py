@@ -5,8 +5,9 @@ One line per component. Components never import each other; they meet only here,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 from urllib.parse import urlsplit
 
 from gangline.admission.settings import AdmissionSettings
@@ -30,6 +31,10 @@ class Options:
     """Where the cluster reaches our admission webhook, as a URL; empty: through its service inside the cluster."""
     nodes: str = ""
     """Simulated nodes, as the text of a nodes file; empty: the default ones."""
+    flags: Mapping[str, str] = field(default_factory=dict)
+    """Upstream's flags of this component, without dashes."""
+    config: Mapping[str, Any] = field(default_factory=dict)
+    """The scheduler's config.yaml, parsed."""
     admission: AdmissionSettings = field(default_factory=AdmissionSettings)
     """Of the scheduler half's hooks; their manner follows `compat`."""
 
@@ -50,35 +55,45 @@ def _grouper(options: Options) -> Component:
 
 def _scheduler(options: Options) -> Component:
     from gangline.scheduler.component import component
-    from gangline.scheduler.options import Options as SchedulerOptions
+    from gangline.scheduler.flags import read_flags
 
-    stamps = manner(options.compat).stamps_every_start
-    return component(options=SchedulerOptions(period=options.period, stamp_every_start=stamps))
+    started = read_flags({"schedule-period": f"{options.period}s", **options.flags}, options.config)
+    told = replace(started.options, stamp_every_start=manner(options.compat).stamps_every_start)
+    return component(options=told, usage=started.usage, plugin_port=started.plugin_port if options.flags else None)
 
 
 def _binder(options: Options) -> Component:
     from gangline.binder.component import component
+    from gangline.binder.flags import read_flags
     from gangline.binder.settings import Settings
 
-    return component(Settings(manner=manner(options.compat)))
+    return component(read_flags(options.flags, Settings(manner=manner(options.compat))))
 
 
 def _pod_group_controller(options: Options) -> Component:
     from gangline.controllers.component import pod_group_controller
+    from gangline.controllers.flags import pod_group_flags
 
-    return pod_group_controller(manner=manner(options.compat))
+    return pod_group_controller(manner=manner(options.compat), **pod_group_flags(options.flags))
 
 
 def _queue_controller(options: Options) -> Component:
-    from gangline.controllers.component import queue_controller
+    from prometheus_client import REGISTRY
 
-    return queue_controller()
+    from gangline.controllers.component import queue_controller
+    from gangline.controllers.flags import queue_flags
+    from gangline.controllers.queue_metrics import QueueMetrics
+
+    if not options.flags:
+        return queue_controller()
+    return queue_controller(QueueMetrics(registry=REGISTRY, **queue_flags(options.flags)))
 
 
 def _node_scale_adjuster(options: Options) -> Component:
     from gangline.controllers.component import node_scale_adjuster
+    from gangline.controllers.flags import node_scale_flags
 
-    return node_scale_adjuster()
+    return node_scale_adjuster(node_scale_flags(options.flags))
 
 
 def _numa_placement_exporter(options: Options) -> Component:
@@ -90,12 +105,15 @@ def _numa_placement_exporter(options: Options) -> Component:
 def _admission(options: Options) -> Component:
     from gangline.admission.component import WebhookSettings, component
     from gangline.admission.registration import Place
+    from gangline.operator.checks import kinds as backend_kinds
+    from gangline.operator.settings import OperatorSettings
 
     settings = WebhookSettings()
     if options.webhook:
         where = urlsplit(options.webhook)
         settings = replace(settings, place=Place(url=options.webhook), host=where.hostname or settings.host, port=where.port or 443)
-    return component(lambda read: hooks(options, read), settings, (QUEUE, TOPOLOGY_BINDING))
+    asked = backend_kinds(OperatorSettings(manner=manner(options.compat)))
+    return component(lambda read: hooks(options, read), settings, tuple(dict.fromkeys((QUEUE, TOPOLOGY_BINDING, *asked))))
 
 
 def _world(part: str) -> Callable[[Options], Component]:
@@ -127,6 +145,19 @@ COMPONENTS: dict[str, Callable[[Options], Component]] = {
     "default-scheduler": _world("default-scheduler"),
     "autoscaler": _world("autoscaler"),
 }
+
+
+LEASES = {"binder": "2ad35f9c.kai.scheduler", "podgroup-controller": "o1x22tjj.kai.scheduler",
+          "queue-controller": "ov3xj497.kai.scheduler", "node-scale-adjuster": "7n7h49uc.kai.scheduler"}
+"""Upstream's leases, so that one of ours and one of theirs never work side by side."""
+
+
+def lease(name: str, options: Options) -> str:
+    """The lease that only one copy of a component holds at a time."""
+    if name == "scheduler":
+        pool = options.flags.get("partition-label-value", "")
+        return options.flags.get("scheduler-name", "kai-scheduler") + (f"-{pool}" if pool else "")
+    return LEASES.get(name, f"gangline-{name}")
 
 
 def build(name: str, options: Options) -> Component:

@@ -138,29 +138,34 @@ class Election:
 
 
 class Elected:
-    """Starts a component when it is elected and stops it when it is not any more; `lost` is set then."""
+    """Starts a component when it is elected and stops it when it is not any more; `lost` is set then. Without an election it just works."""
 
-    def __init__(self, build: Callable[[], Manager], election: Election) -> None:
+    def __init__(self, build: Callable[[], Manager], election: Election | None) -> None:
         self._build, self._election = build, election
         self.manager: Manager | None = None
         self.lost = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
-        """Returns at once; the component works from the day it is elected."""
-        self._task = asyncio.create_task(self._live(), name=f"election {self._election.settings.name}")
-
-    async def _live(self) -> None:
-        await self._election.win()
-        self.manager = self._build()
-        try:
+        """Without an election, returns when the component works; with one, at once: it works from the day it is elected."""
+        if self._election is None:
+            self.manager = self._build()
             await self.manager.start()
-            await self._election.hold()
+        else:
+            self._task = asyncio.create_task(self._live(self._election), name=f"election {self._election.settings.name}")
+
+    async def _live(self, election: Election) -> None:
+        await election.win()
+        manager = self._build()
+        try:
+            await manager.start()
+            self.manager = manager
+            await election.hold()
         except LeadershipLost as error:
             log.error("%s", error)
             self.lost.set()
         finally:
-            manager, self.manager = self.manager, None
+            self.manager = None
             await manager.stop()
 
     @property
@@ -175,9 +180,12 @@ class Elected:
         return self.manager is not None and self.manager.behind(revisions)
 
     async def stop(self) -> None:
-        led = self.leads
+        led, manager = self.leads, self.manager
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
-        if led:
+        elif manager is not None:
+            self.manager = None
+            await manager.stop()
+        if led and self._election is not None:
             await self._election.release()
