@@ -52,6 +52,10 @@ class Manner:
     """Changed labels of a gang reach the scheduler's object only with a changed spec, and removed ones never, instead of at once."""
     skip_note_lingers: bool = field(default=False, metadata={"compat": GROVE})
     """A gang for KAI that only lost pods carries `kai.scheduler/skip-podgrouper` itself, as upstream leaves it, instead of never."""
+    topology_for_kai_only: bool = field(default=False, metadata={"compat": GROVE})
+    """Volcano and pass-through refuse every topology constraint and the default scheduler ignores it, instead of passing on what can be."""
+    profiles_only: bool = field(default=False, metadata={"compat": GROVE})
+    """A schedulerName without a profile is refused, instead of being served by the backend that knows the name."""
     gates_replaced: bool = field(default=False, metadata={"compat": GROVE})
     """Scheduling gates that a template names are dropped, instead of kept beside the operator's."""
     unknown_priority_hides: bool = field(default=False, metadata={"compat": KAI})

@@ -129,11 +129,11 @@ def test_volcano_gets_a_policy_per_group_that_really_matches() -> None:
         "subGroupSize": 2, "minSubGroups": 1}
 
 
-def test_backends_without_topology_refuse_a_set_that_has_a_constraint() -> None:
+def test_under_compat_backends_without_topology_refuse_a_set_that_has_a_constraint() -> None:
     pcs = a_set(topologyConstraint={"topologyName": "t", "pack": {"required": "rack"}})
     for backend in (Volcano(), Passthrough()):
-        [problem] = [each for each in backend.check(pcs, Facts()) if each.kind == "FieldValueForbidden"]
-        assert (problem.path == "spec" and "backend that knows topology" in problem.hint) or "scheduler that knows topology" in problem.hint
+        [problem] = [each for each in backend.check(pcs, Facts(manner=GROVE)) if each.kind == "FieldValueForbidden"]
+        assert problem.path == "spec" and "backend that knows topology" in problem.hint
 
 
 # --- selection -----------------------------------------------------------------------------------------------------------------
@@ -163,7 +163,8 @@ def test_the_annotation_overrides_and_old_names_work() -> None:
 
 
 def test_a_backend_that_does_not_exist_is_answered_with_those_that_do() -> None:
-    with pytest.raises(NoBackend, match="no backend is called 'slurm'; there are: default, kai, volcano, passthrough"):
+    with pytest.raises(NoBackend, match="no backend is called 'slurm'; there are: default, kai, koordinator, volcano, yunikorn, "
+                                        "kueue, coscheduling, passthrough"):
         selected(annotations={"grove.io/scheduler-backend": "slurm"})
 
 

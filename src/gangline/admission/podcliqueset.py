@@ -363,7 +363,7 @@ def _schedulers(obj: Raw, settings: OperatorSettings) -> Iterator[Problem]:
     if len(distinct) > 1:
         yield Problem(path, f"cliques of a set share one scheduler, not {', '.join(distinct)}", value=", ".join(distinct))
     for name in distinct if len(distinct) == 1 else ():
-        if settings.profile(name) is None:
+        if settings.manner.profiles_only and settings.profile(name) is None:
             yield Problem(path, f"scheduler {name!r} is not enabled", value=name,
                           hint=f"enabled: {', '.join(profile.name for profile in settings.profiles)}")
 

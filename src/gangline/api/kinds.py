@@ -70,6 +70,10 @@ LEASE = Kind("coordination.k8s.io", "v1", "Lease", "leases", builtin.Lease)
 PRIORITY_CLASS = Kind(
     "scheduling.k8s.io", "v1", "PriorityClass", "priorityclasses", builtin.PriorityClass, namespaced=False)
 WORKLOAD = Kind("scheduling.k8s.io", "v1alpha1", "Workload", "workloads", builtin.Workload)
+WORKLOAD_V1BETA1 = Kind("scheduling.k8s.io", "v1beta1", "Workload", "workloads", builtin.Untyped)
+KUBE_POD_GROUP_V1ALPHA2 = Kind("scheduling.k8s.io", "v1alpha2", "PodGroup", "podgroups", builtin.Untyped)
+KUBE_POD_GROUP = Kind("scheduling.k8s.io", "v1beta1", "PodGroup", "podgroups", builtin.Untyped)
+COMPOSITE_POD_GROUP = Kind("scheduling.k8s.io", "v1alpha3", "CompositePodGroup", "compositepodgroups", builtin.Untyped)
 ROLE = Kind("rbac.authorization.k8s.io", "v1", "Role", "roles", builtin.Untyped)
 ROLE_BINDING = Kind("rbac.authorization.k8s.io", "v1", "RoleBinding", "rolebindings", builtin.Untyped)
 CLUSTER_ROLE = Kind("rbac.authorization.k8s.io", "v1", "ClusterRole", "clusterroles", builtin.Untyped, namespaced=False)
@@ -109,6 +113,12 @@ SCHEDULING_SHARD = Kind(
     "kai.scheduler", "v1", "SchedulingShard", "schedulingshards", kai.SchedulingShard, namespaced=False)
 VOLCANO_POD_GROUP = Kind("scheduling.volcano.sh", "v1beta1", "PodGroup", "podgroups", builtin.Untyped)
 VOLCANO_QUEUE = Kind("scheduling.volcano.sh", "v1beta1", "Queue", "queues", builtin.Untyped, namespaced=False)
+HYPER_NODE = Kind("topology.volcano.sh", "v1alpha1", "HyperNode", "hypernodes", builtin.Untyped, namespaced=False)
+KOORDINATOR_POD_GROUP = Kind("scheduling.sigs.k8s.io", "v1alpha1", "PodGroup", "podgroups", builtin.Untyped)
+KOORDINATOR_TOPOLOGY = Kind(
+    "scheduling.koordinator.sh", "v1alpha1", "ClusterNetworkTopology", "clusternetworktopologies", builtin.Untyped, namespaced=False)
+KUEUE_WORKLOAD = Kind("kueue.x-k8s.io", "v1beta2", "Workload", "workloads", builtin.Untyped)
+COSCHEDULING_POD_GROUP = Kind("scheduling.x-k8s.io", "v1alpha1", "PodGroup", "podgroups", builtin.Untyped)
 NODE_RESOURCE_TOPOLOGY = Kind("topology.node.k8s.io", "v1alpha2", "NodeResourceTopology",
                               "noderesourcetopologies", builtin.NodeResourceTopology, namespaced=False)
 

@@ -70,8 +70,12 @@ GATE_KAI = "grove.io/podgang"
 GATE_DEFAULT = "scheduling.k8s.io/workload"
 GATE_KOORDINATOR = "scheduling.koordinator.sh/gang"
 GATE_VOLCANO = "scheduling.volcano.sh/gang"
+GATE_YUNIKORN = "yunikorn.apache.org/gang"
+GATE_KUEUE = "kueue.x-k8s.io/gang"
+GATE_COSCHEDULING = "scheduling.x-k8s.io/gang"
 GATE_PASSTHROUGH = "gangline.io/gang"
-OUR_GATES = frozenset({GATE_GROVE, GATE_KAI, GATE_DEFAULT, GATE_KOORDINATOR, GATE_VOLCANO, GATE_PASSTHROUGH})
+OUR_GATES = frozenset({GATE_GROVE, GATE_KAI, GATE_DEFAULT, GATE_KOORDINATOR, GATE_VOLCANO, GATE_YUNIKORN, GATE_KUEUE, GATE_COSCHEDULING,
+                       GATE_PASSTHROUGH})
 """Gates that the operator may lift; any other was set by someone else and is never touched."""
 
 # --- Volcano: labels and annotations -----------------------------------------------------------------------------------

@@ -37,7 +37,7 @@ def status(view: GangView, now: str) -> Raw:
     phase = PENDING if placed else STARTING if running else RUNNING
     before = view.gang.status.conditions
     found = [_initialized(view), _scheduled_condition(view, placed), _ready_condition(running), _unhealthy(view, placed, running),
-             *_disrupted(view)]
+             *_disrupted(view), *_lost(view)]
     new: Raw = {"phase": phase, "conditions": [with_condition(before, each, now) for each in found if each is not None]}
     return new | ({"placementScore": view.gang.status.placement_score} if view.gang.status.placement_score is not None else {})
 
@@ -108,6 +108,15 @@ def _disrupted(view: GangView) -> list[Condition]:
     if condition(view.gang.status.conditions, "DisruptionTarget") is None:
         return []
     return [Condition(type="DisruptionTarget", status="False", reason="NoDisruption", message="no pod is being disrupted")]
+
+
+def _lost(view: GangView) -> list[Condition]:
+    """Wishes that the scheduler cannot express."""
+    if view.says.lost:
+        return [Condition(type="WishesDropped", status="True", reason="BackendCannotExpress", message="; ".join(view.says.lost))]
+    if condition(view.gang.status.conditions, "WishesDropped") is None:
+        return []
+    return [Condition(type="WishesDropped", status="False", reason="NothingDropped", message="the scheduler knows everything")]
 
 
 def _target(pod: Pod) -> str:

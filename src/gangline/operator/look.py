@@ -41,6 +41,8 @@ from gangline.api.meta import Object, Raw, condition
 from gangline.operator.backends import Registry, Selection
 from gangline.operator.backends.contract import Facts, GroupInfo, ParentInfo, PodGangInfo
 from gangline.operator.desired import topology
+from gangline.operator.desired.layout import gang_place
+from gangline.operator.selections import count
 from gangline.rules.sets import OperatorSettings
 from gangline.runtime import Cache, Key, Reader
 
@@ -60,7 +62,7 @@ class Operator:
     pace: Pace = field(default_factory=lambda: Pace())
 
     def __post_init__(self) -> None:
-        self.registry = Registry(self.settings)
+        self.registry = Registry(self.settings, heard=count)
 
     @property
     def selectors(self) -> dict[Kind[Any], tuple[str, str]]:
@@ -68,7 +70,7 @@ class Operator:
 
     def facts(self, read: Reader) -> Facts:
         kinds = [kind for backend in self.registry for kind in (*backend.reads, *backend.writes)]
-        return Facts(frozenset(kind for kind in kinds if served(read, kind)), self.settings.manner, {}, read)
+        return Facts(frozenset(kind for kind in kinds if served(read, kind)), self.settings.manner, {}, read, known=isinstance(read, Cache))
 
     def binding(self, read: Reader, pcs: PodCliqueSet) -> ClusterTopologyBinding | None:
         name = topology.topology_name(pcs)
@@ -218,8 +220,10 @@ def gang_info(gang: PodGang, pcs: PodCliqueSet, selection: Selection, facts: Fac
     members: dict[str, list[Pod]] = {}
     for pod in pods:
         members.setdefault(pod.labels.get(names.POD_CLIQUE, ""), []).append(pod)
+    place = gang_place(pcs, gang.name)
+    templates = {member.name: member.template for member in place.members} if place is not None else {}
     groups = tuple(GroupInfo(group.name, group.min_replicas, tuple(members.get(group.name, ())), _pack(group.topology_constraint),
-                             parents.get(group.name, "")) for group in spec.podgroups)
+                             parents.get(group.name, ""), templates.get(group.name)) for group in spec.podgroups)
     return PodGangInfo(
         gang.name, gang.namespace, gang.uid, groups,
         tuple(ParentInfo(config.name, config.pod_group_names, _pack(config.topology_constraint))

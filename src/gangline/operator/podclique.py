@@ -28,7 +28,7 @@ from gangline.errors import GanglineError
 from gangline.operator import rollout, status
 from gangline.operator.act import act
 from gangline.operator.backends import NoBackend, Selection
-from gangline.operator.backends.contract import SURPLUS_GATED
+from gangline.operator.backends.contract import SURPLUS_GATED, capabilities_of
 from gangline.operator.desired import claims
 from gangline.operator.desired import pods as desired
 from gangline.operator.desired.hashes import clique_hash
@@ -173,7 +173,7 @@ def _think_pods(op: Operator, read: Reader, look: Look, selection: Selection, th
         steps += made
         events += [Said(POD_CLIQUE, clique, "PodCreateSuccessful", f"created pod {step.name}") for step in made]
     thought.moves_pods = bool(steps)
-    steps += _lift_gates(op, look, selection, living, thought)
+    steps += _lift_gates(op, read, look, selection, living, thought)
     thought.plan.stage(steps)
     thought.plan.events += events
 
@@ -219,11 +219,11 @@ def _new_pods(op: Operator, read: Reader, look: Look, selection: Selection, miss
 # --- gates -------------------------------------------------------------------------------------------------------------------
 
 
-def _lift_gates(op: Operator, look: Look, selection: Selection, living: Sequence[Pod], thought: Thought) -> list[Step]:
-    gates = names.OUR_GATES if not op.settings.manner.one_gate else {names.GATE_GROVE}
+def _lift_gates(op: Operator, read: Reader, look: Look, selection: Selection, living: Sequence[Pod], thought: Thought) -> list[Step]:
+    gates = {*names.OUR_GATES, selection.backend.gate} if not op.settings.manner.one_gate else {names.GATE_GROVE}
     waiting = [pod for pod in living if any(gate.name in gates for gate in pod.spec.scheduling_gates)]
     listed = _listed(look)
-    surplus = _surplus(look, selection, living) if not op.settings.manner.gate_by_listing else set()
+    surplus = _surplus(op, read, look, selection, living) if waiting and not op.settings.manner.gate_by_listing else set()
     steps: list[Step] = []
     why = _gang_holds(op, look)
     for pod in waiting:
@@ -259,9 +259,11 @@ def _scheduled(gang: PodGang) -> bool:
     return found is not None and found.status == "True"
 
 
-def _surplus(look: Look, selection: Selection, living: Sequence[Pod]) -> set[str]:
+def _surplus(op: Operator, read: Reader, look: Look, selection: Selection, living: Sequence[Pod]) -> set[str]:
     """Pods above the clique's minimum that wait for the rest, where the scheduler knows one minimum only."""
-    if selection.backend.capabilities.groups != SURPLUS_GATED or look.gang is None or _scheduled(look.gang):
+    if look.gang is None or _scheduled(look.gang):
+        return set()
+    if capabilities_of(selection.backend, op.registry.facts(op.facts(read), selection)).groups != SURPLUS_GATED:
         return set()
     ranked = sorted(living, key=lambda pod: (desired.index_of(pod) or 0, pod.name))
     return {pod.name for pod in ranked[status.minimum(look.clique):]}

@@ -43,6 +43,8 @@ from gangline.operator.tell import status_patch
 from gangline.runtime import Again, Context, Controller, Key, Reader, Watch, itself, owner
 from gangline.runtime.clock import timestamp
 
+TROUBLE = 10.0
+"""Seconds until a gang whose translation something stands in the way of is looked at again."""
 CREATION = "gangline-creation"
 """The field manager of what is set once and then left to others."""
 
@@ -63,7 +65,7 @@ async def reconcile(op: Operator, ctx: Context, key: Key) -> Again | None:
     if gang is None or gang.metadata.deleting or gang.labels.get(names.MANAGED_BY) != names.GROVE_OPERATOR:
         return None
     look = _look(op, ctx.read, gang)
-    if look is None:
+    if look is None or look.selection.backend.name in op.settings.outside:
         return None
     plan, info, trouble = think(op, ctx.read, look)
     failures = await act(ctx, plan)
@@ -71,7 +73,7 @@ async def reconcile(op: Operator, ctx: Context, key: Key) -> Again | None:
     await _tell(op, ctx, look, info, trouble)
     if failures:
         raise GanglineError(trouble)
-    return None
+    return Again(TROUBLE) if trouble else None
 
 
 def _look(op: Operator, read: Reader, gang: PodGang) -> Look | None:
@@ -97,14 +99,34 @@ def think(op: Operator, read: Reader, look: Look) -> tuple[Plan, PodGangInfo, st
             plan.stage([Patch(POD_GANG, gang.name, gang.namespace, patch, code="ERR_CREATE_OR_PATCH_PODGANG")])
         gang = _merged(gang, wanted)
     info = gang_info(gang, look.pcs, look.selection, look.facts, look.live, look.pods)
+    _say_several(look, plan)
     try:
         objects = list(look.selection.backend.gang_objects(info, look.facts))
     except CannotTranslate as error:
         plan.events.append(Said(POD_GANG, look.gang, f"{look.selection.backend.name.upper()}BackendMappingFailed", str(error), True))
         return plan, info, str(error)
-    trouble = _sync(read, look, objects, plan, metadata=_metadata_matters(op, plan),
-                    metadata_removed=not op.settings.manner.metadata_with_spec)
+    trouble = _not_served(look, objects) or _sync(read, look, objects, plan, metadata=_metadata_matters(op, plan),
+                                                  metadata_removed=not op.settings.manner.metadata_with_spec)
+    if trouble and all(each.message != trouble for each in gang.status.conditions):
+        plan.events.append(Said(POD_GANG, look.gang, "BackendBlocked", trouble, True))
     return plan, info, trouble
+
+
+def _say_several(look: Look, plan: Plan) -> None:
+    """Once per gang: more than one backend knows the name."""
+    if look.selection.also and not look.gang.status.conditions:
+        plan.events.append(Said(POD_GANG, look.gang, "SeveralBackendsMatch", (
+            f"schedulerName {look.selection.scheduler_name} is known to {look.selection.backend.name}, {', '.join(look.selection.also)}; "
+            f"the first is used: name one with annotation {names.SCHEDULER_BACKEND}"), True))
+
+
+def _not_served(look: Look, objects: Sequence[GangObject]) -> str:
+    """Which kind the cluster lacks, in words."""
+    missing = next((each.kind for each in objects if look.facts.known and not look.facts.serves(each.kind)), None)
+    if missing is None:
+        return ""
+    return (f"this cluster does not serve {missing.resource} {missing.version}: install the definitions of {look.selection.backend.name}'s "
+            "scheduler, or choose another backend")
 
 
 def _metadata_matters(op: Operator, plan: Plan) -> bool:
@@ -161,7 +183,11 @@ def _sync(read: Reader, look: Look, objects: Sequence[GangObject], plan: Plan, *
             return f"{each.kind.kind} {name} exists and belongs to someone else; remove or rename it"
         if found is not None and not metadata_removed:
             wanted["metadata"] = _kept(wanted["metadata"], found)
-        if found is None:
+        if found is not None and found.metadata.deleting and each.fixed:
+            return f"{each.kind.kind} {name} is made anew once the old one is gone; it stays while pods belong to it"
+        if found is not None and _must_be_made_anew(each, wanted, found):
+            first.append(delete(each.kind, found))
+        elif found is None:
             first.append(Apply(each.kind, _joined(wanted, each.once), manager=CREATION if each.once else "", force=False))
         elif not found.metadata.deleting and not _as_wanted(each, wanted, found, metadata):
             first.append(Apply(each.kind, wanted))
@@ -193,6 +219,7 @@ def _joined(wanted: Raw, once: Raw) -> Raw:
 def _as_wanted(each: GangObject, wanted: Raw, live: Object, metadata: bool) -> bool:
     """Whether the live object has everything we own, and nothing of ours that is no longer wanted."""
     have, want = _spec_of(live), _through(each.kind, wanted)
+    want = {key: value for key, value in want.items() if key in have} if each.fixed else want
     stale = [key for key in each.owns if key in have and key not in want]
     missing = any(have.get(key) != value for key, value in want.items())
     if stale or missing:
@@ -201,6 +228,12 @@ def _as_wanted(each: GangObject, wanted: Raw, live: Object, metadata: bool) -> b
     marks = all(live.labels.get(key) == value for key, value in (meta.get("labels") or {}).items())
     notes = all(live.annotations.get(key) == value for key, value in (meta.get("annotations") or {}).items())
     return marks and notes
+
+
+def _must_be_made_anew(each: GangObject, wanted: Raw, live: Object) -> bool:
+    """Whether a field that cannot change has to."""
+    have, want = _spec_of(live), _through(each.kind, wanted)
+    return any(have.get(key) is not None and have[key] != want.get(key) for key in each.fixed)
 
 
 def _through(kind: Kind[Any], wanted: Raw) -> Raw:
@@ -217,6 +250,8 @@ def _spec_of(obj: Object) -> Raw:
 
 
 async def _tell(op: Operator, ctx: Context, look: Look, info: PodGangInfo, trouble: str) -> None:
+    if not look.pods and not trouble and not look.gang.status.phase:
+        return                                          # nothing to tell before the first pod
     says = look.selection.backend.gang_status(info, ctx.read)
     view = gangs.GangView(look.gang, info, look.cliques, trouble, says, op.settings.manner.gate_by_listing)
     new = gangs.status(view, timestamp(ctx.clock.now()))
@@ -250,14 +285,20 @@ def _size_changed(before: PodClique | None, after: PodClique | None) -> bool:
     return before.spec.replicas != after.spec.replicas or before.metadata.deleting != after.metadata.deleting
 
 
+def _gang_named(obj: Object, read: Reader) -> Iterable[Key]:
+    """The gang that a scheduler's object is named after."""
+    return [Key(obj.namespace, obj.name)] if read.get(POD_GANG, obj.name, obj.namespace) is not None else []
+
+
 def controller(op: Operator) -> Controller:
+    read_too = dict.fromkeys(kind for backend in op.registry for kind in backend.reads)
     written = dict.fromkeys(kind for backend in op.registry for kind in backend.writes)
     return Controller(
         "podgang", partial(reconcile, op),
         (Watch(POD_GANG, itself, asked_again), Watch(POD, gang_key, _pod_moved), Watch(POD_CLIQUE, gang_key, _size_changed),
          Watch(POD_CLIQUE_SET, _gangs_of_set, asked_again), Watch(TOPOLOGY_BINDING, _gangs_of_binding, asked_again),
-         *(Watch(kind, owner(POD_GANG)) for kind in written)),
-        reads=tuple(dict.fromkeys(kind for backend in op.registry for kind in backend.reads)),
+         *(Watch(kind, owner(POD_GANG)) for kind in written), *(Watch(kind, _gang_named) for kind in read_too if kind.namespaced)),
+        reads=tuple(kind for kind in read_too if not kind.namespaced),
         indexes=INDEXES, workers=op.settings.workers.pod_gang, selectors=op.selectors)
 
 

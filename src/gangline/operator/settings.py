@@ -27,7 +27,7 @@ _KNOWN = {
     "": ("apiVersion", "kind", "runtimeClientConnection", "leaderElection", "server", "debugging", "controllers", "logLevel", "logFormat",
          "authorizer", "topologyAwareScheduling", "network", "scheduler"),
     "controllers": ("podCliqueSet", "podClique", "podCliqueScalingGroup", "podGang"),
-    "scheduler": ("profiles", "defaultProfileName"),
+    "scheduler": ("profiles", "defaultProfileName", "backends", "outside"),
     "topologyAwareScheduling": ("enabled",),
     "network": ("autoMNNVLEnabled",),
     "authorizer": ("enabled", "exemptServiceAccountUserNames"),
@@ -43,6 +43,8 @@ def read(config: Raw, manner: Manner = NATIVE, *, init_image: str = "", operator
     authorizer = config.get("authorizer") or {}
     return OperatorSettings(
         profiles=_profiles(config), default_profile=_default_profile(config),
+        backends=tuple((config.get("scheduler") or {}).get("backends") or ()),
+        outside=tuple((config.get("scheduler") or {}).get("outside") or ()),
         topology_aware=bool((config.get("topologyAwareScheduling") or {}).get("enabled", False)),
         auto_mnnvl=bool((config.get("network") or {}).get("autoMNNVLEnabled", False)),
         init_image=init_image or plain.init_image, workers=_workers(config), manner=manner,

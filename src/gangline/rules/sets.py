@@ -35,6 +35,10 @@ class Workers:
 class OperatorSettings:
     profiles: tuple[Profile, ...] = (
         Profile(names.DEFAULT_SCHEDULER, "default"), Profile(names.KAI_SCHEDULER, "kai"), Profile(names.VOLCANO, "volcano"))
+    backends: tuple[str, ...] = ()
+    """The backends that are switched on; empty means all."""
+    outside: tuple[str, ...] = ()
+    """Backends whose gangs are translated by a process of their own (`gangline run backend NAME`)."""
     default_profile: str = names.DEFAULT_SCHEDULER
     """Serves cliques that name no scheduler."""
     topology_aware: bool = True

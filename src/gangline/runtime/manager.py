@@ -81,8 +81,9 @@ class Manager:
 
     def behind(self, revisions: dict[str, int]) -> bool:
         """Whether some informer has not yet seen the last change of its kind (by resource name). One that selects cannot tell."""
-        return any(informer.revision < revisions.get(informer.kind.resource, 0)
-                   for informer in self.cache.informers if informer.synced.is_set() and not informer.selects)
+        served = {informer.kind.resource for informer in self.cache.informers if informer.revision}
+        return any(informer.revision < revisions.get(informer.kind.resource, 0) for informer in self.cache.informers
+                   if informer.synced.is_set() and not informer.selects and (informer.revision or informer.kind.resource not in served))
 
 
 async def _forever(service: Service, context: Context, cache: Cache) -> None:

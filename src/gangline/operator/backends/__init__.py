@@ -1,15 +1,16 @@
 """Scheduler backends: THE table of them, and which one serves a set.
 
 Selection: the annotation `grove.io/scheduler-backend` on the set, else the schedulerName of its cliques through the
-configured profiles, else whichever backend matches the name; an empty name means the default profile. To add a
-backend: one file beside this one and one line in BUILT_IN, or an entry point of the group `gangline.backends` in a
-package of your own.
+configured profiles, else whichever backend knows the name; an empty name means the default profile. To add a backend:
+one file beside this one and one line in BUILT_IN, or an entry point of the group `gangline.backends` in a package of
+your own. The documents' registry is here by these names: list → `names`, get_backend → `for_set`,
+get_backend_by_name → `by_name`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from gangline import extend
@@ -17,20 +18,29 @@ from gangline.api import names
 from gangline.api.grove import PodCliqueSet
 from gangline.errors import GanglineError
 from gangline.operator.backends.contract import Backend, Facts
+from gangline.operator.backends.coscheduling import Coscheduling
 from gangline.operator.backends.default import Default
 from gangline.operator.backends.kai import Kai
+from gangline.operator.backends.koordinator import Koordinator
+from gangline.operator.backends.kueue import Kueue
 from gangline.operator.backends.passthrough import Passthrough
 from gangline.operator.backends.volcano import Volcano
+from gangline.operator.backends.yunikorn import Yunikorn
 from gangline.operator.desired.gangs import Chosen
 from gangline.rules.sets import OperatorSettings, Profile
 
 BUILT_IN: Mapping[str, type[Backend]] = {
     "default": Default,
     "kai": Kai,
+    "koordinator": Koordinator,
     "volcano": Volcano,
+    "yunikorn": Yunikorn,
+    "kueue": Kueue,
+    "coscheduling": Coscheduling,
     "passthrough": Passthrough,
 }
 ALIASES: Mapping[str, str] = {"workload": "default", "podgang": "kai"}
+REMEMBERED = 10_000
 
 
 class NoBackend(GanglineError):
@@ -46,6 +56,8 @@ class Selection:
     source: str
     """annotation, profile, name or default."""
     profile: Profile | None = None
+    also: tuple[str, ...] = ()
+    """Other backends that know the name too; the first in the table was taken."""
 
     @property
     def chosen(self) -> Chosen:
@@ -53,27 +65,57 @@ class Selection:
 
 
 class Registry:
-    """Every backend that is enabled, by name."""
+    """Every backend that is switched on, by name. A selection is remembered until the set's spec or annotation changes."""
 
-    def __init__(self, settings: OperatorSettings, backends: Mapping[str, type[Backend]] | None = None) -> None:
+    def __init__(self, settings: OperatorSettings, backends: Mapping[str, type[Backend]] | None = None,
+                 heard: Callable[[Selection], None] = lambda selection: None) -> None:
         self.settings = settings
         table = backends if backends is not None else _table()
-        self._backends = {name: table[name]() for name in table}
+        wanted = {ALIASES.get(name, name) for name in settings.backends} or set(table)
+        unknown = sorted(wanted - set(table))
+        if unknown:
+            raise NoBackend(f"no backend is called {unknown[0]!r}; there are: {', '.join(table)}")
+        self._backends = {name: make() for name, make in table.items() if name in wanted}
+        self._off = [name for name in table if name not in wanted]
+        self._remembered: dict[str, tuple[int, str, Selection]] = {}
+        self._heard = heard
 
     def __iter__(self) -> Iterator[Backend]:
         return iter(self._backends.values())
 
+    @property
+    def names(self) -> list[str]:
+        return list(self._backends)
+
     def by_name(self, name: str) -> Backend:
         """A backend by its name or alias."""
-        found = self._backends.get(ALIASES.get(name, name))
-        if found is None:
-            raise NoBackend(f"no backend is called {name!r}; there are: {', '.join(self._backends)}")
-        return found
+        real = ALIASES.get(name, name)
+        found = self._backends.get(real)
+        if found is not None:
+            return found
+        if real in self._off:
+            raise NoBackend(f"backend {real!r} is switched off; add it to scheduler.backends in the operator's configuration, "
+                            f"or use one of: {', '.join(self._backends)}")
+        raise NoBackend(f"no backend is called {name!r}; there are: {', '.join(self._backends)}")
 
     def for_set(self, pcs: PodCliqueSet) -> Selection:
+        """The backend of a set; counted once, and then remembered."""
+        meta = pcs.metadata
+        override = meta.annotations.get(names.SCHEDULER_BACKEND, "")
+        known = self._remembered.get(meta.uid)
+        if known is not None and known[0] == meta.generation and known[1] == override:
+            return known[2]
+        found = self._select(pcs, override)
+        if meta.uid:
+            if len(self._remembered) >= REMEMBERED:
+                self._remembered.clear()
+            self._remembered[meta.uid] = (meta.generation, override, found)
+            self._heard(found)
+        return found
+
+    def _select(self, pcs: PodCliqueSet, override: str) -> Selection:
         wanted = sorted({template.spec.pod_spec.get("schedulerName") or "" for template in pcs.spec.template.cliques})
         named = [name for name in wanted if name]
-        override = pcs.annotations.get(names.SCHEDULER_BACKEND, "")
         if override:
             return self._overridden(self.by_name(override), named)
         if len({name or self.settings.default_profile for name in wanted}) > 1:
@@ -87,28 +129,36 @@ class Registry:
         profile = self.settings.profile(scheduler_name)
         if profile is not None and profile.backend:
             return Selection(self.by_name(profile.backend), wanted, source, profile)
-        found = next((backend for backend in self if backend.matches(wanted)), None)
-        if found is None:
+        found = [backend for backend in self if backend.matches(wanted)]
+        if not found:
             raise NoBackend(f"no backend serves schedulerName {wanted!r}; profiles: "
-                            f"{', '.join(each.name for each in self.settings.profiles)}")
-        return Selection(found, wanted, "name" if scheduler_name else "default", profile)
+                            f"{', '.join(each.name for each in self.settings.profiles)}; backends: {', '.join(self._backends)}; "
+                            "a profile with backend passthrough serves any scheduler by name")
+        return Selection(found[0], wanted, "name" if scheduler_name else "default", profile, tuple(each.name for each in found[1:]))
 
     def _overridden(self, backend: Backend, named: list[str]) -> Selection:
-        """The annotation decides; an explicit schedulerName must not contradict it."""
-        profile = next((each for each in self.settings.profiles if each.backend == backend.name), None)
-        strangers = [name for name in named if not backend.matches(name)
-                     and (self.settings.profile(name) or Profile(name)).backend != backend.name]
+        """The annotation decides; an explicit schedulerName must not contradict it, unless the backend leaves placing to others."""
+        profile = next((each for each in self.settings.profiles if ALIASES.get(each.backend, each.backend) == backend.name), None)
+        strangers = [name for name in named if backend.capabilities.places and backend.scheduler_name and not self._serves(backend, name)]
         if strangers:
             raise NoBackend(f"{names.SCHEDULER_BACKEND} asks for {backend.name}, but a clique names scheduler {strangers[0]!r}; "
                             "remove one of the two")
-        return Selection(backend, named[0] if named else (profile.name if profile else backend.name), "annotation", profile)
+        if len(named) > 1:
+            raise NoBackend(f"the cliques name different schedulers: {', '.join(named)}; a gang has one")
+        usual = profile.name if profile is not None and backend.capabilities.places else backend.scheduler_name
+        return Selection(backend, named[0] if named else usual or self.settings.default_profile, "annotation", profile)
+
+    def _serves(self, backend: Backend, scheduler_name: str) -> bool:
+        profile = self.settings.profile(scheduler_name)
+        served = ALIASES.get(profile.backend, profile.backend) if profile is not None and profile.backend else ""
+        return served == backend.name if served else backend.matches(scheduler_name)
 
     def gate(self, backend: Backend) -> str:
         return names.GATE_GROVE if self.settings.manner.one_gate else backend.gate
 
     def facts(self, base: Facts, selection: Selection) -> Facts:
         config = selection.profile.config if selection.profile else {}
-        return Facts(base.served, self.settings.manner, config, base.read)
+        return replace(base, manner=self.settings.manner, config=config)
 
 
 @lru_cache(maxsize=1)

@@ -59,13 +59,13 @@ class Facts:
     """What the shell knows about the cluster and the manner."""
 
     served: frozenset[Kind[Any]] = frozenset()
-    known: bool = False
-    """Whether `served` is the whole truth, or the cluster has not been asked."""
     manner: Manner = NATIVE
     config: Mapping[str, Any] = field(default_factory=dict)
     """The `config` of the profile that chose the backend."""
     read: Reader | None = None
     """What is in the cluster, where a check needs it."""
+    known: bool = False
+    """Whether `served` is the whole truth, or the cluster has not been asked."""
 
     def serves(self, *kinds: Kind[Any]) -> bool:
         return all(kind in self.served for kind in kinds)

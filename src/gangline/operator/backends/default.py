@@ -1,64 +1,180 @@
-"""PodGang → Workload of kube-scheduler (scheduling.k8s.io/v1alpha1, Kubernetes 1.35).
+"""PodGang → the Workload API of kube-scheduler (scheduling.k8s.io), in the generation that the cluster serves.
 
-One flat minimum for the whole gang: so the surplus above each group's minimum stays gated until the rest is placed. A
-Workload's spec cannot change; a changed minimum is a new object. Where the API is not served the pods pass through,
-ungated once complete, and the gang's condition says so.
+Kubernetes 1.35 has one Workload with a flat minimum, 1.36 one PodGroup; there the surplus above each group's minimum
+stays gated until the rest is placed. 1.37 with CompositePodGroup holds the whole tree (default_tree.py). Specs are
+mostly fixed: what must change is made anew. Servers drop fields of disabled features without a word, so what was
+written is read back. Where nothing is served, pods pass through and the gang's condition says so.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from gangline.api import names
 from gangline.api.grove import PodCliqueSet
-from gangline.api.kinds import POD_GANG, WORKLOAD
+from gangline.api.kinds import (
+    COMPOSITE_POD_GROUP,
+    KUBE_POD_GROUP,
+    KUBE_POD_GROUP_V1ALPHA2,
+    POD_GANG,
+    WORKLOAD,
+    WORKLOAD_V1BETA1,
+    Kind,
+)
 from gangline.api.meta import Raw
 from gangline.errors import Problem
+from gangline.operator.backends import default_tree
+from gangline.operator.backends.capabilities import (
+    CAPABILITIES,
+    KUBE_135,
+    KUBE_136,
+    KUBE_137,
+    KUBE_137_FLAT,
+    KUBE_NONE,
+)
 from gangline.operator.backends.contract import (
-    SURPLUS_GATED,
+    CannotTranslate,
     Capabilities,
     Facts,
     GangObject,
     GangState,
     Kinds,
     PodGangInfo,
+    first_condition,
+    live_spec,
 )
+from gangline.operator.backends.losses import demand, levelled, lost_wishes, refusals
 
 if TYPE_CHECKING:
     from gangline.runtime import Reader
 
 GROUP = "gang"
+UNAVAILABLE = "GangSchedulingUnavailable"
+FLAT_GROUPS: dict[str, Kind[Any]] = {KUBE_136: KUBE_POD_GROUP_V1ALPHA2, KUBE_137_FLAT: KUBE_POD_GROUP}
+CONDITIONS = ("PodGroupScheduled", "PodGroupInitiallyScheduled")
 
 
 class Default:
     name = "default"
+    scheduler_name = names.DEFAULT_SCHEDULER
     gate = names.GATE_DEFAULT
     reads: Kinds = ()
-    writes: Kinds = (WORKLOAD,)
-    capabilities = Capabilities(groups=SURPLUS_GATED)
+    writes: Kinds = (WORKLOAD, KUBE_POD_GROUP_V1ALPHA2, WORKLOAD_V1BETA1, COMPOSITE_POD_GROUP, KUBE_POD_GROUP)
+    capabilities = CAPABILITIES[KUBE_135]
+
+    def capabilities_for(self, facts: Facts) -> Capabilities:
+        return CAPABILITIES[generation(facts)]
 
     def matches(self, scheduler_name: str) -> bool:
         return scheduler_name in ("", names.DEFAULT_SCHEDULER)
 
     def check(self, pcs: PodCliqueSet, facts: Facts) -> Iterable[Problem]:
-        return ()
+        if facts.manner.topology_for_kai_only or not facts.known:
+            return
+        found = generation(facts)
+        yield from refusals(pcs, found, CAPABILITIES[found])
+        if found in (KUBE_137, KUBE_137_FLAT):
+            yield from _priorities(pcs)
 
     def gang_objects(self, gang: PodGangInfo, facts: Facts) -> Iterable[GangObject]:
-        if not facts.serves(WORKLOAD) or gang.minimum == 0:
-            return
-        yield GangObject(WORKLOAD, {
-            "metadata": {"name": gang.name, "namespace": gang.namespace},
-            "spec": {"controllerRef": {"apiGroup": POD_GANG.group, "kind": POD_GANG.kind, "name": gang.name},
-                     "podGroups": [{"name": GROUP, "policy": {"gang": {"minCount": gang.minimum}}}]}}, owns=("podGroups",))
+        found = generation(facts)
+        one = levelled(gang, CAPABILITIES[found])
+        demand(one, found, CAPABILITIES[found])
+        if found == KUBE_135:
+            yield _workload(gang)
+        elif found in FLAT_GROUPS:
+            yield _flat_group(one, FLAT_GROUPS[found])
+        elif found == KUBE_137:
+            yield from default_tree.objects(one, _priority(one))
 
     def prepare_pod(self, pod: Raw, gang: PodGangInfo) -> Raw:
-        if not gang.facts.serves(WORKLOAD) or gang.minimum == 0:
+        found = generation(gang.facts)
+        if found == KUBE_NONE:
             return pod
-        return pod | {"spec": pod["spec"] | {"workloadRef": {"name": gang.name, "podGroup": GROUP}}}
+        if found == KUBE_135:
+            return pod | {"spec": pod["spec"] | {"workloadRef": {"name": gang.name, "podGroup": GROUP}}}
+        group = pod["metadata"]["labels"][names.POD_CLIQUE] if found == KUBE_137 else gang.name
+        return pod | {"spec": pod["spec"] | {"schedulingGroup": {"podGroupName": group}}}
 
     def gang_status(self, gang: PodGangInfo, read: Reader) -> GangState:
-        if not gang.facts.serves(WORKLOAD):
+        found = generation(gang.facts)
+        wishes = lost_wishes(levelled(gang, CAPABILITIES[found]), CAPABILITIES[found])
+        if found == KUBE_NONE:
             return GangState(f"this cluster does not serve {WORKLOAD.resource}, so pods are placed one by one: enable that API, "
-                             "or choose a scheduler with gang scheduling", "GangSchedulingUnavailable")
-        return GangState()
+                             "or choose a scheduler with gang scheduling", UNAVAILABLE, wishes)
+        if _unlinked(gang, found):
+            return GangState("the API server dropped the pods' link to their group, so they are placed one by one: switch on feature gate "
+                             "GenericWorkload", UNAVAILABLE, wishes)
+        for _, live in gang.live:
+            for type in CONDITIONS:
+                refused = first_condition(getattr(live, "status", None), type, "False")
+                if refused is not None:
+                    return GangState(str(refused.get("message") or ""), str(refused.get("reason") or "Unschedulable"), wishes)
+        return GangState(lost=wishes)
+
+
+def generation(facts: Facts) -> str:
+    """The newest generation that is served whole, judged by resources and not by version names."""
+    if facts.serves(KUBE_POD_GROUP):
+        return KUBE_137 if facts.serves(COMPOSITE_POD_GROUP, WORKLOAD_V1BETA1) else KUBE_137_FLAT
+    if facts.serves(KUBE_POD_GROUP_V1ALPHA2):
+        return KUBE_136
+    return KUBE_135 if facts.serves(WORKLOAD) else KUBE_NONE
+
+
+def _workload(gang: PodGangInfo) -> GangObject:
+    live = live_spec(gang, WORKLOAD, gang.name) if gang.released else None
+    groups = (live or {}).get("podGroups") or [{"name": GROUP, "policy": {"gang": {"minCount": max(gang.usual_minimum, 1)}}}]
+    return GangObject(WORKLOAD, {
+        "metadata": {"name": gang.name, "namespace": gang.namespace},
+        "spec": {"controllerRef": {"apiGroup": POD_GANG.group, "kind": POD_GANG.kind, "name": gang.name}, "podGroups": list(groups)},
+    }, owns=("podGroups",), fixed=("podGroups",))
+
+
+def _flat_group(gang: PodGangInfo, kind: Kind[Any]) -> GangObject:
+    live = live_spec(gang, kind, gang.name) or {}
+    spec: Raw = {"schedulingPolicy": {"gang": {"minCount": max(gang.usual_minimum, 1)}}}
+    if gang.released and live.get("schedulingPolicy"):
+        spec["schedulingPolicy"] = live["schedulingPolicy"]
+    key = gang.constraint.required if gang.constraint else None
+    if key and not gang.facts.manner.topology_for_kai_only:
+        spec |= default_tree.topology(key)
+        default_tree.read_back(kind, gang.name, live, spec)
+    priority = _priority(gang)
+    if priority:
+        spec["priorityClassName"] = priority
+    spec["disruptionMode"] = "PodGroup" if kind is KUBE_POD_GROUP_V1ALPHA2 else {"all": {}}
+    fixed = ("schedulingPolicy", "schedulingConstraints") if kind is KUBE_POD_GROUP_V1ALPHA2 else ("schedulingConstraints",)
+    return GangObject(kind, {"metadata": {"name": gang.name, "namespace": gang.namespace}, "spec": spec}, owns=tuple(spec), fixed=fixed)
+
+
+def _unlinked(gang: PodGangInfo, found: str) -> bool:
+    """Whether some pod has lost its link: the feature is off in the API server."""
+    pods = [pod for group in gang.groups for pod in group.pods]
+    if found == KUBE_135:
+        return any(pod.spec.workload_ref is None for pod in pods)
+    return any(pod.spec.scheduling_group is None for pod in pods)
+
+
+def _classes(pcs: PodCliqueSet) -> list[str]:
+    """The priority classes that pods of a set will have."""
+    template = pcs.spec.template
+    common = template.priority_class_name
+    return list(dict.fromkeys(str(each.spec.pod_spec.get("priorityClassName") or common) for each in template.cliques))
+
+
+def _priority(gang: PodGangInfo) -> str:
+    """The one priority class of group and pods: kube-scheduler refuses a group whose pods differ from it."""
+    classes = _classes(gang.pcs) if gang.pcs is not None else [gang.priority_class]
+    if len(classes) > 1:
+        raise CannotTranslate(f"the pods of gang {gang.name} would have different priority classes "
+                              f"({', '.join(each or '(none)' for each in classes)}); kube-scheduler places only gangs that have one")
+    return classes[0] if classes else gang.priority_class
+
+
+def _priorities(pcs: PodCliqueSet) -> Iterable[Problem]:
+    classes = _classes(pcs)
+    if len(classes) > 1:
+        yield Problem("spec.template.cliques", f"have different priority classes ({', '.join(each or '(none)' for each in classes)})",
+                      hint="kube-scheduler places only gangs that have one: set spec.template.priorityClassName alone")

@@ -15,15 +15,16 @@ from gangline.api.kai import PodGroup
 from gangline.api.kinds import POD_GROUP, QUEUE
 from gangline.api.meta import Raw
 from gangline.errors import Problem
+from gangline.operator.backends.capabilities import CAPABILITIES
 from gangline.operator.backends.contract import (
     CannotTranslate,
-    Capabilities,
     Facts,
     GangObject,
     GangState,
     Kinds,
     PodGangInfo,
 )
+from gangline.operator.backends.losses import lost_wishes
 
 if TYPE_CHECKING:
     from gangline.runtime import Reader
@@ -35,10 +36,11 @@ OWNS = ("minMember", "minSubGroup", "priorityClassName", "topologyConstraint", "
 
 class Kai:
     name = "kai"
+    scheduler_name = names.KAI_SCHEDULER
     gate = names.GATE_KAI
     reads: Kinds = (QUEUE,)
     writes: Kinds = (POD_GROUP,)
-    capabilities = Capabilities(topology=True, queue=True)
+    capabilities = CAPABILITIES["kai"]
 
     def matches(self, scheduler_name: str) -> bool:
         return scheduler_name in SCHEDULERS
@@ -65,12 +67,13 @@ class Kai:
         return pod | {"metadata": meta | {"annotations": notes, "labels": marks}}
 
     def gang_status(self, gang: PodGangInfo, read: Reader) -> GangState:
+        lost = lost_wishes(gang, self.capabilities)
         for _, live in gang.live:
             if isinstance(live, PodGroup):
                 for condition in live.status.scheduling_conditions:
                     if condition.status == "True":
-                        return GangState(condition.message, condition.reason or condition.type)
-        return GangState()
+                        return GangState(condition.message, condition.reason or condition.type, lost)
+        return GangState(lost=lost)
 
 
 def group_name(gang: PodGangInfo) -> str:

@@ -49,6 +49,8 @@ def _level(path: str) -> str:
 
 def demand(gang: PodGangInfo, name: str, can: Capabilities) -> None:
     """Raises where a guarantee of the gang would be lost."""
+    if gang.facts.manner.topology_for_kai_only:
+        return
     for level, what, pack in _constraints(gang):
         if pack.required and level not in can.required:
             raise CannotTranslate(f"{name} cannot keep {what} inside one {pack.required}; remove that constraint, "
@@ -57,6 +59,8 @@ def demand(gang: PodGangInfo, name: str, can: Capabilities) -> None:
 
 def lost_wishes(gang: PodGangInfo, can: Capabilities) -> tuple[str, ...]:
     """What is wished for and cannot be passed on, in words."""
+    if gang.facts.manner.topology_for_kai_only:
+        return ()
     found = [f"{what} would rather be in one {pack.preferred}" for level, what, pack in _constraints(gang)
              if pack.preferred and (level not in can.preferred or (pack.required and not can.both))]
     if gang.reuse is not None:
@@ -66,7 +70,8 @@ def lost_wishes(gang: PodGangInfo, can: Capabilities) -> tuple[str, ...]:
 
 def levelled(gang: PodGangInfo, can: Capabilities) -> PodGangInfo:
     """The gang with the constraints of a lone group moved to the level that its scheduler knows."""
-    if len(gang.groups) != 1 or GROUP in can.required and not any(_packs_above(gang)):
+    asked = [level for level, _, pack in _constraints(gang) if pack != NOTHING]
+    if len(gang.groups) != 1 or not can.required or all(level in can.required for level in asked):
         return gang
     group = gang.groups[0]
     packs = [pack for pack in (group.constraint, *_packs_above(gang)) if pack is not None]

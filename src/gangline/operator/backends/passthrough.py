@@ -1,7 +1,6 @@
 """PodGang → nothing: pods go to a scheduler that is named, and that knows gangs by its own means or not at all.
 
-Serves profiles such as upstream's `lpx-scheduler`. Topology constraints would be lost, so a set that has one is
-refused.
+Serves profiles such as upstream's `lpx-scheduler`. A required domain would be lost, so a set that has one is refused.
 """
 
 from __future__ import annotations
@@ -13,8 +12,9 @@ from gangline.api import names
 from gangline.api.grove import PodCliqueSet
 from gangline.api.meta import Raw
 from gangline.errors import Problem
-from gangline.operator.backends.contract import NO_GANG, Capabilities, Facts, GangObject, GangState, Kinds, PodGangInfo
-from gangline.operator.desired import topology
+from gangline.operator.backends.capabilities import CAPABILITIES
+from gangline.operator.backends.contract import Facts, GangObject, GangState, Kinds, PodGangInfo
+from gangline.operator.backends.losses import demand, every_constraint, lost_wishes, refusals
 
 if TYPE_CHECKING:
     from gangline.runtime import Reader
@@ -22,24 +22,26 @@ if TYPE_CHECKING:
 
 class Passthrough:
     name = "passthrough"
+    scheduler_name = ""
     gate = names.GATE_PASSTHROUGH
     reads: Kinds = ()
     writes: Kinds = ()
-    capabilities = Capabilities(gang=False, groups=NO_GANG)
+    capabilities = CAPABILITIES["passthrough"]
 
     def matches(self, scheduler_name: str) -> bool:
         return False
 
     def check(self, pcs: PodCliqueSet, facts: Facts) -> Iterable[Problem]:
-        for path, _ in topology.constraints(pcs):
-            yield Problem("spec", f"{path} cannot be passed on to this scheduler", "FieldValueForbidden",
-                          hint="remove it, or use a scheduler that knows topology: kai")
+        if facts.manner.topology_for_kai_only:
+            return every_constraint(pcs, self.name)
+        return refusals(pcs, self.name, self.capabilities)
 
     def gang_objects(self, gang: PodGangInfo, facts: Facts) -> Iterable[GangObject]:
+        demand(gang, self.name, self.capabilities)
         return ()
 
     def prepare_pod(self, pod: Raw, gang: PodGangInfo) -> Raw:
         return pod
 
     def gang_status(self, gang: PodGangInfo, read: Reader) -> GangState:
-        return GangState()
+        return GangState(lost=lost_wishes(gang, self.capabilities))

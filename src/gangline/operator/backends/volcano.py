@@ -24,6 +24,7 @@ from gangline.operator.backends.contract import (
     GroupInfo,
     Kinds,
     PodGangInfo,
+    first_condition,
     live_spec,
 )
 from gangline.operator.backends.losses import demand, every_constraint, levelled, lost_wishes, refusals
@@ -64,15 +65,18 @@ class Volcano:
             yield from _closed(distinct[0], facts)
 
     def gang_objects(self, gang: PodGangInfo, facts: Facts) -> Iterable[GangObject]:
+        one = levelled(gang, self.capabilities)
+        demand(one, self.name, self.capabilities)
         meta: Raw = {"name": gang.name, "namespace": gang.namespace, "labels": dict(gang.labels)}
         spec: Raw = {"queue": gang.annotations.get(names.VOLCANO_QUEUE, "").strip() or names.DEFAULT_VOLCANO_QUEUE}
         if gang.priority_class:
             spec["priorityClassName"] = gang.priority_class
-        if gang.minimum > 0 or not gang.live:
-            spec |= {"minMember": max(gang.minimum, 1), "subGroupPolicy": [_policy(group) for group in gang.groups]}
-            yield GangObject(VOLCANO_POD_GROUP, {"metadata": meta, "spec": spec}, owns=OWNS)
-        else:
-            yield GangObject(VOLCANO_POD_GROUP, {"metadata": meta, "spec": spec}, owns=("queue", "priorityClassName"))
+        spec |= {"minMember": max(gang.minimum, 1), "subGroupPolicy": [_policy(group, facts) for group in one.groups]}
+        spec |= _network(one.constraint, facts)
+        if gang.released:
+            live = live_spec(gang, VOLCANO_POD_GROUP, gang.name) or {}
+            spec |= {key: live[key] for key in MINIMA if key in live}
+        yield GangObject(VOLCANO_POD_GROUP, {"metadata": meta, "spec": spec}, owns=OWNS)
 
     def prepare_pod(self, pod: Raw, gang: PodGangInfo) -> Raw:
         meta = pod["metadata"]
@@ -80,16 +84,32 @@ class Volcano:
         return pod | {"metadata": meta | {"annotations": notes}}
 
     def gang_status(self, gang: PodGangInfo, read: Reader) -> GangState:
+        lost = lost_wishes(levelled(gang, self.capabilities), self.capabilities)
         for _, live in gang.live:
-            for condition in (getattr(live, "status", None) or {}).get("conditions") or ():
-                if condition.get("type") == "Unschedulable" and condition.get("status") == "True":
-                    return GangState(str(condition.get("message", "")), str(condition.get("reason", "Unschedulable")))
-        return GangState()
+            found = first_condition(getattr(live, "status", None), "Unschedulable", "True")
+            if found is not None:
+                return GangState(str(found.get("message", "")), str(found.get("reason", "Unschedulable")), lost)
+        return GangState(lost=lost)
 
 
-def _policy(group: GroupInfo) -> Raw:
+def _policy(group: GroupInfo, facts: Facts) -> Raw:
     return {"name": group.name, "labelSelector": {"matchLabels": {names.POD_CLIQUE: group.name}},
-            "matchLabelKeys": [names.POD_CLIQUE], "subGroupSize": max(group.minimum, 1), "minSubGroups": 1}
+            "matchLabelKeys": [names.POD_CLIQUE], "subGroupSize": max(group.minimum, 1), "minSubGroups": 1} | _network(
+                group.constraint, facts)
+
+
+def _network(pack: GangPack | None, facts: Facts) -> Raw:
+    """A bound is a tier by name; a wish is soft, without a level; with both the bound is enough, because lower tiers are tried first."""
+    if pack is None or facts.manner.topology_for_kai_only:
+        return {}
+    if not pack.required:
+        return {"networkTopology": {"mode": "soft"}} if pack.preferred else {}
+    tier = str((facts.config.get("tiers") or {}).get(pack.required, pack.required))
+    nodes = facts.read.list(HYPER_NODE) if facts.read is not None and facts.serves(HYPER_NODE) else []
+    if not any((each.spec or {}).get("tierName") == tier for each in nodes):
+        raise CannotTranslate(f"no HyperNode has tierName {tier}, so Volcano would bind nothing; make HyperNodes from node label "
+                              f"{pack.required}, or name its tier under `tiers` in the profile's config")
+    return {"networkTopology": {"mode": "hard", "highestTierName": tier}}
 
 
 def _queues(pcs: PodCliqueSet) -> list[tuple[str, str]]:
