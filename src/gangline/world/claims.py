@@ -1,7 +1,7 @@
 """ResourceClaims made from templates: each pod that names a template gets a claim of its own, and gives it back when it is done.
 
-The claim is owned by the pod, so it goes with it. A claim nobody holds any more is given back: its reservation and, for claims of a
-template, its allocation are taken away, and its deletion is no longer held up.
+The claim is owned by the pod, so it goes with it. Any claim is given back by the last pod that held it: its reservation and its
+allocation are taken away, and its deletion is no longer held up.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ async def reconcile_claim(ctx: Context, key: Key) -> Again | None:
     rest = still_reserved(claim, holders)
     status: Raw = claim.status or {}
     if len(rest) != len(status.get("reservedFor") or ()):
-        freed = {"allocation": None} if not rest and (claim.annotations.get(FOR_POD) or claim.metadata.deleting) else {}
+        freed = {} if rest else {"allocation": None}
         await ctx.client.patch(RESOURCE_CLAIM, key.name, key.namespace, {
             "metadata": {"resourceVersion": claim.metadata.resource_version}, "status": {"reservedFor": rest or None} | freed},
             subresource="status")
