@@ -68,4 +68,4 @@ class GpuSpread:
 
 def used_portion(node: Node, group: str) -> float | None:
     """How full a shared device is; None when the node's GPU memory makes no sense."""
-    return node.shared.used_portion(group) if node.gpu_memory >= SMALLEST_GPU_MEMORY else None
+    return node.shared.used_portion(group) if node.record.gpu_memory >= SMALLEST_GPU_MEMORY else None
