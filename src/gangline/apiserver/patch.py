@@ -134,10 +134,12 @@ def _add(document: Any, path: list[str], value: Any) -> Any:
 
 
 def _replace(document: Any, path: list[str], value: Any) -> Any:
+    """Put a value; a key that an existing object lacks is added, as the real server does."""
     if not path:
         return value
-    _get(document, path, "replace")
     parent = _get(document, path[:-1], "replace")
+    if not isinstance(parent, dict | list):
+        raise _missing("replace", path)
     key: Any = path[-1] if isinstance(parent, dict) else _index(parent, path[-1], "replace", path)
     parent[key] = value
     return document

@@ -24,7 +24,8 @@ DOCUMENT = {"a": {"b": "1"}, "l": ["x", "y"], "s/t": 1}
     ({"op": "remove", "path": "/l/-1"}, {"l": ["x"]}), ({"op": "replace", "path": "/s~1t", "value": 2}, {"s/t": 2}),
     ({"op": "copy", "from": "/a/b", "path": "/a/c"}, {"a": {"b": "1", "c": "1"}}), ({"op": "copy", "from": "/a/nope", "path": "/a/c"},
                                                                                    {"a": {"b": "1", "c": None}}),
-    ({"op": "test", "path": "/a/nope", "value": None}, {}), ({"op": "add", "path": "/a/c"}, {"a": {"b": "1", "c": None}}),
+    ({"op": "replace", "path": "/a/c", "value": 2}, {"a": {"b": "1", "c": 2}}), ({"op": "test", "path": "/a/nope", "value": None}, {}),
+     ({"op": "add", "path": "/a/c"}, {"a": {"b": "1", "c": None}}),
 ])
 def test_an_operation_changes_one_place(operation: dict[str, Any], expected: dict[str, Any]) -> None:
     before = copy.deepcopy(DOCUMENT)
@@ -42,7 +43,7 @@ def test_the_whole_document_can_be_replaced() -> None:
 
 @pytest.mark.parametrize(("operation", "told"), [
     ({"op": "remove", "path": "/nope"}, 'remove operation does not apply: doc is missing path: "/nope"'),
-    ({"op": "replace", "path": "/a/nope", "value": 1}, "replace operation does not apply"),
+    ({"op": "replace", "path": "/nope/x", "value": 1}, "replace operation does not apply"),
     ({"op": "add", "path": "/nope/x", "value": 1}, "add operation does not apply"), ({"op": "frob", "path": "/a"}, "Unexpected kind: frob"),
     ({"op": "add", "path": "/l/7", "value": 1}, "index 7 is out of bounds"), ({"op": "test", "path": "/a/b", "value": "9"}, "test failed"),
     ({"op": "move", "from": "/nope", "path": "/x"}, "move operation does not apply"), ({"op": "test", "path": "/a/b", "value": True},

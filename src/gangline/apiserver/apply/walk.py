@@ -6,6 +6,7 @@ kept), the value itself does: objects field by field, lists as a whole. A value 
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from gangline.api.notation import MISSING
@@ -69,7 +70,6 @@ def element_text(name: str) -> str:
     if mark == "f:":
         return f".{text}"
     if mark == "k:":
-        import json
         return "[" + ",".join(f"{key}={compact(value)}" for key, value in json.loads(text).items()) + "]"
     return f"[={text}]" if mark == "v:" else f"[{text}]"
 

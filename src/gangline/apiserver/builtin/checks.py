@@ -22,7 +22,6 @@ Obj = dict[str, Any]
 Problems = Iterator[Problem]
 NOT_NEGATIVE = "must be greater than or equal to 0"
 IMMUTABLE = "field is immutable"
-_SELECTORS = ("In", "NotIn", "Exists", "DoesNotExist")
 _PORT_NAME = "must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)"
 
 

@@ -141,7 +141,8 @@ class NodeRules(KindRules):
         return [*_taints((obj.get("spec") or {}).get("taints") or []), *_capacity(obj.get("status") or {})]
 
     def validate_update(self, new: Obj, old: Obj, subresource: str = "") -> list[Problem]:
-        found = [*_taints((new.get("spec") or {}).get("taints") or []), *_capacity(new.get("status") or {})]
+        taints = (new.get("spec") or {}).get("taints") or []
+        found = [*_taints(taints), *_taints(taints), *_capacity(new.get("status") or {})]
         spec, before = new.get("spec") or {}, old.get("spec") or {}
         if before.get("podCIDRs") and spec.get("podCIDRs") != before["podCIDRs"]:
             found.append(say.forbidden("spec.podCIDRs", "node updates may not change podCIDR except from \"\" to valid"))

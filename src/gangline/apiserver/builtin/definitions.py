@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -102,6 +103,8 @@ def _spec(spec: Obj) -> Iterator[Problem]:
     for index, version in enumerate(versions):
         yield from _version(version, shared, f"spec.versions[{index}]")
     yield from _version_list(versions, shared)
+    if versions and (why := dns1035_problems(versions[0].get("name") or "")):
+        yield say.invalid("spec.version", versions[0].get("name") or "", ",".join(why))
     yield from _names(spec.get("names") or {})
     yield from _parts(shared, "spec", "validation", shared)
     yield from _conversion(spec.get("conversion") or {})
@@ -152,11 +155,10 @@ def _version_list(versions: list[Obj], shared: Obj) -> Iterator[Problem]:
     if len(set(names)) != len(names):
         yield _dump("spec.versions", dumped, "must contain unique version names")
     if sum(bool(each.get("storage")) for each in versions) != 1:
-        yield _dump("spec.versions", dumped, "must have exactly one version marked as storage version")
+        yield _dump("spec.versions", dumped or None, "must have exactly one version marked as storage version")
 
 
 def _dump(path: str, value: Any, detail: str) -> Problem:
-    import json
     return Problem(path, f"Invalid value: {json.dumps(value, separators=(',', ':'))}: {detail}", "FieldValueInvalid", None)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from gangline.apiserver.builtin.checks import Obj, Problems, each, label_key, label_selector, named, one_of, qualified
@@ -189,7 +188,3 @@ def only_added(new: list[Obj], old: list[Obj], path: str) -> Problems:
             yield say.forbidden(path, "existing toleration can not be modified except its tolerationSeconds")
             return
     yield from tolerations(new, path)
-
-
-def extra_resource(name: str) -> bool:
-    return bool(re.search("/", name))

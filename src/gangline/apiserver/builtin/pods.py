@@ -7,7 +7,7 @@ from typing import Any
 
 from gangline.api import resources
 from gangline.apiserver.builtin import containers, placement
-from gangline.apiserver.builtin.checks import Obj, Problems, each
+from gangline.apiserver.builtin.checks import Obj, Problems, each, ip, subdomain
 from gangline.apiserver.builtin.podchecks import pod_spec
 from gangline.apiserver.builtin.podspec import default_pod_spec, default_requests
 from gangline.apiserver.builtin.rules import KindRules
@@ -49,6 +49,8 @@ class PodRules(KindRules):
             self.keep_other_half(new, old, subresource)
         if subresource == "status" and not (new.get("status") or {}).get("qosClass"):
             new.setdefault("status", {})["qosClass"] = (old.get("status") or {}).get("qosClass", "BestEffort")
+        if subresource == "status":
+            _agree_on_address(new["status"])
         before = old["metadata"].get("generation", 0)
         new["metadata"]["generation"] = before + 1 if subresource not in ("status", "binding") and self.spec_changed(new, old) else before
         if not new["metadata"]["generation"]:
@@ -76,6 +78,15 @@ class PodRules(KindRules):
 
     def warnings(self, obj: Obj, old: Obj | None = None) -> list[str]:
         return [*spec_warnings(obj.get("spec") or {}, "spec")] if old is None or self.spec_changed(obj, old) else []
+
+
+def _agree_on_address(status: Obj) -> None:
+    """podIP leads where it is given, podIPs where it is not."""
+    first = next((each.get("ip") for each in status.get("podIPs") or []), None)
+    if status.get("podIP") and status["podIP"] != first:
+        status["podIPs"] = [{"ip": status["podIP"]}]
+    elif first and not status.get("podIP"):
+        status["podIP"] = first
 
 
 def quality(spec: Obj) -> str:
@@ -224,10 +235,11 @@ def _status_update(new: Obj, old: Obj) -> Problems:
     restart = (new.get("spec") or {}).get("restartPolicy")
     after, before = new.get("status") or {}, old.get("status") or {}
     if after.get("nominatedNodeName"):
-        from gangline.apiserver.builtin.checks import subdomain
         yield from subdomain(after["nominatedNodeName"], "status.nominatedNodeName")
         if (new.get("spec") or {}).get("nodeName") and after["nominatedNodeName"] != before.get("nominatedNodeName"):
             yield say.forbidden("status.nominatedNodeName", "may not be set on pods that are already bound to a node")
+    for where, item in each(after.get("podIPs"), "status.podIPs"):
+        yield from ip(item.get("ip"), where)
     if restart == "Always":
         return
     for name in ("containerStatuses", "initContainerStatuses"):

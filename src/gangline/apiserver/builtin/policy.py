@@ -108,7 +108,7 @@ class WorkloadApiRules(KindRules):
         found = [*_workload(spec)]
         if before.get("controllerRef") is not None:
             found += immutable(spec.get("controllerRef"), before["controllerRef"], "spec.controllerRef")
-        return [*found, *immutable(spec.get("podGroups"), before.get("podGroups"), "spec.podGroups")]
+        return [*found, *immutable(spec.get("podGroups"), before.get("podGroups"), "podGroups")]
 
 
 def _workload(spec: Obj) -> Problems:

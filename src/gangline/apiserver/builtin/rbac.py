@@ -45,6 +45,10 @@ def _rule(rule: Obj, path: str, namespaced: bool) -> Problems:
         yield say.required(f"{path}.resources", "resource rules must supply at least one resource")
 
 
+def _as_go(reference: Obj) -> Obj:
+    return {"APIGroup": reference.get("apiGroup", ""), "Kind": reference.get("kind", ""), "Name": reference.get("name", "")}
+
+
 class BindingRules(KindRules):
     create_on_update = True
 
@@ -62,7 +66,7 @@ class BindingRules(KindRules):
     def validate_update(self, new: Obj, old: Obj, subresource: str = "") -> list[Problem]:
         found = [*self._checks(new)]
         if new.get("roleRef") != old.get("roleRef"):
-            found += [say.invalid("roleRef", new.get("roleRef"), "cannot change roleRef")]
+            found += [say.invalid("roleRef", _as_go(new.get("roleRef") or {}), "cannot change roleRef")]
         return found
 
     def _checks(self, obj: Obj) -> Problems:

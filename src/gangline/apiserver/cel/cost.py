@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from gangline.apiserver.cel.kinds import unescape
 from gangline.apiserver.cel.syntax import Call, Const, Expr, Ident, ListLit, Macro, MapLit, Select
 from gangline.apiserver.schema.node import Node
 
@@ -107,7 +108,6 @@ class Estimate:
         return self._call(tree, scope)
 
     def _child(self, size: Size, name: str) -> Size:
-        from gangline.apiserver.cel.kinds import unescape
         node = size.node.child(unescape(name)) if size.node is not None else None
         return size_of(node)
 

@@ -6,6 +6,8 @@ Every round of a comprehension and every library call spends from the budget.
 
 from __future__ import annotations
 
+import base64
+import binascii
 from collections.abc import Callable
 from typing import Any
 
@@ -138,8 +140,6 @@ def _double(value: Any) -> Any:
 
 
 def _bytes(value: Any) -> Any:
-    import base64
-    import binascii
     try:
         return base64.b64decode(value, validate=True) if isinstance(value, str) else value
     except (binascii.Error, ValueError):

@@ -15,7 +15,6 @@ from gangline.apiserver.schema.decode import decoder, unknown_fields
 from gangline.apiserver.schema.node import Node
 
 Pruner = Callable[[Any, list[str]], Any]
-_SCALARS = (str, int, bool)
 
 
 def pruner(node: Node) -> Pruner | None:

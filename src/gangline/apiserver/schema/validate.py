@@ -35,7 +35,6 @@ class Sink:
     def __init__(self, prefix: str = "") -> None:
         self.prefix = prefix
         self.problems: list[Problem] = []
-        self.matches = 0
 
     def field(self, where: Where) -> str:
         path = path_of(where)
