@@ -46,7 +46,7 @@ from gangline.operator.desired.cliques import standalone_clique
 from gangline.operator.desired.gangs import pod_gang
 from gangline.operator.desired.groups import scaling_group
 from gangline.operator.desired.hashes import set_hash
-from gangline.operator.desired.layout import gang_places, standalone_places
+from gangline.operator.desired.layout import Place, gang_places, standalone_places
 from gangline.operator.look import (
     INDEXES,
     Operator,
@@ -89,6 +89,9 @@ class Look:
     set_hash: str
     progress: Raw | None
     doom: termination.Doom = field(default_factory=termination.Doom)
+
+    places: list[tuple[Place, ...]] = field(default_factory=list)
+    """The standalone cliques that the set asks for, replica by replica."""
 
     def living_clique(self, name: str) -> PodClique | None:
         found = self.cliques.get(name)
@@ -159,13 +162,14 @@ def _look(read: Reader, op: Operator, pcs: PodCliqueSet) -> Look:
     return Look(pcs, {clique.name: clique for clique in cliques_of_set(read, pcs)},
                 {group.name: group for group in read.owned(SCALING_GROUP, pcs.uid)},
                 {gang.name: gang for gang in read.owned(POD_GANG, pcs.uid)},
-                op.binding(read, pcs), set_hash(pcs), pcs.status.update_progress)
+                op.binding(read, pcs), set_hash(pcs), pcs.status.update_progress,
+                places=[standalone_places(pcs, replica) for replica in range(pcs.spec.replicas)])
 
 
 def _view(op: Operator, look: Look, observed: int | None) -> status.SetView:
     gangs = sorted((gang for gang in look.gangs.values() if not gang.metadata.deleting), key=lambda gang: gang.name)
     return status.SetView(look.pcs, look.living_clique, look.living_group, gangs, look.set_hash, look.progress, observed,
-                          op.settings.topology_aware, look.binding)
+                          op.settings.topology_aware, look.binding, look.places.__getitem__)
 
 
 def _doom(look: Look, now: float) -> termination.Doom:
@@ -173,7 +177,7 @@ def _doom(look: Look, now: float) -> termination.Doom:
     grace = termination.delay(look.pcs)
     waits: dict[int, float] = {}
     for replica in range(look.pcs.spec.replicas):
-        cliques = [look.living_clique(place.name) for place in standalone_places(look.pcs, replica)]
+        cliques = [look.living_clique(place.name) for place in look.places[replica]]
         groups = [group for config in look.pcs.spec.template.pod_clique_scaling_groups
                   if (group := look.living_group(names.scaling_group(look.pcs.name, replica, config.name))) is not None]
         wait = termination.set_replica(cliques, groups, grace, now)
@@ -324,8 +328,8 @@ def _terminating(group: PodCliqueScalingGroup, now: str) -> Patch:
 
 def _cliques(op: Operator, look: Look, plan: Plan) -> list[Step]:
     pcs, steps, wish = look.pcs, list[Step](), wish_of(look.pcs)
-    for replica in range(pcs.spec.replicas):
-        for place in standalone_places(pcs, replica):
+    for places in look.places:
+        for place in places:
             live = look.cliques.get(place.name)
             if not _fine(op, POD_CLIQUE, live, wish):
                 found = _clique(pcs, live, standalone_clique(pcs, place, live), plan)

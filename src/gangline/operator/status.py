@@ -22,7 +22,7 @@ from gangline.api.grove import (
 from gangline.api.meta import Condition, Raw, condition
 from gangline.operator.desired import topology
 from gangline.operator.desired.hashes import clique_hash
-from gangline.operator.desired.layout import Place, standalone_places
+from gangline.operator.desired.layout import Place
 from gangline.operator.desired.metadata import default_labels, selector_text
 from gangline.operator.desired.pods import ready, scheduled
 from gangline.operator.plan import condition_raw, with_condition
@@ -288,6 +288,8 @@ class SetView:
     observed: int | None
     topology_aware: bool
     binding: ClusterTopologyBinding | None
+    places: Callable[[int], Sequence[Place]]
+    """The standalone cliques of a replica that the set asks for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -307,7 +309,7 @@ class ReplicaState:
 
 def replica_state(view: SetView, replica: int) -> ReplicaState:
     pcs = view.pcs
-    places = standalone_places(pcs, replica)
+    places = view.places(replica)
     configs = pcs.spec.template.pod_clique_scaling_groups
     cliques = [(place, clique) for place in places if (clique := view.cliques(place.name)) is not None]
     groups = [group for config in configs

@@ -13,7 +13,6 @@ from gangline.api.builtin import EndpointSlice
 from gangline.api.core import Pod, Service
 from gangline.api.kinds import ENDPOINT_SLICE, ENDPOINTS, POD, SERVICE, reference
 from gangline.api.meta import Raw
-from gangline.api.selectors import equals
 from gangline.runtime import Again, Context, Controller, Key, Reader, Watch, itself, key_of, owner
 from gangline.world.life import FINAL
 from gangline.world.replicas import BY_LABEL, by_label, found_by, is_ready, suffix
@@ -146,7 +145,7 @@ async def write(ctx: Context, key: Key, service: Service, pods: Sequence[Pod]) -
 
 def _services_of(pod: Pod, read: Reader) -> list[Key]:
     return [key_of(service) for service in read.by(SERVICE, BY_NAMESPACE, pod.namespace)
-            if service.spec.selector and equals(service.spec.selector).matches(pod.labels)]
+            if service.spec.selector and service.spec.selector.items() <= pod.labels.items()]
 
 
 def _endpoint_moved(before: Pod | None, after: Pod | None) -> bool:
