@@ -155,7 +155,7 @@ def _version_list(versions: list[Obj], shared: Obj) -> Iterator[Problem]:
     if len(set(names)) != len(names):
         yield _dump("spec.versions", dumped, "must contain unique version names")
     if sum(bool(each.get("storage")) for each in versions) != 1:
-        yield _dump("spec.versions", dumped or None, "must have exactly one version marked as storage version")
+        yield _dump("spec.versions", dumped, "must have exactly one version marked as storage version")
 
 
 def _dump(path: str, value: Any, detail: str) -> Problem:
