@@ -21,7 +21,8 @@ def test_flags_are_written_with_equals_with_a_space_or_alone() -> None:
 def test_the_binders_plugins_come_as_json() -> None:
     settings = binder_flags({"plugins": '{"gpusharing": {"arguments": {"cdiEnabled": "true"}}, "volumebinding": {"enabled": false}}',
                              "resource-reservation-allocation-timeout": "7"})
-    assert settings.plugins == {"gpusharing": PluginSetting(arguments={"cdiEnabled": "true"}), "volumebinding": PluginSetting(enabled=False)}
+    assert settings.plugins == {"gpusharing": PluginSetting(arguments={"cdiEnabled": "true"}),
+                                "volumebinding": PluginSetting(enabled=False)}
     assert settings.reservation_timeout == 7
     with pytest.raises(ConfigError, match=r"--plugins=\[\]: must be a JSON object"):
         binder_flags({"plugins": "[]"})

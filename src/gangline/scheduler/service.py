@@ -12,6 +12,7 @@ import asyncio
 import logging
 import uuid
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import TypeVar
 
 from gangline.api.core import Node, Pod
@@ -146,7 +147,7 @@ class Scheduler:
         self._stamp_all(decisions.updates)
         refused = {refuse.gang: refuse for refuse in decisions.refusals}
         for standing in thought.standings:
-            self._teller.tell(standing, refused.get(standing.gang), self._members(standing.gang))
+            self._teller.tell(standing, refused.get(standing.gang), partial(self._members, standing.gang))
 
     async def _explain(self, thought: Thought, now: float) -> None:
         """Verdicts on gangs that wait: new ones always, the others when there is time for it."""

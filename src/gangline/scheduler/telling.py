@@ -8,6 +8,7 @@ server.
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -28,12 +29,15 @@ from gangline.scheduler.verdict import Verdict
 from gangline.scheduler.writing import Writer
 
 NOT_PLACED = "Unable to schedule pod"
+Members = Callable[[], dict[str, Pod]]
 
 
 @dataclass(slots=True)
 class _Told:
-    text: str = ""
+    texts: dict[str, str] = field(default_factory=dict)
+    """By reason."""
     pods_at: float = float("-inf")
+    version: int = -1
     pods: dict[str, str] = field(default_factory=dict)
     headline: str = ""
     verdict_at: float = float("-inf")
@@ -47,8 +51,8 @@ class Teller:
         self._cache, self._writer, self._options = cache, writer, options
         self._told: dict[str, _Told] = {}
 
-    def tell(self, standing: Standing, refuse: Refuse | None, pods: dict[str, Pod]) -> None:
-        """`pods`: members of the gang by uid, as far as they are known."""
+    def tell(self, standing: Standing, refuse: Refuse | None, members: Members) -> None:
+        """`members`: finds the pods of the gang by uid, as far as they are known."""
         namespace, _, name = standing.gang.partition("/")
         group = self._cache.get(POD_GROUP, name, namespace)
         if group is None:
@@ -56,11 +60,13 @@ class Teller:
             return
         if standing.stale:
             self._once(group, standing.gang, "StaleJob", standing.stale)
-        self._tell_strays(standing, pods)
+        if standing.strays:
+            self._tell_strays(standing, members())
         if standing.waiting and not standing.ready:
             self._once(group, standing.gang, "NotReady", standing.missing)
         elif standing.waiting and refuse is not None:
-            self._refused(group, standing, refuse, pods)
+            self._refused(group, standing, refuse)
+            self._tell_pods(group, standing, refuse, members)
         elif not standing.waiting and not standing.awaiting:
             self._clear(group, standing.gang)
 
@@ -69,8 +75,8 @@ class Teller:
 
     def _once(self, group: PodGroup, gang: str, reason: str, text: str) -> None:
         told = self._told.setdefault(gang, _Told())
-        if told.text != text:
-            told.text = text
+        if told.texts.get(reason) != text:
+            told.texts[reason] = text
             self._events.tell(POD_GROUP, group, reason, text)
 
     def _tell_strays(self, standing: Standing, pods: dict[str, Pod]) -> None:
@@ -80,22 +86,26 @@ class Teller:
                 text = f"sub-group {pod.labels.get(names.SUB_GROUP)!r} does not exist in PodGroup {standing.gang}"
                 self._tell_pod(pod, text, mark=True)
 
-    def _refused(self, group: PodGroup, standing: Standing, refuse: Refuse, pods: dict[str, Pod]) -> None:
-        told, now = self._told.setdefault(standing.gang, _Told()), self._clock.now()
-        if told.text != refuse.text:
-            told.text = refuse.text
-            self._events.tell(POD_GROUP, group, writes.UNSCHEDULABLE, refuse.text)
+    def _refused(self, group: PodGroup, standing: Standing, refuse: Refuse) -> None:
+        self._once(group, standing.gang, writes.UNSCHEDULABLE, refuse.text)
         if not standing.running:
             self._write_condition(group, refuse)
-        texts = {uid: refuse.tasks.get(uid) or refuse.text or NOT_PLACED for uid, pod in pods.items() if not pod.spec.node_name}
-        fresh = texts.keys() - told.pods.keys()
-        if fresh or (texts != told.pods and now - told.pods_at >= self._options.retell):
-            mark = group.spec.mark_unschedulable is not False
-            for uid, text in texts.items():
-                if told.pods.get(uid) != text and (uid in fresh or now - told.pods_at >= self._options.retell):
-                    self._tell_pod(pods[uid], text, mark)
-            told.pods = texts
-            told.pods_at = now if told.pods_at < 0 or now - told.pods_at >= self._options.retell else told.pods_at
+
+    def _tell_pods(self, group: PodGroup, standing: Standing, refuse: Refuse, members: Members) -> None:
+        """New members at once, all of them when it is time to tell them again."""
+        told, now = self._told[standing.gang], self._clock.now()
+        again = now - told.pods_at >= self._options.retell
+        if not again and told.version == standing.version:
+            return
+        pods = {uid: pod for uid, pod in members().items() if not pod.spec.node_name}
+        texts = {uid: refuse.tasks.get(uid) or refuse.text or NOT_PLACED for uid in pods}
+        mark = group.spec.mark_unschedulable is not False
+        for uid, text in texts.items():
+            if told.pods.get(uid) != text and (again or uid not in told.pods):
+                self._tell_pod(pods[uid], text, mark)
+        told.pods = texts if again else texts | {uid: text for uid, text in told.pods.items() if uid in texts}
+        told.version = standing.version
+        told.pods_at = now if again else told.pods_at
 
     def _tell_pod(self, pod: Pod, text: str, mark: bool) -> None:
         stands = condition(pod.status.conditions, "PodScheduled")

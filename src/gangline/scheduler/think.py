@@ -41,6 +41,8 @@ class Standing:
     strays: tuple[str, ...] = ()
     """Members that name a sub-group which does not exist."""
     stale: str = ""
+    version: int = 0
+    """Changes when a member comes, goes or changes its status."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +64,8 @@ def think(cluster: Cluster, changes: list[feed.Change], settings: Settings, now:
     touched |= {gang for change in changes if (gang := gang_of(cluster, change))}
     decisions = name_groups(decide(cluster, settings, now), fresh)
     told = sorted(touched | set(cluster.waiting) | {refuse.gang for refuse in decisions.refusals})
-    standings = [standing(cluster.gangs[uid]) for uid in told if uid in cluster.gangs]
     book(cluster, decisions)
+    standings = [standing(cluster.gangs[uid]) for uid in told if uid in cluster.gangs]
     waiting = [cluster.gangs[uid].created for uid in cluster.waiting]
     return Thought(decisions, standings, unread, next_deadline(cluster, settings, now), time.perf_counter() - began,
                    len(waiting), now - min(waiting) if waiting else 0.0)
@@ -125,7 +127,7 @@ def claims_of(cluster: Cluster, bind: Bind) -> Iterable[ClaimRecord]:
 def standing(gang: Gang) -> Standing:
     waiting = gang.count(Status.PENDING | Status.GATED) > 0
     return Standing(gang.uid, waiting, gang.ready, gang.count(AWAITING) > 0, gang.active_allocated > 0,
-                    missing(gang) if waiting and not gang.ready else "", tuple(sorted(gang.invalid)), staleness(gang))
+                    missing(gang) if waiting and not gang.ready else "", tuple(sorted(gang.invalid)), staleness(gang), gang.version)
 
 
 def missing(gang: Gang) -> str:
