@@ -16,7 +16,7 @@ from .model.node import NodeList
 from .model.status import ACTIVE_ALLOCATED, Status
 from .model.task import Task
 from .order import GangQueue
-from .screens import screens_for
+from .screens import freed_gpus, screens_for
 
 if TYPE_CHECKING:
     from .session import Session
@@ -115,8 +115,10 @@ class VictimStream:
 
 @dataclass(slots=True, eq=False)
 class Accumulation:
-    """The state of one probe. `states()` yields once for each state that passes every screen, beginning with no potential
-    victims."""
+    """The state of one probe. `states()` yields once for each state that passes every screen, beginning with no potential victims.
+
+    `freed` are the GPUs that the potential victims free per node, in the order in which the nodes appeared; `freed_before` those of
+    the recorded ones."""
 
     session: Session
     preemptor: Gang
@@ -125,6 +127,8 @@ class Accumulation:
     nodes: NodeList
     potential: list[Batch] = field(default_factory=list)
     pending: list[Task] = field(default_factory=list)
+    freed: dict[str, float] = field(default_factory=dict)
+    freed_before: dict[str, float] = field(default_factory=dict)
     _by_node: dict[str, dict[str, None]] = field(default_factory=dict)
     _by_gang: dict[str, list[Batch]] = field(default_factory=dict)
     _indexed: int = 0
@@ -162,7 +166,7 @@ class Accumulation:
         for batch in self.recorded:
             self._known.update(task.uid for task in batch.tasks)
             self._by_gang.setdefault(batch.gang.uid, []).append(batch)
-            self._tell(batch.tasks)
+            self._tell(batch.tasks, self.freed_before)
         return True
 
     def _passes(self) -> bool:
@@ -190,11 +194,12 @@ class Accumulation:
 
     def _add(self, batch: Batch) -> None:
         self.potential.append(batch)
-        self._tell(batch.tasks)
+        self._tell(batch.tasks, self.freed)
 
-    def _tell(self, tasks: Iterable[Task]) -> None:
+    def _tell(self, tasks: Iterable[Task], freed: dict[str, float]) -> None:
         for task in tasks:
             if task.node:
+                freed[task.node] = freed.get(task.node, 0) + freed_gpus(task)
                 for screen in self._screens:
                     screen.add(task)
 

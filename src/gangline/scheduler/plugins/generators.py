@@ -5,11 +5,10 @@ Each generator walks the accumulated states and yields scenarios; `victims.py` s
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from ..accumulate import Accumulation, Batch, Scenario
-from ..screens import freed_gpus
 
 if TYPE_CHECKING:
     from ..session import Session
@@ -73,13 +72,12 @@ class MultiNodeGang:
 
     def _room(self, state: Accumulation) -> dict[str, float]:
         """GPUs that each node with victims would have, in the order in which the nodes appeared."""
-        free = self._session.free.by_node
-        recorded = _sums(state.recorded)
-        return {name: free.get(name, 0) + recorded.get(name, 0) + gpus for name, gpus in _sums(state.potential).items()}
+        free, recorded = self._session.free.by_node, state.freed_before
+        return {name: free.get(name, 0) + recorded.get(name, 0) + gpus for name, gpus in state.freed.items()}
 
     def _fewest(self, state: Accumulation, candidates: list[str], room: Mapping[str, float]) -> int | None:
         """The smallest prefix that covers what is asked beyond the nodes without victims; None when even all do not."""
-        free, recorded = self._session.free.by_node, _sums(state.recorded)
+        free, recorded = self._session.free.by_node, state.freed_before
         elsewhere = sum(free[node.name] + recorded.get(node.name, 0) for node in state.nodes if node.name not in room)
         missing = max(0.0, sum(task.quota_gpus for task in state.pending) - elsewhere)
         covered = 0.0
@@ -92,12 +90,3 @@ class MultiNodeGang:
 
     def _touching(self, state: Accumulation, nodes: set[str]) -> list[Batch]:
         return [batch for batch in state.potential if any(task.node in nodes for task in batch.tasks)]
-
-
-def _sums(batches: Sequence[Batch]) -> dict[str, float]:
-    """GPUs freed per node."""
-    sums: dict[str, float] = {}
-    for batch in batches:
-        for task in batch.tasks:
-            sums[task.node] = sums.get(task.node, 0) + freed_gpus(task)
-    return sums
