@@ -169,13 +169,14 @@ def build(name: str, options: Options) -> Component:
 
 def hooks(options: Options, read: Reader) -> Iterable[Hook]:
     """Every admission hook of the two halves; `read` is what they may look up."""
-    from gangline.admission import kai, podcliqueset, topologybinding
+    from gangline.admission import authorizer, kai, podcliqueset, topologybinding
     from gangline.operator.checks import backend_check, schedulers
     from gangline.operator.settings import OperatorSettings
 
     settings = OperatorSettings(manner=manner(options.compat))
     yield from podcliqueset.hooks(settings, lambda: read, backend_check(settings))
     yield from topologybinding.hooks(topologybinding.Schedulers(*schedulers(settings)))
+    yield from authorizer.hooks(settings, lambda: read)
 
     def find_queue(name: str) -> Raw | None:
         found = read.get(QUEUE, name)
