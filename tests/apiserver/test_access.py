@@ -128,3 +128,19 @@ def test_a_kubeconfig_holds_address_authority_and_token() -> None:
 
 def test_a_service_account_belongs_to_its_groups() -> None:
     assert account_user("ns", "x").groups == ("system:serviceaccounts", "system:serviceaccounts:ns", "system:authenticated")
+
+
+async def test_nobody_gives_away_more_than_he_has(server: Server) -> None:
+    admin, bob = in_process(server), as_user(server, "bob")
+    may = {"apiGroups": ["rbac.authorization.k8s.io"], "resources": ["roles", "rolebindings"], "verbs": ["create", "update", "get"]}
+    await admin.post(f"{RBAC}/namespaces/default/roles", {"metadata": {"name": "roles"}, "rules": [
+        may, {"apiGroups": [""], "resources": ["configmaps"], "verbs": ["get"]}]})
+    await admin.post(f"{RBAC}/namespaces/default/rolebindings", binding("b", "bob", "roles"))
+    own = await bob.post(f"{RBAC}/namespaces/default/roles", role("own", apiGroups=[""], resources=["configmaps"], verbs=["get"]))
+    assert own.status == 201
+    more = await bob.post(f"{RBAC}/namespaces/default/roles", role("more", apiGroups=[""], resources=["pods"], verbs=["get"]))
+    assert more.message == ('roles.rbac.authorization.k8s.io "more" is forbidden: user "bob" (groups=["system:authenticated"]) is '
+                            'attempting to grant RBAC permissions not currently held:\n{APIGroups:[""], Resources:["pods"], Verbs:["get"]}')
+    await admin.post(f"{RBAC}/namespaces/default/roles", role("pods", apiGroups=[""], resources=["pods"], verbs=["*"]))
+    assert (await bob.post(f"{RBAC}/namespaces/default/rolebindings", binding("c", "bob", "pods"))).status == 403
+    assert (await bob.post(f"{RBAC}/namespaces/default/rolebindings", binding("d", "eve", "own"))).status == 201

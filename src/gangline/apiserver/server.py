@@ -23,6 +23,7 @@ from gangline.apiserver.call import Call, Parts, fits_scope, named_by_selector, 
 from gangline.apiserver.codec import encode
 from gangline.apiserver.core import SYSTEM_NAMESPACES, Core, ServerSettings
 from gangline.apiserver.custom import Definitions
+from gangline.apiserver.escalation import Escalation
 from gangline.apiserver.identity import Secrets, Tokens, administrator, authenticate, impersonated
 from gangline.apiserver.journal import SqliteJournal
 from gangline.apiserver.metrics import Metrics
@@ -84,6 +85,7 @@ class Server:
         self._reviews = Reviews(self.core, self.authorizer, self.tokens)
         self._definitions = Definitions(self.core)
         Plugins(self.core).register()
+        Escalation(self.core, self.authorizer)
         Addresses(self.core)
         Policies(self.core)
         self._webhooks = Webhooks(self.core)
