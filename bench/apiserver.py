@@ -70,7 +70,8 @@ async def writes(send: Send, where: str, count: int, in_flight: int) -> None:
         assert answer.status == 201, answer.body
 
     async def bind(number: int) -> None:
-        answer = await send(Request("POST", f"{PODS}/pod-{number}/binding", body=b'{"target":{"kind":"Node","name":"node-1"}}'))
+        body = b'{"metadata":{"name":"pod-%d"},"target":{"kind":"Node","name":"node-1"}}' % number
+        answer = await send(Request("POST", f"{PODS}/pod-{number}/binding", body=body))
         assert answer.status == 201, answer.body
 
     async def report(number: int) -> None:
