@@ -75,7 +75,7 @@ async def test_a_pod_without_a_node_goes_at_once(api: Api) -> None:
 
 async def test_a_bound_pod_waits_for_its_kubelet(api: Api) -> None:
     await api.post(PODS, pod("p"))
-    bound = await api.post(f"{PODS}/p/binding", {"target": {"kind": "Node", "name": "n"}})
+    bound = await api.post(f"{PODS}/p/binding", {"metadata": {"name": "p"}, "target": {"kind": "Node", "name": "n"}})
     assert bound.status == 201
     leaving = (await api.delete(f"{PODS}/p")).body["metadata"]
     assert leaving["deletionGracePeriodSeconds"] == 30

@@ -25,10 +25,10 @@ async def bind(core: Core, call: Call) -> dict[str, Any]:
     """Give a pod its node."""
     body = _read(call, "Binding")
     about, target = body.get("metadata") or {}, body.get("target") or {}
-    _check_target(target)
     name = about.get("name")
-    if call.name and name and name != call.name:
+    if call.name and name != call.name:
         raise bad_request("name in URL does not match name in Binding object")
+    _check_target(target)
     pods = core.catalogue.find("", "v1", "pods")
     assert pods is not None
     one = Call(call.request, call.user, "create", pods, call.namespace, call.name or name or "", "binding", warnings=call.warnings)

@@ -167,7 +167,7 @@ def _why_unreadable(text: str, error: Exception) -> str:
         first = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))[:1].decode("latin-1")
     except (binascii.Error, ValueError):
         return f"illegal base64 data: {error}"
-    shown = first if first.isascii() and first.isprintable() else f"\\u{ord(first or chr(0)):04x}"
+    shown = first if first.isprintable() else f"\\u{ord(first or chr(0)):04x}"
     return f"invalid character '{shown}' looking for beginning of value"
 
 

@@ -73,6 +73,9 @@ def _merge_field(out: Obj, name: str, value: Any, patch: Obj, node: Node) -> Non
         return
     before = out.get(name)
     if isinstance(value, dict):
+        if _PATCH in value and not isinstance(before, dict):
+            _merge_map({}, value, child)
+            return
         merged: Any = _merge_map(before, value, child) if isinstance(before, dict) else _fresh(value, child)
     elif isinstance(value, list) and child.merge:
         merged = _merge_list(before if isinstance(before, list) else [], value, child, patch.get(_ORDER + name))

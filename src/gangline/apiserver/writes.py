@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from gangline.apiserver import meta, ownership
 from gangline.apiserver.admission import CREATE, UPDATE, Review
+from gangline.apiserver.apply import Untypable
 from gangline.apiserver.bodies import check_options, read_object
 from gangline.apiserver.call import Call, is_number
 from gangline.apiserver.core import Core, unstored, whole
@@ -49,8 +50,18 @@ def track(core: Core, call: Call, old: Obj | None, new: Obj) -> Obj:
     """Note in managedFields what this write changes."""
     rules = rules_for(call.resource)
     endpoint = "" if call.subresource == "scale" else call.subresource
-    return ownership.track(old, new, call.manager, rules.schema, core.now(), call.subresource, call.resource.api_version,
-                           tuple(rules.reset(endpoint)))
+    try:
+        return ownership.track(old, new, call.manager, rules.schema, core.now(), call.subresource, call.resource.api_version,
+                               tuple(rules.reset(endpoint)))
+    except Untypable:
+        return _with_accounts_of(old, new)
+
+
+def _with_accounts_of(old: Obj | None, new: Obj) -> Obj:
+    """An object that no account can be given of keeps the accounts it had; validation will say what is wrong with it."""
+    kept = old["metadata"].get("managedFields") if old else None
+    about = {name: value for name, value in new["metadata"].items() if name != "managedFields"}
+    return {**new, "metadata": about | ({"managedFields": kept} if kept else {})}
 
 
 def check_namespace(call: Call, obj: Obj) -> None:
