@@ -1,0 +1,35 @@
+"""Coscheduling: one flat minimum."""
+
+from __future__ import annotations
+
+from backends.scene import EMPTY, a_gang, a_pod, a_set, live, objects, released
+from gangline.api.grove import GangPack
+from gangline.api.kinds import COSCHEDULING_POD_GROUP
+from gangline.operator.backends.contract import SURPLUS_GATED, Facts
+from gangline.operator.backends.coscheduling import Coscheduling
+
+
+def test_a_gang_is_one_pod_group_with_the_sum_of_the_minima_and_a_patient_timeout() -> None:
+    assert objects(Coscheduling(), a_gang()) == [{
+        "apiVersion": "scheduling.x-k8s.io/v1alpha1", "kind": "PodGroup", "metadata": {"name": "llm-0", "namespace": "serve", "labels": {}},
+        "spec": {"minMember": 6, "scheduleTimeoutSeconds": 300}}]
+    assert Coscheduling().capabilities.groups == SURPLUS_GATED
+
+
+def test_a_pod_names_its_group() -> None:
+    assert Coscheduling().prepare_pod(a_pod(), a_gang())["metadata"] == {
+        "labels": a_pod()["metadata"]["labels"] | {"scheduling.x-k8s.io/pod-group": "llm-0"}, "annotations": {"own": "note"}}
+
+
+def test_while_every_minimum_is_zero_the_former_minimum_stands() -> None:
+    assert objects(Coscheduling(), released(a_gang()))[0]["spec"]["minMember"] == 6
+    kept = released(a_gang(), live(COSCHEDULING_POD_GROUP, "llm-0", {"minMember": 5}))
+    assert objects(Coscheduling(), kept)[0]["spec"]["minMember"] == 5
+
+
+def test_a_required_domain_is_refused_and_a_preferred_one_told_to_be_lost() -> None:
+    [problem] = Coscheduling().check(a_set(topologyConstraint={"topologyName": "t", "pack": {"required": "block"}}), Facts())
+    assert problem.message == "coscheduling cannot keep a gang inside one block"
+    assert list(Coscheduling().check(a_set(topologyConstraint={"topologyName": "t", "pack": {"preferred": "block"}}), Facts())) == []
+    said = Coscheduling().gang_status(a_gang(constraint=GangPack(preferred="example.com/block")), EMPTY)
+    assert said.lost == ("gang llm-0 would rather be in one example.com/block",)

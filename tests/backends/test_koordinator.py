@@ -1,0 +1,82 @@
+"""Koordinator: one PodGroup per group, tied together."""
+
+from __future__ import annotations
+
+import pytest
+
+from backends.scene import DECODE, EMPTY, PREFILL, Shelf, a_gang, a_pod, a_set, live, objects, released
+from gangline.api.grove import GangPack
+from gangline.api.kinds import KOORDINATOR_POD_GROUP, KOORDINATOR_TOPOLOGY
+from gangline.operator.backends.contract import CannotTranslate, Facts
+from gangline.operator.backends.koordinator import Koordinator
+
+TIED = '["serve/llm-0-decode","serve/llm-0-prefill"]'
+BLOCK = GangPack(required="example.com/block")
+LAYERS = live(KOORDINATOR_TOPOLOGY, "default", {"networkTopologySpec": [
+    {"topologyLayer": "BlockLayer", "labelKey": ["example.com/block"]},
+    {"topologyLayer": "NodeTopologyLayer", "parentTopologyLayer": "BlockLayer"}]})
+
+
+def test_each_group_has_a_pod_group_with_its_own_minimum_and_all_name_each_other() -> None:
+    def group(name: str, minimum: int, total: str) -> dict[str, object]:
+        return {"apiVersion": "scheduling.sigs.k8s.io/v1alpha1", "kind": "PodGroup",
+                "metadata": {"name": name, "namespace": "serve", "labels": {}, "annotations": {
+                    "gang.scheduling.koordinator.sh/groups": TIED, "gang.scheduling.koordinator.sh/match-policy": "once-satisfied",
+                    "gang.scheduling.koordinator.sh/total-number": total}},
+                "spec": {"minMember": minimum, "scheduleTimeoutSeconds": 600}}
+
+    assert objects(Koordinator(), a_gang()) == [group(PREFILL, 2, "3"), group(DECODE, 4, "4")]
+
+
+def test_a_pod_names_its_groups_pod_group_and_its_quota() -> None:
+    gang = a_gang(pcs=a_set(labels={"quota.scheduling.koordinator.sh/name": "team-a"}))
+    assert Koordinator().prepare_pod(a_pod(), gang)["metadata"] == {
+        "labels": a_pod()["metadata"]["labels"] | {
+            "pod-group.scheduling.sigs.k8s.io": PREFILL, "quota.scheduling.koordinator.sh/name": "team-a"},
+        "annotations": {"own": "note"}}
+
+
+def test_a_required_domain_of_the_gang_becomes_a_layer_on_every_member() -> None:
+    made = objects(Koordinator(), a_gang(Facts(read=Shelf(LAYERS)), constraint=BLOCK))
+    said = {each["metadata"]["annotations"]["gang.scheduling.koordinator.sh/network-topology-spec"] for each in made}
+    assert said == {'{"gatherStrategy":[{"layer":"BlockLayer","strategy":"MustGather"}]}'}
+
+
+def test_a_label_without_a_layer_stands_in_the_way_unless_the_profile_names_one() -> None:
+    with pytest.raises(CannotTranslate, match=r"no layer of ClusterNetworkTopology default has node label example.com/block; add one "
+                                              "there, or name it under `layers`"):
+        objects(Koordinator(), a_gang(Facts(read=EMPTY), constraint=BLOCK))
+    named = Facts(config={"layers": {"example.com/block": "Spine"}})
+    assert "Spine" in str(objects(Koordinator(), a_gang(named, constraint=BLOCK)))
+
+
+def test_a_required_domain_of_one_group_is_refused() -> None:
+    pcs = a_set(decode={"topologyConstraint": {"topologyName": "t", "pack": {"required": "rack"}}})
+    first, second = Koordinator().check(pcs, Facts())
+    assert first.path == "spec.template.cliques[1].topologyConstraint"
+    assert first.message == "koordinator cannot keep a group inside one rack" and "kai, volcano" in first.hint
+    assert second.path == "spec.template.cliques[0].spec.minAvailable"
+
+
+def test_topology_together_with_surplus_pods_is_refused() -> None:
+    [problem] = Koordinator().check(a_set(topologyConstraint={"topologyName": "t", "pack": {"required": "block"}}), Facts())
+    assert str(problem) == (
+        "spec.template.cliques[0].spec.minAvailable: koordinator keeps a gang inside one domain only where no group has pods above its "
+        "minimum (make minAvailable equal to replicas, or remove the required domain)")
+
+
+def test_while_every_minimum_is_zero_the_former_minima_stand() -> None:
+    kept = released(a_gang(), live(KOORDINATOR_POD_GROUP, PREFILL, {"minMember": 1}))
+    assert [each["spec"]["minMember"] for each in objects(Koordinator(), kept)] == [1, 4]
+
+
+def test_phases_say_which_group_waits() -> None:
+    gang = a_gang(live=(live(KOORDINATOR_POD_GROUP, PREFILL, status={"phase": "Scheduled"}),
+                        live(KOORDINATOR_POD_GROUP, DECODE, status={"phase": "Scheduling"})))
+    said = Koordinator().gang_status(gang, EMPTY)
+    assert (said.why, said.reason) == ("koordinator: llm-0-decode is Scheduling", "Unschedulable")
+
+
+def test_a_preferred_domain_is_told_to_be_lost() -> None:
+    gang = a_gang(prefill=GangPack(preferred="example.com/rack"))
+    assert Koordinator().gang_status(gang, EMPTY).lost == ("group llm-0-prefill would rather be in one example.com/rack",)

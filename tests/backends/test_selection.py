@@ -1,0 +1,151 @@
+"""Which backend serves a set, and what is said when none does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+import pytest
+
+from gangline.api.grove import PodCliqueSet
+from gangline.api.meta import Raw
+from gangline.errors import Problem
+from gangline.operator.backends import BUILT_IN, NoBackend, Registry, Selection
+from gangline.operator.backends.capabilities import CAPABILITIES
+from gangline.operator.backends.contract import Backend, Facts, GangObject, GangState, Kinds, PodGangInfo
+from gangline.operator.selections import SELECTIONS, count
+from gangline.operator.settings import read
+from gangline.rules.sets import OperatorSettings, Profile
+from operator_stage import clique, pod_clique_set
+
+STANDARD = OperatorSettings()
+BACKEND = "grove.io/scheduler-backend"
+
+
+def a_set(*schedulers: str, uid: str = "", generation: int = 1, **more: Any) -> PodCliqueSet:
+    raw = pod_clique_set("p", *(clique(f"c{number}", scheduler=name) for number, name in enumerate(schedulers or ("",))), **more)
+    raw["metadata"] |= {"uid": uid, "generation": generation}
+    return msgspec.convert(raw, PodCliqueSet)
+
+
+def chosen(pcs: PodCliqueSet, settings: OperatorSettings = STANDARD) -> tuple[str, str, str]:
+    found = Registry(settings).for_set(pcs)
+    return found.backend.name, found.scheduler_name, found.source
+
+
+@pytest.mark.parametrize(("scheduler", "backend"), [
+    ("default-scheduler", "default"), ("kai-scheduler", "kai"), ("grove-scheduler", "kai"), ("koord-scheduler", "koordinator"),
+    ("my-koordinator", "koordinator"), ("volcano", "volcano"), ("volcano-batch", "volcano"), ("yunikorn", "yunikorn"),
+    ("team-yunikorn-2", "yunikorn"), ("scheduler-plugins-scheduler", "coscheduling")])
+def test_a_scheduler_name_leads_to_the_backend_that_knows_it(scheduler: str, backend: str) -> None:
+    assert chosen(a_set(scheduler))[:2] == (backend, scheduler)
+
+
+@pytest.mark.parametrize(("name", "backend", "scheduler"), [
+    ("default", "default", "default-scheduler"), ("workload", "default", "default-scheduler"), ("kai", "kai", "kai-scheduler"),
+    ("podgang", "kai", "kai-scheduler"), ("koordinator", "koordinator", "koord-scheduler"), ("volcano", "volcano", "volcano"),
+    ("yunikorn", "yunikorn", "yunikorn"), ("coscheduling", "coscheduling", "scheduler-plugins-scheduler"),
+    ("kueue", "kueue", "default-scheduler")])
+def test_the_annotation_decides_and_pods_get_the_name_of_that_scheduler(name: str, backend: str, scheduler: str) -> None:
+    assert chosen(a_set(annotations={BACKEND: name})) == (backend, scheduler, "annotation")
+
+
+def test_a_layer_of_quota_leaves_the_schedulers_name_as_it_is() -> None:
+    assert chosen(a_set("volcano", annotations={BACKEND: "kueue"})) == ("kueue", "volcano", "annotation")
+
+
+def test_a_profile_comes_before_a_guess_by_name() -> None:
+    settings = OperatorSettings(profiles=(Profile("koord-kai", "kai"), Profile("default-scheduler", "default")))
+    assert chosen(a_set("koord-kai"), settings) == ("kai", "koord-kai", "profile")
+    with pytest.raises(NoBackend, match="asks for koordinator, but a clique names scheduler 'koord-kai'; remove one of the two"):
+        chosen(a_set("koord-kai", annotations={BACKEND: "koordinator"}), settings)
+
+
+def test_a_name_that_nobody_knows_is_answered_with_what_there_is_and_the_way_out() -> None:
+    with pytest.raises(NoBackend) as refused:
+        chosen(a_set("slurm"))
+    assert str(refused.value) == (
+        "no backend serves schedulerName 'slurm'; profiles: default-scheduler, kai-scheduler, volcano; backends: default, kai, "
+        "koordinator, volcano, yunikorn, kueue, coscheduling, passthrough; a profile with backend passthrough serves any scheduler by name")
+
+
+def test_a_backend_that_is_switched_off_says_how_to_switch_it_on() -> None:
+    settings = OperatorSettings(backends=("default", "podgang"))
+    assert Registry(settings).names == ["default", "kai"]
+    with pytest.raises(NoBackend) as refused:
+        chosen(a_set(annotations={BACKEND: "volcano"}), settings)
+    assert str(refused.value) == ("backend 'volcano' is switched off; add it to scheduler.backends in the operator's configuration, "
+                                  "or use one of: default, kai")
+    with pytest.raises(NoBackend, match="no backend is called 'slurm'; there are: default, kai, koordinator"):
+        Registry(OperatorSettings(backends=("slurm",)))
+
+
+def test_backends_are_switched_on_and_out_in_the_operators_configuration() -> None:
+    settings = read({"scheduler": {"backends": ["default", "kai"], "outside": ["kai"]}})
+    assert (settings.backends, settings.outside) == (("default", "kai"), ("kai",))
+
+
+def test_cliques_that_disagree_are_named_even_under_an_annotation() -> None:
+    with pytest.raises(NoBackend, match=r"the cliques of p name different schedulers: \(none\), volcano; a gang has one"):
+        chosen(a_set("", "volcano"))
+    with pytest.raises(NoBackend, match="the cliques name different schedulers: kai-scheduler, volcano; a gang has one"):
+        chosen(a_set("kai-scheduler", "volcano", annotations={BACKEND: "kueue"}))
+
+
+class Greedy:
+    """Knows every name."""
+
+    name = "greedy"
+    scheduler_name = "greedy"
+    gate = "example.com/gate"
+    reads: Kinds = ()
+    writes: Kinds = ()
+    capabilities = CAPABILITIES["passthrough"]
+
+    def matches(self, scheduler_name: str) -> bool:
+        return True
+
+    def check(self, pcs: PodCliqueSet, facts: Facts) -> Iterable[Problem]:
+        return ()
+
+    def gang_objects(self, gang: PodGangInfo, facts: Facts) -> Iterable[GangObject]:
+        return ()
+
+    def prepare_pod(self, pod: Raw, gang: PodGangInfo) -> Raw:
+        return pod
+
+    def gang_status(self, gang: PodGangInfo, read: Any) -> GangState:
+        return GangState()
+
+
+def test_where_several_know_a_name_the_first_is_taken_and_the_others_are_told() -> None:
+    table: dict[str, type[Backend]] = {**BUILT_IN, "greedy": Greedy}
+    found = Registry(STANDARD, table).for_set(a_set("koord-scheduler"))
+    assert (found.backend.name, found.also) == ("koordinator", ("greedy",))
+
+
+def test_a_selection_is_remembered_until_spec_or_annotation_changes() -> None:
+    heard: list[Selection] = []
+    registry = Registry(STANDARD, heard=heard.append)
+    first = registry.for_set(a_set("kai-scheduler", uid="u"))
+    assert registry.for_set(a_set("kai-scheduler", uid="u")) is first
+    assert registry.for_set(a_set("volcano", uid="u", generation=2)).backend.name == "volcano"
+    assert registry.for_set(a_set(uid="u", generation=2, annotations={BACKEND: "kueue"})).backend.name == "kueue"
+    assert [each.backend.name for each in heard] == ["kai", "volcano", "kueue"]
+
+
+def test_each_selection_is_counted_by_backend_and_by_how_it_was_chosen() -> None:
+    counter = SELECTIONS.labels("koordinator", "name")
+    before = counter._value.get()
+    registry = Registry(STANDARD, heard=count)
+    for _ in range(3):
+        registry.for_set(a_set("koord-scheduler", uid="counted"))
+    assert counter._value.get() == before + 1
+
+
+def test_every_backend_has_a_row_of_capabilities_and_a_gate_of_its_own() -> None:
+    backends = list(Registry(STANDARD))
+    assert len({backend.gate for backend in backends}) == len(backends)
+    assert [backend.name for backend in backends] == list(BUILT_IN)
+    assert all(backend.capabilities in CAPABILITIES.values() for backend in backends)
