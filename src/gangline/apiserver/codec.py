@@ -96,7 +96,8 @@ def _unrecognised(expected: str, why: str, body: bytes) -> Exception:
 
 def has_duplicates(body: bytes, data: Any) -> bool:
     """Whether a JSON body may name a key twice; `data` is what it was decoded to. Says no quickly for what we wrote ourselves."""
-    if len(encode(data)) == len(body):
+    size = len(encode(data))
+    if size == len(body) or size == len(body.replace(b'": ', b'":').replace(b", ", b",")):
         return False
     seen = [False]
 
