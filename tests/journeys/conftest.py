@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from journeys.sets import Sets
 from journeys.story import Story, embedded_platform
 
 if TYPE_CHECKING:
@@ -31,3 +32,8 @@ def real_platform() -> RealPlatform:
     if missing():
         pytest.skip(missing())
     return RealPlatform()
+
+
+@pytest.fixture
+def sets(story: Story) -> Sets:
+    return Sets(story)
