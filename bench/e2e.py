@@ -57,7 +57,8 @@ class Counting:
 
 def _kind(path: str) -> str:
     parts = path.split("/")
-    at = parts.index("namespaces") + 2 if "namespaces" in parts and len(parts) > parts.index("namespaces") + 2 else (3 if parts[1] == "api" else 4)
+    inside = "namespaces" in parts and len(parts) > parts.index("namespaces") + 2
+    at = parts.index("namespaces") + 2 if inside else (3 if parts[1] == "api" else 4)
     return "/".join(part for place, part in enumerate(parts[at:]) if place != 1)
 
 
@@ -90,7 +91,10 @@ class Bench:
         if self.arguments.kubeconfig:
             from gangline.client.kubeconfig import load, transport
 
-            team = Team(lambda name: Client(Counting(transport(load(self.arguments.kubeconfig), name), self.counts, name), name), options, SystemClock())
+            def counted(name: str) -> Client:
+                return Client(Counting(transport(load(self.arguments.kubeconfig), name), self.counts, name), name)
+
+            team = Team(counted, options, SystemClock())
             await team.install()
         else:
             platform = team = Platform(PlatformSettings(components=(), options=options))
@@ -195,13 +199,14 @@ class Bench:
     async def measure(self, scenario: str, work: Callable[[], Awaitable[int]], **more: Any) -> None:
         if self.arguments.only and self.arguments.only not in scenario:
             return
-        before, began = sum(self.counts.values()), time.perf_counter()
+        before, began, used = sum(self.counts.values()), time.perf_counter(), time.process_time()
         detail = Counter(self.counts)
         pods = await work()
         seconds = time.perf_counter() - began
         writes = sum(self.counts.values()) - before
         line = {"bench": "e2e", "scenario": scenario, "nodes": self.nodes, "pods": pods, "seconds": round(seconds, 2),
-                "pods_per_second": round(pods / seconds, 1), "writes_per_pod": round(writes / max(pods, 1), 2),
+                "cpu_seconds": round(time.process_time() - used, 2), "pods_per_second": round(pods / seconds, 1),
+                "writes_per_pod": round(writes / max(pods, 1), 2),
                 "memory_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024} | more
         print(json.dumps(line), flush=True)
         if self.arguments.verbose:

@@ -110,7 +110,9 @@ def scaling_pod(pod: Pod, settings: NodeScaleSettings) -> Raw:
     if pod.spec.affinity:
         spec["affinity"] = pod.spec.affinity
     labels = {"app": settings.app, POD_NAME: pod.name[:LABEL_LENGTH].rstrip("-."), POD_NAMESPACE: pod.namespace}
-    return {"metadata": {"name": scaling_name(pod), "namespace": settings.namespace, "labels": labels}, "spec": spec}
+    ends_at_once = {names.RUN_SECONDS: "0"}
+    return {"metadata": {"name": scaling_name(pod), "namespace": settings.namespace, "labels": labels, "annotations": ends_at_once},
+            "spec": spec}
 
 
 def controller(settings: NodeScaleSettings | None = None) -> Controller:

@@ -43,6 +43,7 @@ from gangline.runtime import Cache, Key, key_of
 from gangline.scheduler import objects
 from gangline.scheduler.model.cluster import Cluster
 from gangline.scheduler.model.status import Status
+from gangline.scheduler.objects.devices import allocated_devices
 from gangline.scheduler.objects.gangs import gang_uid, level_aliases
 from gangline.scheduler.objects.reading import Reading
 from gangline.scheduler.options import Options
@@ -51,6 +52,7 @@ from gangline.scheduler.records import (
     ClaimRecord,
     ConfigMapRecord,
     DeviceClassRecord,
+    DeviceId,
     GangRecord,
     NodeRecord,
     QueueRecord,
@@ -70,6 +72,8 @@ POOLED: tuple[Kind[Any], ...] = (NODE, QUEUE, POD_GROUP)
 PLAIN = (RESOURCE_SLICE, DEVICE_CLASS, PVC, CSI_STORAGE_CAPACITY, CONFIG_MAP_NAMES)
 
 T = TypeVar("T", bound=Object)
+Promise = tuple[str, tuple[DeviceId, ...]]
+"""The uid of a pod, and the devices that one of its claims gets."""
 Usage = Callable[[str], dict[str, float]]
 """A queue's part of the cluster in the past, per cpu, memory and gpu."""
 
@@ -174,7 +178,14 @@ class Feed:
     def _request_changed(self, before: BindRequest | None, after: BindRequest | None) -> None:
         request = after or before
         if request is not None:
-            self.note(POD, Key(request.namespace, request.spec.pod_name))
+            self.note_pod(Key(request.namespace, request.spec.pod_name))
+
+    def note_pod(self, key: Key) -> None:
+        """A pod, and the claims whose devices were promised to it."""
+        self.note(POD, key)
+        pod = self._cache.get(POD, key.name, key.namespace)
+        for name in requests.claim_names(pod).values() if pod is not None else ():
+            self.note(RESOURCE_CLAIM, Key(key.namespace, name))
 
     def _every_gang(self, before: Object | None, after: Object | None) -> None:
         for group in self._cache.list(POD_GROUP):
@@ -253,7 +264,7 @@ class Feed:
         when = turns(pod, self._options.stuck_releasing)
         if when is not None and when > now:
             self._turns[key] = when
-        request = next((each for each in self._cache.by(BIND_REQUEST, "pod", f"{key.namespace}/{key.name}") if for_pod(each, pod)), None)
+        request = self._request_of(pod)
         claims = [claim for name in requests.claim_names(pod).values()
                   if (claim := self._cache.get(RESOURCE_CLAIM, name, pod.namespace)) is not None]
         over = self._overlay.of_pod(pod, request)
@@ -270,9 +281,28 @@ class Feed:
         if kind is NODE:
             zones = self._cache.get(NODE_RESOURCE_TOPOLOGY, key.name)
             return Change(type_, name(key), partial(make, obj, None if zones is None else as_raw(zones), reading))
+        if kind is RESOURCE_CLAIM:
+            return Change(type_, name(key), partial(make, obj, self._promised(key)))
         if kind is PVC:
             return Change(type_, name(key), partial(make, obj, *self._storage_of(obj)))
         return Change(type_, name(key), partial(make, obj))
+
+    def _promised(self, key: Key) -> Promise | None:
+        """Devices that a request on its way gives the claim, before the binder has written them down."""
+        for pod in self._cache.by(POD, "claim", f"{key.namespace}/{key.name}"):
+            devices = self._overlay.promise(pod.uid, key.name)
+            if devices is not None:
+                return pod.uid, devices
+            request = self._request_of(pod)
+            if request is not None and objects.bind_request_live(request):
+                for given in request.spec.resource_claim_allocations:
+                    if requests.claim_names(pod).get(str(given.get("name"))) == key.name:
+                        return pod.uid, tuple(allocated_devices(given.get("allocation") or {}))
+        return None
+
+    def _request_of(self, pod: Pod) -> BindRequest | None:
+        made = self._cache.by(BIND_REQUEST, "pod", f"{pod.namespace}/{pod.name}")
+        return next((each for each in made if for_pod(each, pod)), None)
 
     def _storage_of(self, claim: PersistentVolumeClaim) -> tuple[dict[str, Raw], dict[str, Raw]]:
         """The claim's volume and class, by name."""
@@ -329,6 +359,15 @@ def gang(group: PodGroup, known: objects.Priorities, aliases: Mapping[str, Mappi
     return over(objects.gang_record(group, known, aliases, reading))
 
 
+def claim(obj: Object, promised: Promise | None) -> ClaimRecord:
+    """A claim that has no devices yet has those that were promised to it."""
+    record = objects.claim_record(as_raw(obj))
+    if promised is None or record.allocated is not None:
+        return record
+    uid, devices = promised
+    return replace(record, allocated=devices, reserved_for=(*record.reserved_for, uid))
+
+
 def _claims_of(pod: Pod) -> list[str]:
     return [f"{pod.namespace}/{name}" for name in requests.claim_names(pod).values()]
 
@@ -349,7 +388,7 @@ _PLAIN: dict[Kind[Any], tuple[type[Record], Callable[[Key], Any], Callable[..., 
     NODE: (NodeRecord, _one, objects.node_record),
     QUEUE: (QueueRecord, _one, objects.queue_record),
     TOPOLOGY: (TopologyRecord, _one, objects.topology_record),
-    RESOURCE_CLAIM: (ClaimRecord, _both, _raw(objects.claim_record)),
+    RESOURCE_CLAIM: (ClaimRecord, _both, claim),
     PVC: (VolumeClaimRecord, _both, objects.volume_claim_record),
     CSI_STORAGE_CAPACITY: (StorageCapacityRecord, str, _raw(objects.storage_capacity_record)),
     CONFIG_MAP_NAMES: (ConfigMapRecord, _both, lambda found: ConfigMapRecord(found.name, found.namespace)),

@@ -15,7 +15,7 @@ from gangline.api.core import Pod
 from gangline.api.kai import BindRequest
 from gangline.scheduler.decisions import Bind, GangUpdate
 from gangline.scheduler.model.status import ACTIVE_USED, Status
-from gangline.scheduler.records import GangRecord, TaskRecord
+from gangline.scheduler.records import DeviceId, GangRecord, TaskRecord
 
 Over = Callable[[TaskRecord], TaskRecord]
 
@@ -68,6 +68,11 @@ class Overlay:
 
     def is_binding(self, uid: str) -> bool:
         return uid in self._binding
+
+    def promise(self, uid: str, claim: str) -> tuple[DeviceId, ...] | None:
+        """The devices that a request on its way gives to a pod's claim."""
+        entry = self._binding.get(uid)
+        return entry.bind.claims.get(claim) if entry is not None else None
 
     def of_pod(self, pod: Pod, request: BindRequest | None) -> Over:
         """What to lay over a pod's record."""

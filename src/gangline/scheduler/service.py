@@ -221,7 +221,7 @@ class Scheduler:
     def _not_bound(self, pod: Pod, error: ApiError) -> None:
         """Give the pod back to the next cycle."""
         self.overlay.forget(pod.uid)
-        self.feed.note(POD, key_of(pod))
+        self.feed.note_pod(key_of(pod))
         if isinstance(error, AlreadyExists):
             self.writer.put(("stale request", pod.uid), lambda: self._drop_foreign(pod))
         elif not isinstance(error, NotFound):

@@ -1,0 +1,61 @@
+"""What runs inside a GPU reservation pod: find out which GPU the pod was given, say so on the pod, and stay alive to keep it.
+
+The binder waits for the annotation. On simulated nodes the kubelet of the world says it instead. The UUID comes from
+the container's environment (the device plugin sets it) or from the driver's files; anything but exactly one GPU is an
+error, and the pod is started again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from gangline.api import names
+from gangline.api.kinds import POD
+from gangline.errors import GanglineError
+from gangline.runtime import Cache, Component, Context, Service
+
+VISIBLE_DEVICES = "NVIDIA_VISIBLE_DEVICES"
+DRIVER_FILES = Path("/proc/driver/nvidia/gpus")
+_UUID = re.compile(r"GPU-[0-9a-f-]{8,}", re.IGNORECASE)
+
+
+class NotOneGpu(GanglineError):
+    """The container sees no GPU, or several."""
+
+
+def device(environment: Mapping[str, str], information: Iterable[str]) -> str:
+    """The one GPU of this container, from its environment or the driver's texts."""
+    named = _UUID.findall(environment.get(VISIBLE_DEVICES, ""))
+    found = named or [match.group() for text in information if (match := _UUID.search(text))]
+    if len(found) != 1:
+        raise NotOneGpu(f"this container must see exactly one GPU and sees {len(found)}: check the device plugin of the node")
+    return found[0]
+
+
+def driver_texts(folder: Path = DRIVER_FILES) -> list[str]:
+    return [(path / "information").read_text() for path in sorted(folder.glob("*")) if (path / "information").is_file()]
+
+
+async def report(ctx: Context, environment: Mapping[str, str], information: Iterable[str]) -> str:
+    """Write the GPU on our own pod, unless it stands there already."""
+    name, namespace = environment.get("POD_NAME", ""), environment.get("POD_NAMESPACE", "")
+    if not name or not namespace:
+        raise NotOneGpu("POD_NAME and POD_NAMESPACE must say which pod this is")
+    known = (await ctx.client.get(POD, name, namespace)).annotations.get(names.RESERVED_GPU)
+    if known:
+        return known
+    found = device(environment, information)
+    await ctx.client.patch(POD, name, namespace, {"metadata": {"annotations": {names.RESERVED_GPU: found}}})
+    return found
+
+
+def component() -> Component:
+    async def run(ctx: Context, cache: Cache) -> None:
+        await report(ctx, os.environ, driver_texts())
+        await asyncio.Event().wait()
+
+    return Component("resource-reservation", services=(Service("resource-reservation", run),))
