@@ -240,7 +240,7 @@ def controller(settings: Settings = DEFAULTS) -> Controller:
 
     return Controller(
         "binder", binder.reconcile, workers=settings.workers, reads=(NODE,),
-        watches=(Watch(BIND_REQUEST, itself), Watch(POD, of_pod), Watch(PVC, of_claim)),
+        watches=(Watch(BIND_REQUEST, itself), Watch(POD, of_pod, when=reservations.said_something), Watch(PVC, of_claim)),
         indexes=((BIND_REQUEST, "group", lambda request: request.spec.selected_gpu_groups),
                  (BIND_REQUEST, "pod", lambda request: [f"{request.namespace}/{request.spec.pod_name}"]),
                  (POD, "volume", lambda pod: [f"{pod.namespace}/{name}" for name in claims_of(pod)])))

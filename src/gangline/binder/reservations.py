@@ -27,6 +27,7 @@ from gangline.runtime import Again, Context, Controller, Key, Reader, Watch
 log = logging.getLogger(__name__)
 TOUCHED = "gangline.io/reserved-for"
 LOOK_AGAIN = 5.0
+ENDED = ("Succeeded", "Failed")
 CONTAINER = "resource-reservation"
 GROUP = "group"
 
@@ -52,12 +53,25 @@ async def reserve(attempt: Attempt, group: str, settings: Settings) -> str:
     device = pod.annotations.get(names.RESERVED_GPU)
     if device and not pod.metadata.deleting:
         return device
+    if pod.status.phase in ENDED and not pod.metadata.deleting:
+        await _delete(client, pod)
+        raise CannotBind(f"reservation pod {namespace}/{name} got no GPU of node {attempt.node.name}: "
+                         f"{pod.status.message or pod.status.reason or pod.status.phase}")
     age = attempt.ctx.clock.now() - (times.seconds(pod.metadata.creation_timestamp) or attempt.ctx.clock.now())
     if age < settings.reservation_timeout:
         raise NotYet(f"waiting for reservation pod {namespace}/{name} to say which GPU it holds", LOOK_AGAIN)
     await _delete(client, pod)
     raise CannotBind(f"reservation pod {namespace}/{name} did not get a GPU of node {attempt.node.name} in "
                      f"{settings.reservation_timeout:g} s")
+
+
+def said_something(before: Pod | None, after: Pod | None) -> bool:
+    """Whether those who wait for this reservation should look again; that one of them touched it concerns nobody."""
+    return before is None or after is None or _said(before) != _said(after)
+
+
+def _said(pod: Pod) -> tuple[str | None, str, bool]:
+    return pod.annotations.get(names.RESERVED_GPU), pod.status.phase, pod.metadata.deleting
 
 
 async def _create(attempt: Attempt, group: str, settings: Settings) -> Pod:
