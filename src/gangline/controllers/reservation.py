@@ -33,7 +33,7 @@ def device(environment: Mapping[str, str], information: Iterable[str]) -> str:
     found = named or [match.group() for text in information if (match := _UUID.search(text))]
     if len(found) != 1:
         raise NotOneGpu(f"this container must see exactly one GPU and sees {len(found)}: check the device plugin of the node")
-    return found[0]
+    return str(found[0])
 
 
 def driver_texts(folder: Path = DRIVER_FILES) -> list[str]:
