@@ -123,9 +123,11 @@ def running(ready: bool = True) -> Raw:
 
 
 @asynccontextmanager
-async def stage(settings: OperatorSettings | None = None, clock: ManualClock | None = None) -> AsyncIterator[Stage]:
+async def stage(settings: OperatorSettings | None = None, clock: ManualClock | None = None,
+                workloads: tuple[str, ...] = ("v1alpha1",)) -> AsyncIterator[Stage]:
+    """`workloads`: which versions of kube-scheduler's Workload the server has built in."""
     time_source = clock or SystemClock()
-    async with embedded(kinds=True, settings=ServerSettings(clock=time_source.now)) as server:
+    async with embedded(kinds=True, settings=ServerSettings(clock=time_source.now, workload_versions=workloads)) as server:
         client = admin(server)
         manager = Manager(component(settings or OperatorSettings()), Client(server.transport(OPERATOR), manager="gangline"), time_source)
         world = Manager(control_plane(WorldSettings(off=frozenset(PARTS) - WORLD_PARTS, root_ca="authority")),

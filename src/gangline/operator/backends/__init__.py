@@ -129,7 +129,8 @@ class Registry:
         profile = self.settings.profile(scheduler_name)
         if profile is not None and profile.backend:
             return Selection(self.by_name(profile.backend), wanted, source, profile)
-        found = [backend for backend in self if backend.matches(wanted)]
+        guess = profile is not None or not self.settings.manner.profiles_only
+        found = [backend for backend in self if guess and backend.matches(wanted)]
         if not found:
             raise NoBackend(f"no backend serves schedulerName {wanted!r}; profiles: "
                             f"{', '.join(each.name for each in self.settings.profiles)}; backends: {', '.join(self._backends)}; "

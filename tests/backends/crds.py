@@ -1,0 +1,38 @@
+"""The definitions of other schedulers' kinds: the real ones where they lie beside this repository, else small ones of our own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from gangline.api.kinds import CRD, Kind
+from gangline.api.meta import Raw
+from gangline.client import Client
+
+REAL = Path(__file__).resolve().parents[3] / "shared" / "crds"
+
+
+def definition(kind: Kind[Any]) -> Raw:
+    """The real definition of a kind, or one that accepts anything under its name."""
+    for file in sorted(REAL.glob(f"*/{kind.group}_{kind.plural}.yaml")):
+        found: Raw = yaml.safe_load(file.read_text())
+        if any(version["name"] == kind.version and version["served"] for version in found["spec"]["versions"]):
+            return found
+    return stand_in(kind)
+
+
+def stand_in(kind: Kind[Any]) -> Raw:
+    anything = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+    schema = {"type": "object", "properties": {"spec": anything, "status": anything}}
+    return {
+        "metadata": {"name": kind.resource, "annotations": {"api-approved.kubernetes.io": "unapproved, a stand-in for tests"}},
+        "spec": {"group": kind.group, "scope": "Namespaced" if kind.namespaced else "Cluster",
+                 "names": {"kind": kind.kind, "listKind": f"{kind.kind}List", "plural": kind.plural, "singular": kind.kind.lower()},
+                 "versions": [{"name": kind.version, "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}}]}}
+
+
+async def install(client: Client, *kinds: Kind[Any]) -> None:
+    for kind in kinds:
+        await client.create(CRD, definition(kind))

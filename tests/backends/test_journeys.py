@@ -1,0 +1,232 @@
+"""A set on an embedded server with another scheduler's kinds: what is written, who owns it, and that it goes again."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from backends.crds import install
+from embedded import until
+from gangline.api.kinds import (
+    COMPOSITE_POD_GROUP,
+    COSCHEDULING_POD_GROUP,
+    EVENT,
+    KOORDINATOR_POD_GROUP,
+    KUBE_POD_GROUP,
+    KUBE_POD_GROUP_V1ALPHA2,
+    KUEUE_WORKLOAD,
+    POD,
+    POD_CLIQUE_SET,
+    POD_GANG,
+    POD_GROUP,
+    TOPOLOGY_BINDING,
+    VOLCANO_POD_GROUP,
+    WORKLOAD,
+    WORKLOAD_V1BETA1,
+    Kind,
+)
+from gangline.api.meta import Raw, condition
+from gangline.rules.sets import OperatorSettings
+from gangline.runtime import ManualClock
+from operator_stage import NAMESPACE, Stage, clique, pod_clique_set, stage
+
+BACKEND = "grove.io/scheduler-backend"
+
+
+def llm(backend: str = "", **more: Any) -> Raw:
+    notes = {BACKEND: backend} if backend else {}
+    return pod_clique_set("llm", clique("prefill", 3, 2, scheduler=""), clique("decode", 4, scheduler=""), annotations=notes, **more)
+
+
+@asynccontextmanager
+async def cluster(*kinds: Kind[Any], settings: OperatorSettings | None = None, clock: ManualClock | None = None,
+                  workloads: tuple[str, ...] = ("v1alpha1",)) -> AsyncIterator[Stage]:
+    """The operator on a server that serves these kinds too."""
+    async with stage(settings, clock, workloads) as here:
+        await install(here.client, *kinds)
+        await noticed(here, *kinds)
+        yield here
+
+
+async def noticed(here: Stage, *kinds: Kind[Any]) -> None:
+    def all_seen() -> bool:
+        if isinstance(here.clock, ManualClock):
+            here.clock.advance(1)
+        return all(here.manager.cache.revision(kind) > 0 for kind in kinds)
+
+    await until(all_seen, "the operator to notice new kinds")
+
+
+async def said(here: Stage, type: str) -> tuple[str, str, str]:
+    found = condition((await here.gang("llm-0")).status.conditions, type)
+    assert found is not None, type
+    return found.status, found.reason, found.message
+
+
+@pytest.mark.parametrize(("backend", "kinds", "wanted", "link"), [
+    ("koordinator", (KOORDINATOR_POD_GROUP,), {"llm-0-prefill": 2, "llm-0-decode": 4}, "pod-group.scheduling.sigs.k8s.io"),
+    ("volcano", (VOLCANO_POD_GROUP,), {"llm-0": 6}, "scheduling.k8s.io/group-name"),
+    ("coscheduling", (COSCHEDULING_POD_GROUP,), {"llm-0": 6}, "scheduling.x-k8s.io/pod-group"),
+])
+async def test_a_set_is_translated_owned_by_its_gang_and_pruned_with_it(
+        backend: str, kinds: tuple[Kind[Any], ...], wanted: dict[str, int], link: str) -> None:
+    async with cluster(*kinds) as here:
+        await here.apply(llm(backend))
+        made = await here.every(kinds[0])
+        gang = await here.gang("llm-0")
+        assert gang.labels[BACKEND] == backend
+        assert {each.name: each.spec["minMember"] for each in made} == wanted
+        assert [each.metadata.controller.uid for each in made] == [gang.uid] * len(made)
+        pods = await here.pods()
+        assert len(pods) == 7 and all((pod.labels | pod.annotations)[link] in wanted for pod in pods)
+        await here.client.delete(POD_CLIQUE_SET, "llm", NAMESPACE)
+        await here.settles()
+        assert [await here.every(kind) for kind in (*kinds, POD_GANG, POD)] == [[], [], []]
+
+
+async def test_kube_1_35_gets_a_workload_that_is_made_anew_when_its_minimum_changes() -> None:
+    async with stage() as here:
+        await here.apply(llm())
+        [before] = await here.every(WORKLOAD)
+        assert before.spec.pod_groups == ({"name": "gang", "policy": {"gang": {"minCount": 6}}},)
+        await here.client.patch(POD_CLIQUE_SET, "llm", NAMESPACE, {"spec": {"template": {"cliques": [
+            clique("prefill", 3, 3, scheduler=""), clique("decode", 4, scheduler="")]}}})
+        await here.settles()
+        [after] = await here.every(WORKLOAD)
+        assert after.spec.pod_groups == ({"name": "gang", "policy": {"gang": {"minCount": 7}}},) and after.uid != before.uid
+
+
+async def test_kube_1_36_gets_a_pod_group_and_says_when_the_server_drops_the_pods_links() -> None:
+    async with cluster(KUBE_POD_GROUP_V1ALPHA2) as here:
+        await here.apply(llm())
+        [made] = await here.every(KUBE_POD_GROUP_V1ALPHA2)
+        assert made.name == "llm-0" and made.spec["schedulingPolicy"] == {"gang": {"minCount": 6}}
+        assert await here.every(WORKLOAD) == []
+        linked = {pod.spec.scheduling_group is not None for pod in await here.pods()}
+        _, reason, why = await said(here, "Scheduled")
+        assert linked == {False} and reason == "GangSchedulingUnavailable" and "feature gate GenericWorkload" in why
+
+
+async def test_kube_1_37_gets_a_tree_where_composite_groups_are_served() -> None:
+    async with cluster(KUBE_POD_GROUP, COMPOSITE_POD_GROUP, WORKLOAD_V1BETA1, workloads=()) as here:
+        await here.apply(llm())
+        gang = await here.gang("llm-0")
+        made = [each for kind in (WORKLOAD_V1BETA1, COMPOSITE_POD_GROUP, KUBE_POD_GROUP) for each in await here.every(kind)]
+        assert [each.name for each in made] == ["llm-0", "llm-0", "llm-0-decode", "llm-0-prefill"]
+        assert {each.metadata.controller.uid for each in made} == {gang.uid}
+
+
+async def test_kube_1_37_gets_one_pod_group_where_composite_groups_are_not_served() -> None:
+    async with cluster(KUBE_POD_GROUP) as here:
+        await here.apply(llm())
+        assert [each.spec["schedulingPolicy"] for each in await here.every(KUBE_POD_GROUP)] == [{"gang": {"minCount": 6}}]
+
+
+async def test_where_no_workload_api_is_served_pods_go_once_the_gang_is_complete_and_the_gang_says_so() -> None:
+    async with cluster(workloads=()) as here:
+        await here.apply(llm())
+        assert [pod.name for pod in await here.pods() if pod.spec.scheduling_gates] == []
+        assert (await said(here, "Scheduled"))[1] == "GangSchedulingUnavailable"
+
+
+async def test_yunikorn_and_kueue_get_everything_on_the_pods() -> None:
+    async with cluster(KUEUE_WORKLOAD) as here:
+        await here.apply(llm("yunikorn"))
+        pods = await here.pods()
+        assert {pod.labels["yunikorn.apache.org/app-id"] for pod in pods} == {"default-llm-0"}
+        assert {pod.annotations["yunikorn.apache.org/task-group-name"] for pod in pods} == {"llm-0-prefill", "llm-0-decode"}
+        await here.client.delete(POD_CLIQUE_SET, "llm", NAMESPACE)
+        await here.settles()
+        await here.apply(llm("kueue", labels={"kueue.x-k8s.io/queue-name": "team-a"}))
+        grouped = [pod for pod in await here.pods() if "kueue.x-k8s.io/pod-group-name" in pod.labels]
+        assert len(grouped) == 6 and len(await here.pods()) == 7
+        assert {pod.annotations["kueue.x-k8s.io/pod-group-total-count"] for pod in grouped} == {"6"}
+
+
+async def test_kueues_answer_reaches_the_gang() -> None:
+    async with cluster(KUEUE_WORKLOAD) as here:
+        await here.apply(llm("kueue", labels={"kueue.x-k8s.io/queue-name": "team-a"}))
+        waiting = {"type": "QuotaReserved", "status": "False", "reason": "WaitingForQuota", "message": "needs 8 more GPUs",
+                   "lastTransitionTime": "2026-01-01T00:00:00Z"}
+        made = await here.client.create(KUEUE_WORKLOAD, {
+            "metadata": {"name": "llm-0", "namespace": NAMESPACE},
+            "spec": {"podSets": [{"name": "main", "count": 1, "template": {"spec": {"containers": [{"name": "c", "image": "i"}]}}}]}})
+        await here.client.patch(KUEUE_WORKLOAD, made.name, NAMESPACE, {"status": {"conditions": [waiting]}}, subresource="status")
+        await here.settles()
+        assert await said(here, "Scheduled") == ("False", "WaitingForQuota", "Kueue: needs 8 more GPUs")
+
+
+async def test_a_flat_backends_surplus_waits_until_the_minimum_is_placed() -> None:
+    async with cluster(COSCHEDULING_POD_GROUP) as here:
+        await here.apply(llm("coscheduling"))
+        held = [pod for pod in await here.pods() if pod.spec.scheduling_gates]
+        assert [pod.labels["grove.io/podclique-pod-index"] for pod in held] == ["2"]
+        await here.run(*(pod for pod in await here.pods() if not pod.spec.scheduling_gates))
+        assert [pod for pod in await here.pods() if pod.spec.scheduling_gates] == []
+
+
+async def test_a_foreign_object_with_our_name_is_left_alone_told_of_and_waited_out() -> None:
+    async with cluster(COSCHEDULING_POD_GROUP, clock=ManualClock()) as here:
+        foreign = {"metadata": {"name": "llm-0", "namespace": NAMESPACE}, "spec": {"minMember": 99}}
+        await here.client.create(COSCHEDULING_POD_GROUP, foreign)
+        await here.apply(llm("coscheduling"))
+        [kept] = await here.every(COSCHEDULING_POD_GROUP)
+        assert kept.spec["minMember"] == 99 and not kept.metadata.owner_references
+        told = "PodGroup llm-0 exists and belongs to someone else; remove or rename it"
+        assert await said(here, "Initialized") == ("False", "PodGangPodsCreationPending", told)
+        assert [event.message for event in (await here.client.list(EVENT, NAMESPACE)).items if event.reason == "BackendBlocked"] == [told]
+        assert all(pod.spec.scheduling_gates for pod in await here.pods())
+        await here.client.delete(COSCHEDULING_POD_GROUP, "llm-0", NAMESPACE)
+        await here.settles()
+        assert isinstance(here.clock, ManualClock)
+        here.clock.advance(11)
+        await until(lambda: _minimum(here, COSCHEDULING_POD_GROUP), "the gang's own object")
+
+
+async def _minimum(here: Stage, kind: Kind[Any]) -> bool:
+    return [each.spec["minMember"] for each in await here.every(kind)] == [6]
+
+
+async def test_a_scheduler_whose_kinds_are_not_installed_is_named_and_it_heals_once_they_are() -> None:
+    async with cluster(clock=ManualClock()) as here:
+        await here.apply(llm("coscheduling"))
+        told = ("this cluster does not serve podgroups.scheduling.x-k8s.io v1alpha1: install the definitions of coscheduling's scheduler, "
+                "or choose another backend")
+        assert (await said(here, "Initialized"))[2] == told
+        assert len(await here.pods()) == 7 and all(pod.spec.scheduling_gates for pod in await here.pods())
+        await install(here.client, COSCHEDULING_POD_GROUP)
+        await noticed(here, COSCHEDULING_POD_GROUP)
+        assert isinstance(here.clock, ManualClock)
+        here.clock.advance(11)
+        await until(lambda: _minimum(here, COSCHEDULING_POD_GROUP), "the gang's own object")
+
+
+async def test_a_lost_wish_becomes_a_condition() -> None:
+    async with cluster(COSCHEDULING_POD_GROUP) as here:
+        await here.client.create(TOPOLOGY_BINDING, {"metadata": {"name": "t"}, "spec": {"levels": [
+            {"domain": "rack", "key": "example.com/rack"}]}})
+        await here.apply(llm("coscheduling", topologyConstraint={"topologyName": "t", "pack": {"preferred": "rack"}}))
+        assert await said(here, "WishesDropped") == ("True", "BackendCannotExpress", "gang llm-0 would rather be in one example.com/rack")
+        assert len(await here.every(COSCHEDULING_POD_GROUP)) == 1
+
+
+async def test_a_gang_that_changes_its_backend_leaves_no_object_of_the_old_one() -> None:
+    async with cluster(COSCHEDULING_POD_GROUP) as here:
+        await here.apply(llm("kai"))
+        assert len(await here.every(POD_GROUP)) == 1
+        await here.client.patch(POD_CLIQUE_SET, "llm", NAMESPACE, {"metadata": {"annotations": {BACKEND: "coscheduling"}}})
+        await here.settles()
+        assert (await here.every(POD_GROUP), len(await here.every(COSCHEDULING_POD_GROUP))) == ([], 1)
+        assert (await here.gang("llm-0")).labels[BACKEND] == "coscheduling"
+
+
+async def test_a_backend_that_runs_outside_is_left_to_its_own_process() -> None:
+    settings = replace(OperatorSettings(), outside=("coscheduling",))
+    async with cluster(COSCHEDULING_POD_GROUP, settings=settings) as here:
+        await here.apply(llm("coscheduling"))
+        assert await here.every(COSCHEDULING_POD_GROUP) == []
+        assert len(await here.pods()) == 7
