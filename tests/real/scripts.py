@@ -1,7 +1,8 @@
 """The corpus of request scripts, read into the cases that the conformance player plays.
 
 A file of `corpus/` is one area; a script is a sentence with a list of steps. A step is `VERB path: body`, where the verb may also be one of
-`PATCHES`, `~` in a path is the script's own namespace, and further keys (`user`, `headers`, `pick`, `poll`, `unordered`) go to the player. Pure.
+`PATCHES`, `~` in a path is the script's own namespace, and further keys (`user`, `headers`,
+`pick`, `poll`, `unordered`) go to the player. Pure.
 """
 
 from __future__ import annotations

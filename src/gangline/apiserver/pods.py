@@ -39,8 +39,9 @@ async def bind(core: Core, call: Call) -> dict[str, Any]:
     def bound(pod: Obj) -> Obj:
         _check_bindable(one, about, pod)
         pod["spec"]["nodeName"] = target["name"]
-        if about.get("annotations"):
-            pod["metadata"]["annotations"] = {**(pod["metadata"].get("annotations") or {}), **about["annotations"]}
+        for field in ("annotations", "labels"):
+            if about.get(field):
+                pod["metadata"][field] = {**(pod["metadata"].get(field) or {}), **about[field]}
         set_condition(pod, {"type": "PodScheduled", "status": "True"}, core.now())
         return pod
 

@@ -26,6 +26,7 @@ from gangline.apiserver.custom import Definitions
 from gangline.apiserver.escalation import Escalation
 from gangline.apiserver.identity import Secrets, Tokens, administrator, authenticate, impersonated
 from gangline.apiserver.journal import SqliteJournal
+from gangline.apiserver.limits import Limits
 from gangline.apiserver.metrics import Metrics
 from gangline.apiserver.plugins import Plugins, system_classes
 from gangline.apiserver.policies import Policies
@@ -85,6 +86,7 @@ class Server:
         self._reviews = Reviews(self.core, self.authorizer, self.tokens)
         self._definitions = Definitions(self.core)
         Plugins(self.core).register()
+        Limits(self.core)
         Escalation(self.core, self.authorizer)
         Addresses(self.core)
         Policies(self.core)

@@ -197,14 +197,34 @@ def _container_limits(item: Obj) -> None:
 def _limits(items: list[Obj]) -> Problems:
     seen: set[Any] = set()
     for where, item in each(items, "spec.limits"):
-        yield from label_key(item.get("type") or "", f"{where}.type")
-        if item.get("type") in seen:
-            yield say.duplicate(f"{where}.type", item.get("type"))
-        seen.add(item.get("type"))
-        for name in sorted({*(item.get("min") or {}), *(item.get("max") or {})}):
-            low, high = (item.get("min") or {}).get(name), (item.get("max") or {}).get(name)
-            if low is not None and high is not None and resources.nanos(low) > resources.nanos(high):
-                yield say.invalid(f"{where}.min[{name}]", low, f"min value {low} is greater than max value {high}")
+        kind = item.get("type") or ""
+        yield from label_key(kind, f"{where}.type")
+        if "/" not in kind and kind not in _LIMITED:
+            yield say.invalid(f"{where}.type", kind, "must be a standard limit type or fully qualified")
+        if kind in seen:
+            yield say.duplicate(f"{where}.type", kind)
+        seen.add(kind)
+        for name in sorted({name for field, *_ in _ORDERED for name in item.get(field) or {}}):
+            yield from _in_order(item, name, where)
+
+
+_LIMITED = ("Pod", "Container", "PersistentVolumeClaim")
+_ORDERED = (
+    ("min", "max", "min", "min", "min value {} is greater than max value {}"),
+    ("min", "defaultRequest", "defaultRequest", "defaultRequest", "min value {} is greater than default request value {}"),
+    ("defaultRequest", "max", "defaultRequest", "defaultRequest", "default request value {} is greater than max value {}"),
+    ("defaultRequest", "default", "defaultRequest", "defaultRequest", "default request value {} is greater than default limit value {}"),
+    ("min", "default", "default", "min", "min value {} is greater than default value {}"),
+    ("default", "max", "default", "max", "default value {} is greater than max value {}"),
+)
+"""What may not be greater than what; the field that is blamed, the field whose value is shown, and the words."""
+
+
+def _in_order(item: Obj, name: str, where: str) -> Problems:
+    for lower, higher, blamed, shown, words in _ORDERED:
+        low, high = (item.get(lower) or {}).get(name), (item.get(higher) or {}).get(name)
+        if low is not None and high is not None and resources.nanos(low) > resources.nanos(high):
+            yield say.invalid(f"{where}.{blamed}[{name}]", item[shown][name], words.format(low, high))
 
 
 _QUOTA = frozenset((
