@@ -35,6 +35,8 @@ class Options:
     """Upstream's flags of this component, without dashes."""
     config: Mapping[str, Any] = field(default_factory=dict)
     """The scheduler's config.yaml, parsed."""
+    outside: tuple[str, ...] = ()
+    """Backends that run as processes of their own; the operator leaves their gangs to them."""
     admission: AdmissionSettings = field(default_factory=AdmissionSettings)
     """Of the scheduler half's hooks; their manner follows `compat`."""
 
@@ -43,7 +45,15 @@ def _operator(options: Options) -> Component:
     from gangline.operator.component import component
     from gangline.rules.sets import OperatorSettings
 
-    return component(OperatorSettings(manner=manner(options.compat)))
+    return component(OperatorSettings(manner=manner(options.compat), outside=options.outside))
+
+
+def backend(options: Options, name: str) -> Component:
+    """One scheduler backend as a process of its own."""
+    from gangline.operator.component import backend_component
+    from gangline.rules.sets import OperatorSettings
+
+    return backend_component(OperatorSettings(manner=manner(options.compat)), name)
 
 
 def _grouper(options: Options) -> Component:
@@ -160,7 +170,13 @@ def lease(name: str, options: Options) -> str:
     return LEASES.get(name, f"gangline-{name}")
 
 
+BACKEND = "backend-"
+"""What the names of single backends as components begin with."""
+
+
 def build(name: str, options: Options) -> Component:
+    if name.startswith(BACKEND):
+        return backend(options, name.removeprefix(BACKEND))
     builder = COMPONENTS.get(name)
     if builder is None:
         raise ConfigError(f"no component {name!r}; there are: {', '.join(COMPONENTS)}")

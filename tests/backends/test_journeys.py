@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
 from backends.crds import install
 from embedded import until
@@ -30,9 +31,13 @@ from gangline.api.kinds import (
     Kind,
 )
 from gangline.api.meta import Raw, condition
+from gangline.cli.run import command
+from gangline.client import Client
+from gangline.components import Options, build
+from gangline.operator.backends import NoBackend
 from gangline.rules.sets import OperatorSettings
-from gangline.runtime import ManualClock
-from operator_stage import NAMESPACE, Stage, clique, pod_clique_set, stage
+from gangline.runtime import Manager, ManualClock
+from operator_stage import NAMESPACE, OPERATOR, Stage, clique, pod_clique_set, stage
 
 BACKEND = "grove.io/scheduler-backend"
 
@@ -224,9 +229,31 @@ async def test_a_gang_that_changes_its_backend_leaves_no_object_of_the_old_one()
         assert (await here.gang("llm-0")).labels[BACKEND] == "coscheduling"
 
 
-async def test_a_backend_that_runs_outside_is_left_to_its_own_process() -> None:
+async def test_a_backend_that_runs_outside_translates_its_own_gangs_in_its_own_process() -> None:
     settings = replace(OperatorSettings(), outside=("coscheduling",))
     async with cluster(COSCHEDULING_POD_GROUP, settings=settings) as here:
         await here.apply(llm("coscheduling"))
         assert await here.every(COSCHEDULING_POD_GROUP) == []
-        assert len(await here.pods()) == 7
+        assert len(await here.pods()) == 7 and all(pod.spec.scheduling_gates for pod in await here.pods())
+        alone = Manager(build("backend-coscheduling", Options()), Client(here.server.transport(OPERATOR), manager="backend"), here.clock)
+        await alone.start()
+        try:
+            await until(lambda: _minimum(here, COSCHEDULING_POD_GROUP), "the gang's own object")
+            await until(lambda: _gated(here, 1), "the gates to be lifted")
+        finally:
+            await alone.stop()
+
+
+async def _gated(here: Stage, count: int) -> bool:
+    return sum(bool(pod.spec.scheduling_gates) for pod in await here.pods()) == count
+
+
+def test_a_backend_alone_is_known_by_its_old_names_and_a_wrong_one_is_answered() -> None:
+    assert build("backend-podgang", Options()).name == "backend-kai"
+    with pytest.raises(NoBackend, match="no backend is called 'slurm'; there are: default, kai"):
+        build("backend-slurm", Options())
+
+
+def test_the_command_asks_which_backend() -> None:
+    answer = CliRunner().invoke(command, ["backend"])
+    assert "which backend? say for example: gangline run backend kai" in str(answer.exception)

@@ -23,23 +23,29 @@ if TYPE_CHECKING:
     from gangline.runtime.health import Endpoint
 
 
-@click.command(help="Run one component until Ctrl-C: " + ", ".join(COMPONENTS) + ". FLAGS are upstream's own, as in --leader-elect=false.",
+@click.command(help="Run one component until Ctrl-C: " + ", ".join(COMPONENTS) + "; or a scheduler's backend alone, as in `run "
+               "backend kai`. FLAGS are upstream's own, as in --leader-elect=false.",
                context_settings={"ignore_unknown_options": True})
-@click.argument("component", type=click.Choice(list(COMPONENTS)))
+@click.argument("component", type=click.Choice([*COMPONENTS, "backend"]))
 @click.argument("flags", nargs=-1, type=click.UNPROCESSED)
 @click.option("--kubeconfig", metavar="FILE", help="which cluster (default: the one we run in, else the platform started here)")
 @click.option("--compat", multiple=True, type=click.Choice(["grove", "kai"]), help="upstream's names and habits")
+@click.option("--outside", multiple=True, metavar="BACKEND", help="for the operator: a backend that runs as a process of its own")
 @click.option("--schedule-period", type=float, default=1.0, show_default=True, help="seconds between cycles, at least")
 @click.option("--log", "level", default="info", show_default=True, type=click.Choice(["debug", "info", "warning", "error"]))
-def command(component: str, flags: tuple[str, ...], kubeconfig: str | None, compat: tuple[str, ...], schedule_period: float,
-            level: str) -> None:
-    from gangline.components import Options
+def command(component: str, flags: tuple[str, ...], kubeconfig: str | None, compat: tuple[str, ...], outside: tuple[str, ...],
+            schedule_period: float, level: str) -> None:
+    from gangline.components import BACKEND, Options
     from gangline.rules.flags import parse
     from gangline.runtime.logs import set_up
 
     set_up(level)
+    if component == "backend":
+        if not flags or flags[0].startswith("-"):
+            raise ConfigError("which backend? say for example: gangline run backend kai")
+        component, flags = f"{BACKEND}{flags[0]}", flags[1:]
     given = parse(flags)
-    options = Options(compat=compat, period=schedule_period, flags=given, config=_config(given.get("scheduler-conf")))
+    options = Options(compat=compat, period=schedule_period, outside=outside, flags=given, config=_config(given.get("scheduler-conf")))
     run(_run(component, kubeconfig, options))
 
 

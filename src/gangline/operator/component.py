@@ -1,8 +1,11 @@
-"""The operator as a component: its controllers, built from settings."""
+"""The operator as a component: its controllers, built from settings; and one backend as a component of its own."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from gangline.operator import podclique, podcliquescalinggroup, podcliqueset, podgang, topologybinding
+from gangline.operator.backends import Registry
 from gangline.operator.look import Operator
 from gangline.rules.sets import OperatorSettings
 from gangline.runtime import Component
@@ -13,3 +16,9 @@ def component(settings: OperatorSettings) -> Component:
     return Component("operator", (
         podcliqueset.controller(op), podclique.controller(op), podcliquescalinggroup.controller(op), podgang.controller(op),
         topologybinding.controller(op)))
+
+
+def backend_component(settings: OperatorSettings, name: str) -> Component:
+    """One backend alone: translates the gangs that are its own and tells how they fare. The operator must leave it outside."""
+    real = Registry(replace(settings, backends=())).by_name(name).name
+    return Component(f"backend-{real}", (podgang.controller(Operator(replace(settings, backends=(real,), outside=()))),))
