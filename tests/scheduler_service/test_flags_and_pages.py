@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from prometheus_client import REGISTRY
 
 from gangline.api import names
 from gangline.api.kinds import BIND_REQUEST, NODE, POD_GROUP, QUEUE
@@ -135,3 +136,15 @@ async def test_a_queue_that_used_much_yields_to_one_that_used_little() -> None:
         placed = sorted(name.partition("-")[0] for name in await here.placed() if name != "old-0")
         assert placed.count("modest") > placed.count("greedy")
 
+
+
+async def test_metrics_have_upstreams_names() -> None:
+    async with stage(component(period=0.01), binder()) as here:
+        await here.node("n0")
+        await here.gang("g", 2, gpus=4)
+        await here.settles()
+        queue = {"queue_name": names.DEFAULT_QUEUE, "queue_metadata_name": names.DEFAULT_QUEUE, "queue_display_name": ""}
+        assert REGISTRY.get_sample_value("kai_queue_fair_share_gpu", queue) is not None
+        assert REGISTRY.get_sample_value("kai_action_scheduling_latency_milliseconds", {"action": "allocate"}) is not None
+        assert (REGISTRY.get_sample_value("kai_podgroups_scheduled_by_action_total", {"action": "allocate"}) or 0) >= 2
+        assert (REGISTRY.get_sample_value("kai_e2e_scheduling_latency_milliseconds") or 0) > 0

@@ -10,12 +10,19 @@ from typing import TYPE_CHECKING
 from prometheus_client import Counter, Gauge, Histogram
 
 if TYPE_CHECKING:
-    from gangline.scheduler.think import Thought
+    from gangline.scheduler.think import ShareOfQueue, Thought
 
 LATENCY = tuple(5.0 * 2**k for k in range(10))
 
 CYCLE = Gauge("kai_e2e_scheduling_latency_milliseconds", "Time of the last cycle")
 EVICTED = Counter("kai_pod_group_evicted_pods", "Pods evicted", ["podgroup", "namespace", "uid", "nodepool", "action"])
+OPEN = Gauge("kai_open_session_latency_milliseconds", "Time to open the last cycle's session")
+CLOSE = Gauge("kai_close_session_latency_milliseconds", "Time to close the last cycle's session")
+ACTION = Gauge("kai_action_scheduling_latency_milliseconds", "Time of an action in the last cycle", ["action"])
+QUEUE_LABELS = ["queue_name", "queue_metadata_name", "queue_display_name"]
+FAIR = [Gauge(f"kai_queue_fair_share_{name}", "What the queue is due", QUEUE_LABELS) for name in ("cpu_cores", "memory_gb", "gpu")]
+USED = [Gauge(f"kai_queue_{name}_usage", "The queue's part of the cluster in the past", QUEUE_LABELS) for name in ("cpu", "memory", "gpu")]
+UNITS = (1000.0, 1e9, 1.0)
 SCHEDULED = Counter("kai_podgroups_scheduled_by_action", "Gangs of which pods were placed", ["action"])
 SIMULATIONS = Counter("kai_scenarios_simulation_by_action", "What-if simulations", ["action"])
 PREEMPTIONS = Counter("kai_total_preemption_attempts", "Cycles in which pods were evicted")
@@ -32,6 +39,11 @@ def note_cycle(thought: Thought) -> None:
     CYCLES.inc()
     CYCLE.set(thought.seconds * 1000)
     CYCLE_SECONDS.observe(thought.seconds)
+    OPEN.set(thought.times.get("open", 0.0) * 1000)
+    CLOSE.set(thought.times.get("close", 0.0) * 1000)
+    for action, seconds in thought.times.items():
+        if action not in ("open", "close"):
+            ACTION.labels(action).set(seconds * 1000)
     WAITING.set(thought.waiting)
     OLDEST.set(thought.oldest_waiting)
     for kind, count in (("bind", len(decisions.binds)), ("evict", len(decisions.evictions)), ("nominate", len(decisions.nominations)),
@@ -43,3 +55,13 @@ def note_cycle(thought: Thought) -> None:
         SIMULATIONS.labels(action).inc(steps)
     if decisions.evictions:
         PREEMPTIONS.inc()
+    _note_shares(thought.shares)
+
+
+def _note_shares(shares: list[ShareOfQueue]) -> None:
+    for share in shares:
+        labels = (share.shown, share.queue, share.shown if share.shown != share.queue else "")
+        for gauge, value, unit in zip(FAIR, share.fair, UNITS, strict=True):
+            gauge.labels(*labels).set(value / unit)
+        for gauge, value in zip(USED, share.used, strict=True):
+            gauge.labels(*labels).set(value)
