@@ -146,5 +146,5 @@ async def test_metrics_have_upstreams_names() -> None:
         queue = {"queue_name": names.DEFAULT_QUEUE, "queue_metadata_name": names.DEFAULT_QUEUE, "queue_display_name": ""}
         assert REGISTRY.get_sample_value("kai_queue_fair_share_gpu", queue) is not None
         assert REGISTRY.get_sample_value("kai_action_scheduling_latency_milliseconds", {"action": "allocate"}) is not None
-        assert (REGISTRY.get_sample_value("kai_podgroups_scheduled_by_action_total", {"action": "allocate"}) or 0) >= 2
+        assert (REGISTRY.get_sample_value("kai_podgroups_scheduled_by_action_total", {"action": "allocate"}) or 0) >= 1
         assert (REGISTRY.get_sample_value("kai_e2e_scheduling_latency_milliseconds") or 0) > 0

@@ -49,8 +49,8 @@ def note_cycle(thought: Thought) -> None:
     for kind, count in (("bind", len(decisions.binds)), ("evict", len(decisions.evictions)), ("nominate", len(decisions.nominations)),
                         ("refuse", len(decisions.refusals))):
         DECISIONS.labels(kind).inc(count)
-    for action in {bind.action for bind in decisions.binds}:
-        SCHEDULED.labels(action).inc(sum(bind.action == action for bind in decisions.binds))
+    for action, gangs in thought.scheduled.items():
+        SCHEDULED.labels(action).inc(gangs)
     for action, steps in decisions.steps.items():
         SIMULATIONS.labels(action).inc(steps)
     if decisions.evictions:

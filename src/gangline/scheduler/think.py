@@ -63,6 +63,8 @@ class Thought:
     times: Mapping[str, float] = field(default_factory=dict)
     """Seconds of each action, and of `open` and `close`."""
     shares: list[ShareOfQueue] = field(default_factory=list)
+    scheduled: Mapping[str, int] = field(default_factory=dict)
+    """How many gangs each action placed pods of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +89,7 @@ def think(cluster: Cluster, changes: list[feed.Change], settings: Settings, now:
     standings = [standing(cluster.gangs[uid]) for uid in told if uid in cluster.gangs]
     waiting = [cluster.gangs[uid].created for uid in cluster.waiting]
     return Thought(decisions, standings, unread, next_deadline(cluster, settings, now), time.perf_counter() - began,
-                   len(waiting), now - min(waiting) if waiting else 0.0, times, shares)
+                   len(waiting), now - min(waiting) if waiting else 0.0, times, shares, scheduled_gangs(cluster, decisions))
 
 
 def decide_timed(cluster: Cluster, settings: Settings, now: float) -> tuple[Decisions, dict[str, float], list[ShareOfQueue]]:
@@ -108,6 +110,15 @@ def decide_timed(cluster: Cluster, settings: Settings, now: float) -> tuple[Deci
         return session.decisions(), times, shares_of(session)
     finally:
         clocked("close", session.close)
+
+
+def scheduled_gangs(cluster: Cluster, decisions: Decisions) -> dict[str, int]:
+    gangs: dict[str, set[str]] = {}
+    for bind in decisions.binds:
+        task = cluster.tasks.get(bind.task)
+        if task is not None:
+            gangs.setdefault(bind.action, set()).add(task.record.gang)
+    return {action: len(each) for action, each in gangs.items()}
 
 
 def shares_of(session: Session) -> list[ShareOfQueue]:
