@@ -1,0 +1,87 @@
+"""A package outside the tree brings a backend by entry point: found at start, used like the others."""
+
+from __future__ import annotations
+
+import importlib
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+import yaml
+
+from backends.scene import EMPTY, a_gang, a_pod, a_set, live, objects
+from embedded import until
+from gangline.api.grove import PodCliqueSet
+from gangline.api.kinds import CRD, POD, POD_CLIQUE_SET
+from gangline.operator import backends
+from gangline.operator.backends import Registry
+from gangline.operator.backends.contract import Facts
+from gangline.rules.sets import OperatorSettings
+from operator_stage import NAMESPACE, stage
+
+PACKAGE = Path(__file__).parents[2] / "examples" / "custom-backend"
+
+
+@pytest.fixture
+def herd(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """The example package, installed as pip would leave it: its code on the path, and its entry points beside it."""
+    project = tomllib.loads((PACKAGE / "pyproject.toml").read_text())["project"]
+    about = tmp_path / f"gangline_herd-{project['version']}.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: {project['version']}\n")
+    points = project["entry-points"]["gangline.backends"]
+    (about / "entry_points.txt").write_text("[gangline.backends]\n" + "".join(f"{name} = {where}\n" for name, where in points.items()))
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.syspath_prepend(str(PACKAGE / "src"))
+    backends._table.cache_clear()
+    yield importlib.import_module("gangline_herd")
+    backends._table.cache_clear()
+
+
+def documents(file: str) -> list[Any]:
+    return list(yaml.safe_load_all((PACKAGE / file).read_text()))
+
+
+def test_the_package_is_found_by_its_entry_point_after_the_built_in_ones(herd: Any) -> None:
+    registry = Registry(OperatorSettings())
+    assert registry.names[-1] == "herd" and isinstance(registry.by_name("herd"), herd.Herd)
+    [pcs] = documents("sheep.yaml")
+    found = registry.for_set(msgspec.convert(pcs, PodCliqueSet, strict=False))
+    assert (found.backend.name, found.scheduler_name, found.source) == ("herd", "herd-scheduler", "annotation")
+    assert registry.for_scheduler("herd-scheduler").backend.name == "herd"
+
+
+def test_it_translates_prepares_refuses_and_reads_back(herd: Any) -> None:
+    backend = herd.Herd()
+    assert objects(backend, a_gang()) == [{
+        "apiVersion": "herd.example.com/v1", "kind": "Herd", "metadata": {"name": "llm-0", "namespace": "serve"},
+        "spec": {"flocks": [{"name": "llm-0-prefill", "atLeast": 2}, {"name": "llm-0-decode", "atLeast": 4}], "paused": False}}]
+    assert backend.prepare_pod(a_pod(), a_gang())["metadata"]["labels"]["herd.example.com/flock"] == "llm-0-prefill"
+    [problem] = backend.check(a_set(topologyConstraint={"topologyName": "t", "pack": {"required": "rack"}}), Facts())
+    assert problem.message == "herd cannot keep a gang inside one rack"
+    status = {"conditions": [{"type": "Gathered", "status": "False", "reason": "NoPasture", "message": "no room"}]}
+    assert backend.gang_status(a_gang(live=(live(herd.HERD, "llm-0", status=status),)), EMPTY).why == "no room"
+
+
+async def test_a_set_for_it_is_translated_let_go_and_cleaned_up_and_what_the_scheduler_took_over_stays(herd: Any) -> None:
+    async with stage() as here:
+        for crd in documents("herd-crd.yaml"):
+            await here.client.create(CRD, crd)
+        await until(lambda: here.manager.cache.revision(herd.HERD) > 0, "the operator to notice the kind")
+        [pcs] = documents("sheep.yaml")
+        await here.apply(pcs | {"metadata": pcs["metadata"] | {"namespace": NAMESPACE}})
+        [made] = await here.every(herd.HERD)
+        assert made.metadata.controller.uid == (await here.gang("sheep-0")).uid
+        assert {flock["name"]: flock["atLeast"] for flock in made.spec["flocks"]} == {"sheep-0-lead": 1, "sheep-0-flock": 2}
+        pods = await here.pods()
+        assert [pod.spec.scheduler_name for pod in pods] == ["herd-scheduler"] * 4
+        assert [pod for pod in pods if pod.spec.scheduling_gates] == [], "its own gate is lifted once the gang is complete"
+        await here.client.patch(herd.HERD, "sheep-0", NAMESPACE, {"spec": {"paused": True}})
+        await here.settles()
+        assert (await here.every(herd.HERD))[0].spec["paused"] is True
+        await here.client.delete(POD_CLIQUE_SET, "sheep", NAMESPACE)
+        await here.settles()
+        assert (await here.every(herd.HERD), await here.every(POD)) == ([], [])
