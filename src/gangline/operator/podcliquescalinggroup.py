@@ -114,7 +114,7 @@ def think(op: Operator, read: Reader, look: Look, progress: Raw | None, now: flo
                                           termination.delay(look.pcs), now)
         steps += _remove(look, doom.now, plan)
         wait = doom.wait
-    elif not rollout.on_delete(look.pcs):
+    elif not status.on_delete(look.pcs):
         replaced = rollout.replace_group_replicas(group, progress, look.places, look.living,
                                                   lambda place: clique_hash(look.pcs, place.template),
                                                   look.pcs.status.current_generation_hash, stamp)
@@ -161,7 +161,7 @@ def _remove(look: Look, indices: Iterable[int], plan: Plan) -> list[Step]:
 def _missing(look: Look, plan: Plan) -> list[Step]:
     """Cliques that are not there; under OnDelete also those that differ from their template."""
     steps: list[Step] = []
-    patching = rollout.on_delete(look.pcs)
+    patching = status.on_delete(look.pcs)
     for place in (place for replica in look.places for place in replica):
         live = look.cliques.get(place.name)
         if live is None:
@@ -218,10 +218,11 @@ def _essence(clique: PodClique) -> tuple[object, ...]:
 
 
 def _conditions_changed(before: PodCliqueScalingGroup | None, after: PodCliqueScalingGroup | None) -> bool:
-    """The set's controller writes one condition here."""
+    """The set's controller writes one condition here; and an update goes on when enough replicas are available again."""
     if before is None or after is None:
         return True
-    return asked_again(before, after) or condition(before.status.conditions, status.TERMINATING) != condition(
+    recovered = status.update_open(after.status.update_progress) and after.status.available_replicas > before.status.available_replicas
+    return recovered or asked_again(before, after) or condition(before.status.conditions, status.TERMINATING) != condition(
         after.status.conditions, status.TERMINATING)
 
 

@@ -23,15 +23,10 @@ from gangline.operator.status import (
     clique_updated,
     is_true,
     minimum,
+    on_delete,
     replica_state,
     update_open,
 )
-
-ON_DELETE = "OnDelete"
-
-
-def on_delete(pcs: PodCliqueSet) -> bool:
-    return pcs.spec.update_strategy is not None and pcs.spec.update_strategy.type == ON_DELETE
 
 
 def current_replica(progress: Raw | None) -> int | None:
@@ -118,8 +113,9 @@ def replace_pods(clique: PodClique, progress: Raw | None, pods: Sequence[Pod], r
     selected = progress.get("readyPodsSelectedToUpdate")
     if selected:
         done = [*(selected.get("completed") or ()), selected["current"]]
-        new_ready = sum(ready(pod) for pod in living if pod.labels.get(names.TEMPLATE_HASH) == wanted)
-        if any(pod.name == selected["current"] for pod in old) or new_ready < len(done):
+        new = [ready(pod) for pod in living if pod.labels.get(names.TEMPLATE_HASH) == wanted]
+        coming = len(living) < clique.spec.replicas or not all(new)
+        if any(pod.name == selected["current"] for pod in old) or (coming and sum(new) < len(done)):
             return Replacement(progress, broken)
     if not old_ready:
         rest = {key: value for key, value in progress.items() if key != "readyPodsSelectedToUpdate"}
@@ -161,7 +157,7 @@ def replace_group_replicas(group: PodCliqueScalingGroup, progress: Raw | None, p
     members = [[clique for place in replica if (clique := cliques(place.name)) is not None] for replica in places]
     hashes = {place.name: expected(place) for replica in places for place in replica}
     old = [index for index, found in enumerate(members)
-           if any(clique.labels.get(names.TEMPLATE_HASH) != hashes[clique.name] for clique in found)]
+           if any(_outdated(clique, hashes[clique.name]) for clique in found)]
     selected = progress.get("readyReplicaIndicesSelectedToUpdate")
     current = int(selected["current"]) if selected else None
     broken = [index for index in old if index != current and not all(_runs(clique) for clique in members[index])]
@@ -180,6 +176,11 @@ def replace_group_replicas(group: PodCliqueScalingGroup, progress: Raw | None, p
         return GroupReplacement(progress, broken)
     choice: Raw = {"current": healthy[0]} | ({"completed": completed} if completed else {})
     return GroupReplacement(progress | {"readyReplicaIndicesSelectedToUpdate": choice}, [*broken, healthy[0]])
+
+
+def _outdated(clique: PodClique, expected: str) -> bool:
+    """Of an old template, or with pods of one: OnDelete leaves such pods behind when the strategy changes."""
+    return clique.labels.get(names.TEMPLATE_HASH) != expected or clique.status.updated_replicas < clique.status.replicas
 
 
 def _runs(clique: PodClique) -> bool:

@@ -84,6 +84,11 @@ def count(pods: Iterable[Pod], *, terminating: bool) -> Counts:
                   sum(started_not_ready(pod) for pod in unready if not errored(pod)))
 
 
+def on_delete(pcs: PodCliqueSet) -> bool:
+    """Whether updates wait for the user to delete pods."""
+    return pcs.spec.update_strategy is not None and pcs.spec.update_strategy.type == "OnDelete"
+
+
 # --- a clique ------------------------------------------------------------------------------------------------------------
 
 
@@ -133,13 +138,19 @@ def _clique_hashes(view: CliqueView, updated: int) -> Raw:
             "currentPodTemplateHash": clique.status.current_pod_template_hash}
     fresh = kept
     if not update_open(progress) and updated == view.counts.living:
-        if progress is not None:
+        if progress is not None and not _overtaken(view, progress):
             fresh = {"currentPodCliqueSetGenerationHash": progress.get("podCliqueSetGenerationHash"),
                      "currentPodTemplateHash": progress.get("podTemplateHash")}
         elif clique.labels.get(names.TEMPLATE_HASH) == view.expected_hash:
             fresh = {"currentPodCliqueSetGenerationHash": view.pcs.status.current_generation_hash,
                      "currentPodTemplateHash": view.expected_hash}
     return {key: value for key, value in fresh.items() if value}
+
+
+def _overtaken(view: CliqueView, progress: Raw) -> bool:
+    """A grouped clique keeps the progress of an update by OnDelete; a later update by its group says nothing there."""
+    aimed = progress.get("podCliqueSetGenerationHash") == view.pcs.status.current_generation_hash
+    return names.SCALING_GROUP in view.clique.labels and not on_delete(view.pcs) and not aimed
 
 
 def _clique_conditions(view: CliqueView, now: str) -> list[Raw]:
