@@ -10,7 +10,7 @@ import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from gangline.api import names
@@ -21,6 +21,7 @@ from gangline.api.meta import Raw, condition
 from gangline.client.wire import JSON_PATCH
 from gangline.runtime import ManualClock
 from journeys.story import Story, told
+from journeys.words import scheduler
 
 NAME = "w"
 GROUP = "sg-x"
@@ -36,10 +37,10 @@ class Size(NamedTuple):
 class Workload:
     """Sizes of the three cliques and of the group, and how the set starts and is updated."""
 
-    a: Size = Size(2, 2)
-    b: Size = Size(1, 1)
-    c: Size = Size(3, 3)
-    group: Size = Size(2, 2)
+    a: Size
+    b: Size
+    c: Size
+    group: Size
     startup: str = ""
     after: dict[str, list[str]] = field(default_factory=dict)
     strategy: str = ""
@@ -53,13 +54,14 @@ class Workload:
         return pod_clique_set(template, replicas, strategy=self.strategy)
 
 
-WL1 = Workload()
-WL2 = Workload(a=Size(2, 1), c=Size(3, 1), group=Size(2, 1))
-WL3 = Workload(startup="CliqueStartupTypeInOrder")
-WL4 = Workload(a=WL2.a, c=WL2.c, group=WL2.group, startup="CliqueStartupTypeInOrder")
-WL5 = Workload(startup="CliqueStartupTypeExplicit", after={"pc-c": ["pc-a"], "pc-b": ["pc-c"]})
-WL6 = Workload(a=WL2.a, c=WL2.c, group=WL2.group, startup="CliqueStartupTypeExplicit", after={"pc-b": ["pc-a"], "pc-c": ["pc-b"]})
-ON_DELETE = Workload(a=Size(2, 1), strategy="OnDelete")
+IN_ORDER, EXPLICIT = "CliqueStartupTypeInOrder", "CliqueStartupTypeExplicit"
+WL1 = Workload(Size(2, 2), Size(1, 1), Size(3, 3), Size(2, 2))
+WL2 = Workload(Size(2, 1), Size(1, 1), Size(3, 1), Size(2, 1))
+WL3 = replace(WL1, startup=IN_ORDER)
+WL4 = replace(WL2, startup=IN_ORDER)
+WL5 = replace(WL1, startup=EXPLICIT, after={"pc-c": ["pc-a"], "pc-b": ["pc-c"]})
+WL6 = replace(WL2, startup=EXPLICIT, after={"pc-b": ["pc-a"], "pc-c": ["pc-b"]})
+ON_DELETE = replace(WL1, a=Size(2, 1), strategy="OnDelete")
 
 
 def clique(name: str, size: Size, after: Sequence[str] | None = None, **pod: Any) -> Raw:
@@ -275,6 +277,6 @@ def set_replica(pod: Pod) -> str:
 
 @asynccontextmanager
 async def sets_in_time() -> AsyncIterator[Sets]:
-    """The same in time that only the test moves."""
-    async with told(clock=ManualClock()) as story:
+    """The same in time that only the test moves, under a scheduler that leaves broken gangs to the operator."""
+    async with told(scheduler(staleness_grace=-1), clock=ManualClock()) as story:
         yield Sets(story)
