@@ -1,0 +1,126 @@
+"""Whatever happens to a set, it comes to rest as the plan computed from scratch, and nothing is written after that."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from gangline.api import names
+from gangline.api.kinds import POD, POD_CLIQUE, POD_CLIQUE_SET, POD_GANG, SCALING_GROUP
+from gangline.api.meta import Raw
+from gangline.client import Client
+from gangline.operator.component import component
+from gangline.operator.desired.layout import gang_places, group_places, standalone_places
+from gangline.rules.sets import OperatorSettings
+from gangline.runtime import Manager, key_of
+from operator_stage import NAMESPACE, Stage, clique, group, pod_clique_set, stage
+
+SIZES = st.tuples(st.integers(1, 3), st.integers(1, 3)).map(lambda pair: (max(pair), min(pair)))
+"""Replicas and minimum."""
+DEEDS = st.sampled_from(["set", "group", "clique", "lose", "run", "image", "restart"])
+
+
+@st.composite
+def sets(draw: Any) -> Raw:
+    cliques = [clique(name, *draw(SIZES), scheduler=draw(st.sampled_from(["kai-scheduler", ""])) if not index else "")
+               for index, name in enumerate("abc"[:draw(st.integers(1, 3))])]
+    for each in cliques:
+        each["spec"]["podSpec"] |= {"schedulerName": cliques[0]["spec"]["podSpec"].get("schedulerName", "default-scheduler")}
+    members = [each["name"] for each in cliques[1:]]
+    groups = [group("g", members, *draw(SIZES))] if members and draw(st.booleans()) else []
+    return pod_clique_set("p", *cliques, replicas=draw(st.integers(1, 2)), groups=groups, strategy=draw(st.sampled_from(["", "OnDelete"])))
+
+
+@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
+@given(sets(), st.lists(st.tuples(DEEDS, st.integers(0, 3)), max_size=5))
+def test_a_set_converges_to_its_plan(pcs: Raw, deeds: list[tuple[str, int]]) -> None:
+    asyncio.run(story(pcs, deeds))
+
+
+async def story(pcs: Raw, deeds: list[tuple[str, int]]) -> None:
+    async with stage() as here:
+        await here.apply(pcs)
+        for deed, number in deeds:
+            await act(here, deed, number)
+            await here.settles()
+        await kubelet(here)
+        await as_planned(here)
+        await quiet(here)
+
+
+async def act(here: Stage, deed: str, number: int) -> None:
+    match deed:
+        case "set":
+            await here.client.patch(POD_CLIQUE_SET, "p", NAMESPACE, {"spec": {"replicas": number}})
+        case "group":
+            for each in await here.every(SCALING_GROUP):
+                least = each.spec.min_available or 1
+                await here.client.patch(SCALING_GROUP, each.name, NAMESPACE, {"spec": {"replicas": max(number, least)}})
+        case "clique":
+            for each in (await here.every(POD_CLIQUE))[:1]:
+                await here.client.patch(POD_CLIQUE, each.name, NAMESPACE, {"spec": {"replicas": number + 1}})
+        case "lose":
+            for pod in (await here.pods())[:number]:
+                await here.client.delete(POD, pod.name, NAMESPACE, grace=0)
+        case "run":
+            await here.run(*[pod for pod in await here.pods() if not pod.spec.scheduling_gates and not pod.metadata.deleting])
+        case "image":
+            cliques = (await here.client.get_raw(POD_CLIQUE_SET, "p", NAMESPACE))["spec"]["template"]["cliques"]
+            cliques[number % len(cliques)]["labels"] = {"version": str(number)}
+            await here.client.patch(POD_CLIQUE_SET, "p", NAMESPACE, {"spec": {"template": {"cliques": cliques}}})
+        case "restart":
+            await here.manager.stop()
+            client = Client(here.manager.context.client.transport, manager="gangline")
+            here.manager = Manager(component(OperatorSettings()), client, here.clock)
+            await here.manager.start()
+
+
+async def kubelet(here: Stage) -> None:
+    """Everything that may run does, until nothing changes any more."""
+    before = -1
+    while before != here.server.revision:
+        before = here.server.revision
+        for pod in await here.pods():
+            if pod.metadata.deleting:
+                await here.client.delete(POD, pod.name, NAMESPACE, grace=0)
+        await here.settles()
+        waiting = [pod for pod in await here.pods() if not pod.spec.scheduling_gates and not pod.metadata.deleting
+                   and not any(each.type == "Ready" and each.status == "True" for each in pod.status.conditions)]
+        await here.run(*waiting)
+
+
+async def as_planned(here: Stage) -> None:
+    pcs = await here.the_set("p")
+    sizes = {each.name: each.spec.replicas for each in await here.every(SCALING_GROUP)}
+    wanted = {place.name for replica in range(pcs.spec.replicas) for place in standalone_places(pcs, replica)}
+    for replica in range(pcs.spec.replicas):
+        for config in pcs.spec.template.pod_clique_scaling_groups:
+            for index in range(sizes[names.scaling_group("p", replica, config.name)]):
+                wanted |= {place.name for place in group_places(pcs, replica, config, index)}
+    cliques = {each.name: each for each in await here.every(POD_CLIQUE)}
+    assert set(cliques) == wanted
+    gangs = await here.every(POD_GANG)
+    assert {gang.name for gang in gangs} == {place.name for place in gang_places(pcs, sizes)}
+    pods = await here.pods()
+    for name, live in cliques.items():
+        mine = [pod for pod in pods if pod.labels[names.POD_CLIQUE] == name]
+        assert len({pod.spec.hostname for pod in mine}) == len(mine) == live.spec.replicas
+        assert live.status.ready_replicas == live.status.replicas == live.spec.replicas
+    listed = [reference.name for gang in gangs for entry in gang.spec.podgroups for reference in entry.pod_references]
+    assert sorted(listed) == sorted(pod.name for pod in pods)
+    assert all(len(pod.name) <= 63 for pod in pods)
+    assert pcs.status.available_replicas == pcs.spec.replicas
+    assert all(gang.status.phase == "Running" for gang in gangs)
+
+
+async def quiet(here: Stage) -> None:
+    before = here.server.revision
+    for running in here.manager.running:
+        kind = running.controller.watches[0].kind
+        for obj in here.manager.cache.list(kind):
+            running.queue.add(key_of(obj))
+    await here.settles()
+    assert here.server.revision == before
