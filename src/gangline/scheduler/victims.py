@@ -139,7 +139,7 @@ class Search:
         self._meter.begin(getattr(plugin, "generator", plugin.name))
         self._recorded = []
         number = len(self._tasks)
-        if not number:
+        if not number or (number > 1 and self._takes_too_much(partial(self._gang, self._tasks))):
             return None
         solved, size, failed = 0, 1, 0
         while not failed and solved < number:
@@ -154,6 +154,10 @@ class Search:
                 size = min(size * 2, number)
         self._close_in(generate, solved, failed)
         return self._probe(generate, number)[0] if solved or self._recorded else None
+
+    def _takes_too_much(self, view: Gang) -> bool:
+        """Whether no acceptable scenario frees enough. If this is so for the whole gang, serving a part of it is in vain."""
+        return self._plan.most(view) < least_to_take(self._session, view)
 
     def _close_in(self, generate: Generator, solved: int, failed: int) -> None:
         """Halve the gap between the largest number that worked and the smallest that did not."""
@@ -172,7 +176,7 @@ class Search:
         The second answer: trying again with the victims that this leaves recorded would end in the very same statement."""
         session = self._session
         view = partial(self._gang, self._tasks[:size])
-        if self._plan.most(view) < least_to_take(session, view):
+        if self._takes_too_much(view):
             return None, False
         known = [task for batch in self._recorded for task in batch.tasks]
         state = Accumulation(session, view, self._recorded, self._stream, self._nodes_with(known))
