@@ -8,9 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from datetime import UTC, datetime
-from typing import Any
 
-from gangline.api import names
+from gangline.api import names, resources
 from gangline.api.core import Pod
 from gangline.api.kai import PodGroup, SchedulingCondition
 from gangline.api.kinds import POD, reference
@@ -45,7 +44,7 @@ def bind_request(bind: Bind, pod: Pod, options: Options) -> Raw:
     if bind.claims:
         spec["resourceClaimAllocations"] = list(claim_allocations(bind, pod))
     if bind.numa_zones:
-        spec["predictedNUMAZones"] = numa_zones(bind.numa_zones, pod)
+        spec["predictedNUMAZones"] = numa_zones(bind, pod)
     return {"metadata": {"name": pod.name, "namespace": pod.namespace, "labels": labels, "annotations": dict(bind.annotations),
                          "ownerReferences": [reference(POD, pod, controller=False)]}, "spec": spec}
 
@@ -63,14 +62,18 @@ def allocation(devices: Iterable[DeviceId], node: str) -> Raw:
     return {"devices": {"results": results}, "nodeSelector": {"nodeSelectorTerms": [here]}}
 
 
-def numa_zones(zones: Iterable[int], pod: Pod) -> list[Raw]:
-    """All that the pod asks for stands in its zone; of a pod over several zones, only the zones are known."""
-    numbers = list(zones)
-    asked: dict[str, Any] = {}
-    if len(numbers) == 1:
-        for container in pod.spec.containers:
-            asked |= {name: value for name, value in container.resources.requests.items() if name not in asked}
-    return [{"zone": f"node-{number}", "amount": asked} for number in numbers]
+def numa_zones(bind: Bind, pod: Pod) -> list[Raw]:
+    """Each zone with what the pod is expected to have there."""
+    asked = [name for container in pod.spec.containers for name in container.resources.requests]
+    gpu = next((name for name in asked if requests.is_gpu(name)), names.NVIDIA_GPU)
+    return [{"zone": f"node-{zone}", "amount": {gpu if name == requests.GPU else name: quantity(name, each) for name, each in amounts.items()}}
+            for zone, amounts in zip(bind.numa_zones or (), bind.numa_amounts, strict=True)]
+
+
+def quantity(name: str, amount: float) -> str:
+    """An amount of the model as Kubernetes writes it: CPU and extended resources are counted in thousandths there."""
+    whole = name in (requests.GPU, "memory") or name.startswith("hugepages-")
+    return resources.canonical(f"{int(amount)}" if whole else f"{int(amount)}m")
 
 
 _NEW_GROUP = re.compile(r"^new-")

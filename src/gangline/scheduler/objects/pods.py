@@ -44,6 +44,7 @@ def task_record(
     not_negative("spec.containers.resources.requests", asked.amounts)
     spec, labels = pod.spec, pod.labels
     found, missing, made = claim_references(pod, owned)
+    zones = numa_placement(pod.annotations, binding)
     return TaskRecord(
         uid=pod.uid or gang_uid(pod.namespace, pod.name),
         gang=gang_of(pod, reading),
@@ -74,7 +75,8 @@ def task_record(
         claims=found,
         missing_claims=missing,
         template_claims=made,
-        numa_zones=numa_zones(pod.annotations, binding),
+        numa_zones=tuple(zone for zone, _ in zones) or None,
+        numa_amounts=tuple(amounts for _, amounts in zones),
         containers=tuple(_containers(pod)),
         qos=pod.status.qos_class or qos_class(pod),
         nominated_node=pod.status.nominated_node_name,
@@ -195,25 +197,21 @@ def claim_references(pod: Pod, claims: Iterable[Raw]) -> tuple[tuple[str, ...], 
     return tuple(found), tuple(missing), tuple(made)
 
 
-def numa_zones(annotations: Mapping[str, str], binding: kai.BindRequest | None) -> tuple[int, ...] | None:
-    """Where the pod sits: as observed, else as its BindRequest says, else as predicted. None: not known."""
-    for record in (_zones(annotations.get(OBSERVED_ZONES)), _bound_zones(binding), _zones(annotations.get(PREDICTED_ZONES))):
-        if record:
-            return record
-    return None
+def numa_placement(annotations: Mapping[str, str], binding: kai.BindRequest | None) -> list[tuple[int, dict[str, float]]]:
+    """The zones the pod sits in with what it has there: as observed, else as its BindRequest says, else as predicted."""
+    return (_zones(annotations.get(OBSERVED_ZONES)) or _shares(binding.spec.predicted_numa_zones if binding else ())
+            or _zones(annotations.get(PREDICTED_ZONES)))
 
 
-def _zones(text: str | None) -> tuple[int, ...]:
+def _zones(text: str | None) -> list[tuple[int, dict[str, float]]]:
     try:
-        placed = json.loads(text) if text else []
-        return tuple(zone_number(str(each["zone"])) for each in placed)
-    except (ValueError, TypeError, KeyError):
-        return ()
+        return _shares(json.loads(text)) if text else []
+    except (ValueError, TypeError, KeyError, AttributeError):
+        return []
 
 
-def _bound_zones(binding: kai.BindRequest | None) -> tuple[int, ...]:
-    placed = binding.spec.predicted_numa_zones if binding else ()
-    return tuple(zone_number(str(each.get("zone") or "")) for each in placed)
+def _shares(placed: Iterable[Raw]) -> list[tuple[int, dict[str, float]]]:
+    return [(zone_number(str(each["zone"])), by_name(each.get("amount") or {})) for each in placed]
 
 
 def qos_class(pod: Pod) -> str:
