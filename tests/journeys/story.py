@@ -49,12 +49,13 @@ def embedded_platform(*, clock: Clock | None = None, without: tuple[str, ...] = 
 
 
 @asynccontextmanager
-async def told(*hired: Component, clock: Clock | None = None, admission: AdmissionSettings | None = None) -> AsyncIterator[Story]:
+async def told(*hired: Component, clock: Clock | None = None, admission: AdmissionSettings | None = None,
+               without: tuple[str, ...] = ()) -> AsyncIterator[Story]:
     """A story with components of its own settings in place of the usual ones, or in time that the test moves."""
     if REAL:
         pytest.skip("told with settings or time of its own: on the embedded platform only")
     options = Options(period=0.0, nodes="nodes: []", admission=admission or AdmissionSettings())
-    platform = embedded_platform(clock=clock, without=tuple(each.name for each in hired), options=options)
+    platform = embedded_platform(clock=clock, without=(*without, *(each.name for each in hired)), options=options)
     try:
         await platform.start()
         for component in hired:

@@ -223,7 +223,8 @@ def container(name: str = "main", *, gpus: Amount = 0, asks: Mapping[str, Amount
 
 
 def crd(group: str, version: str, kind: str, *, namespaced: bool = True) -> Raw:
-    plural = kind.lower() + ("es" if kind.lower().endswith("s") else "s")
+    word = kind.lower()
+    plural = word[:-1] + "ies" if word.endswith("y") else word + ("es" if word.endswith("s") else "s")
     anything = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
     return {"metadata": {"name": f"{plural}.{group}"},
             "spec": {"group": group, "scope": "Namespaced" if namespaced else "Cluster",
