@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
-from gangline.apiserver.schema import compile_schema
+from gangline.api.notation import MISSING
+from gangline.apiserver.cel import Budget
+from gangline.apiserver.schema import Schema, compile_schema
 
 Obj = dict[str, Any]
 FIELDS = {"n": {"type": "integer"}, "a": {"type": "string"}, "o": {"type": "object", "properties": {"x": {"type": "string"}}}}
@@ -57,9 +59,21 @@ def test_rules_do_not_run_on_an_object_of_the_wrong_shape() -> None:
     assert found[-1].startswith("<nil>: Invalid value: null: some validation rules were not checked")
 
 
-def test_a_quadratic_rule_ends_at_its_budget_with_a_clear_word() -> None:
-    about = compile_schema({"type": "object", "properties": {"spec": {
-        "type": "object", "properties": {"l": {"type": "array", "items": {"type": "integer"}}},
-        "x-kubernetes-validations": [{"rule": "self.l.all(x, self.l.all(y, self.l.all(z, x + y + z >= 0)))"}]}}})
-    found = about.validate({"spec": {"l": list(range(400))}})
-    assert "running out of cost budget" in str(found[0])
+COSTLY = {"rule": "self.l.all(x, self.l.all(y, self.l.all(z, x + y + z >= 0)))"}
+
+
+def costly(*rules: dict[str, str]) -> Schema:
+    return compile_schema({"type": "object", "properties": {"spec": {
+        "type": "object", "properties": {"l": {"type": "array", "items": {"type": "integer"}}}, "x-kubernetes-validations": list(rules)}}})
+
+
+def test_a_cubic_rule_ends_at_its_limit_with_a_clear_word_and_no_rule_is_run_after_it() -> None:
+    found = costly(COSTLY, {"rule": "false"}).validate({"spec": {"l": list(range(400))}})
+    assert [str(problem) for problem in found] == [
+        'spec: Invalid value: "object": \'operation cancelled: actual cost limit exceeded\': no further validation rules will be run due '
+        f"to call cost exceeds limit for rule: {COSTLY['rule']}"]
+
+
+def test_rules_share_the_budget_of_their_object() -> None:
+    found = [*costly(COSTLY, COSTLY).rules.run({"spec": {"l": list(range(20))}}, MISSING, None, Budget(30_000))]
+    assert "running out of cost budget" in str(found[0]) and len(found) == 1

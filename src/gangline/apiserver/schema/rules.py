@@ -20,6 +20,7 @@ from gangline.errors import Problem
 
 BUDGET = 10_000_000
 """Steps all rules of one object may take together."""
+_SPENT = "validation failed due to running out of cost budget, no further validation rules will be run"
 _NOUNS = {"struct": "object", "map": "object", "list": "array"}
 
 
@@ -83,11 +84,11 @@ class RuleTree:
         return self.run(value, old, None, Budget(BUDGET))
 
     def run(self, value: Any, old: Any, where: Where, budget: Budget) -> Iterator[Problem]:
-        if value is None:
+        if value is None or budget.left < 0:
             return
         changed = old is MISSING or value != old
         for rule in self.rules:
-            if rule.wanted(old, changed):
+            if budget.left >= 0 and rule.wanted(old, changed):
                 yield from self._judge(rule, value, old, where, budget)
         yield from self._below(value, old, where, budget)
 
@@ -105,16 +106,21 @@ class RuleTree:
 
     def _judge(self, rule: Rule, value: Any, old: Any, where: Where, budget: Budget) -> Iterator[Problem]:
         path, noun = path_of(where), _NOUNS.get(self.node.shape, self.node.scalar or self.node.shape)
-        variables = rule.variables(value, old)
+        variables, call = rule.variables(value, old), Budget(min(cel.CALL_LIMIT, budget.left))
+        budget.left -= call.left
         try:
-            if rule.program.evaluate(variables, budget) is True:
+            if rule.program.evaluate(variables, call) is True:
                 return
-        except cel.OutOfBudget:
-            yield say.invalid(path, noun, "validation failed due to running out of cost budget, no further validation rules will be run")
+        except cel.OutOfBudget as error:
+            yield say.invalid(path, noun, f"'{error}': no further validation rules will be run due to call cost exceeds limit for rule: "
+                              f"{rule.named()}" if budget.left > 0 else _SPENT)
+            budget.left = call.left = -1
             return
         except cel.CelError as error:
             yield say.invalid(path, noun, f"{error} evaluating rule: {rule.named()}")
             return
+        finally:
+            budget.left += call.left
         shown = say.OMIT if isinstance(value, dict | list) else value
         yield _problem(rule, _with_field(path, rule.about.get("fieldPath") or ""), shown, rule.message(variables, budget))
 
