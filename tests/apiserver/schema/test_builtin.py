@@ -31,6 +31,17 @@ def test_an_empty_deployment_shows_what_every_deployment_shows() -> None:
         "metadata": {}, "spec": {"selector": None, "template": template, "strategy": {}}, "status": {}}
 
 
+def test_a_null_in_a_map_or_list_of_objects_is_an_empty_object() -> None:
+    slices = builtin_schema("resource", "ResourceSlice")
+    kept, _ = slices.admit({"spec": {"devices": [None, {"name": "d", "attributes": {"a": None}}]}})
+    assert kept["spec"]["devices"] == [{"name": ""}, {"name": "d", "attributes": {"a": {}}}]
+
+
+def test_an_unknown_field_is_told_beside_fields_that_are_filled_in() -> None:
+    for _ in range(2):
+        assert DEPLOYMENT.admit({"spec": {"template": {}, "bogus": 1}})[1] == ["spec.bogus"]
+
+
 def test_quantities_and_times_get_one_spelling() -> None:
     assert container(resources={"limits": {"cpu": 1, "memory": "1024Mi", "x/y": "0.5"}})["resources"]["limits"] == {
         "cpu": "1", "memory": "1Gi", "x/y": "500m"}

@@ -8,7 +8,7 @@ unknown or of a wrong type does `unknown_fields` / `explain` walk again to say w
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 from gangline.apiserver.schema import forms
 from gangline.apiserver.schema.node import Node
@@ -24,6 +24,8 @@ class WrongType(GanglineError):
 
 _decoders: dict[int, Decoder] = {}
 _KINDS: dict[str, tuple[type, ...]] = {"string": (str,), "integer": (int,), "number": (int, float), "boolean": (bool,)}
+_PLAIN: dict[str, type] = {"string": str, "boolean": bool}
+_MOST_PLANS = 1024
 _LIMITS = {"int32": (-(2**31), 2**31 - 1), "int64": (-(2**63), 2**63 - 1)}
 _FORMS: dict[str, Callable[[str], str]] = {
     "quantity": forms.quantity, "time": forms.time, "microtime": lambda text: forms.time(text, micro=True), "bytes": forms.bytes_,
@@ -48,27 +50,59 @@ _kept: list[Node] = []
 
 
 def _struct(node: Node) -> Decoder:
-    parts = [(name, child, decoder(child), _absent(child), _is_zero(child)) for name, child in node.fields.items()]
-    names = node.fields.keys()
+    fields = [_Field(name, _as_given(child), decoder(child), _absent(child), _drops_zero(child)) for name, child in node.fields.items()]
+    plans: dict[tuple[str, ...], _Plan] = {}
+    """Objects that name the same fields are read the same way: most objects of a kind name few of the many there are."""
 
     def decode(value: Any, unknown: list[str]) -> Any:
         if type(value) is not dict:
             raise WrongType(f"cannot read {_kind_of(value)} as an object")
+        given = tuple(value)
+        plan = plans.get(given)
+        if plan is None:
+            plan = _remember(plans, given, ([field for field in fields if field.name in value or field.absent is not None],
+                                            [name for name in given if name not in node.fields]))
         out: dict[str, Any] = {}
-        for name, _, read, absent, is_zero in parts:
+        for name, as_given, read, absent, drops_zero in plan[0]:
             item = value.get(name)
             if item is None:
                 if absent is not None:
                     absent(out, name)
                 continue
-            item = read(item, unknown)
-            if is_zero is None or not is_zero(item):
-                out[name] = item if item or type(item) is not list else None
-        if not value.keys() <= names:
-            unknown.extend(name for name in value if name not in names)
+            if type(item) is not as_given:
+                item = read(item, unknown)
+            if item:
+                out[name] = item
+            elif not drops_zero:
+                out[name] = None if type(item) is list else item
+        unknown += plan[1]
         return out
 
     return decode
+
+
+class _Field(NamedTuple):
+    name: str
+    as_given: type | None
+    """Values of exactly this type are kept as they are."""
+    read: Decoder
+    absent: Callable[[dict[str, Any], str], None] | None
+    drops_zero: bool
+
+
+_Plan = tuple[list[_Field], list[str]]
+"""The fields to read or to fill in, and the names of unknown ones."""
+
+
+def _remember(plans: dict[tuple[str, ...], _Plan], given: tuple[str, ...], plan: _Plan) -> _Plan:
+    if len(plans) >= _MOST_PLANS:
+        plans.clear()
+    plans[given] = plan
+    return plan
+
+
+def _as_given(node: Node) -> type | None:
+    return _PLAIN.get(node.scalar) if node.shape == "scalar" and node.form not in _FORMS else None
 
 
 def _absent(node: Node) -> Callable[[dict[str, Any], str], None] | None:
@@ -87,17 +121,15 @@ def _absent(node: Node) -> Callable[[dict[str, Any], str], None] | None:
 _ZERO: dict[str, Any] = {"str": "", "int32": 0, "int64": 0, "float": 0, "bool": False, "quantity": "0", "intstr": 0, "bytes": ""}
 
 
-def _is_zero(node: Node) -> Callable[[Any], bool] | None:
-    """Whether a given value is left out again."""
+def _drops_zero(node: Node) -> bool:
+    """Whether a given value that is empty is left out again."""
     if node.omit_zero and node.shape == "struct":
-        return lambda value: not value
+        return True
     if node.always or node.shape in ("struct", "either"):
-        return None
+        return False
     if node.shape in ("list", "map"):
-        return lambda value: not value
-    if node.pointer or node.form in ("time", "quantity", "raw", "json", "intstr", "microtime"):
-        return None
-    return lambda value: not value
+        return True
+    return not node.pointer and node.form not in ("time", "quantity", "raw", "json", "intstr", "microtime")
 
 
 def _list(node: Node) -> Decoder:
@@ -116,12 +148,13 @@ def _list(node: Node) -> Decoder:
 def _map(node: Node) -> Decoder:
     assert node.values is not None
     read = decoder(node.values)
-    filler: Any = None if node.values.shape in ("map", "list") else _ZERO.get(node.values.form)
+    structs = node.values.shape == "struct"
+    zero: Any = None if node.values.shape in ("map", "list") else _ZERO.get(node.values.form)
 
     def decode(value: Any, unknown: list[str]) -> Any:
         if type(value) is not dict:
             raise WrongType(f"cannot read {_kind_of(value)} as a map")
-        return {name: read(item, unknown) if item is not None else filler for name, item in value.items()}
+        return {name: read(item, unknown) if item is not None else read({}, []) if structs else zero for name, item in value.items()}
 
     return decode
 
