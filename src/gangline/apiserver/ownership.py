@@ -25,6 +25,7 @@ Path = tuple[str, ...]
 _LEAF: Tree = {}
 _SERVER_FIELDS = frozenset(("name", "namespace", "creationTimestamp", "selfLink", "uid", "clusterName", "generation", "managedFields",
                             "resourceVersion"))
+_MOST_PLANS = 1024
 _walks: dict[int, Walk] = {}
 _zeros: dict[int, Obj] = {}
 
@@ -95,8 +96,7 @@ def _beyond(node: Node, zero: Obj, value: Obj) -> Tree:
 
 def _add_beyond(tree: Tree, key: str, child: Node, zero: Obj, name: str, item: Any) -> None:
     if name not in zero:
-        inner = _walk(child)(item)
-        tree[key] = {".": _LEAF, **inner} if inner else _LEAF
+        tree[key] = _walk(child)(item)
         return
     before = zero[name]
     if before == item and type(before) is type(item):
@@ -106,7 +106,7 @@ def _add_beyond(tree: Tree, key: str, child: Node, zero: Obj, name: str, item: A
         if inner:
             tree[key] = inner
     elif before in (None, {}, []) and form(child, item) != LEAF:
-        inner = _walk(child)(item)
+        inner = {part: below for part, below in _walk(child)(item).items() if part != "."}
         if inner:
             tree[key] = inner
     else:
@@ -114,7 +114,7 @@ def _add_beyond(tree: Tree, key: str, child: Node, zero: Obj, name: str, item: A
 
 
 def _walk(node: Node) -> Walk:
-    """What a value that was not there before sets, below itself."""
+    """The account of a value that was not there before: itself, and what it sets below itself."""
     found = _walks.get(id(node))
     if found is None:
         holder: list[Walk] = []
@@ -130,45 +130,48 @@ _nodes: list[Node] = []
 
 def _compile(node: Node) -> Walk:
     if node.atomic or node.shape in ("scalar", "intstr"):
-        return _nothing
+        return _leaf
     if node.shape == "list":
-        return _list_walk(node) if form(node, []) == LIST else _nothing
+        return _list_walk(node) if form(node, []) == LIST else _leaf
     return _object_walk(node)
 
 
-def _nothing(value: Any) -> Tree:
+def _leaf(value: Any) -> Tree:
     return _LEAF
 
 
 def _object_walk(node: Node) -> Walk:
-    known = {name: (f"f:{name}", _walk(child)) for name, child in node.fields.items()}
+    known = {name: _walk(child) for name, child in node.fields.items()}
     rest = _walk(node.values or ANY) if node is not ANY else None
-    simple = bool(known) and all(inner is _nothing for _, inner in known.values()) and node.values is None
-    seen: dict[tuple[str, ...], Tree] = {}
-    """Trees of values that set the same plain fields are the same tree."""
+    plans: dict[Path, tuple[Tree, list[tuple[str, str, Walk]]]] = {}
+    """By the names a value has: its account if everything in it were a leaf, and where to look further."""
 
     def walk(value: Any) -> Tree:
-        if type(value) is not dict:
+        if type(value) is not dict or not value:
             return _LEAF
-        if simple:
-            names = tuple(value)
-            tree = seen.get(names)
-            if tree is None:
-                tree = seen[names] = {f"f:{name}": _LEAF for name in sorted(names)}
-                if len(seen) > 1000:
-                    seen.clear()
-            return tree
-        tree = {}
-        for name, item in value.items():
-            key, inner_walk = known.get(name) or (f"f:{name}", rest or walk)
-            if inner_walk is _nothing or not item:
-                tree[key] = _LEAF
-                continue
-            inner = inner_walk(item)
-            tree[key] = {".": _LEAF, **inner} if inner else _LEAF
-        return _sorted(tree)
+        names = tuple(value)
+        plan = plans.get(names)
+        if plan is None:
+            if len(plans) >= _MOST_PLANS:
+                plans.clear()
+            plan = plans[names] = _plan(names, lambda name: known.get(name) or rest or walk)
+        flat, deeper = plan
+        if not deeper:
+            return flat
+        tree = flat.copy()
+        for key, name, inner in deeper:
+            item = value[name]
+            if item:
+                tree[key] = inner(item)
+        return tree
 
     return walk
+
+
+def _plan(names: Path, walk_of: Callable[[str], Walk]) -> tuple[Tree, list[tuple[str, str, Walk]]]:
+    ordered = sorted(names)
+    walks = [(f"f:{name}", name, walk_of(name)) for name in ordered]
+    return {".": _LEAF} | {key: _LEAF for key, _, _ in walks}, [each for each in walks if each[2] is not _leaf]
 
 
 def _sorted(tree: Tree) -> Tree:
@@ -176,16 +179,16 @@ def _sorted(tree: Tree) -> Tree:
 
 
 def _list_walk(node: Node) -> Walk:
-    inner_walk = _walk(node.items or ANY)
+    inner = _walk(node.items or ANY)
 
     def walk(value: Any) -> Tree:
-        if type(value) is not list:
+        if type(value) is not list or not value:
             return _LEAF
-        tree: Tree = {}
+        tree: Tree = {".": _LEAF}
         for item in value:
             key = _element(node, item)
-            inner = inner_walk(item)
-            tree.setdefault(key, {".": _LEAF, **inner} if inner else _LEAF)
+            if key not in tree:
+                tree[key] = inner(item)
         return _sorted(tree)
 
     return walk
