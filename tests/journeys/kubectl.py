@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from journeys.story import REPOSITORY
@@ -23,13 +24,14 @@ class Kubectl:
     program: str
     kubeconfig: Path
     home: Path
+    environment: Mapping[str, str] = field(default_factory=dict)
 
     async def __call__(self, *arguments: str, stdin: str = "", code: int = 0) -> str:
         """What it printed (both streams); the exit code must be as expected."""
         process = await asyncio.create_subprocess_exec(
             self.program, *arguments, cwd=REPOSITORY, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.STDOUT,
-            env={"KUBECONFIG": str(self.kubeconfig), "HOME": str(self.home), "PATH": os.environ["PATH"]})
+            env={"KUBECONFIG": str(self.kubeconfig), "HOME": str(self.home), "PATH": os.environ["PATH"], **self.environment})
         out, _ = await process.communicate(stdin.encode())
         shown = out.decode()
         assert process.returncode == code, f"kubectl {' '.join(arguments)} ended with {process.returncode}:\n{shown}"

@@ -1,0 +1,1 @@
+"""Programs that others wrote, as clients of the embedded server."""
