@@ -6,7 +6,7 @@ one topology domain. A Workload holds at most eight templates at a place, so gro
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,14 +32,15 @@ class Node:
 
 def objects(gang: PodGangInfo, priority: str) -> Iterator[GangObject]:
     root = _tree(gang, priority)
+    leaves = {group.name: _leaf(group, gang, priority) for group in gang.groups}
     shared: dict[str, str] = {}
-    templates = [_template(root, ROOT, gang, priority, shared)]
+    templates = [_template(root, ROOT, leaves, shared)]
     yield _object(WORKLOAD_V1BETA1, gang, gang.name, {"compositePodGroupTemplates": templates}, ("compositePodGroupTemplates",))
     for node, parent in ((root, ""), *((each, gang.name) for each in root.parents)):
         spec = node.spec | _link(gang, shared[node.name], parent) | {"disruptionMode": {"all": {}}}
         yield _checked(COMPOSITE_POD_GROUP, gang, node.name, spec, ("schedulingPolicy", "schedulingConstraints"))
         for group in node.groups:
-            leaf = _leaf(group, gang, priority) | _link(gang, shared[group.name], node.name)
+            leaf = leaves[group.name] | _link(gang, shared[group.name], node.name)
             yield _checked(KUBE_POD_GROUP, gang, group.name, leaf, ("schedulingConstraints", "parentCompositePodGroupName"))
 
 
@@ -78,26 +79,25 @@ def _common(pack: GangPack | None, priority: str) -> Raw:
     return (topology(key) if key else {}) | ({"priorityClassName": priority} if priority else {})
 
 
-def _template(node: Node, name: str, gang: PodGangInfo, priority: str, shared: dict[str, str]) -> Raw:
+def _template(node: Node, name: str, leaves: Mapping[str, Raw], shared: dict[str, str]) -> Raw:
     """A node as a template; notes in `shared` which template serves each group and composite below it."""
-    leaves = _distinct([({"name": group.name} | _leaf(group, gang, priority), group.name) for group in node.groups], shared)
-    found = [_template(each, each.name, gang, priority, shared) for each in node.parents]
+    groups = _distinct([(group.name, leaves[group.name]) for group in node.groups], shared)
+    found = [_template(each, each.name, leaves, shared) for each in node.parents]
     shared[node.name] = name
-    if max(len(leaves), len(found)) > MOST:
-        raise CannotTranslate(f"gang {gang.name} has more than {MOST} kinds of groups in one place; a Workload holds no more: "
+    if max(len(groups), len(found)) > MOST:
+        raise CannotTranslate(f"gang {node.name} has more than {MOST} kinds of groups in one place; a Workload holds no more: "
                               "make groups alike, or choose backend kai")
-    return {"name": name} | node.spec | ({"podGroupTemplates": leaves} if leaves else {}) | (
+    return {"name": name} | node.spec | ({"podGroupTemplates": groups} if groups else {}) | (
         {"compositePodGroupTemplates": found} if found else {})
 
 
-def _distinct(templates: Iterable[tuple[Raw, str]], shared: dict[str, str]) -> list[Raw]:
-    kept: list[Raw] = []
-    for template, group in templates:
-        same = next((each for each in kept if each | {"name": ""} == template | {"name": ""}), None)
-        if same is None:
-            kept.append(template)
-        shared[group] = (same or template)["name"]
-    return kept
+def _distinct(groups: Iterable[tuple[str, Raw]], shared: dict[str, str]) -> list[Raw]:
+    """One template per shape, named after the first group that has it."""
+    kept: dict[str, Raw] = {}
+    for name, leaf in groups:
+        template = kept.setdefault(repr(leaf), {"name": name} | leaf)
+        shared[name] = template["name"]
+    return list(kept.values())
 
 
 def _link(gang: PodGangInfo, template: str, parent: str) -> Raw:
