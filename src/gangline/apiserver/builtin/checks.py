@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Any
 
 from gangline.api import resources
@@ -41,18 +41,16 @@ def positive(value: Any, path: str) -> Problems:
         yield say.invalid(path, value, "must be greater than zero")
 
 
-def within(value: Any, low: int, high: int, path: str) -> Problems:
-    if value is not None and not low <= value <= high:
-        yield say.invalid(path, value, f"must be between {low} and {high}, inclusive")
+def within(value: Any, low: int, high: int, path: str) -> Iterable[Problem]:
+    if value is None or low <= value <= high:
+        return ()
+    return (say.invalid(path, value, f"must be between {low} and {high}, inclusive"),)
 
 
-def one_of(value: Any, supported: Iterable[str], path: str, required: bool = False) -> Problems:
-    options = tuple(supported)
+def one_of(value: Any, supported: Collection[str], path: str, required: bool = False) -> Iterable[Problem]:
     if not value:
-        if required:
-            yield say.required(path)
-    elif value not in options:
-        yield say.unsupported(path, value, options)
+        return (say.required(path),) if required else ()
+    return () if value in supported else (say.unsupported(path, value, tuple(supported)),)
 
 
 def given(obj: Obj, path: str, *names: str) -> Problems:
@@ -62,21 +60,21 @@ def given(obj: Obj, path: str, *names: str) -> Problems:
             yield say.required(f"{path}.{name}" if path else name)
 
 
-def named(value: Any, problems: Callable[[str], list[str]], path: str) -> Problems:
-    if value is not None:
-        yield from (say.invalid(path, value, why) for why in problems(value))
+def named(value: Any, problems: Callable[[str], list[str]], path: str) -> Iterable[Problem]:
+    found = problems(value) if value is not None else None
+    return [say.invalid(path, value, why) for why in found] if found else ()
 
 
-def subdomain(value: Any, path: str) -> Problems:
-    yield from named(value, subdomain_problems, path)
+def subdomain(value: Any, path: str) -> Iterable[Problem]:
+    return named(value, subdomain_problems, path)
 
 
-def label(value: Any, path: str) -> Problems:
-    yield from named(value, label_problems, path)
+def label(value: Any, path: str) -> Iterable[Problem]:
+    return named(value, label_problems, path)
 
 
-def qualified(value: Any, path: str) -> Problems:
-    yield from named(value, qualified_name_problems, path)
+def qualified(value: Any, path: str) -> Iterable[Problem]:
+    return named(value, qualified_name_problems, path)
 
 
 def immutable(new: Any, old: Any, path: str) -> Problems:
@@ -158,8 +156,8 @@ def _requirement(term: Obj, path: str) -> Problems:
         yield from named(value, label_value_problems, where)
 
 
-def label_key(key: str, path: str) -> Problems:
-    yield from named(key, qualified_name_problems, path)
+def label_key(key: str, path: str) -> Iterable[Problem]:
+    return named(key, qualified_name_problems, path)
 
 
 def selector_matches(selector: Any, labels: Any) -> bool:

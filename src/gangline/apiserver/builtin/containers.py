@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Any
 
 from gangline.api import resources
@@ -37,6 +38,8 @@ _HANDLERS = ("exec", "httpGet", "tcpSocket", "grpc", "sleep")
 _PLAIN_RESOURCES = ("cpu", "memory", "ephemeral-storage")
 _PROBES = ("livenessProbe", "readinessProbe", "startupProbe")
 _NO_INIT = "may not be set for init containers without restartPolicy=Always"
+_NO_VARIABLE = re.compile(r"[^\x20-\x7e]|=").search
+Amounts = tuple[tuple[str, Any], ...]
 PULL_POLICIES = ("Always", "IfNotPresent", "Never")
 
 
@@ -86,14 +89,20 @@ def common(container: Obj, path: str, spec: Obj, volumes: Iterable[str]) -> Prob
     if not image:
         yield say.required(f"{path}.image")
     yield from one_of(container.get("terminationMessagePolicy"), ("File", "FallbackToLogsOnError"), f"{path}.terminationMessagePolicy")
-    yield from ports(container.get("ports") or [], f"{path}.ports", bool(spec.get("hostNetwork")))
-    yield from environment(container.get("env") or [], f"{path}.env")
-    yield from _env_from(container.get("envFrom") or [], f"{path}.envFrom")
-    yield from mounts(container, f"{path}.volumeMounts", volumes)
+    if container.get("ports"):
+        yield from ports(container["ports"], f"{path}.ports", bool(spec.get("hostNetwork")))
+    if container.get("env"):
+        yield from environment(container["env"], f"{path}.env")
+    if container.get("envFrom"):
+        yield from _env_from(container["envFrom"], f"{path}.envFrom")
+    if container.get("volumeMounts"):
+        yield from mounts(container, f"{path}.volumeMounts", volumes)
     yield from one_of(container.get("imagePullPolicy"), PULL_POLICIES, f"{path}.imagePullPolicy", required=True)
-    claims = [claim.get("name") for claim in spec.get("resourceClaims") or []]
-    yield from requirements(container.get("resources") or {}, f"{path}.resources", claims)
-    yield from security(container.get("securityContext"), f"{path}.securityContext")
+    if container.get("resources"):
+        claims = [claim.get("name") for claim in spec.get("resourceClaims") or []]
+        yield from requirements(container["resources"], f"{path}.resources", claims)
+    if container.get("securityContext"):
+        yield from security(container["securityContext"], f"{path}.securityContext")
 
 
 def image_spaces(items: list[Obj], path: str) -> Problems:
@@ -142,15 +151,15 @@ def host_ports(items: list[Obj], path: str) -> Problems:
 
 
 def environment(items: list[Obj], path: str) -> Problems:
-    for where, item in each(items, path):
+    for index, item in enumerate(items):
         name = item.get("name") or ""
         if not name:
-            yield say.required(f"{where}.name")
-        elif re.search(r"[^\x20-\x7e]|=", name):
-            yield say.invalid(f"{where}.name", name,
+            yield say.required(f"{path}[{index}].name")
+        elif _NO_VARIABLE(name):
+            yield say.invalid(f"{path}[{index}].name", name,
                               "a valid environment variable name must consist only of printable ASCII characters other than '='")
         if item.get("valueFrom") is not None:
-            yield from _source(item, f"{where}.valueFrom")
+            yield from _source(item, f"{path}[{index}].valueFrom")
 
 
 def _source(item: Obj, path: str) -> Problems:
@@ -323,7 +332,18 @@ def _action(name: str, action: Obj, path: str, grace: int | None) -> Problems:
 
 def requirements(about: Obj, path: str, claims: list[Any]) -> Problems:
     """Requests and limits, and the claims of a container."""
-    limits, requests = about.get("limits") or {}, about.get("requests") or {}
+    yield from _amounts(tuple((about.get("limits") or {}).items()), tuple((about.get("requests") or {}).items()), path)
+    if about.get("claims"):
+        yield from _claims(about["claims"], f"{path}.claims", claims)
+
+
+@lru_cache(maxsize=4096)
+def _amounts(limited: Amounts, requested: Amounts, path: str) -> tuple[Problem, ...]:
+    """The containers of a workload ask for the same again and again."""
+    return (*_judged(dict(limited), dict(requested), path),)
+
+
+def _judged(limits: Obj, requests: Obj, path: str) -> Problems:
     for name, amount in sorted(limits.items()):
         yield from _resource(name, amount, f"{path}.limits[{name}]")
     for name, amount in sorted(requests.items()):
@@ -336,7 +356,6 @@ def requirements(about: Obj, path: str, claims: list[Any]) -> Problems:
     named_here = {*limits, *requests}
     if any(name.startswith("hugepages-") for name in named_here) and not {"cpu", "memory"} & named_here:
         yield say.forbidden(path, "HugePages require cpu or memory")
-    yield from _claims(about.get("claims") or [], f"{path}.claims", claims)
 
 
 def overcommits(name: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from gangline.apiserver.builtin import containers, placement
@@ -23,6 +24,7 @@ from gangline.apiserver.builtin.volumes import volumes
 from gangline.apiserver.meta import check_annotations, check_labels
 from gangline.apiserver.names import subdomain_problems
 from gangline.apiserver.schema import problems as say
+from gangline.errors import Problem
 
 _DNS = ("ClusterFirstWithHostNet", "ClusterFirst", "Default", "None")
 RESTARTS = ("Always", "OnFailure", "Never")
@@ -40,29 +42,46 @@ def template(about: Obj, path: str) -> Problems:
 
 
 def pod_spec(spec: Obj, path: str) -> Problems:
-    yield from volumes(spec.get("volumes") or [], f"{path}.volumes")
-    yield from _resource_claims(spec.get("resourceClaims") or [], f"{path}.resourceClaims")
+    yield from _of(spec, path, "volumes", volumes)
+    yield from _of(spec, path, "resourceClaims", _resource_claims)
     known = [volume.get("name") or "" for volume in spec.get("volumes") or []]
     yield from containers.containers(spec.get("containers") or [], f"{path}.containers", spec, known)
-    yield from containers.init_containers(spec.get("initContainers") or [], f"{path}.initContainers", spec, known)
-    yield from _ephemeral(spec, f"{path}.ephemeralContainers", known)
+    if spec.get("initContainers"):
+        yield from containers.init_containers(spec["initContainers"], f"{path}.initContainers", spec, known)
+    if spec.get("ephemeralContainers"):
+        yield from _ephemeral(spec, f"{path}.ephemeralContainers", known)
     if spec.get("hostNetwork"):
         yield from containers.host_network_ports(spec.get("containers") or [], f"{path}.containers")
         yield from containers.host_network_ports(spec.get("initContainers") or [], f"{path}.initContainers")
     yield from one_of(spec.get("restartPolicy"), RESTARTS, f"{path}.restartPolicy", required=True)
     yield from one_of(spec.get("dnsPolicy"), _DNS, f"{path}.dnsPolicy", required=True)
-    yield from check_labels(spec.get("nodeSelector") or {}, f"{path}.nodeSelector")
-    yield from _security(spec.get("securityContext") or {}, f"{path}.securityContext", spec)
-    yield from placement.affinity(spec.get("affinity"), f"{path}.affinity")
+    yield from _of(spec, path, "nodeSelector", check_labels)
+    yield from _of(spec, path, "securityContext", _security)
+    if spec.get("shareProcessNamespace") and spec.get("hostPID"):
+        yield say.invalid(f"{path}.shareProcessNamespace", True, "ShareProcessNamespace and HostPID cannot both be enabled")
+    yield from _of(spec, path, "affinity", placement.affinity)
     yield from _dns_config(spec, f"{path}.dnsConfig")
-    for where, gate in each(spec.get("readinessGates"), f"{path}.readinessGates"):
-        yield from qualified(gate.get("conditionType") or "", f"{where}.conditionType")
-    yield from placement.gates(spec.get("schedulingGates") or [], f"{path}.schedulingGates")
-    yield from placement.spread(spec.get("topologySpreadConstraints") or [], f"{path}.topologySpreadConstraints")
+    for name, check in _LATER:
+        yield from _of(spec, path, name, check)
     yield from _names(spec, path)
-    yield from placement.tolerations(spec.get("tolerations") or [], f"{path}.tolerations")
-    yield from _aliases(spec.get("hostAliases") or [], f"{path}.hostAliases")
+    yield from _of(spec, path, "tolerations", placement.tolerations)
+    yield from _of(spec, path, "hostAliases", _aliases)
     yield from _rest(spec, path)
+
+
+def _of(spec: Obj, path: str, name: str, check: Callable[[Any, str], Iterable[Problem]]) -> Iterable[Problem]:
+    """What a check finds in a part, if the part is there."""
+    part = spec.get(name)
+    return check(part, f"{path}.{name}") if part else ()
+
+
+def _readiness(items: list[Obj], path: str) -> Problems:
+    for where, gate in each(items, path):
+        yield from qualified(gate.get("conditionType") or "", f"{where}.conditionType")
+
+
+_LATER: tuple[tuple[str, Callable[[Any, str], Iterable[Problem]]], ...] = (
+    ("readinessGates", _readiness), ("schedulingGates", placement.gates), ("topologySpreadConstraints", placement.spread))
 
 
 def _names(spec: Obj, path: str) -> Problems:
@@ -135,7 +154,7 @@ def _ephemeral(spec: Obj, path: str, known: list[str]) -> Problems:
             yield say.forbidden(f"{where}.resources", "cannot be set for an Ephemeral Container")
 
 
-def _security(context: Obj, path: str, spec: Obj) -> Problems:
+def _security(context: Obj, path: str) -> Problems:
     for name in ("runAsUser", "runAsGroup", "fsGroup"):
         yield from within(context.get(name), 0, 2147483647, f"{path}.{name}")
     for where, group in each(context.get("supplementalGroups"), f"{path}.supplementalGroups"):
@@ -145,9 +164,6 @@ def _security(context: Obj, path: str, spec: Obj) -> Problems:
     if context.get("fsGroupChangePolicy") is not None:
         yield from one_of(context["fsGroupChangePolicy"], ("Always", "OnRootMismatch"), f"{path}.fsGroupChangePolicy")
     yield from containers.seccomp(context.get("seccompProfile"), f"{path}.seccompProfile")
-    if spec.get("shareProcessNamespace") and spec.get("hostPID"):
-        yield say.invalid(f"{path.rpartition('.')[0]}.shareProcessNamespace", True,
-                          "ShareProcessNamespace and HostPID cannot both be enabled")
 
 
 def _dns_config(spec: Obj, path: str) -> Problems:

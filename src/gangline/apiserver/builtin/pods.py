@@ -32,7 +32,7 @@ class PodRules(KindRules):
         spec.setdefault("enableServiceLinks", True)
 
     def prepare_create(self, obj: Obj) -> None:
-        super().prepare_create(obj)
+        obj["metadata"]["generation"] = 1
         if obj["spec"].get("terminationGracePeriodSeconds", 0) < 0:
             obj["spec"]["terminationGracePeriodSeconds"] = 1
         obj["status"] = {"phase": "Pending", "qosClass": quality(obj["spec"])}
@@ -270,12 +270,14 @@ def spec_warnings(spec: Obj, path: str) -> list[str]:
 def _container_warnings(container: Obj, path: str) -> list[str]:
     found = []
     for kind in ("limits", "requests"):
-        for name, amount in sorted(((container.get("resources") or {}).get(kind) or {}).items()):
-            if name in ("memory", "ephemeral-storage") and resources.nanos(amount) % resources.NANO:
+        amounts = (container.get("resources") or {}).get(kind) or {}
+        for name in ("ephemeral-storage", "memory"):
+            amount = amounts.get(name)
+            if amount is not None and resources.nanos(amount) % resources.NANO:
                 found.append(f'{path}.resources.{kind}[{name}]: fractional byte value "{amount}" is invalid, must be an integer')
     seen: set[Any] = set()
-    for where, variable in each(container.get("env"), f"{path}.env"):
+    for index, variable in enumerate(container.get("env") or []):
         if variable.get("name") in seen:
-            found.append(f'{where}: hides previous definition of "{variable.get("name")}", which may be unexpected')
+            found.append(f'{path}.env[{index}]: hides previous definition of "{variable.get("name")}", which may be unexpected')
         seen.add(variable.get("name"))
     return found
