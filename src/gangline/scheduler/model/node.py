@@ -137,7 +137,9 @@ class Node:
             self._move_gpus(*self.shared.remove(group, placed.memory, placed.status, self.idle[GPU], self.used[GPU]))
 
     def accept(self, task: Task) -> None:
-        """Note what this node would really give to the task."""
+        """Note what this node would really give to the task; whole devices are the same everywhere."""
+        if task.accepted is not None and not task.shared:
+            return
         old = (task.accepted, task.accepted_portion, task.accepted_memory)
         task.accept(self.gpu_memory)
         if old[0] is not task.accepted or old[1] != task.accepted_portion or old[2] != task.accepted_memory:

@@ -95,6 +95,8 @@ def at(vector: Vector, place: int) -> float:
 
 
 def plus(left: Vector, right: Vector) -> Vector:
+    if len(left) == len(right) == 4:
+        return (left[0] + right[0], left[1] + right[1], left[2] + right[2], left[3] + right[3])
     if len(left) == len(right):
         return tuple(map(add, left, right))
     size = max(len(left), len(right))
@@ -102,6 +104,8 @@ def plus(left: Vector, right: Vector) -> Vector:
 
 
 def minus(left: Vector, right: Vector) -> Vector:
+    if len(left) == len(right) == 4:
+        return (left[0] - right[0], left[1] - right[1], left[2] - right[2], left[3] - right[3])
     if len(left) == len(right):
         return tuple(map(sub, left, right))
     size = max(len(left), len(right))

@@ -14,7 +14,7 @@ from typing import Protocol
 
 from ...errors import Refusal
 from ..fairness import Account, Amounts, capacity, divide, order, reclaim
-from ..fairness.accounts import NOTHING, line, minus, plus
+from ..fairness.accounts import NOTHING, UNLIMITED, line, minus, plus
 from ..fairness.capacity import Overrun
 from ..fairness.reclaim import Chunk, Taker
 from ..hooks import QueueSide
@@ -29,6 +29,7 @@ from ..refusals import GangRefusals
 from ..session import Session
 
 GPU_WORKER = "node-role.kubernetes.io/gpu-worker"
+NO_LIMIT: Amounts = (UNLIMITED, UNLIMITED, UNLIMITED)
 
 
 class Plan(Protocol):
@@ -54,6 +55,7 @@ class Proportion:
         self.accounts = open_accounts(session.queues, session.min_gpu_memory)
         divide.divide_hierarchy(self.accounts, self.total, max(0.0, k))
         self._lines: dict[str, tuple[Account, ...]] = {}
+        self._limits: dict[str, bool] = {}
         self._before: dict[str, tuple[Amounts, Amounts]] = {}
         self._turns: dict[str, tuple[Amounts, object, order.Turn]] = {}
 
@@ -71,6 +73,13 @@ class Proportion:
         found = self._lines.get(queue)
         if found is None:
             found = self._lines[queue] = tuple(line(self.accounts, queue))
+        return found
+
+    def _limited(self, queue: str) -> bool:
+        """Whether the queue or one above it has a limit; most have none."""
+        found = self._limits.get(queue)
+        if found is None:
+            found = self._limits[queue] = any(account.limit != NO_LIMIT for account in self._line(queue))
         return found
 
     # ── order ──
@@ -94,12 +103,18 @@ class Proportion:
     # ── capacity ──
 
     def over_capacity(self, gang: Gang, tasks: Sequence[Task]) -> GangRefusals | None:
+        if not self._limited(gang.queue):
+            return None
         return _refusal(capacity.over_limit(self.accounts, gang.queue, self.quota_of(tasks)))
 
     def firm_over_quota(self, gang: Gang, tasks: Sequence[Task]) -> GangRefusals | None:
+        if gang.preemptible:
+            return None
         return _refusal(capacity.over_quota(self.accounts, gang.queue, self.quota_of(tasks), gang.preemptible))
 
     def task_over_capacity(self, task: Task, gang: Gang, node: Node) -> Refusal | None:
+        if gang.preemptible and not self._limited(gang.queue):
+            return None
         request = (task.request[CPU], task.request[MEMORY], gpus_on(task, node.gpu_memory))
         overrun = capacity.over_capacity(self.accounts, gang.queue, request, gang.preemptible)
         if overrun is None:
