@@ -1,0 +1,50 @@
+"""Real kube-scheduler and kube-controller-manager as clients of the embedded server: started by its kubeconfig, speaking JSON."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric import rsa
+
+from real.plane import GATES, assets, free_port
+
+
+@dataclass(slots=True)
+class Programs:
+    folder: Path
+    kubeconfig: Path
+    content_type: str = "application/json"
+    _running: dict[str, asyncio.subprocess.Process] = field(default_factory=dict)
+
+    async def scheduler(self) -> None:
+        await self._run("kube-scheduler", f"--feature-gates={GATES}")
+
+    async def controllers(self, which: str = "*,-serviceaccount-token-controller") -> None:
+        key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
+        (self.folder / "sa.key").write_bytes(key.private_bytes(
+            serialization.Encoding.PEM, serialization.PrivateFormat.TraditionalOpenSSL, serialization.NoEncryption()))
+        await self._run("kube-controller-manager", f"--controllers={which}", f"--feature-gates={GATES.split(',')[0]}",
+                        f"--service-account-private-key-file={self.folder}/sa.key")
+
+    async def _run(self, program: str, *arguments: str) -> None:
+        shared = (f"--kubeconfig={self.kubeconfig}", f"--authentication-kubeconfig={self.kubeconfig}",
+                  f"--authorization-kubeconfig={self.kubeconfig}", "--authentication-skip-lookup=true", "--leader-elect=false",
+                  "--bind-address=127.0.0.1", f"--secure-port={free_port()}", f"--cert-dir={self.folder}/{program}",
+                  f"--kube-api-content-type={self.content_type}")
+        with (self.folder / f"{program}.log").open("wb") as log:
+            self._running[program] = await asyncio.create_subprocess_exec(
+                str(assets() / program), *shared, *arguments, stdout=log, stderr=log, cwd=self.folder)
+
+    def log(self, lines: int = 40) -> str:
+        return "\n".join(line for program in self._running
+                         for line in (self.folder / f"{program}.log").read_text(errors="replace").splitlines()[-lines:])
+
+    async def stop(self) -> None:
+        for process in self._running.values():
+            with contextlib.suppress(ProcessLookupError):
+                process.kill()
+            await process.wait()
