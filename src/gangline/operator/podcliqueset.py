@@ -22,6 +22,7 @@ from gangline.api.grove import (
 from gangline.api.kinds import (
     COMPUTE_DOMAIN,
     HPA,
+    POD,
     POD_CLIQUE,
     POD_CLIQUE_SET,
     POD_GANG,
@@ -38,7 +39,7 @@ from gangline.api.kinds import (
 )
 from gangline.api.meta import Condition, Object, Raw, condition
 from gangline.errors import GanglineError
-from gangline.operator import rollout, status, termination
+from gangline.operator import adoption, rollout, status, termination
 from gangline.operator.act import act
 from gangline.operator.backends import NoBackend
 from gangline.operator.desired import access, autoscalers, claims, mnnvl, services, topology
@@ -113,6 +114,8 @@ async def reconcile(op: Operator, ctx: Context, key: Key) -> Again | None:
     rest = op.pace.wait(key, pcs.spec.replicas, pcs.metadata.generation, ctx.clock.now())
     if rest:
         return Again(rest)
+    if await _adopt(ctx, pcs):
+        return None
     now = timestamp(ctx.clock.now())
     pcs = await _note_hash(ctx, pcs, now)
     look = _look(ctx.read, op, pcs)
@@ -126,6 +129,18 @@ async def reconcile(op: Operator, ctx: Context, key: Key) -> Again | None:
     if failures:
         raise GanglineError("; ".join(str(failure) for failure in failures))
     return Again(look.doom.wait) if look.doom.wait is not None else None
+
+
+async def _adopt(ctx: Context, pcs: PodCliqueSet) -> bool:
+    """A set that Grove's own operator made gets our hashes before anything else is thought about it."""
+    if not adoption.upstream(pcs.status.current_generation_hash):
+        return False
+    groups = {group.name: group for group in ctx.read.owned(SCALING_GROUP, pcs.uid)}
+    stages = adoption.adoption(pcs, cliques_of_set(ctx.read, pcs), groups, lambda clique: ctx.read.owned(POD, clique.uid))
+    failures = await act(ctx, Plan(stages=[stage for stage in stages if stage]))
+    if failures:
+        raise GanglineError("; ".join(str(failure) for failure in failures))
+    return bool(stages)
 
 
 async def _note_hash(ctx: Context, pcs: PodCliqueSet, now: str) -> PodCliqueSet:
