@@ -16,6 +16,7 @@ from gangline.api.meta import Raw, as_raw
 from gangline.config import manner
 from gangline.errors import ConfigError
 from gangline.rules.hooks import Hook
+from gangline.rules.sets import OperatorSettings
 from gangline.runtime import Component, Reader
 
 
@@ -39,21 +40,25 @@ class Options:
     """Backends that run as processes of their own; the operator leaves their gangs to them."""
     admission: AdmissionSettings = field(default_factory=AdmissionSettings)
     """Of the scheduler half's hooks; their manner follows `compat`."""
+    operator: OperatorSettings = field(default_factory=OperatorSettings)
+    """Of the operator and its hooks; their manner follows `compat`."""
+
+
+def _sets(options: Options) -> OperatorSettings:
+    return replace(options.operator, manner=manner(options.compat))
 
 
 def _operator(options: Options) -> Component:
     from gangline.operator.component import component
-    from gangline.rules.sets import OperatorSettings
 
-    return component(OperatorSettings(manner=manner(options.compat), outside=options.outside))
+    return component(replace(_sets(options), outside=options.outside))
 
 
 def backend(options: Options, name: str) -> Component:
     """One scheduler backend as a process of its own."""
     from gangline.operator.component import backend_component
-    from gangline.rules.sets import OperatorSettings
 
-    return backend_component(OperatorSettings(manner=manner(options.compat)), name)
+    return backend_component(_sets(options), name)
 
 
 def _grouper(options: Options) -> Component:
@@ -116,13 +121,12 @@ def _admission(options: Options) -> Component:
     from gangline.admission.component import WebhookSettings, component
     from gangline.admission.registration import Place
     from gangline.operator.checks import kinds as backend_kinds
-    from gangline.operator.settings import OperatorSettings
 
     settings = WebhookSettings()
     if options.webhook:
         where = urlsplit(options.webhook)
         settings = replace(settings, place=Place(url=options.webhook), host=where.hostname or settings.host, port=where.port or 443)
-    asked = backend_kinds(OperatorSettings(manner=manner(options.compat)))
+    asked = backend_kinds(_sets(options))
     return component(lambda read: hooks(options, read), settings, tuple(dict.fromkeys((QUEUE, TOPOLOGY_BINDING, *asked))))
 
 
@@ -187,9 +191,8 @@ def hooks(options: Options, read: Reader) -> Iterable[Hook]:
     """Every admission hook of the two halves; `read` is what they may look up."""
     from gangline.admission import authorizer, kai, podcliqueset, topologybinding
     from gangline.operator.checks import backend_check, schedulers
-    from gangline.operator.settings import OperatorSettings
 
-    settings = OperatorSettings(manner=manner(options.compat))
+    settings = _sets(options)
     yield from podcliqueset.hooks(settings, lambda: read, backend_check(settings))
     yield from topologybinding.hooks(topologybinding.Schedulers(*schedulers(settings)))
     yield from authorizer.hooks(settings, lambda: read)

@@ -81,7 +81,7 @@ async def test_TAS1_a_binding_makes_kais_topology(sets: Sets) -> None:
     await data_centre(sets)
     found = await sets.client.get(TOPOLOGY, DC)
     assert [level.node_label for level in found.spec.levels] == [ZONE, BLOCK, RACK, HOST]
-    assert found.metadata.controller.kind == "ClusterTopologyBinding"
+    assert [owner.kind for owner in found.metadata.owner_references] == ["ClusterTopologyBinding"]
 
 
 async def test_TAS2_two_cliques_of_one_set_have_different_levels(sets: Sets) -> None:
