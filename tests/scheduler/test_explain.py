@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gangline.scheduler.cycle import decide
-from gangline.scheduler.decisions import Decisions
-from gangline.scheduler.explain import explain_refused, explain_waiting
+from gangline.scheduler.explain import explain_waiting
 from gangline.scheduler.model.status import Status
 from gangline.scheduler.records import Taint, TopologyRule
 from gangline.scheduler.verdict import Verdict, amount, spoken
@@ -173,18 +171,6 @@ def test_remedies_are_kept_while_cause_and_proof_stay_the_same() -> None:
     first = explain_waiting(cluster, scene.settings, scene.now)
     again = explain_waiting(cluster, scene.settings, scene.now, known=first)
     assert again["llm-0"].remedies is first["llm-0"].remedies
-
-
-def test_a_service_hears_of_every_refused_gang_in_turn(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gangline.scheduler.explain.NODES_PER_CYCLE", 0)
-    scene = Scene().nodes(1).queue("q")
-    for place in range(12):
-        scene.gang(f"q/g{place:02}", 1, gpus=8, cpu=100)
-    cluster = scene.cluster()
-    decisions = decide(cluster, scene.settings, scene.now)
-    assert len(explain_refused(cluster, scene.settings, scene.now, decisions)) == 8
-    assert sorted(explain_refused(cluster, scene.settings, scene.now, decisions)) == [f"g{place:02}" for place in range(12)]
-    assert explain_refused(cluster, scene.settings, scene.now, Decisions()) == {}
 
 
 def test_without_steps_the_cause_is_still_told() -> None:

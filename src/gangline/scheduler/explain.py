@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from . import remedies
-from .decisions import Decisions, Refuse
+from .decisions import Refuse
 from .fairness import Account, Amounts, capacity
 from .fairness.accounts import RESOURCES
 from .fairness.capacity import OVER_LIMIT, Overrun
@@ -30,9 +30,6 @@ from .trial import Trial, Trials, everyone
 from .verdict import Verdict, amount, counted
 
 STEPS = 20_000
-CYCLE_STEPS = 1_000
-LEAST_PER_CYCLE = 8
-NODES_PER_CYCLE = 40_000
 """Gangs times nodes: in small clusters every gang hears of its verdict at once, in large ones some in each cycle."""
 
 
@@ -60,22 +57,6 @@ def explain_waiting(
         return {uid: verdict for uid, verdict in found if verdict is not None}
     finally:
         explainer.session.close()
-
-
-def explain_refused(cluster: Cluster, settings: Settings, now: float, decisions: Decisions) -> dict[str, Verdict]:
-    """What a service tells after each cycle: verdicts on the gangs that were refused. A few are thought through anew in each cycle, those
-    longest not looked at first; the others keep what was said of them (in the cluster's memo)."""
-    kept: dict[str, Verdict] = cluster.memo.setdefault("verdicts", {})
-    refused = {each.gang: each for each in decisions.refusals}
-    for uid in [uid for uid in kept if uid not in refused]:
-        del kept[uid]
-    old = [uid for uid in kept if uid in refused]
-    most = max(LEAST_PER_CYCLE, NODES_PER_CYCLE // max(len(cluster.nodes), 1))
-    turn = [*(uid for uid in sorted(refused) if uid not in kept), *old][:most]
-    for uid, verdict in explain_waiting(cluster, settings, now, refused, turn, dict(kept), CYCLE_STEPS).items() if turn else ():
-        kept.pop(uid, None)
-        kept[uid] = verdict
-    return dict(kept)
 
 
 class Explainer:
