@@ -30,7 +30,7 @@ from .trial import Trial, Trials, everyone
 from .verdict import Verdict, amount, counted
 
 STEPS = 20_000
-"""Gangs times nodes: in small clusters every gang hears of its verdict at once, in large ones some in each cycle."""
+"""The budget of one call: one step is one task tried on nodes."""
 
 
 def explain(
