@@ -9,12 +9,14 @@ shows it.
 from __future__ import annotations
 
 from .actions import ACTIONS
+from .collector import undisturbed
 from .decisions import Decisions
 from .model.cluster import Cluster
 from .session import Session
 from .settings import Settings
 
 
+@undisturbed()
 def decide(cluster: Cluster, settings: Settings, now: float) -> Decisions:
     session = Session(cluster, settings, now)
     try:

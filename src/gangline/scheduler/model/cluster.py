@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from ..collector import undisturbed
 from ..records import (
     ClaimRecord,
     ConfigMapRecord,
@@ -79,6 +80,7 @@ class Cluster:
         self._trees: dict[str, TopologyTree] = {}
 
     @classmethod
+    @undisturbed()
     def build(cls, records: Iterable[Record]) -> Cluster:
         """A cluster from scratch; records may come in any order."""
         cluster = cls()
@@ -444,7 +446,7 @@ class Cluster:
             "nodes": {name: node.state() for name, node in sorted(self.nodes.items())},
             "queues": {name: (queue.held, queue.held_firm, queue.asked, queue.asked_gpu_memory, queue.children,
                               sorted(queue.gangs)) for name, queue in sorted(self.queues.items())},
-            "gangs": {uid: ({name: leaf.counts for name, leaf in gang.pod_sets.items()}, sorted(gang.tasks), gang.last_start,
+            "gangs": {uid: ({name: tuple(leaf.counts) for name, leaf in gang.pod_sets.items()}, sorted(gang.tasks), gang.last_start,
                             gang.last_eviction, gang.stale_since, gang.stale) for uid, gang in sorted(self.gangs.items())},
             "tasks": {uid: (task.status, task.node, task.gpu_groups, task.virtual, task.accepted, task.numa)
                       for uid, task in sorted(self.tasks.items())},
