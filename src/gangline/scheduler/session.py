@@ -160,7 +160,10 @@ class Session:
         return (*self.hooks.key("sub_group_order", member), member.name)
 
     def wanted(self, gang: Gang, simulation: bool) -> list[Task]:
-        """The tasks to place next (see `order.tasks_to_allocate`), kept until a status changes."""
+        """The tasks to place next (see `order.tasks_to_allocate`), kept until a status changes.
+
+        A simulation gives another answer only where tasks are leaving; a view does not count them."""
+        simulation = simulation and (gang is not gang.original or gang.releasing > 0)
         cached = gang.wanted
         if cached is None or cached[0] != (gang.original.version, simulation):
             tasks = tasks_to_allocate(gang, simulation, self.member_key, self.task_key)

@@ -18,7 +18,8 @@ from .task import Task
 _STATUSES = tuple(int(status) for status in Status)
 _PLACE = {status: place for place, status in enumerate(_STATUSES)}
 _COUNTED = {status: (_PLACE[status], int(bool(status & ACTIVE_ALLOCATED)), int(bool(status & ACTIVE_USED))) for status in Status}
-_PENDING, _PIPELINED, _SUCCEEDED = _PLACE[Status.PENDING], _PLACE[Status.PIPELINED], _PLACE[Status.SUCCEEDED]
+_PENDING, _PIPELINED = _PLACE[Status.PENDING], _PLACE[Status.PIPELINED]
+_RELEASING, _SUCCEEDED = _PLACE[Status.RELEASING], _PLACE[Status.SUCCEEDED]
 
 
 class PodSet:
@@ -32,7 +33,7 @@ class PodSet:
         self.topology = topology
         self.parent = parent
         self.tasks: dict[str, Task] = {}
-        self.counts: tuple[int, ...] = (0,) * len(_STATUSES)
+        self.counts = [0] * len(_STATUSES)
         self._active_allocated = 0
         self._active_used = 0
 
@@ -41,18 +42,16 @@ class PodSet:
 
     def shift(self, old: Status | None, new: Status | None) -> None:
         """Count one task from one status to another; None stands for not being a member."""
-        counts = list(self.counts)
         if old is not None:
             place, allocated, used = _COUNTED[old]
-            counts[place] -= 1
+            self.counts[place] -= 1
             self._active_allocated -= allocated
             self._active_used -= used
         if new is not None:
             place, allocated, used = _COUNTED[new]
-            counts[place] += 1
+            self.counts[place] += 1
             self._active_allocated += allocated
             self._active_used += used
-        self.counts = tuple(counts)
 
     @property
     def active_allocated(self) -> int:
@@ -218,6 +217,10 @@ class Gang:
     @property
     def pending(self) -> int:
         return sum([leaf.counts[_PENDING] for leaf in self.pod_sets.values()])
+
+    @property
+    def releasing(self) -> int:
+        return sum([leaf.counts[_RELEASING] for leaf in self.pod_sets.values()])
 
     @property
     def allocated(self) -> int:
