@@ -247,7 +247,9 @@ def authenticate(request: Request, tokens: Tokens, anonymous: bool) -> User:
 
 def impersonated(request: Request) -> User | None:
     """Whom the caller asks to be taken for."""
-    headers = request.headers
+    headers = {key: value for key, value in request.headers.items() if key.startswith("impersonate-")}
+    if not headers:
+        return None
     name = headers.get("impersonate-user", "")
     groups = tuple(part for part in headers.get("impersonate-group", "").split("\n") if part)
     uid = headers.get("impersonate-uid", "")

@@ -211,12 +211,13 @@ def _field_requirement(resource: Resource, label: str, equal: bool, value: str) 
 
 def selectable_values(resource: Resource, obj: dict[str, Any]) -> tuple[str, ...]:
     """What field selectors see of an object, in the order of `resource.selectable`."""
-    return tuple([_value(obj, path) for path in _split(tuple(resource.selectable.values()))]) if resource.selectable else ()
+    return tuple([_value(obj, path, zero) for path, zero in _split(tuple(resource.selectable.values()))]) if resource.selectable else ()
 
 
 @lru_cache(maxsize=1024)
-def _split(paths: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
-    return tuple(tuple(path.split(".")) for path in paths)
+def _split(paths: tuple[str, ...]) -> list[tuple[tuple[str, ...], str]]:
+    """Each path in parts, with what stands for an absent value."""
+    return [(parts, _ZERO.get(parts, "")) for parts in (tuple(path.split(".")) for path in paths)]
 
 
 _ZERO: dict[tuple[str, ...], str] = {
@@ -224,12 +225,12 @@ _ZERO: dict[tuple[str, ...], str] = {
     ("spec", "hostNetwork"): "false"}
 
 
-def _value(obj: Any, path: tuple[str, ...]) -> str:
+def _value(obj: Any, path: tuple[str, ...], zero: str) -> str:
     found = obj
     for key in path:
         found = found.get(key) if type(found) is dict else None
         if found is None:
-            return _ZERO.get(path, "")
+            return zero
     if type(found) is str:
         return found
     if isinstance(found, bool):

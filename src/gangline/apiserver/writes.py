@@ -227,7 +227,8 @@ async def _attempt(core: Core, call: Call, current: Record, old: Obj, new: Obj) 
         raise invalid(resource.shelf[0], resource.kind, call.name, problems)
     review.object = new
     await core.admission.validate(review)
-    call.warnings.extend(rules.warnings(new, old))
+    if call.subresource != "binding":
+        call.warnings.extend(rules.warnings(new, old))
     if core.store.get(resource.shelf, call.place) is not current:
         return None
     if new == old:

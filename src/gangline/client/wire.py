@@ -7,7 +7,7 @@ embedded server in the same process (`InProcess`). Nothing here knows kinds or o
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Protocol
 
 JSON = "application/json"
@@ -41,7 +41,10 @@ class Request:
 
     def argument(self, name: str, default: str = "") -> str:
         """The first value of a query parameter."""
-        return next((value for key, value in self.query if key == name), default)
+        for key, value in self.query:
+            if key == name:
+                return value
+        return default
 
 
 @dataclass(slots=True)
@@ -71,7 +74,8 @@ class InProcess:
 
     async def send(self, request: Request) -> Response:
         headers = request.headers if "user-agent" in request.headers else {**request.headers, "user-agent": self._agent}
-        return await self._handle(replace(request, user=self._user, headers=headers))
+        return await self._handle(Request(request.method, request.path, request.query, request.body, request.content_type,
+                                          request.accept, headers, self._user))
 
     async def close(self) -> None:
         return None
