@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from backends.scene import DECODE, EMPTY, PREFILL, a_gang, a_pod, live, objects, released
+from backends.scene import DECODE, EMPTY, GROVE, PREFILL, a_gang, a_pod, a_set, live, objects, released
 from gangline.api.grove import GangPack
 from gangline.api.kinds import POD_GROUP
+from gangline.operator.backends.contract import Facts
 from gangline.operator.backends.kai import Kai
 
 
@@ -12,7 +13,7 @@ def test_a_gang_is_one_pod_group_with_a_sub_group_per_group() -> None:
     [made] = objects(Kai(), a_gang(priority_class="high"))
     assert (made["apiVersion"], made["metadata"]["name"]) == ("scheduling.run.ai/v2alpha2", "pg-llm-0-u1")
     assert made["spec"] == {
-        "minMember": 6, "queue": "default-queue", "priorityClassName": "high", "topologyConstraint": {},
+        "minMember": 6, "queue": "default-queue", "priorityClassName": "high", "topologyConstraint": {}, "stalenessGracePeriod": "4h",
         "subGroups": [{"name": PREFILL, "minMember": 2}, {"name": DECODE, "minMember": 4}]}
 
 
@@ -35,6 +36,13 @@ def test_bounds_and_wishes_reach_all_three_levels_and_nothing_is_lost() -> None:
 def test_while_every_minimum_is_zero_kai_is_told_so() -> None:
     [made] = objects(Kai(), released(a_gang()))
     assert [each["minMember"] for each in made["spec"]["subGroups"]] == [0, 0]
+
+
+def test_kais_own_grace_never_undercuts_the_sets_termination_delay() -> None:
+    assert objects(Kai(), a_gang(annotations={"kai.scheduler/staleness-grace-period": "5m"}))[0]["spec"]["stalenessGracePeriod"] == "5m"
+    assert objects(Kai(), a_gang(pcs=a_set(terminationDelay="20m")))[0]["spec"]["stalenessGracePeriod"] == "20m"
+    under_compat = a_gang(Facts(manner=GROVE), pcs=a_set(labels={"kai.scheduler/queue": "q"}))
+    assert "stalenessGracePeriod" not in objects(Kai(), under_compat)[0]["spec"]
 
 
 def test_the_schedulers_condition_explains_why_a_gang_waits() -> None:

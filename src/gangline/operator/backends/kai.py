@@ -97,10 +97,19 @@ def _spec(gang: PodGangInfo) -> Raw:
     spec: Raw = {"minMember": gang.minimum, "topologyConstraint": _constraint(gang.constraint, topology) or {}}
     if gang.priority_class:
         spec["priorityClassName"] = gang.priority_class
+    grace = "" if gang.facts.manner.staleness_unset else _grace(gang)
+    if grace:
+        spec["stalenessGracePeriod"] = grace
     parents = [{"name": parent.name, "minSubGroup": len(parent.groups)} | _under(parent.constraint, topology) for parent in gang.parents]
     leaves = [{"name": group.name, "minMember": group.minimum} | ({"parent": group.parent} if group.parent else {})
               | _under(group.constraint, topology) for group in gang.groups]
     return spec | {"subGroups": parents + leaves}
+
+
+def _grace(gang: PodGangInfo) -> str:
+    """How long KAI lets a gang below its minimum live: what the set says, else the set's own delay, which KAI must not undercut."""
+    said = gang.annotations.get(names.STALENESS_GRACE, "")
+    return said or (gang.pcs.spec.template.termination_delay or "" if gang.pcs is not None else "")
 
 
 def _under(pack: GangPack | None, topology: str) -> Raw:
