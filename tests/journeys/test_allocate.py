@@ -5,6 +5,8 @@ Where an order matters, the work is there before the nodes are, so that one deci
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from gangline.api import names
@@ -16,7 +18,7 @@ from journeys.words import container, numbered, pod
 DRA = "gpu.nvidia.com"
 
 
-def claims(name: str) -> dict[str, object]:
+def claims(name: str) -> dict[str, Any]:
     """What a pod's spec says to use a claim."""
     return {"resourceClaims": [{"name": "gpu", "resourceClaimName": name}],
             "containers": [container() | {"resources": {"claims": [{"name": "gpu"}]}}]}
@@ -84,8 +86,8 @@ async def test_pods_without_the_label_start_in_the_order_of_their_age() -> None:
 async def test_the_pod_of_higher_priority_starts_first(story: Story, where: str) -> None:
     for name, value in (("minor", 20), ("major", 40)):
         await story.priority(name, value)
-        said = {"labels": {names.PRIORITY_CLASS: name}} if where == "label" else {"priorityClassName": name}
-        await story.pod(name, gpus=1, **said)  # type: ignore[arg-type]
+        said: dict[str, Any] = {"labels": {names.PRIORITY_CLASS: name}} if where == "label" else {"priorityClassName": name}
+        await story.pod(name, gpus=1, **said)
     await story.settles()
     await story.nodes(1, gpus=1)
     await story.runs("major")

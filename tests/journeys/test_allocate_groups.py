@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from journeys.story import Story
@@ -74,19 +76,20 @@ PAIRS = {"l1": "left", "l2": "left", "r1": "right", "r2": "right"}
 @pytest.mark.parametrize(("gpus", "started"), [(4, {"l1": 1, "l2": 1, "r1": 1, "r2": 1}), (3, {})])
 async def test_a_tree_of_two_levels_starts_when_both_branches_do(story: Story, gpus: int, started: dict[str, int]) -> None:
     await story.nodes(1, gpus=gpus)
-    await story.tree("a", {leaf: (1, 1) for leaf in PAIRS}, parents={"left": 2, "right": 2}, under=PAIRS, minSubGroup=2)
+    await story.tree("a", dict.fromkeys(PAIRS, (1, 1)), parents={"left": 2, "right": 2}, under=PAIRS, minSubGroup=2)
     assert await by_leaf(story, "a") == started
 
 
 async def test_a_child_that_cannot_reach_its_minimum_blocks_the_whole_tree(story: Story) -> None:
     await story.nodes(1, gpus=4)
-    await story.tree("a", {"l1": (1, 1), "l2": (4, 4), "r1": (1, 1), "r2": (1, 1)}, parents={"left": 2, "right": 2}, under=PAIRS, minSubGroup=2)
+    leaves = dict.fromkeys(PAIRS, (1, 1)) | {"l2": (4, 4)}
+    await story.tree("a", leaves, parents={"left": 2, "right": 2}, under=PAIRS, minSubGroup=2)
     assert await by_leaf(story, "a") == {}
 
 
 async def test_a_branch_may_ask_for_fewer_children_than_it_has(story: Story) -> None:
     await story.nodes(1, gpus=2)
-    await story.tree("a", {leaf: (1, 1) for leaf in PAIRS}, parents={"left": 1, "right": 1}, under=PAIRS, minSubGroup=2)
+    await story.tree("a", dict.fromkeys(PAIRS, (1, 1)), parents={"left": 1, "right": 1}, under=PAIRS, minSubGroup=2)
     found = await by_leaf(story, "a")
     assert len([leaf for leaf in found if leaf[0] == "l"]) == len([leaf for leaf in found if leaf[0] == "r"]) == 1
 
@@ -138,7 +141,7 @@ async def levels(story: Story) -> None:
     await story.topology("rows", ZONE, (RACK, "rack"), HOST)
 
 
-def within(required: str = "", preferred: str = "") -> dict[str, object]:
+def within(required: str = "", preferred: str = "") -> dict[str, Any]:
     said = {"topology": "rows", "requiredTopologyLevel": required, "preferredTopologyLevel": preferred}
     return {"topologyConstraint": {key: value for key, value in said.items() if value}}
 

@@ -33,11 +33,14 @@ class Workload:
         return f"pg-{self.made.name}-{self.made.uid}"
 
     def owner(self) -> Raw:
-        return {"apiVersion": self.kind.api_version, "kind": self.kind.kind, "name": self.made.name, "uid": self.made.uid, "controller": True}
+        return {"apiVersion": self.kind.api_version, "kind": self.kind.kind, "name": self.made.name, "uid": self.made.uid,
+                "controller": True}
 
-    async def pods(self, *pods: str, gpus: int = 1, **labels: str) -> None:
+    async def pods(self, *pods: str, **labels: str) -> None:
+        """Pods of one GPU; labels are given with `__` for the slash."""
+        marked = {key.replace("__", "/"): value for key, value in labels.items()}
         for name in pods:
-            await self.story.pod(name, gpus=gpus, owner=self.owner(), labels={key.replace("__", "/"): value for key, value in labels.items()})
+            await self.story.pod(name, gpus=1, owner=self.owner(), labels=marked)
 
 
 async def made(story: Story, kind: str, name: str, spec: Raw | None = None, *, owner: Workload | None = None, namespaced: bool = True,
@@ -46,7 +49,11 @@ async def made(story: Story, kind: str, name: str, spec: Raw | None = None, *, o
     version, _, plain = kind.partition(" ")
     group, _, number = version.rpartition("/")
     known = await story.kind(group, number, plain, namespaced=namespaced)
-    meta: Raw = {"name": name, **({"namespace": "default"} if namespaced else {}), **({"ownerReferences": [owner.owner()]} if owner else {}), **more.pop("metadata", {})}
+    meta: Raw = {"name": name, **more.pop("metadata", {})}
+    if namespaced:
+        meta["namespace"] = "default"
+    if owner:
+        meta["ownerReferences"] = [owner.owner()]
     return Workload(story, known, await story.client.create(known, {"metadata": meta, "spec": spec or {}, **more}))
 
 
@@ -439,13 +446,13 @@ async def test_a_kind_described_by_a_karta_is_grouped_by_its_components(story: S
                 "scaleDefinition": {"replicasPath": f".spec.{name}.replicas"},
                 "podSelector": {"componentTypeSelector": {"keyPath": ".metadata.labels.role", "value": name}}}
 
-    root = {"name": "customjob", "kind": {"group": "example.com", "version": "v1", "kind": "CustomJob"},
+    root: Raw = {"name": "customjob", "kind": {"group": "example.com", "version": "v1", "kind": "CustomJob"},
             "statusDefinition": {"statusMappings": {}}}
     leaves = [{"componentName": "coordinator"}, {"componentName": "worker"}]
     await made(story, "run.ai/v1alpha1 Karta", "custom", {
         "structureDefinition": {"rootComponent": root, "childComponents": [component("coordinator"), component("worker")]},
         "optimizationInstructions": {"gangScheduling": {"podGroup": {"name": "customjob", "subGroups": leaves}}}},
-        namespaced=False, metadata={"labels": {"run.ai/karta-group": "example.com", "run.ai/karta-version": "v1", "run.ai/karta-kind": "CustomJob"}})
+        namespaced=False, metadata={"labels": {f"run.ai/karta-{part}": value for part, value in root["kind"].items()}})
     owner = await made(story, "example.com/v1 CustomJob", "cj", {"coordinator": {"replicas": 1}, "worker": {"replicas": 2}})
     await owner.pods("c-0", role="coordinator")
     await owner.pods("w-0", "w-1", role="worker")

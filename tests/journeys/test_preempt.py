@@ -51,8 +51,7 @@ async def test_an_evicted_gang_is_told_for_whom_it_went(story: Story) -> None:
 async def test_preemptibility_is_separate_from_priority(story: Story, explicit: str, evicted: bool) -> None:
     await room_for_two(story)
     await story.priority("very-high", 200)
-    resident = {"priorityClassName": "build" if explicit == LOOSE else "low"}
-    await story.gang("old", 2, queue="team", preemptibility=explicit, **resident)
+    await story.gang("old", 2, queue="team", preemptibility=explicit, priorityClassName="build" if explicit == LOOSE else "low")
     await story.shares(old=2)
     await story.gang("new", 2, queue="team", priorityClassName="very-high", preemptibility=LOOSE)
     await story.shares(**({"new": 2} if evicted else {"old": 2}))
@@ -151,7 +150,8 @@ async def test_the_place_of_a_pod_is_taken_where_a_node_may_hold_no_more_pods(st
     await story.shares(new=1)
 
 
-@pytest.mark.xfail(strict=True, reason="the search counts one pod slot for a part that opens a GPU, so it spares the victim and waits for ever")
+@pytest.mark.xfail(
+    strict=True, reason="the search counts one pod slot for a part that opens a GPU, so it spares the victim and waits for ever")
 async def test_a_part_of_a_gpu_needs_two_places_for_pods_when_it_opens_the_gpu(story: Story) -> None:
     await story.nodes(1, gpus=4, pods=2)
     await story.priority("low", 30)

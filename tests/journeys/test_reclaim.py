@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from gangline.api import names
@@ -11,11 +13,11 @@ from journeys.test_allocate import claims
 from journeys.words import scheduler
 
 
-async def two_queues(story: Story, mine: float = 0, theirs: float = 0, **spec: object) -> None:
+async def two_queues(story: Story, mine: float = 0, theirs: float = 0, **spec: Any) -> None:
     """Queues of one parent, with their quotas."""
     await story.queue("org", gpus=mine + theirs)
-    await story.queue("mine", "org", gpus=mine, **spec)  # type: ignore[arg-type]
-    await story.queue("theirs", "org", gpus=theirs, **spec)  # type: ignore[arg-type]
+    await story.queue("mine", "org", gpus=mine, **spec)
+    await story.queue("theirs", "org", gpus=theirs, **spec)
 
 
 # --- quota and fair share ----------------------------------------------------------------------------------------------------

@@ -240,13 +240,11 @@ def _parent(name: str, above: Mapping[str, str]) -> Raw:
     return {"parent": above[name]} if name in above else {}
 
 
-def scheduler(*more: str, without: tuple[str, ...] = (), placement: str = "binpack", arguments: Mapping[str, Mapping[str, str]] | None = None,
-              **settings: Any) -> Component:
-    """A scheduler that decides at once, with further plugins, without some, or with settings of its own."""
-    spread = {"gpupack": "gpuspread"} if placement == "spread" else {}
-    dropped = {*without, *(("gpusharingorder",) if placement == "spread" else ())}
-    told = {"nodeplacement": {"cpu": placement, "gpu": placement}, **(arguments or {})}
-    chosen = [spread.get(each.name, each.name) for each in DEFAULT_PLUGINS if each.name not in dropped]
-    actions = tuple(each for each in ACTIONS if placement == "binpack" or each != "consolidation")
-    plugins = tuple(PluginSetting(each, told.get(each, {})) for each in [*chosen, *more])
-    return scheduler_component(Settings(plugins=plugins, **{"actions": actions, **settings}), period=0.0)
+def scheduler(*more: str, placement: str = "binpack", **settings: Any) -> Component:
+    """A scheduler that decides at once, with further plugins, another placement, or settings of its own."""
+    packs = placement == "binpack"
+    chosen = [each.name for each in DEFAULT_PLUGINS if packs or each.name not in ("gpupack", "gpusharingorder")]
+    told = {"nodeplacement": {"cpu": placement, "gpu": placement}}
+    plugins = tuple(PluginSetting(each, told.get(each, {})) for each in [*chosen, *more, *(() if packs else ("gpuspread",))])
+    actions = tuple(each for each in ACTIONS if packs or each != "consolidation")
+    return scheduler_component(Settings(plugins=plugins, actions=actions, **settings), period=0.0)
