@@ -24,10 +24,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Batch:
-    """The tasks that one step takes from one gang."""
+    """The tasks that one step takes from one gang; `freed` are the GPUs that each frees on its node."""
 
     gang: Gang
     tasks: tuple[Task, ...]
+    freed: tuple[tuple[str, float], ...]
+
+    @classmethod
+    def of(cls, gang: Gang, tasks: Sequence[Task]) -> Batch:
+        return cls(gang.original, tuple(tasks), tuple([(task.node, freed_gpus(task)) for task in tasks if task.node]))
 
     def was_touched(self) -> bool:
         """Whether some task of the batch is evicted or moved in the statement at work."""
@@ -70,7 +75,7 @@ def _uids(batches: Iterable[Batch]) -> frozenset[str]:
 class Screen(Protocol):
     """A necessary condition that learns of every new victim and can tell at any time whether it holds."""
 
-    def add(self, task: Task) -> None: ...
+    def add(self, node: str, gpus: float) -> None: ...
 
     def holds(self) -> bool: ...
 
@@ -99,7 +104,7 @@ class VictimStream:
         if more:
             self._split = True
             return None
-        batch = Batch(gang.original, tuple(taken))
+        batch = Batch.of(gang, taken)
         self._steps.append(batch)
         return batch
 
@@ -166,7 +171,7 @@ class Accumulation:
         for batch in self.recorded:
             self._known.update(task.uid for task in batch.tasks)
             self._by_gang.setdefault(batch.gang.uid, []).append(batch)
-            self._tell(batch.tasks, self.freed_before)
+            self._tell(batch, self.freed_before)
         return True
 
     def _passes(self) -> bool:
@@ -186,7 +191,7 @@ class Accumulation:
         if more:
             gone = {task.uid for task in taken}
             self._put_back(queue, gang, [task for task in gang.tasks.values() if task.uid not in gone])
-        return Batch(gang.original, tuple(taken))
+        return Batch.of(gang, taken)
 
     def _put_back(self, queue: GangQueue, gang: Gang, tasks: list[Task]) -> None:
         if any(task.status & ACTIVE_ALLOCATED for task in tasks):
@@ -194,14 +199,13 @@ class Accumulation:
 
     def _add(self, batch: Batch) -> None:
         self.potential.append(batch)
-        self._tell(batch.tasks, self.freed)
+        self._tell(batch, self.freed)
 
-    def _tell(self, tasks: Iterable[Task], freed: dict[str, float]) -> None:
-        for task in tasks:
-            if task.node:
-                freed[task.node] = freed.get(task.node, 0) + freed_gpus(task)
-                for screen in self._screens:
-                    screen.add(task)
+    def _tell(self, batch: Batch, freed: dict[str, float]) -> None:
+        for node, gpus in batch.freed:
+            freed[node] = freed.get(node, 0) + gpus
+            for screen in self._screens:
+                screen.add(node, gpus)
 
     def _index(self) -> None:
         for batch in self.potential[self._indexed:]:

@@ -54,12 +54,11 @@ class Affinities:
         self._seen = {node.name for node in nodes}
         self._lonely = [task for task in tasks if not any(_wants(task, node) for node in nodes)]
 
-    def add(self, task: Task) -> None:
-        if task.node in self._seen or not self._lonely:
+    def add(self, node: str, gpus: float) -> None:
+        if node in self._seen or not self._lonely:
             return
-        self._seen.add(task.node)
-        node = self._nodes[task.node]
-        self._lonely = [each for each in self._lonely if not _wants(each, node)]
+        self._seen.add(node)
+        self._lonely = [each for each in self._lonely if not _wants(each, self._nodes[node])]
 
     def holds(self) -> bool:
         return not self._lonely
@@ -82,15 +81,14 @@ class Gpus:
         self._equal = bool(wanted) and self._wanted[0] == self._wanted[-1] and self._wanted[0] > 0
         self._slots = session.free.slots(self._wanted[0]) if self._equal else 0
 
-    def add(self, task: Task) -> None:
-        freed = freed_gpus(task)
-        if not freed:
+    def add(self, node: str, gpus: float) -> None:
+        if not gpus:
             return
-        before = self._freed.get(task.node, 0)
-        self._freed[task.node] = before + freed
+        before = self._freed.get(node, 0)
+        self._freed[node] = before + gpus
         if self._equal:
-            free = self._base.get(task.node, 0) + before
-            self._slots += slots(free + freed, self._wanted[0]) - slots(free, self._wanted[0])
+            free, size = self._base.get(node, 0) + before, self._wanted[0]
+            self._slots += slots(free + gpus, size) - slots(free, size)
 
     def holds(self) -> bool:
         if self._equal:
@@ -143,8 +141,8 @@ class Domains:
             if value:
                 domains[value] = domains.get(value, 0) + gpus
 
-    def add(self, task: Task) -> None:
-        self._count(self._nodes[task.node], freed_gpus(task))
+    def add(self, node: str, gpus: float) -> None:
+        self._count(self._nodes[node], gpus)
 
     def holds(self) -> bool:
         return all(greedy_match(wanted, sorted(self._free[key].values(), reverse=True)) for key, wanted in self._wanted.items())
