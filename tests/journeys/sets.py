@@ -45,13 +45,14 @@ class Workload:
     after: dict[str, list[str]] = field(default_factory=dict)
     strategy: str = ""
     delay: str = "4h"
+    annotations: dict[str, str] = field(default_factory=dict)
 
     def manifest(self, replicas: int = 1) -> Raw:
         sizes = dict(zip(CLIQUES, (self.a, self.b, self.c), strict=True))
         template: Raw = {"cliques": [clique(name, size, self.after.get(name)) for name, size in sizes.items()],
                          "podCliqueScalingGroups": [group(GROUP, ["pc-b", "pc-c"], self.group)],
                          "terminationDelay": self.delay} | ({"cliqueStartupType": self.startup} if self.startup else {})
-        return pod_clique_set(template, replicas, strategy=self.strategy)
+        return pod_clique_set(template, replicas, strategy=self.strategy, annotations=dict(self.annotations))
 
 
 IN_ORDER, EXPLICIT = "CliqueStartupTypeInOrder", "CliqueStartupTypeExplicit"
