@@ -16,11 +16,11 @@ import ssl
 import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from contextlib import aclosing, asynccontextmanager
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import aiohttp
 
@@ -103,10 +103,11 @@ async def fan_out(send: Send, where: str, watchers: int, events: int) -> None:
     async def read(answer: Response) -> None:
         assert answer.stream is not None
         seen = 0
-        async for chunk in answer.stream:
-            seen += chunk.count(b"\n")
-            if seen > events:
-                break
+        async with aclosing(cast(AsyncGenerator[bytes, None], answer.stream)) as stream:
+            async for chunk in stream:
+                seen += chunk.count(b"\n")
+                if seen > events:
+                    break
 
     readers = [asyncio.create_task(read(stream)) for stream in streams]
     started = time.perf_counter()
@@ -180,10 +181,16 @@ def _sender(session: aiohttp.ClientSession, url: str) -> Send:
         headers = {"Authorization": f"Bearer {TOKEN}", "Content-Type": request.content_type}
         answer = await session.request(request.method, url + request.path, params=list(request.query), data=request.body, headers=headers)
         if request.argument("watch"):
-            return Response(answer.status, stream=answer.content.iter_any())
+            return Response(answer.status, stream=_chunks(answer))
         return Response(answer.status, await answer.read())
 
     return send
+
+
+async def _chunks(answer: aiohttp.ClientResponse) -> AsyncIterator[bytes]:
+    async with answer:
+        async for chunk in answer.content.iter_any():
+            yield chunk
 
 
 async def start_up(count: int) -> None:
