@@ -79,7 +79,8 @@ def _translate(request: web.BaseRequest, body: bytes) -> Request:
         name = name.lower()
         headers[name] = f"{headers[name]}\n{value}" if name in headers else value
     certificate = request.transport.get_extra_info("peercert") if request.transport else None
-    query = tuple(parse_qsl(request.rel_url.raw_query_string, keep_blank_values=True))
+    asked = request.rel_url.raw_query_string
+    query = tuple(parse_qsl(asked, keep_blank_values=True)) if asked else ()
     return Request(request.method, request.rel_url.raw_path, query, body, headers.get("content-type", JSON),
                    headers.get("accept", "*/*"), headers, certificate_user(certificate))
 

@@ -101,8 +101,10 @@ def _parts(meta: Obj) -> list[Problem]:
 def check_labels(labels: Mapping[str, str], path: str) -> list[Problem]:
     problems: list[Problem] = []
     for key in sorted(labels):
-        problems += [invalid(path, key, why) for why in qualified_name_problems(key)]
-        problems += [invalid(path, labels[key], why) for why in label_value_problems(labels[key])]
+        if wrong := qualified_name_problems(key):
+            problems += [invalid(path, key, why) for why in wrong]
+        if wrong := label_value_problems(labels[key]):
+            problems += [invalid(path, labels[key], why) for why in wrong]
     return problems
 
 

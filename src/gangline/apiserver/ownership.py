@@ -180,13 +180,15 @@ def _sorted(tree: Tree) -> Tree:
 
 def _list_walk(node: Node) -> Walk:
     inner = _walk(node.items or ANY)
+    only = node.keys[0] if len(node.keys) == 1 else ""
 
     def walk(value: Any) -> Tree:
         if type(value) is not list or not value:
             return _LEAF
         tree: Tree = {".": _LEAF}
         for item in value:
-            key = _element(node, item)
+            named = item.get(only) if only and type(item) is dict else None
+            key = _keyed(only, named) if type(named) is str else element(node, item)
             if key not in tree:
                 tree[key] = inner(item)
         return _sorted(tree)
@@ -196,16 +198,8 @@ def _list_walk(node: Node) -> Walk:
 
 @lru_cache(maxsize=65536)
 def _keyed(key: str, value: str) -> str:
+    """How an item is named in the usual case: one key, a text."""
     return f"k:{compact({key: value})}"
-
-
-def _element(node: Node, item: Any) -> str:
-    """How an item is named; the usual case (one key, a text) without a detour."""
-    if len(node.keys) == 1 and type(item) is dict:
-        value = item.get(node.keys[0])
-        if type(value) is str:
-            return _keyed(node.keys[0], value)
-    return element(node, item)
 
 
 def _updated(old: Obj, new: Obj, manager: str, schema: Schema, now: str, subresource: str, api_version: str,
