@@ -15,7 +15,8 @@ def rows() -> list[str]:
     manner = next(node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == "Manner")
     found = []
     for setting, text in zip(manner.body, manner.body[1:], strict=False):
-        if isinstance(setting, ast.AnnAssign) and isinstance(text, ast.Expr) and isinstance(text.value, ast.Constant):
+        if isinstance(setting, ast.AnnAssign) and isinstance(text, ast.Expr) and isinstance(text.value, ast.Constant) \
+                and isinstance(text.value.value, str):
             assert isinstance(setting.target, ast.Name)
             compat = "grove" if "GROVE" in ast.unparse(setting) else "kai"
             found.append(f"| `{setting.target.id}` | {compat} | {text.value.value} |")
