@@ -35,7 +35,6 @@ async def test_a_group_beyond_its_queue_is_told_which_bound_it_meets(
     assert (condition.node_pool, condition.transition_id) == ("default", "1")
 
 
-@pytest.mark.xfail(strict=True, reason="reasons carry no details.queueDetails yet, only their message")
 async def test_the_reason_carries_the_figures_of_the_queue(story: Story) -> None:
     await story.nodes(1, gpus=8)
     await story.queue("team", limit=1)

@@ -12,6 +12,7 @@ from typing import TypeAlias
 
 from ..errors import Refusal
 from .records import DeviceId
+from .refusals import QueueFigures
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +70,8 @@ class Refuse:
     tasks: Mapping[str, str] = field(default_factory=dict)
     reasons: tuple[str, ...] = ()
     """Upstream's word for each of `refusals`: OverLimit, PodSchedulingErrors…"""
+    queues: tuple[QueueFigures | None, ...] = field(default=(), compare=False)
+    """For each of `refusals`, the books of the queue that said no, if it was one."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,16 +22,33 @@ SEPARATOR = ". \n"
 NO_POD = "Unable to schedule pod"
 NO_NODE = "no nodes with enough resources were found"
 
+Triple = tuple[float, float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class QueueFigures:
+    """The books of the queue that said no, and what was asked of it; each as (millicores, bytes, GPUs), -1 is unlimited."""
+
+    name: str
+    requested: Triple
+    deserved: Triple
+    allocated: Triple
+    allocated_firm: Triple
+    limit: Triple
+    asked: Triple
+    asked_firm: Triple
+
 
 @dataclass(frozen=True, slots=True)
 class GangRefusals:
-    """One reason with its messages; `plugin` is who said it, `resolvable` whether an eviction could help."""
+    """One reason with its messages; `plugin` is who said it, `resolvable` whether an eviction could help, `queue` which queue refused."""
 
     reason: str
     messages: tuple[str, ...]
     plugin: str = ""
     resolvable: bool = True
     details: tuple[str, ...] = ()
+    queue: QueueFigures | None = None
 
 
 def task_text(base: str, reasons: Iterable[str]) -> str:

@@ -252,7 +252,8 @@ class Session:
             if mine.gang and gang.pending:
                 refusals = tuple(Refusal(each.plugin, message, each.resolvable) for each in mine.gang for message in each.messages)
                 reasons = tuple(each.reason for each in mine.gang for _ in each.messages)
-                yield Refuse(uid, refusals, summary(mine.gang), dict(sorted(mine.tasks.items())), reasons)
+                queues = tuple(each.queue for each in mine.gang for _ in each.messages)
+                yield Refuse(uid, refusals, summary(mine.gang), dict(sorted(mine.tasks.items())), reasons, queues)
 
     def _updates(self) -> Iterable[GangUpdate]:
         for uid in sorted(self._stamped):

@@ -18,6 +18,7 @@ from gangline.rules import requests
 from gangline.scheduler.decisions import Bind, GangUpdate, Refuse
 from gangline.scheduler.options import Options
 from gangline.scheduler.records import DeviceId
+from gangline.scheduler.refusals import QueueFigures, Triple
 
 UNSCHEDULABLE = "Unschedulable"
 UNSCHEDULABLE_ON_POOL = "UnschedulableOnNodePool"
@@ -66,8 +67,9 @@ def numa_zones(bind: Bind, pod: Pod) -> list[Raw]:
     """Each zone with what the pod is expected to have there."""
     asked = [name for container in pod.spec.containers for name in container.resources.requests]
     gpu = next((name for name in asked if requests.is_gpu(name)), names.NVIDIA_GPU)
-    return [{"zone": f"node-{zone}", "amount": {gpu if name == requests.GPU else name: quantity(name, each) for name, each in amounts.items()}}
-            for zone, amounts in zip(bind.numa_zones or (), bind.numa_amounts, strict=True)]
+    shares = zip(bind.numa_zones or (), bind.numa_amounts, strict=True)
+    return [{"zone": f"node-{zone}", "amount": {gpu if name == requests.GPU else name: quantity(name, each)
+                                                for name, each in amounts.items()}} for zone, amounts in shares]
 
 
 def quantity(name: str, amount: float) -> str:
@@ -108,11 +110,32 @@ def group_condition(group: PodGroup, text: str, reasons: list[Raw], options: Opt
 
 def _same(last: SchedulingCondition, message: str, reasons: list[Raw], options: Options) -> bool:
     return (last.type == UNSCHEDULABLE_ON_POOL and last.node_pool == options.pool_name and last.status == "True"
-            and last.message == message and list(last.reasons) == reasons)
+            and last.message == message and _plain(last.reasons) == _plain(reasons))
+
+
+def _plain(reasons: Iterable[Raw]) -> list[Raw]:
+    """Without the figures, which change with every other gang."""
+    return [{key: value for key, value in each.items() if key != "details"} for each in reasons]
 
 
 def reasons_of(refuse: Refuse) -> list[Raw]:
-    return [{"reason": reason, "message": refusal.reason} for reason, refusal in zip(refuse.reasons, refuse.refusals, strict=True)]
+    queues = refuse.queues or (None,) * len(refuse.reasons)
+    return [{"reason": reason, "message": refusal.reason, **({"details": {"queueDetails": queue_details(queue)}} if queue else {})}
+            for reason, refusal, queue in zip(refuse.reasons, refuse.refusals, queues, strict=True)]
+
+
+def queue_details(queue: QueueFigures) -> Raw:
+    return {"name": queue.name, "queueRequestedResources": _list(queue.requested), "queueDeservedResources": _list(queue.deserved),
+            "queueAllocatedResources": _list(queue.allocated), "queueAllocatedNonPreemptibleResources": _list(queue.allocated_firm),
+            "queueResourceLimits": _list(queue.limit), "podGroupRequestedResources": _list(queue.asked),
+            "podGroupRequestedNonPreemptibleResources": _list(queue.asked_firm)}
+
+
+def _list(figures: Triple) -> Raw:
+    """A ResourceList; what is unlimited is not in it."""
+    cpu, memory, gpu = figures
+    written = {"cpu": (cpu, f"{round(cpu)}m"), "memory": (memory, f"{round(memory)}"), names.NVIDIA_GPU: (gpu, f"{round(gpu * 1000)}m")}
+    return {name: resources.canonical(text) for name, (amount, text) in written.items() if amount >= 0}
 
 
 # --- Pod -----------------------------------------------------------------------------------------------------------------

@@ -25,7 +25,7 @@ from ..model.resources import CPU, GPU, MEMORY, ResourceNames, Vector, summed
 from ..model.status import ACTIVE_ALLOCATED
 from ..model.task import Task, share_of
 from ..records import Share
-from ..refusals import GangRefusals
+from ..refusals import GangRefusals, QueueFigures
 from ..session import Session
 
 GPU_WORKER = "node-role.kubernetes.io/gpu-worker"
@@ -105,12 +105,22 @@ class Proportion:
     def over_capacity(self, gang: Gang, tasks: Sequence[Task]) -> GangRefusals | None:
         if not self._limited(gang.queue):
             return None
-        return _refusal(capacity.over_limit(self.accounts, gang.queue, self.quota_of(tasks)))
+        asked = self.quota_of(tasks)
+        return self._refusal(capacity.over_limit(self.accounts, gang.queue, asked), asked, gang.preemptible)
 
     def firm_over_quota(self, gang: Gang, tasks: Sequence[Task]) -> GangRefusals | None:
         if gang.preemptible:
             return None
-        return _refusal(capacity.over_quota(self.accounts, gang.queue, self.quota_of(tasks), gang.preemptible))
+        asked = self.quota_of(tasks)
+        return self._refusal(capacity.over_quota(self.accounts, gang.queue, asked, gang.preemptible), asked, gang.preemptible)
+
+    def _refusal(self, overrun: Overrun | None, asked: Amounts, preemptible: bool) -> GangRefusals | None:
+        if overrun is None:
+            return None
+        account = self.accounts[overrun.queue]
+        figures = QueueFigures(account.name, account.request, account.deserved, account.allocated, account.allocated_non_preemptible,
+                               account.limit, asked, NOTHING if preemptible else asked)
+        return GangRefusals(overrun.reason, (overrun.message,), self.name, queue=figures)
 
     def task_over_capacity(self, task: Task, gang: Gang, node: Node) -> Refusal | None:
         if gang.preemptible and not self._limited(gang.queue):
@@ -222,10 +232,6 @@ def _number(text: str | None, otherwise: float) -> float:
     except ValueError:
         return otherwise
     return value if math.isfinite(value) else otherwise
-
-
-def _refusal(overrun: Overrun | None) -> GangRefusals | None:
-    return None if overrun is None else GangRefusals(overrun.reason, (overrun.message,), "proportion")
 
 
 def as_amounts(amount: Amount) -> Amounts:
