@@ -60,8 +60,10 @@ $(REAL): tests/real/go.mod
 	@cd tests/real && CGO_ENABLED=0 go build $(GO_FLAGS) -o ../../$@ $(PACKAGE)
 	@touch $@
 
-test-real: $(DEV) $(REAL) ## journeys on a real control plane; FULL=1 for all of them
-	@GANGLINE_REAL=1 GANGLINE_SERVER=real $(BIN)/pytest tests/real $(if $(FULL),tests/journeys,tests/journeys/test_skeleton.py) $(ARGS)
+SMOKE := tests/journeys/test_skeleton.py tests/journeys/test_kubectl.py
+
+test-real: $(DEV) $(REAL) ## differences, real programs and journeys on a real control plane; FULL=1 for all journeys
+	@GANGLINE_REAL=1 GANGLINE_SERVER=real $(BIN)/pytest tests/real $(if $(FULL),tests/journeys,$(SMOKE)) $(ARGS)
 
 crds: $(DEV) ## print the CRDs anew into charts/gangline/crds
 	@$(BIN)/python -m gangline.api.crds charts/gangline/crds

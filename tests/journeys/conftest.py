@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING
 
 import pytest
 
 from journeys.sets import Sets
-from journeys.story import Story, embedded_platform
+from journeys.story import REAL, Story, embedded_platform
 
 if TYPE_CHECKING:
     from real.platform import RealPlatform
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """On a real control plane, journeys marked `embedded_only` are skipped for the reason they give."""
+    for item in items if REAL else ():
+        mark = item.get_closest_marker("embedded_only")
+        if mark is not None:
+            item.add_marker(pytest.mark.skip(reason=f"on the embedded server only: {mark.kwargs['reason']}"))
+
+
 @pytest.fixture
 async def story() -> AsyncIterator[Story]:
-    platform = real_platform() if os.environ.get("GANGLINE_SERVER") == "real" else embedded_platform()
+    platform = real_platform() if REAL else embedded_platform()
     try:
         await platform.start()
         yield Story(platform)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from gangline.api.kinds import POD, POD_CLIQUE, POD_GANG, POD_GROUP
 from gangline.local import Platform, write_kubeconfig
 from journeys import kubectl
 from journeys.kubectl import Kubectl
@@ -38,7 +39,7 @@ async def test_apply_get_describe_wait_and_delete_work_on_a_set(story: Story, ru
 
     deleted = await run("delete", "-f", "examples/01-gang/llm.yaml", "--wait=true", "--timeout=30s")
     assert 'podcliqueset.grove.io "llm" deleted' in deleted
-    await story.settles()
+    await story.gone(POD, POD_GANG, POD_GROUP, POD_CLIQUE)
     assert "No resources found" in await run("get", "pods,podgangs,podgroups.scheduling.run.ai,pclq")
 
 

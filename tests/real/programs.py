@@ -1,4 +1,4 @@
-"""Real kube-scheduler and kube-controller-manager as clients of the embedded server: started by its kubeconfig, speaking JSON."""
+"""Real kube-scheduler and kube-controller-manager as clients of the embedded server: started by its kubeconfig."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from real.plane import GATES, assets, free_port
 class Programs:
     folder: Path
     kubeconfig: Path
-    content_type: str = "application/json"
+    content_type: str
     _running: dict[str, asyncio.subprocess.Process] = field(default_factory=dict)
 
     async def scheduler(self) -> None:

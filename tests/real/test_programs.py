@@ -18,6 +18,7 @@ from real.programs import Programs
 
 pytestmark = pytest.mark.skipif(bool(missing()), reason=missing())
 PATIENCE = 60.0
+CONTENT_TYPES = ("application/json", "application/vnd.kubernetes.protobuf")
 
 
 class Stage:
@@ -36,10 +37,10 @@ class Stage:
 
 
 @asynccontextmanager
-async def staged(folder: Path, *absent: str) -> AsyncIterator[Stage]:
+async def staged(folder: Path, content_type: str, *absent: str) -> AsyncIterator[Stage]:
     platform = embedded_platform(without=absent)
     await platform.start()
-    programs = Programs(folder, write_kubeconfig(platform, await platform.listen(), folder / "kubeconfig"))
+    programs = Programs(folder, write_kubeconfig(platform, await platform.listen(), folder / "kubeconfig"), content_type)
     story = Story(platform)
     await story.nodes(2, gpus=8)
     try:
@@ -49,17 +50,17 @@ async def staged(folder: Path, *absent: str) -> AsyncIterator[Stage]:
         await platform.stop()
 
 
-@pytest.fixture
-async def unscheduled(tmp_path: Path) -> AsyncIterator[Stage]:
+@pytest.fixture(params=CONTENT_TYPES)
+async def unscheduled(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIterator[Stage]:
     """Our controllers, but nobody to schedule bystanders."""
-    async with staged(tmp_path, "default-scheduler") as stage:
+    async with staged(tmp_path, request.param, "default-scheduler") as stage:
         yield stage
 
 
-@pytest.fixture
-async def bare(tmp_path: Path) -> AsyncIterator[Stage]:
+@pytest.fixture(params=CONTENT_TYPES)
+async def bare(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIterator[Stage]:
     """Neither controllers nor a scheduler for bystanders."""
-    async with staged(tmp_path, "controller-manager", "default-scheduler", "autoscaler") as stage:
+    async with staged(tmp_path, request.param, "controller-manager", "default-scheduler", "autoscaler") as stage:
         yield stage
 
 
