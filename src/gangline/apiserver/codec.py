@@ -74,7 +74,12 @@ def decode_json(body: bytes, expected: str) -> Any:
 
 
 def decode_yaml(body: bytes, expected: str, doubled: list[str] | None = None) -> Any:
-    """`doubled` receives what is told about keys that stand twice."""
+    """`doubled` receives what is told about keys that stand twice. JSON is YAML too, and is read as what it is."""
+    if body.startswith(b"{"):
+        with suppress(msgspec.DecodeError, UnicodeDecodeError):
+            data = _decode(body)
+            if not has_duplicates(body, data):
+                return data
     try:
         loader = _PlainLoader(body)
         loader.doubled = [] if doubled is None else doubled
