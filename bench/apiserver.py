@@ -1,8 +1,9 @@
 """Numbers of the embedded API server, one JSON line per scenario.
 
-    python bench/apiserver.py [--pods N] [--objects N] [--only TEXT]
+    python bench/apiserver.py [--pods N] [--objects N] [--only TEXT] [--real]
 
 In process: the server and its caller share one loop. Over HTTP: the server is a process of its own, TLS and token as kubectl would use it.
+With --real the rows over HTTP are measured a second time against kube-apiserver and etcd (`make real` builds them), by the same client.
 """
 
 from __future__ import annotations
@@ -142,8 +143,8 @@ def _stored(server: Server) -> int:
     return sum(len(record.body) for record in server.store.shelf(("", "pods")).records.values())
 
 
-def _memory() -> int:
-    for line in Path("/proc/self/status").read_text().splitlines():
+def _memory(process: int | str = "self") -> int:
+    for line in Path(f"/proc/{process}/status").read_text().splitlines():
         if line.startswith("VmRSS"):
             return int(line.split()[1]) * 1024
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
@@ -165,20 +166,45 @@ async def over_http(count: int, folder: Path | None) -> None:
     process = multiprocessing.get_context("spawn").Process(target=_serve_elsewhere, args=(theirs, str(folder) if folder else None))
     process.start()
     url = await asyncio.to_thread(ours.recv)
-    trusting = ssl.create_default_context()
-    trusting.check_hostname, trusting.verify_mode = False, ssl.CERT_NONE
-    async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(ssl=trusting, limit=0)) as session:
-        send = _sender(session, url)
-        await writes(send, "http", count, IN_FLIGHT)
-        await listing(send, "http", count)
-        await fan_out(send, "http", 50, 200)
+    assert process.pid is not None
+    await rows(url, TOKEN, "http", count, {"embedded server": process.pid})
     ours.send("stop")
     await asyncio.to_thread(process.join)
 
 
-def _sender(session: aiohttp.ClientSession, url: str) -> Send:
+async def rows(url: str, token: str, where: str, count: int, processes: dict[str, int]) -> None:
+    """What is measured of any server over HTTP."""
+    trusting = ssl.create_default_context()
+    trusting.check_hostname, trusting.verify_mode = False, ssl.CERT_NONE
+    async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(ssl=trusting, limit=0)) as session:
+        send = _sender(session, url, token)
+        before = {name: _memory(pid) for name, pid in processes.items()}
+        await writes(send, where, count, IN_FLIGHT)
+        for name, pid in processes.items():
+            say("memory of pods", f"{where}, {name}", count=count, megabytes_per_1000_pods=(_memory(pid) - before[name]) / count / 1000)
+        await listing(send, where, count)
+        await fan_out(send, where, 50, 200)
+
+
+async def on_real(count: int) -> None:
+    """The same rows, asked of kube-apiserver and etcd."""
+    sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+    from real import plane
+
+    if plane.missing():
+        sys.exit(plane.missing())
+    with tempfile.TemporaryDirectory() as name:
+        real = plane.Plane(Path(name), controllers="", scheduler=False)
+        try:
+            await real.start()
+            await rows(real.url, plane.TOKEN, "http, real", count, real.processes())
+        finally:
+            await real.stop()
+
+
+def _sender(session: aiohttp.ClientSession, url: str, token: str) -> Send:
     async def send(request: Request) -> Response:
-        headers = {"Authorization": f"Bearer {TOKEN}", "Content-Type": request.content_type}
+        headers = {"Authorization": f"Bearer {token}", "Content-Type": request.content_type}
         answer = await session.request(request.method, url + request.path, params=list(request.query), data=request.body, headers=headers)
         if request.argument("watch"):
             return Response(answer.status, stream=_chunks(answer))
@@ -217,6 +243,7 @@ async def main() -> None:
     parser.add_argument("--pods", type=int, default=10_000)
     parser.add_argument("--objects", type=int, default=100_000)
     parser.add_argument("--only", default="", help="memory, journal, http or start")
+    parser.add_argument("--real", action="store_true", help="beside it, a real kube-apiserver with etcd")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         if options.only in ("", "memory"):
@@ -225,6 +252,8 @@ async def main() -> None:
             await in_process(options.pods, Path(name) / "a", "in process, journal")
         if options.only in ("", "http"):
             await over_http(options.pods, Path(name) / "b")
+    if options.real:
+        await on_real(options.pods)
     if options.only in ("", "start"):
         await start_up(options.objects)
 

@@ -44,6 +44,7 @@ class Plane:
     scheduler: bool = True
     url: str = ""
     _processes: list[asyncio.subprocess.Process] = field(default_factory=list)
+    _names: list[str] = field(default_factory=list)
 
     async def start(self) -> None:
         peer, store, port = (free_port() for _ in range(3))
@@ -96,6 +97,11 @@ class Plane:
         self._processes.append(await asyncio.create_subprocess_exec(
             str(assets() / program), *arguments, stdout=log, stderr=log, cwd=self.folder))
         log.close()
+        self._names.append(program)
+
+    def processes(self) -> dict[str, int]:
+        """Which program runs as which process."""
+        return {name: process.pid for name, process in zip(self._names, self._processes, strict=True)}
 
     async def _ready(self, seconds: float = 60) -> None:
         deadline = time.monotonic() + seconds
