@@ -8,7 +8,9 @@ are skipped when an earlier one found the schema unusable for them.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import Any
 
 from gangline.api.notation import MISSING
@@ -41,6 +43,16 @@ _UNSUPPORTED: tuple[tuple[str, str], ...] = (
 
 
 def schema_problems(schema: Props, path: str) -> list[Problem]:
+    return list(_judged(json.dumps(schema, separators=(",", ":")), path))
+
+
+@lru_cache(maxsize=64)
+def _judged(text: str, path: str) -> tuple[Problem, ...]:
+    """A definition is judged again at every change of it, nearly always with the same schema."""
+    return tuple(_problems(json.loads(text), path))
+
+
+def _problems(schema: Props, path: str) -> list[Problem]:
     found = [*structure(schema, ROOT, path)] if not _unreadable(schema) else []
     usable = not found and not _unreadable(schema)
     if schema.get("nullable"):
