@@ -172,7 +172,7 @@ def main() -> None:
             if arguments.profile:
                 profile.enable()
             before = time.process_time()
-            found = asyncio.run(scenario(arguments.scale))  # type: ignore[arg-type]
+            found: dict[str, object] = asyncio.run(scenario(arguments.scale))  # type: ignore[arg-type]
             print(line(name, found | {"cpu": round(time.process_time() - before, 2)}), flush=True)
             if arguments.profile:
                 profile.disable()
