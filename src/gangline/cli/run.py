@@ -31,10 +31,11 @@ if TYPE_CHECKING:
 @click.option("--kubeconfig", metavar="FILE", help="which cluster (default: the one we run in, else the platform started here)")
 @click.option("--compat", multiple=True, type=click.Choice(["grove", "kai"]), help="upstream's names and habits")
 @click.option("--outside", multiple=True, metavar="BACKEND", help="for the operator: a backend that runs as a process of its own")
+@click.option("--webhook", default="", metavar="URL", help="for admission: where the cluster reaches it, if not through its service")
 @click.option("--schedule-period", type=float, default=1.0, show_default=True, help="seconds between cycles, at least")
 @click.option("--log", "level", default="info", show_default=True, type=click.Choice(["debug", "info", "warning", "error"]))
 def command(component: str, flags: tuple[str, ...], kubeconfig: str | None, compat: tuple[str, ...], outside: tuple[str, ...],
-            schedule_period: float, level: str) -> None:
+            webhook: str, schedule_period: float, level: str) -> None:
     from gangline.components import BACKEND, Options
     from gangline.rules.flags import parse
     from gangline.runtime.logs import set_up
@@ -45,7 +46,8 @@ def command(component: str, flags: tuple[str, ...], kubeconfig: str | None, comp
             raise ConfigError("which backend? say for example: gangline run backend kai")
         component, flags = f"{BACKEND}{flags[0]}", flags[1:]
     given = parse(flags)
-    options = Options(compat=compat, period=schedule_period, outside=outside, flags=given, config=_config(given.get("scheduler-conf")))
+    options = Options(compat=compat, period=schedule_period, webhook=webhook, outside=outside, flags=given,
+                      config=_config(given.get("scheduler-conf")))
     run(_run(component, kubeconfig, options))
 
 
