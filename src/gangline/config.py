@@ -57,7 +57,7 @@ class Manner:
     profiles_only: bool = field(default=False, metadata={"compat": GROVE})
     """A schedulerName without a profile is refused, instead of being served by the backend that knows the name."""
     staleness_unset: bool = field(default=False, metadata={"compat": GROVE})
-    """A PodGang's KAI PodGroup has no staleness grace (KAI's own may end it first), instead of the set's termination delay."""
+    """A PodGang's KAI PodGroup has no staleness grace (KAI's own may end it first), instead of the set's termination delay and a minute."""
     gates_replaced: bool = field(default=False, metadata={"compat": GROVE})
     """Scheduling gates that a template names are dropped, instead of kept beside the operator's."""
     unknown_priority_hides: bool = field(default=False, metadata={"compat": KAI})
