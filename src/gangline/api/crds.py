@@ -178,4 +178,6 @@ def main(folder: Path) -> None:
 
 
 if __name__ == "__main__":
+    if len(sys.argv) != 2 or sys.argv[1].startswith("-"):
+        sys.exit("usage: python -m gangline.api.crds FOLDER")
     main(Path(sys.argv[1]))
