@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from gangline.apiserver.names import path_segment_problems, subdomain_problems
+from gangline.apiserver.names import subdomain_problems
 from gangline.apiserver.schema import Schema, builtin_schema
 from gangline.errors import Problem
 
 Obj = dict[str, Any]
 Path = tuple[str, ...]
-
-
-RBAC_KINDS = ("Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding")
 
 
 class KindRules:
@@ -86,7 +83,7 @@ class KindRules:
         return []
 
     def name_problems(self, name: str) -> list[str]:
-        return (path_segment_problems if self.kind in RBAC_KINDS else subdomain_problems)(name)
+        return subdomain_problems(name)
 
     def reset(self, subresource: str = "") -> Sequence[Path]:
         if not self.has_status:
