@@ -6,12 +6,12 @@ their name. What a plugin does with its arguments is the plugin's business.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..errors import ConfigError
+from ..rules.times import duration
 
 ACTIONS = ("allocate", "consolidation", "reclaim", "preempt", "stalegangeviction")
 
@@ -155,18 +155,10 @@ def _plugins(tiers: Sequence[Mapping[str, Any]]) -> tuple[PluginSetting, ...]:
     )
 
 
-_UNITS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0, "w": 604800.0}
-_DURATION = re.compile(r"(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|ms|s|m|h|d|w)")
-
-
 def seconds(text: str) -> float:
     """A duration such as "90s", "1h30m", "2d" or "-1s" in seconds."""
-    body = text.strip()
-    sign = -1 if body.startswith("-") else 1
-    body = body.lstrip("+-")
-    parts = _DURATION.findall(body)
-    if body == "0":
-        return 0
-    if not parts or "".join(number + unit for number, unit in parts) != body:
-        raise ConfigError(f"{text!r} is not a duration; write a number with a unit (ms, s, m, h, d, w), for example 90s or 1h30m")
-    return sign * sum(float(number) * _UNITS[unit] for number, unit in parts)
+    try:
+        return duration(text)
+    except ValueError:
+        raise ConfigError(
+            f"{text!r} is not a duration; write a number with a unit (ms, s, m, h, d, w), for example 90s or 1h30m") from None
