@@ -27,7 +27,7 @@ PURE = {"operator/desired", "operator/backends", "operator/status.py", "operator
         "admission/topologies.py", "admission/registration.py", "apiserver/cel", "apiserver/schema",
         "apiserver/apply", "apiserver/builtin", "apiserver/patch.py", "apiserver/strategic.py", "scheduler/model",
         "scheduler/actions", "scheduler/plugins", "scheduler/fairness", "scheduler/cycle.py", "scheduler/session.py",
-        "scheduler/statement.py", "scheduler/explain.py", "scheduler/snapshot.py", "rules", "api"}
+        "scheduler/statement.py", "scheduler/placing", "scheduler/victims", "scheduler/why", "scheduler/snapshots", "rules", "api"}
 IMPURE_IMPORTS = {"asyncio", "logging", "random", "time", "socket", "aiohttp", "secrets", "sqlite3", "gangline.client", "gangline.runtime"}
 
 

@@ -7,7 +7,7 @@ import pytest
 from gangline.runtime import ManualClock
 from gangline.scheduler.component import component
 from gangline.scheduler.settings import Settings
-from gangline.scheduler.usage import STORE, UsageSettings
+from gangline.scheduler.usage.windows import STORE, UsageSettings
 from journeys.story import Story, told
 
 

@@ -13,7 +13,6 @@ from typing import Any
 
 from gangline.scheduler.cycle import decide
 from gangline.scheduler.decisions import Bind, Decisions, Evict, Nominate
-from gangline.scheduler.explain import explain
 from gangline.scheduler.model.cluster import Cluster
 from gangline.scheduler.model.status import Status
 from gangline.scheduler.records import (
@@ -32,7 +31,8 @@ from gangline.scheduler.records import (
     plain_gang,
 )
 from gangline.scheduler.settings import Settings
-from gangline.scheduler.verdict import Verdict
+from gangline.scheduler.why.explain import explain
+from gangline.scheduler.why.verdict import Verdict
 
 NOW = 1_000_000.0
 FREE = Share(-1, -1, 1)

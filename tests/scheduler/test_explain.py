@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from gangline.scheduler.explain import explain_waiting
 from gangline.scheduler.model.status import Status
 from gangline.scheduler.records import Taint, TopologyRule
-from gangline.scheduler.verdict import Verdict, amount, spoken
+from gangline.scheduler.why.explain import explain_waiting
+from gangline.scheduler.why.verdict import Verdict, amount, spoken
 
 from .scene import Scene
 

@@ -11,7 +11,7 @@ from gangline.errors import ConfigError, Refusal
 from gangline.scheduler.cycle import decide, run_actions
 from gangline.scheduler.model.cluster import Cluster
 from gangline.scheduler.model.status import Status
-from gangline.scheduler.order import Heap
+from gangline.scheduler.placing.order import Heap
 from gangline.scheduler.records import GangRecord, NodeRecord, QueueRecord, TaskRecord
 from gangline.scheduler.session import Session
 from gangline.scheduler.settings import Settings, read_config, seconds

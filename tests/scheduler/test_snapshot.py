@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from gangline.errors import BadInput
-from gangline.scheduler import snapshot
 from gangline.scheduler.decisions import Bind, Decisions
 from gangline.scheduler.records import GangRecord, NodeRecord, QueueRecord, TaskRecord, TopologyRecord
-from gangline.scheduler.redact import redact
 from gangline.scheduler.settings import Settings
-from gangline.scheduler.snapshot import Saved, records_from_objects
+from gangline.scheduler.snapshots import whole as snapshot
+from gangline.scheduler.snapshots.redact import redact
+from gangline.scheduler.snapshots.whole import Saved, records_from_objects
 
 LEVELS = [{"nodeLabel": "example.com/rack"}, {"nodeLabel": "kubernetes.io/hostname"}]
 

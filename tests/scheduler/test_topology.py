@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from gangline.scheduler import domains
-from gangline.scheduler.domains import Tally
 from gangline.scheduler.model.cluster import Cluster
 from gangline.scheduler.model.status import Status
 from gangline.scheduler.model.topology import Domain
+from gangline.scheduler.placing import domains
+from gangline.scheduler.placing.domains import Tally
 from gangline.scheduler.records import TopologyRule
 
 from .scene import Scene

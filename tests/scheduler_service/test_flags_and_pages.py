@@ -16,11 +16,11 @@ from gangline.runtime import Component, ManualClock, Service
 from gangline.scheduler.component import component
 from gangline.scheduler.flags import read_flags
 from gangline.scheduler.options import Options
-from gangline.scheduler.pages import pages
 from gangline.scheduler.service import Scheduler
 from gangline.scheduler.settings import Settings
-from gangline.scheduler.snapshot import load, replay, unzipped
-from gangline.scheduler.usage import STORE, UsageSettings
+from gangline.scheduler.shell.pages import pages
+from gangline.scheduler.snapshots.whole import load, replay, unzipped
+from gangline.scheduler.usage.windows import STORE, UsageSettings
 from stage import SPACE, Stage, stage
 
 

@@ -11,9 +11,9 @@ import pytest
 
 from gangline.errors import ConfigError
 from gangline.rules.times import seconds
-from gangline.scheduler import usage_prometheus
-from gangline.scheduler.usage import CRON, SLIDING, STORE, TUMBLING, Cron, UsageSettings, decay, parts, read_usage, window_start
-from gangline.scheduler.usage_store import UsageStore
+from gangline.scheduler.usage import prometheus as usage_prometheus
+from gangline.scheduler.usage.store import UsageStore
+from gangline.scheduler.usage.windows import CRON, SLIDING, STORE, TUMBLING, Cron, UsageSettings, decay, parts, read_usage, window_start
 
 HOUR = 3600.0
 

@@ -8,12 +8,12 @@ from dataclasses import replace
 
 from gangline.runtime import Cache, Component, Context, Service
 from gangline.runtime.health import Endpoint
-from gangline.scheduler.history import History
 from gangline.scheduler.options import Options
-from gangline.scheduler.pages import pages
 from gangline.scheduler.service import Scheduler
 from gangline.scheduler.settings import Settings
-from gangline.scheduler.usage import UsageSettings
+from gangline.scheduler.shell.pages import pages
+from gangline.scheduler.usage.history import History
+from gangline.scheduler.usage.windows import UsageSettings
 
 
 def component(settings: Settings | None = None, *, period: float = 1.0, options: Options | None = None,

@@ -15,7 +15,7 @@ from gangline.rules.flags import Table, refuse_unknown, truth, values
 from gangline.rules.times import duration
 from gangline.scheduler.options import Options
 from gangline.scheduler.settings import read_config
-from gangline.scheduler.usage import UsageSettings, read_usage
+from gangline.scheduler.usage.windows import UsageSettings, read_usage
 
 WITHOUT_MEANING = ("version", "enable-profiler", "profiler-port", "pyroscope-address", "pyroscope-mutex-profiler-rate",
                    "pyroscope-block-profiler-rate", "v", "log-json", "log-flush-frequency", "qps", "burst",

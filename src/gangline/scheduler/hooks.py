@@ -30,11 +30,11 @@ tell — nobody answers:
     before_scoring(task, nodes), before_gang(gang), before_solving(preemptor)
     allocated(task), deallocated(task)                 state that follows these is written through `session.journal`
 
-Plugins may also offer `scenario_generator` (see `victims.py`) and the figures `queue_allocated`, `queue_deserved` and
+Plugins may also offer `scenario_generator` (see `victims/search.py`) and the figures `queue_allocated`, `queue_deserved` and
 `queue_fair_share(queue)`, of which the first plugin that has them is asked; and `reclaim_most(preemptor, {queue: GPUs of its largest
 victim})`, an upper bound of what may be reclaimed, so that a hopeless search ends early.
 
-Scores are kept per task shape (`rank.py`). A scoring plugin therefore says more about itself:
+Scores are kept per task shape (`placing/rank.py`). A scoring plugin therefore says more about itself:
     shape_score(task, node)     as node_score, for a score that depends only on the task's shape and the node's own state, and that comes
                                 in steps of at least 10
     node_rank(task, node)       for a score below 10 that is relative to the set of nodes: its order, smallest first

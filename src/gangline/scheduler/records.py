@@ -1,6 +1,6 @@
 """The one neutral input form of the decision core: plain records of what stands in a cluster.
 
-`snapshot.py` fills these from API objects, the conformance runner from case files, `load` from a saved snapshot;
+`snapshots/whole.py` fills these from API objects, the conformance runner from case files, `load` from a saved snapshot;
 `model/cluster.py` turns them into the model. Records are frozen values: to change something, apply a new record with
 the same key. Nothing here decides anything.
 

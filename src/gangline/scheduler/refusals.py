@@ -1,7 +1,7 @@
 """Why a gang was not placed, in the words that users read: reasons, messages, and how several are joined into one text.
 
 The reasons are upstream's words, because people search for them and tools match them. Filled during a cycle by
-`place.py` and the actions, shown as condition, event and `gangline explain`.
+`placing/place.py` and the actions, shown as condition, event and `gangline explain`.
 """
 
 from __future__ import annotations

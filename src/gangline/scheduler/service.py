@@ -1,6 +1,6 @@
 """The scheduler's loop: watch → decide → write decisions.
 
-A cycle starts as soon as something changed, at most once per period, and never just because time passes (deadlines.py
+A cycle starts as soon as something changed, at most once per period, and never just because time passes (shell/deadlines.py
 names the exceptions). It runs in a thread of its own, which owns the model while it runs; events are noted meanwhile.
 Decisions are written beside the next cycle: a BindRequest per placed pod, a delete per evicted one, conditions, events
 and verdicts for gangs that wait. It never waits for a bind.
@@ -22,19 +22,19 @@ from gangline.api.selectors import parse_labels
 from gangline.client.wire import STRATEGIC_PATCH
 from gangline.errors import AlreadyExists, ApiError, NotFound
 from gangline.runtime import Cache, Context, Key, key_of
-from gangline.scheduler import metrics, writes
-from gangline.scheduler.deadlines import start_matters
 from gangline.scheduler.decisions import Bind, Decisions, Evict, GangUpdate, Nominate
-from gangline.scheduler.explain import explain_waiting
-from gangline.scheduler.feed import Feed, for_pod
 from gangline.scheduler.model.cluster import Cluster
 from gangline.scheduler.objects import bind_request_live
 from gangline.scheduler.options import Options
-from gangline.scheduler.overlay import Overlay
-from gangline.scheduler.telling import Teller
-from gangline.scheduler.think import Thought, think
-from gangline.scheduler.verdict import Verdict
-from gangline.scheduler.writing import Writer
+from gangline.scheduler.shell import metrics, writes
+from gangline.scheduler.shell.deadlines import start_matters
+from gangline.scheduler.shell.feed import Feed, for_pod
+from gangline.scheduler.shell.overlay import Overlay
+from gangline.scheduler.shell.telling import Teller
+from gangline.scheduler.shell.think import Thought, think
+from gangline.scheduler.shell.writing import Writer
+from gangline.scheduler.why.explain import explain_waiting
+from gangline.scheduler.why.verdict import Verdict
 
 log = logging.getLogger(__name__)
 R = TypeVar("R")

@@ -11,19 +11,20 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+from gangline.scheduler.placing.lists import GangLists
+from gangline.scheduler.placing.order import held_by, tasks_to_allocate, tasks_to_evict
+from gangline.scheduler.victims.free import FreeGpus
+
 from ..errors import ConfigError, Refusal
 from .decisions import Commit, Decisions, Evict, GangUpdate, Refuse
-from .free import FreeGpus
 from .hierarchy import queues_of
 from .hooks import Hooks, PluginClass
-from .lists import GangLists
 from .model.cluster import Cluster
 from .model.gang import Gang, Group, PodSet
 from .model.node import Node, NodeList
 from .model.queue import Amount, Queue
 from .model.resources import GPU, Vector, summed
 from .model.task import Task
-from .order import held_by, tasks_to_allocate, tasks_to_evict
 from .plugins import plugin_class
 from .refusals import NO_QUEUE, PODS, GangRefusals, summary
 from .settings import Settings

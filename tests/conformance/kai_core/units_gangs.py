@@ -8,9 +8,9 @@ from typing import Any
 from conformance.kai_core import pieces
 from conformance.kai_core.rows import Row, differs, only
 from gangline.rules import times
-from gangline.scheduler import order
 from gangline.scheduler.model.gang import Gang, Group, PodSet
 from gangline.scheduler.model.task import Task
+from gangline.scheduler.placing import order
 from gangline.scheduler.plugins import minruntime
 from gangline.scheduler.plugins.orders import Elastic, sub_group_key
 from gangline.scheduler.records import QueueRecord

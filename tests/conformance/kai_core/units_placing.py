@@ -7,15 +7,15 @@ from typing import Any
 
 from conformance.kai_core import pieces
 from conformance.kai_core.rows import Row, differs, only
-from gangline.scheduler import domains
-from gangline.scheduler.domains import Answer, Question, Room, Tally
 from gangline.scheduler.model.gang import Gang
 from gangline.scheduler.model.gpu import WHOLE_GPU, SharedGpus
 from gangline.scheduler.model.journal import Journal
 from gangline.scheduler.model.node import Node
 from gangline.scheduler.model.resources import ResourceNames
 from gangline.scheduler.model.topology import Domain, TopologyTree
-from gangline.scheduler.place import pick_gpus
+from gangline.scheduler.placing import domains
+from gangline.scheduler.placing.domains import Answer, Question, Room, Tally
+from gangline.scheduler.placing.place import pick_gpus
 from gangline.scheduler.plugins.gpusharing import GpuPack, GpuSpread, used_portion
 from gangline.scheduler.plugins.nodeplacement import NodePlacement
 from gangline.scheduler.records import GangRecord, NodeRecord, TopologyRecord

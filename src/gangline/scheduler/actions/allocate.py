@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from gangline.scheduler.placing.order import GangQueue
+from gangline.scheduler.placing.place import allocate_gang
+
 from ..model.gang import Gang
-from ..order import GangQueue
-from ..place import allocate_gang
 
 if TYPE_CHECKING:
     from ..session import Session

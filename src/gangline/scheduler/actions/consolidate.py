@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..easier import FailedGangs
-from ..evictions import consolidate_message, may_evict, victim_invariant_holds
+from gangline.scheduler.placing.easier import FailedGangs
+from gangline.scheduler.placing.order import GangQueue
+from gangline.scheduler.victims.evictions import consolidate_message, may_evict, victim_invariant_holds
+from gangline.scheduler.victims.search import Plan, Solution, solve, still_leaving
+
 from ..model.gang import Gang
 from ..model.status import ALIVE
-from ..order import GangQueue
-from ..victims import Plan, Solution, solve, still_leaving
 
 if TYPE_CHECKING:
     from ..session import Session

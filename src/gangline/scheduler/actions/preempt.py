@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..easier import FailedGangs
-from ..evictions import may_evict, preempt_message, victim_invariant_holds
+from gangline.scheduler.placing.easier import FailedGangs
+from gangline.scheduler.placing.order import GangQueue
+from gangline.scheduler.victims.evictions import may_evict, preempt_message, victim_invariant_holds
+from gangline.scheduler.victims.search import Plan, Solution, solve
+
 from ..model.gang import Gang
-from ..order import GangQueue
-from ..victims import Plan, Solution, solve
 
 if TYPE_CHECKING:
     from ..session import Session

@@ -9,11 +9,12 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from ..easier import FailedGangs
-from ..evictions import may_evict, reclaim_message, victim_invariant_holds
+from gangline.scheduler.placing.easier import FailedGangs
+from gangline.scheduler.placing.order import GangQueue
+from gangline.scheduler.victims.evictions import may_evict, reclaim_message, victim_invariant_holds
+from gangline.scheduler.victims.search import Plan, solve
+
 from ..model.gang import Gang
-from ..order import GangQueue
-from ..victims import Plan, solve
 
 if TYPE_CHECKING:
     from ..session import Session

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..evictions import stale_message
+from gangline.scheduler.victims.evictions import stale_message
+
 from ..model.gang import Gang
 
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@
 
 Gangs are filled from records by the cluster. Their counts follow the tasks' statuses through the journal. A *partial
 view* (`with_tasks`) is another Gang over some of the same tasks; it is used in what-if questions and never changes
-the tasks' membership. What to allocate or evict next is decided in `order.py`, on top of the minima given here.
+the tasks' membership. What to allocate or evict next is decided in `placing/order.py`, on top of the minima given here.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 `idle` is free now; `later` (idle + releasing) is free once leaving pods are gone, minus what is already promised to
 waiting ones. Vectors are replaced, never changed in place, so that the journal can keep the old ones. Every change is
-noted in `touched`, from which the node index of `place.py` learns what to look at again. Rules about labels, taints
+noted in `touched`, from which the node index of `placing/rank.py` learns what to look at again. Rules about labels, taints
 or quotas are plugins, not here.
 """
 

@@ -1,7 +1,7 @@
 """What state a task is in, and the sets of states that the rules speak of.
 
 Statuses are bits, so that a set of statuses is a number and membership is `status & SET`. Nothing here knows how a
-status is derived from a pod (that is `snapshot.py`).
+status is derived from a pod (that is `objects/pods.py`).
 """
 
 from __future__ import annotations

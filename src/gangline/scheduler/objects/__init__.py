@@ -8,7 +8,7 @@
     devices.py    DeviceClass, ResourceSlice, ResourceClaim → their records
     storage.py    PersistentVolumeClaim, CSIStorageCapacity, ConfigMap → their records
 
-The service calls these for each watch event, `snapshot.py` for a whole cluster. An object that cannot be read raises
+The service calls these for each watch event, `snapshots/whole.py` for a whole cluster. An object that cannot be read raises
 `Unreadable` and hurts nobody else. Nothing here decides anything.
 """
 

@@ -1,7 +1,7 @@
 """What reading an object depends on besides the object itself.
 
 Handed to every reader of this folder by the service (from its settings, its clock and its caches) and by
-`snapshot.py` (from a saved cluster).
+`snapshots/whole.py` (from a saved cluster).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Which of the accumulated victims to try together: those of one node, or those of the fewest nodes that could do for a gang.
 
-Each generator walks the accumulated states and yields scenarios; `victims.py` simulates them until one succeeds.
+Each generator walks the accumulated states and yields scenarios; `victims/search.py` simulates them until one succeeds.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from ..accumulate import Accumulation, Batch, Scenario
+from gangline.scheduler.victims.accumulate import Accumulation, Batch, Scenario
 
 if TYPE_CHECKING:
     from ..session import Session

@@ -1,7 +1,7 @@
 """Let work run for a while before it may be taken: the minimum run time of queues.
 
 A gang that started less than its queue's minimum ago is no victim, except for what it holds above its minima. Asked
-by victims.py while it chooses and when a plan is finished. Reads queues and gangs; never evicts.
+by victims/search.py while it chooses and when a plan is finished. Reads queues and gangs; never evicts.
 """
 
 from __future__ import annotations

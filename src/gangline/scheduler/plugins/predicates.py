@@ -10,13 +10,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from gangline.scheduler.placing.place import choose_gpus
+
 from ...errors import Refusal
 from ..matching import node_matches, untolerated
 from ..model.gang import Gang
 from ..model.node import Node
 from ..model.resources import CPU, GPU, MEMORY, PODS, Vector, at
 from ..model.task import Task
-from ..place import choose_gpus
 from .affinity import Required, required_counts, required_refusal
 
 if TYPE_CHECKING:

@@ -1,7 +1,7 @@
 """Keep a gang together: candidate node sets by topology domain, tightest first, and scores for preferred levels.
 
-Stands between place.py and the nodes: for each group with a topology rule it answers with the nodes of the domains
-that could hold its tasks, in the order that `domains.py` decides; place.py tries one set after the other. Inside a
+Stands between placing/place.py and the nodes: for each group with a topology rule it answers with the nodes of the domains
+that could hold its tasks, in the order that `placing/domains.py` decides; placing/place.py tries one set after the other. Inside a
 domain the emptiest preferred sub-domain scores highest. Never places anything.
 """
 
@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from .. import domains
-from ..domains import Demand, Question, Room, Tally
+from gangline.scheduler.placing import domains
+from gangline.scheduler.placing.domains import Demand, Question, Room, Tally
+
 from ..hooks import SubsetRefused
 from ..model.cluster import Cluster
 from ..model.gang import Gang, Group, PodSet

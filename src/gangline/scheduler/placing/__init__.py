@@ -1,0 +1,1 @@
+"""Where a gang goes: who is next, which nodes come first, which topology domains could hold it. Pure."""

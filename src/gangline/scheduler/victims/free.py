@@ -1,0 +1,86 @@
+"""Free and leaving GPUs of every node, as running figures: which nodes have any, and how many tasks of a size they could take.
+
+Follows the cluster's log of touched nodes, so that asking again costs only what changed. Upper bounds for the victim search;
+placing looks at the nodes themselves.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+
+from gangline.scheduler.model.cluster import Cluster
+from gangline.scheduler.model.node import Node
+from gangline.scheduler.model.resources import half_up
+
+
+class FreeGpus:
+    """`by_node`: free GPUs, parts of shared ones included. `feasible`: nodes that have some free or leaving."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+        self._seen = -1
+        self.by_node: dict[str, float] = {}
+        self.feasible: dict[str, Node] = {}
+        self._slots: dict[float, int] = {}
+        self._ready: dict[str, tuple[int, int]] = {}
+        self._gpus = 0
+        self._memory = 0
+        self._free = 0
+
+    def refresh(self) -> None:
+        touched = self._cluster.touched
+        if self._seen < 0:
+            for node in self._cluster.nodes.values():
+                self._look(node)
+        else:
+            for number in set(touched[self._seen:]):
+                found = self._cluster.by_number[number]
+                if found is not None:
+                    self._look(found)
+        self._seen = len(touched)
+
+    def _look(self, node: Node) -> None:
+        idle, leaving = node.idle_gpus(), node.releasing_gpus()
+        old, new = self.by_node.get(node.name, 0.0), idle + leaving
+        if idle > 0 or leaving > 0:
+            self.feasible[node.name] = node
+        else:
+            self.feasible.pop(node.name, None)
+        if new != old:
+            self._free += math.ceil(max(new, 0) * 100) - math.ceil(max(old, 0) * 100)
+            for size in self._slots:
+                self._slots[size] += slots(new, size) - slots(old, size)
+        self.by_node[node.name] = new
+        self._sum(node, half_up(new * 100) if new > 0 else -half_up(-new * 100))
+
+    def _sum(self, node: Node, gpus: int) -> None:
+        old = self._ready.get(node.name, (0, 0))
+        memory = int(node.idle_gpu_memory() + node.releasing_gpu_memory())
+        now = self._ready[node.name] = (gpus, memory) if node.ready else (0, 0)
+        self._gpus += now[0] - old[0]
+        self._memory += now[1] - old[1]
+
+    def total(self) -> tuple[float, int]:
+        """Free GPUs and MiB of GPU memory over all ready nodes."""
+        return self._gpus / 100, self._memory
+
+    def sum_free(self) -> float:
+        """At least as many GPUs as are free or leaving anywhere."""
+        return self._free / 100
+
+    def slots(self, size: float) -> int:
+        """How many tasks that ask for so many GPUs the nodes could take together."""
+        found = self._slots.get(size)
+        if found is None:
+            found = self._slots[size] = sum(slots(free, size) for free in self.by_node.values())
+        return found
+
+
+@cache
+def slots(free: float, size: float) -> int:
+    number, used = 0, 0.0
+    while free - used >= size:
+        used += size
+        number += 1
+    return number

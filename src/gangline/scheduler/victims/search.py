@@ -1,0 +1,294 @@
+"""Making room by evicting: search for the victims that let a waiting gang run, by growing the victim list and simulating.
+
+    solve           for each generator, within a budget of steps: how many tasks of the gang can be served (1, 2, 4, … then halving),
+                    with the victims of smaller solutions as a start for larger ones; at last all tasks once more
+    Accumulation    victims taken one gang at a time in victim order (`accumulate.py`), screened by cheap necessary conditions
+    generators      which of the accumulated victims to try together (`plugins/generators.py`)
+    simulate        evict them virtually, place everybody again in fair order, ask the validator
+
+The solution is a live statement; only the actions commit.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from gangline.scheduler.model.gang import Gang, Group
+from gangline.scheduler.model.node import Node, NodeList
+from gangline.scheduler.model.status import ACTIVE_ALLOCATED, Status
+from gangline.scheduler.model.task import Task
+from gangline.scheduler.placing.order import GangQueue
+from gangline.scheduler.placing.place import allocate_gang
+from gangline.scheduler.statement import Statement
+from gangline.scheduler.victims.accumulate import Accumulation, Batch, Scenario, VictimStream
+from gangline.scheduler.victims.screens import Bound
+
+if TYPE_CHECKING:
+    from gangline.scheduler.session import Session
+
+
+@dataclass(slots=True)
+class Plan:
+    """What an action wants: who may be a victim (a fresh queue each time), when a scenario is acceptable, what to tell a
+    victim, and the most GPUs that an acceptable scenario can take."""
+
+    victims: Callable[[], GangQueue]
+    valid: Callable[[Scenario], bool]
+    message: Callable[[Task], str]
+    most: Callable[[Gang], float] = lambda gang: math.inf
+
+
+@dataclass(slots=True)
+class Solution:
+    """`statement` to commit, if there is one. `stop`: the search ran out of steps, and the whole action should end."""
+
+    statement: Statement | None = None
+    stop: bool = False
+
+
+class OutOfSteps(Exception):
+    """The search for this gang used up its steps."""
+
+
+class Meter:
+    """Counts simulations against the budgets of the action, of this gang, and of the generator at work."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._budgets = session.settings.budgets
+        self._gang = self._allowed()
+        self._generator = math.inf
+
+    def _used(self) -> int:
+        return self._session.steps.get(self._session.action, 0)
+
+    def _allowed(self) -> float:
+        """Up to which count of the action's steps this gang may go."""
+        action = self._budgets.for_action(self._session.action) or math.inf
+        left = min(action - self._used(), self._budgets.gang or math.inf)
+        return self._used() + max(left, self._budgets.least_per_gang)
+
+    def begin(self, generator: str) -> None:
+        self._generator = self._used() + (self._budgets.for_generator(generator) or math.inf)
+
+    def generator_done(self) -> bool:
+        return self._used() >= self._generator
+
+    def count(self) -> None:
+        if self._used() >= self._gang:
+            raise OutOfSteps
+        self._session.steps[self._session.action] = self._used() + 1
+
+
+def solve(session: Session, gang: Gang, plan: Plan) -> Solution:
+    """Evictions and waiting places that let the gang run, if there are any."""
+    active = gang.active_used
+    search = Search(session, gang, plan)
+    try:
+        for plugin in session.hooks.having("scenario_generator"):
+            statement = search.run(plugin)
+            if statement is not None:
+                return Solution(_whole(session, gang, active, statement))
+    except OutOfSteps:
+        return Solution(stop=True)
+    return Solution()
+
+
+def _whole(session: Session, gang: Gang, active: int, statement: Statement) -> Statement | None:
+    """The statement, if the gang as a whole has its minima with it."""
+    if gang.gang_satisfied and gang.active_used > active:
+        return statement
+    if session.settings.leaves_unsolved:
+        statement.keep()
+    else:
+        statement.discard()
+    return None
+
+
+Generator = Callable[[Accumulation], Iterable[Scenario]]
+
+
+class Search:
+    """The search for one gang; `tried` remembers scenarios that failed, for all probes and generators."""
+
+    def __init__(self, session: Session, gang: Gang, plan: Plan) -> None:
+        self._session = session
+        self._gang = gang
+        self._plan = plan
+        self._tasks = list(session.wanted(gang, simulation=True))
+        self._meter = Meter(session)
+        self._feasible = self._feasible_nodes()
+        self._stream = VictimStream(session, plan.victims)
+        self._recorded: list[Batch] = []
+        self._tried: set[tuple[frozenset[str], frozenset[str], frozenset[str]]] = set()
+
+    def _feasible_nodes(self) -> dict[str, Node]:
+        """Nodes with free or leaving GPUs; all nodes when a task of the gang needs none."""
+        if not all(task.needs_gpu for task in self._gang.tasks.values()):
+            return self._session.cluster.nodes
+        self._session.free.refresh()
+        return dict(self._session.free.feasible)
+
+    def run(self, plugin: Any) -> Statement | None:
+        """Find the largest servable number of tasks, then serve all with what was learnt."""
+        generate: Generator = plugin.scenario_generator
+        self._meter.begin(getattr(plugin, "generator", plugin.name))
+        self._recorded = []
+        number = len(self._tasks)
+        if not number or (number > 1 and self._takes_too_much(partial(self._gang, self._tasks))):
+            return None
+        solved, size, failed = 0, 1, 0
+        while not failed and solved < number:
+            statement, same = self._probe(generate, size)
+            if statement is None:
+                failed = size
+            else:
+                solved = size
+                if solved == number and same:
+                    return statement
+                statement.discard()
+                size = min(size * 2, number)
+        self._close_in(generate, solved, failed)
+        return self._probe(generate, number)[0] if solved or self._recorded else None
+
+    def _takes_too_much(self, view: Gang) -> bool:
+        """Whether no acceptable scenario frees enough. If this is so for the whole gang, serving a part of it is in vain."""
+        return self._plan.most(view) < least_to_take(self._session, view)
+
+    def _close_in(self, generate: Generator, solved: int, failed: int) -> None:
+        """Halve the gap between the largest number that worked and the smallest that did not."""
+        while failed - solved > 1:
+            middle = (solved + failed) // 2
+            statement, _ = self._probe(generate, middle)
+            if statement is None:
+                failed = middle
+            else:
+                statement.discard()
+                solved = middle
+
+    def _probe(self, generate: Generator, size: int) -> tuple[Statement | None, bool]:
+        """Try to serve the first `size` tasks, starting from the victims recorded so far.
+
+        The second answer: trying again with the victims that this leaves recorded would end in the very same statement."""
+        session = self._session
+        view = partial(self._gang, self._tasks[:size])
+        if self._takes_too_much(view):
+            return None, False
+        known = [task for batch in self._recorded for task in batch.tasks]
+        state = Accumulation(session, view, self._recorded, self._stream, self._nodes_with(known))
+        bound: Bound | None = None
+        for scenario in generate(state):
+            if bound is None:
+                bound = Bound(session, view, state.pending, known)
+            if not bound.allows(task for batch in scenario.potential for task in batch.tasks):
+                continue
+            mark = scenario.fingerprint()
+            if mark in self._tried:
+                continue
+            if self._meter.generator_done():
+                break
+            statement = self._simulate(scenario)
+            if statement is not None:
+                batches = scenario.batches
+                self._recorded = [batch for batch in batches if batch.was_touched()]
+                return statement, len(self._recorded) == len(batches)
+            self._tried.add(mark)
+        return None, False
+
+    def _nodes_with(self, tasks: Iterable[Task]) -> NodeList:
+        """The feasible nodes and those of these tasks. For tasks with whole GPUs no other node has room, so the whole cluster
+        will do."""
+        nodes = self._session.cluster.nodes
+        if len(self._feasible) == len(nodes):
+            return self._session.all_nodes
+        names = [*self._feasible, *sorted({task.node for task in tasks} - self._feasible.keys())]
+        return NodeList((nodes[name] for name in names), whole_for_gpus=True)
+
+    def _simulate(self, scenario: Scenario) -> Statement | None:
+        victims = scenario.tasks()
+        if not victims:
+            return None
+        session = self._session
+        self._meter.count()
+        statement = session.statement()
+        messages = [self._plan.message(task) for task in victims]
+        for task, message in zip(victims, messages, strict=True):
+            statement.evict(task, message, self._gang.uid)
+        if self._place_all(statement, scenario, victims) and self._plan.valid(scenario):
+            return statement
+        statement.discard()
+        return None
+
+    def _place_all(self, statement: Statement, scenario: Scenario, victims: Sequence[Task]) -> bool:
+        """Everybody again in fair order: victims if they can, the preemptor in any case."""
+        nodes = self._nodes_with(victims)
+        placed = False
+        for gang in self._in_fair_order(scenario.preemptor, victims):
+            done = allocate_gang(self._session, statement, nodes, gang, simulation=True)
+            if gang.uid == self._gang.uid:
+                if not done:
+                    return False
+                placed = True
+        return placed
+
+    def _in_fair_order(self, view: Gang, victims: Sequence[Task]) -> Iterator[Gang]:
+        """Victim gangs and the preemptor, as the queue tree gives them out among all waiting gangs.
+
+        The others only matter for the order between queues: once those that are left stand in one leaf, their own order
+        decides."""
+        session = self._session
+        hit = {task.gang.uid: task.gang for task in victims if task.gang is not None}
+        mine = [*[hit[uid] for uid in sorted(hit)], view]
+        left = {gang.uid: gang for gang in mine}
+        if len({gang.queue for gang in mine}) > 1:
+            queue = GangQueue(session)
+            for name, listed in session.lists.pending().items():
+                queue.attach(name, listed, lambda gang: gang.uid not in hit and gang.uid != view.uid)
+            queue.fill(mine)
+            open_queues = Counter(gang.queue for gang in mine)
+            while len(open_queues) > 1 and (gang := queue.pop_one_of(left)) is not None:
+                open_queues -= Counter([gang.queue])
+                yield left.pop(gang.uid)
+        keyed = sorted((session.gang_key(gang), uid) for uid, gang in left.items())
+        yield from [left[uid] for _, uid in keyed if self._has_leaf(left[uid])]
+
+    def _has_leaf(self, gang: Gang) -> bool:
+        queue = self._session.queues.get(gang.queue)
+        return queue is not None and queue.is_leaf
+
+
+def partial(gang: Gang, tasks: Sequence[Task]) -> Gang:
+    """The gang as if it had only these tasks to place, with minima that they can reach."""
+    running = [task for task in gang.tasks.values() if task.status & ACTIVE_ALLOCATED]
+    view = gang.with_tasks([*running, *tasks])
+    for leaf in view.pod_sets.values():
+        leaf.min_available = min(leaf.min_available, len(leaf.tasks))
+    _lower_minima(view.root)
+    return view
+
+
+def _lower_minima(group: Group) -> None:
+    if group.min_groups is not None:
+        filled = sum(any(leaf.tasks for leaf in member.pod_sets()) for member in group.members)
+        group.min_groups = min(group.min_groups, filled)
+    for child in group.groups:
+        _lower_minima(child)
+
+
+def least_to_take(session: Session, view: Gang) -> float:
+    """GPUs that must be taken from others in any case: what is asked for beyond everything that is free. Moving victims frees
+    nothing."""
+    tasks = session.wanted(view, simulation=True)
+    if any(task.shared or task.gpu.kind != "Regular" or task.gpu.dra for task in tasks):
+        return 0
+    session.free.refresh()
+    return sum(task.gpus for task in tasks) - session.free.sum_free()
+
+
+def still_leaving(scenario: Scenario) -> bool:
+    """Whether some victim of the scenario ended without a place."""
+    return any(task.status == Status.RELEASING for _, tasks in scenario.victims for task in tasks)
