@@ -1,11 +1,14 @@
-"""Columns and cells of the built-in kinds, as `kubectl get` shows them. One printer per kind, in the table at the end."""
+"""Cells of the built-in kinds, as `kubectl get` shows them below the headings. One function per kind, in the table at the end."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cache
 from typing import Any
 
+from gangline.apiserver.headings import headings
 from gangline.apiserver.scale import selector_text
-from gangline.apiserver.tables import AGE, NAME, NAME_AND_AGE, PLAIN, Cells, Column, Obj, Printer, age, duration, seconds
+from gangline.apiserver.tables import PLAIN, Cells, Obj, Printer, age, duration, plain_cells, seconds
 
 NONE = "<none>"
 
@@ -22,19 +25,6 @@ def _age(obj: Obj, now: float) -> str:
 
 def _name(obj: Obj) -> str:
     return str(_get(obj, "metadata", "name") or "")
-
-
-def _string(name: str, told: str, wide: bool = False) -> Column:
-    return Column(name, description=told, priority=int(wide))
-
-
-def _number(name: str, told: str) -> Column:
-    return Column(name, "integer", description=told)
-
-
-_CONTAINERS = _string("Containers", "The names of the template's containers.", True)
-_IMAGES = _string("Images", "The images of the template's containers.", True)
-_SELECTOR = _string("Selector", "Which pods are meant, by their labels.", True)
 
 
 def _template(obj: Obj) -> list[str]:
@@ -128,13 +118,6 @@ def _pod(pod: Obj, now: float) -> list[Any]:
             spec.get("nodeName") or NONE, status.get("nominatedNodeName") or NONE, f"{met}/{len(gates)}" if gates else NONE]
 
 
-_POD = Printer((NAME, _string("Ready", "Containers that are ready, of all."), _string("Status", "What the pod is doing, in one word."),
-                _string("Restarts", "How often its containers were started again."), AGE,
-                _string("IP", "The pod's address.", True), _string("Node", "Where the pod runs.", True),
-                _string("Nominated Node", "Where room is being made for it.", True),
-                _string("Readiness Gates", "Further conditions that are met, of all.", True)), _pod)
-
-
 def _node(node: Obj, now: float) -> list[Any]:
     status = node.get("status") or {}
     conditions = {each.get("type"): each.get("status") for each in status.get("conditions") or []}
@@ -149,12 +132,6 @@ def _node(node: Obj, now: float) -> list[Any]:
     return [_name(node), ",".join(words), ",".join(role for role in roles if role) or NONE, _age(node, now),
             info.get("kubeletVersion", ""), address.get("InternalIP") or NONE, address.get("ExternalIP") or NONE,
             *(info.get(key) or "<unknown>" for key in ("osImage", "kernelVersion", "containerRuntimeVersion"))]
-
-
-_NODE = Printer((NAME, _string("Status", "Whether the node is ready."), _string("Roles", "What the node is for."), AGE,
-                 _string("Version", "The version of its kubelet."), _string("Internal-IP", "Its address inside the cluster.", True),
-                 _string("External-IP", "Its address outside the cluster.", True), _string("OS-Image", "Its operating system.", True),
-                 _string("Kernel-Version", "Its kernel.", True), _string("Container-Runtime", "What runs its containers.", True)), _node)
 
 
 def _service(service: Obj, now: float) -> list[Any]:
@@ -177,18 +154,10 @@ def _external(service: Obj) -> str:
     return ",".join(own) or NONE
 
 
-_SERVICE = Printer((NAME, _string("Type", "How the service is reached."), _string("Cluster-IP", "Its address inside the cluster."),
-                    _string("External-IP", "Its addresses outside."), _string("Port(s)", "Its ports."), AGE, _SELECTOR), _service)
-
-
 def _replica_set(obj: Obj, now: float) -> list[Any]:
     status = obj.get("status") or {}
     return [_name(obj), _get(obj, "spec", "replicas") or 0, status.get("replicas", 0), status.get("readyReplicas", 0), _age(obj, now),
             *_template(obj), _selector(obj)]
-
-
-_REPLICA_SET = Printer((NAME, _number("Desired", "Pods that should be."), _number("Current", "Pods that are."),
-                        _number("Ready", "Pods that are ready."), AGE, _CONTAINERS, _IMAGES, _SELECTOR), _replica_set)
 
 
 def _deployment(obj: Obj, now: float) -> list[Any]:
@@ -197,17 +166,9 @@ def _deployment(obj: Obj, now: float) -> list[Any]:
             status.get("availableReplicas", 0), _age(obj, now), *_template(obj), _selector(obj)]
 
 
-_DEPLOYMENT = Printer((NAME, _string("Ready", "Pods that are ready, of those wanted."), _string("Up-to-date", "Pods of the present "
-                       "template."), _string("Available", "Pods ready for long enough."), AGE, _CONTAINERS, _IMAGES, _SELECTOR),
-                      _deployment)
-
-
 def _stateful_set(obj: Obj, now: float) -> list[Any]:
     ready, wanted = _get(obj, "status", "readyReplicas") or 0, _get(obj, "spec", "replicas") or 0
     return [_name(obj), f"{ready}/{wanted}", _age(obj, now), *_template(obj)]
-
-
-_STATEFUL_SET = Printer((NAME, _string("Ready", "Pods that are ready, of those wanted."), AGE, _CONTAINERS, _IMAGES), _stateful_set)
 
 
 def _daemon_set(obj: Obj, now: float) -> list[Any]:
@@ -216,12 +177,6 @@ def _daemon_set(obj: Obj, now: float) -> list[Any]:
     return [_name(obj), *(status.get(key, 0) for key in ("desiredNumberScheduled", "currentNumberScheduled", "numberReady",
             "updatedNumberScheduled", "numberAvailable")), ",".join(f"{key}={value}" for key, value in sorted(nodes.items())) or NONE,
             _age(obj, now), *_template(obj), _selector(obj)]
-
-
-_DAEMON_SET = Printer((NAME, _number("Desired", "Nodes that should have a pod."), _number("Current", "Nodes that have one."),
-                       _number("Ready", "Pods that are ready."), _number("Up-to-date", "Pods of the present template."),
-                       _number("Available", "Pods ready for long enough."), _string("Node Selector", "Which nodes are meant."), AGE,
-                       _CONTAINERS, _IMAGES, _SELECTOR), _daemon_set)
 
 
 def _job(job: Obj, now: float) -> list[Any]:
@@ -250,10 +205,6 @@ def _job_status(job: Obj) -> str:
     return "Running"
 
 
-_JOB = Printer((NAME, _string("Status", "How far the job is."), _string("Completions", "Pods that succeeded, of those wanted."),
-                _string("Duration", "How long it has taken."), AGE, _CONTAINERS, _IMAGES, _SELECTOR), _job)
-
-
 def _cron_job(obj: Obj, now: float) -> list[Any]:
     spec, status = obj.get("spec") or {}, obj.get("status") or {}
     containers = _get(spec, "jobTemplate", "spec", "template", "spec", "containers") or []
@@ -263,11 +214,6 @@ def _cron_job(obj: Obj, now: float) -> list[Any]:
             len(status.get("active") or []), age(last, now) if last else NONE, _age(obj, now),
             ",".join(each.get("name", "") for each in containers), ",".join(each.get("image", "") for each in containers),
             (selector_text(selector) if selector else "") or NONE]
-
-
-_CRON_JOB = Printer((NAME, _string("Schedule", "When it runs."), _string("Timezone", "Whose clock it goes by."),
-                     Column("Suspend", "boolean", description="Whether it is held back."), _number("Active", "Jobs now running."),
-                     _string("Last Schedule", "How long ago it last ran."), AGE, _CONTAINERS, _IMAGES, _SELECTOR), _cron_job)
 
 
 def _autoscaler(obj: Obj, now: float) -> list[Any]:
@@ -301,11 +247,6 @@ def _metric(metric: Obj, present: Obj) -> str:
     return f"{label}{found or '<unknown>'}/{wanted}{average if kind in ('Object', 'External') else ''}"
 
 
-_AUTOSCALER = Printer((NAME, _string("Reference", "What it scales."), _string("Targets", "Each metric: what is, and what should be."),
-                       _string("MinPods", "Never fewer pods."), _string("MaxPods", "Never more pods."),
-                       _string("Replicas", "Pods there are."), AGE), _autoscaler)
-
-
 def _budget(obj: Obj, now: float) -> list[Any]:
     spec = obj.get("spec") or {}
 
@@ -313,10 +254,6 @@ def _budget(obj: Obj, now: float) -> list[Any]:
         return "N/A" if spec.get(key) is None else str(spec[key])
 
     return [_name(obj), shown("minAvailable"), shown("maxUnavailable"), _get(obj, "status", "disruptionsAllowed") or 0, _age(obj, now)]
-
-
-_BUDGET = Printer((NAME, _string("Min Available", "Pods that must stay."), _string("Max Unavailable", "Pods that may be missing."),
-                   _number("Allowed Disruptions", "Pods that may go now."), AGE), _budget)
 
 
 def _volume_claim(obj: Obj, now: float) -> list[Any]:
@@ -334,12 +271,6 @@ def _modes(modes: list[str]) -> str:
     return ",".join(word for mode, word in short.items() if mode in modes)
 
 
-_VOLUME_CLAIM = Printer((NAME, _string("Status", "Whether it is bound."), _string("Volume", "The volume it has."),
-                         _string("Capacity", "How much it holds."), _string("Access Modes", "How it may be mounted."),
-                         _string("StorageClass", "Its storage class."), _string("VolumeAttributesClass", "Its attributes class."), AGE,
-                         _string("VolumeMode", "File system or block device.", True)), _volume_claim)
-
-
 def _volume(obj: Obj, now: float) -> list[Any]:
     spec, status = obj.get("spec") or {}, obj.get("status") or {}
     claim = spec.get("claimRef")
@@ -348,13 +279,6 @@ def _volume(obj: Obj, now: float) -> list[Any]:
             spec.get("persistentVolumeReclaimPolicy") or "", phase, f"{claim.get('namespace')}/{claim.get('name')}" if claim else "",
             spec.get("storageClassName") or "", spec.get("volumeAttributesClassName") or "<unset>", status.get("reason") or "",
             _age(obj, now), spec.get("volumeMode") or "<unset>"]
-
-
-_VOLUME = Printer((NAME, _string("Capacity", "How much it holds."), _string("Access Modes", "How it may be mounted."),
-                   _string("Reclaim Policy", "What becomes of it."), _string("Status", "Whether it is bound."),
-                   _string("Claim", "Who has it."), _string("StorageClass", "Its storage class."),
-                   _string("VolumeAttributesClass", "Its attributes class."), _string("Reason", "Why it is as it is."), AGE,
-                   _string("VolumeMode", "File system or block device.", True)), _volume)
 
 
 def _event(obj: Obj, now: float) -> list[Any]:
@@ -369,30 +293,11 @@ def _event(obj: Obj, now: float) -> list[Any]:
             f"{source}, {where}" if where else source, (obj.get("message") or "").strip(), age(first, now), count, _name(obj)]
 
 
-_EVENT = Printer((_string("Last Seen", "How long ago it was last seen."), _string("Type", "Normal or Warning."),
-                  _string("Reason", "What happened, in one word."), _string("Object", "Whom it happened to."),
-                  _string("Subobject", "Which part of it.", True), _string("Source", "Who says so.", True),
-                  _string("Message", "What happened."), _string("First Seen", "How long ago it was first seen.", True),
-                  _string("Count", "How often it was seen.", True), Column("Name", format="name", description=NAME.description,
-                                                                          priority=1)), _event)
-
-
 def _claim(obj: Obj, now: float) -> list[Any]:
     status = obj.get("status") or {}
     words = [word for word, is_so in (("deleted", _get(obj, "metadata", "deletionTimestamp")), ("allocated", status.get("allocation")),
                                       ("reserved", status.get("reservedFor"))) if is_so]
     return [_name(obj), ",".join(words) if words else "pending", _age(obj, now)]
-
-
-def _simple(columns: list[tuple[Column, Any]], with_age: bool = True) -> Printer:
-    """A printer from columns and what each shows: a dotted path, or a function of the object."""
-    def cells(obj: Obj, now: float) -> list[Any]:
-        values = [show(obj) if callable(show) else (_get(obj, *show.split(".")) if _get(obj, *show.split(".")) is not None else "")
-                  for _, show in columns]
-        return [_name(obj), *values, *([_age(obj, now)] if with_age else [])]
-
-    shown: Cells = cells
-    return Printer((NAME, *(column for column, _ in columns), *([AGE] if with_age else [])), shown)
 
 
 def _size(*keys: str) -> Any:
@@ -431,27 +336,14 @@ def _binding(obj: Obj, now: float) -> list[Any]:
     return [_name(obj), _role_ref(obj), _age(obj, now), *(_subjects(kind)(obj) for kind in ("User", "Group", "ServiceAccount"))]
 
 
-_BINDING = Printer((NAME, _string("Role", "The role that is given."), AGE, _string("Users", "The people who have it.", True),
-                    _string("Groups", "The groups that have it.", True),
-                    _string("ServiceAccounts", "The service accounts that have it.", True)), _binding)
-
-
 def _priority_class(obj: Obj, now: float) -> list[Any]:
     return [_name(obj), obj.get("value", 0), bool(obj.get("globalDefault")), _age(obj, now), obj.get("preemptionPolicy") or ""]
-
-
-_PRIORITY_CLASS = Printer((NAME, _number("Value", "The priority."), Column("Global-Default", "boolean", description="Whether pods without "
-                           "a class get it."), AGE, _string("PreemptionPolicy", "Whether its pods may push others out.")), _priority_class)
 
 
 def _pod_template(obj: Obj, now: float) -> list[Any]:
     containers = _get(obj, "template", "spec", "containers") or []
     return [_name(obj), ",".join(each.get("name", "") for each in containers), ",".join(each.get("image", "") for each in containers),
             _labels(_get(obj, "template", "metadata", "labels"))]
-
-
-_POD_TEMPLATE = Printer((NAME, _string("Containers", _CONTAINERS.description), _string("Images", _IMAGES.description),
-                         _string("Pod Labels", "The labels of its pods.")), _pod_template)
 
 
 def _quota(part: str) -> Any:
@@ -499,18 +391,6 @@ def _param_ref(obj: Obj) -> str:
     return f"{ref.get('namespace') or '*'}/{ref['name']}" if ref.get("name") else "*"
 
 
-def _driver_flags() -> list[tuple[Column, Any]]:
-    told = {"AttachRequired": "Whether volumes are attached first.", "PodInfoOnMount": "Whether it is told about pods.",
-            "StorageCapacity": "Whether it says how much room there is."}
-    flags: list[tuple[Column, Any]] = [(Column(name, "boolean", description=text), _flag(name[0].lower() + name[1:]))
-                                       for name, text in told.items()]
-    tokens = _string("TokenRequests", "Whose tokens it asks for.")
-    again = Column("RequiresRepublish", "boolean", description="Whether it is told again and again.")
-    modes = _string("Modes", "The kinds of volumes it makes.")
-    return [*flags, (tokens, _audiences), (again, _flag("requiresRepublish")),
-            (modes, lambda obj: ",".join(_get(obj, "spec", "volumeLifecycleModes") or []))]
-
-
 def _audiences(obj: Obj) -> str:
     return ",".join(each.get("audience", "") for each in _get(obj, "spec", "tokenRequests") or []) or "<unset>"
 
@@ -519,83 +399,119 @@ def _flag(name: str) -> Any:
     return lambda obj: bool(_get(obj, "spec", name))
 
 
-_DATA = _string("Data", "How many entries it has.")
-_WEBHOOKS = _simple([(_number("Webhooks", "How many webhooks it has."), lambda obj: len(obj.get("webhooks") or []))])
+def _service_cidrs(obj: Obj) -> str:
+    return ",".join(_get(obj, "spec", "cidrs") or [])
 
-PRINTERS: dict[tuple[str, str], Printer] = {
-    ("", "pods"): _POD,
-    ("", "nodes"): _NODE,
-    ("", "services"): _SERVICE,
-    ("", "events"): _EVENT,
-    ("events.k8s.io", "events"): _EVENT,
-    ("", "persistentvolumes"): _VOLUME,
-    ("", "persistentvolumeclaims"): _VOLUME_CLAIM,
-    ("", "replicationcontrollers"): _REPLICA_SET,
-    ("", "configmaps"): _simple([(_DATA, _size("data", "binaryData"))]),
-    ("", "secrets"): _simple([(_string("Type", "What kind of secret it is."), "type"), (_DATA, _size("data"))]),
-    ("", "namespaces"): _simple([(_string("Status", "Whether it is in use or on its way out."), "status.phase")]),
-    ("", "serviceaccounts"): NAME_AND_AGE,
-    ("", "podtemplates"): _POD_TEMPLATE,
-    ("", "resourcequotas"): _simple([(_string("Request", "What is used of what may be asked for."), _quota("requests")),
-                                     (_string("Limit", "What is used of the limits."), _quota("limits"))]),
-    ("", "endpoints"): _simple([(_string("Endpoints", "Where it leads."), _endpoints)]),
-    ("apps", "replicasets"): _REPLICA_SET,
-    ("apps", "deployments"): _DEPLOYMENT,
-    ("apps", "statefulsets"): _STATEFUL_SET,
-    ("apps", "daemonsets"): _DAEMON_SET,
-    ("batch", "jobs"): _JOB,
-    ("batch", "cronjobs"): _CRON_JOB,
-    ("autoscaling", "horizontalpodautoscalers"): _AUTOSCALER,
-    ("policy", "poddisruptionbudgets"): _BUDGET,
-    ("coordination.k8s.io", "leases"): _simple([(_string("Holder", "Who has it."), "spec.holderIdentity")]),
-    ("resource.k8s.io", "resourceclaims"): Printer((NAME, _string("State", "Whether it is allocated and reserved."), AGE), _claim),
-    ("resource.k8s.io", "resourceslices"): _simple([
-        (_string("Node", "Whose devices these are."), lambda obj: _get(obj, "spec", "nodeName") or "<unset>"),
-        (_string("Driver", "Who offers them."), "spec.driver"), (_string("Pool", "The pool they belong to."), "spec.pool.name")]),
-    ("rbac.authorization.k8s.io", "rolebindings"): _BINDING,
-    ("rbac.authorization.k8s.io", "clusterrolebindings"): _BINDING,
-    ("scheduling.k8s.io", "priorityclasses"): _PRIORITY_CLASS,
-    ("scheduling.k8s.io", "workloads"): NAME_AND_AGE,
-    ("resource.k8s.io", "deviceclasses"): NAME_AND_AGE,
-    ("resource.k8s.io", "resourceclaimtemplates"): NAME_AND_AGE,
-    ("apps", "controllerrevisions"): _simple([(_string("Controller", "Whose revision it is."), _controller),
-                                              (_string("Revision", "Its number."), "revision")]),
-    ("storage.k8s.io", "storageclasses"): _simple([
-        (_string("Provisioner", "Who makes the volumes."), "provisioner"),
-        (_string("ReclaimPolicy", "What becomes of them."), "reclaimPolicy"),
-        (_string("VolumeBindingMode", "When they are made."), "volumeBindingMode"),
-        (_string("AllowVolumeExpansion", "Whether they may grow."), lambda obj: bool(obj.get("allowVolumeExpansion")))]),
-    ("storage.k8s.io", "csidrivers"): _simple(_driver_flags()),
-    ("storage.k8s.io", "csinodes"): _simple([(_number("Drivers", "How many drivers it has."),
-                                             lambda obj: len(_get(obj, "spec", "drivers") or []))]),
-    ("storage.k8s.io", "volumeattachments"): _simple([
-        (_string("Attacher", "Who attaches it."), "spec.attacher"), (_string("PV", "Which volume."), "spec.source.persistentVolumeName"),
-        (_string("Node", "To which node."), "spec.nodeName"),
-        (Column("Attached", "boolean", description="Whether it is attached."), lambda obj: bool(_get(obj, "status", "attached")))]),
-    ("storage.k8s.io", "volumeattributesclasses"): _simple([(_string("DriverName", "Whose attributes these are."), "driverName")]),
-    ("discovery.k8s.io", "endpointslices"): _simple([
-        (_string("AddressType", "What kind of addresses."), "addressType"), (_string("Ports", "Its ports."), _slice_ports),
-        (_string("Endpoints", "Its addresses."), _slice_addresses)]),
-    ("networking.k8s.io", "networkpolicies"): _simple([
-        (_string("Pod-Selector", _SELECTOR.description), lambda obj: selector_text(_get(obj, "spec", "podSelector") or {}) or NONE)]),
-    ("networking.k8s.io", "ingresses"): _simple([
-        (_string("Class", "Who serves it."), lambda obj: _get(obj, "spec", "ingressClassName") or NONE),
-        (_string("Hosts", "The names it answers to."), _ingress_hosts), (_string("Address", "Where it is reached."), _ingress_addresses),
-        (_string("Ports", "Its ports."), lambda obj: "80, 443" if _get(obj, "spec", "tls") else "80")]),
-    ("networking.k8s.io", "ingressclasses"): _simple([
-        (_string("Controller", "Who serves it."), "spec.controller"),
-        (_string("Parameters", "What it is given."), lambda obj: NONE if not _get(obj, "spec", "parameters") else (
-            f"{_get(obj, 'spec', 'parameters', 'kind')}/{_get(obj, 'spec', 'parameters', 'name')}"))]),
-    ("admissionregistration.k8s.io", "validatingadmissionpolicies"): _simple([
-        (_number("Validations", "How many rules it has."), lambda obj: len(_get(obj, "spec", "validations") or [])),
-        (_string("ParamKind", "What it is given."), _param_kind)]),
-    ("admissionregistration.k8s.io", "validatingadmissionpolicybindings"): _simple([
-        (_string("PolicyName", "Which policy it binds."), "spec.policyName"), (_string("ParamRef", "What it gives it."), _param_ref)]),
-    ("node.k8s.io", "runtimeclasses"): _simple([(_string("Handler", "What runs its pods."), "handler")]),
-    ("admissionregistration.k8s.io", "mutatingwebhookconfigurations"): _WEBHOOKS,
-    ("admissionregistration.k8s.io", "validatingwebhookconfigurations"): _WEBHOOKS,
+
+def _parent(obj: Obj) -> str:
+    ref = _get(obj, "spec", "parentRef") or {}
+    where = "/".join(part for part in (ref.get("namespace"), ref.get("name")) if part)
+    return f"{'.'.join(part for part in (ref.get('resource'), ref.get('group')) if part)}/{where}" if ref else ""
+
+
+def _served_by(obj: Obj) -> str:
+    service = _get(obj, "spec", "service")
+    return f"{service.get('namespace')}/{service.get('name')}" if service else "Local"
+
+
+def _available(obj: Obj) -> str:
+    found = next((each for each in _get(obj, "status", "conditions") or [] if each.get("type") == "Available"), None)
+    if found is None:
+        return "Unknown"
+    return str(found["status"]) if found.get("status") == "True" else f"{found.get('status')} ({found.get('reason', '')})"
+
+
+def _class_parameters(obj: Obj) -> str:
+    given = _get(obj, "spec", "parameters")
+    if not given:
+        return NONE
+    return f"{given['kind']}{'.' + given['apiGroup'] if given.get('apiGroup') else ''}/{given['name']}"
+
+
+def _driver(obj: Obj, now: float) -> list[Any]:
+    spec = obj.get("spec") or {}
+    return [_name(obj), *(bool(spec.get(flag)) for flag in ("attachRequired", "podInfoOnMount", "storageCapacity")), _audiences(obj),
+            bool(spec.get("requiresRepublish")), ",".join(spec.get("volumeLifecycleModes") or []), _age(obj, now)]
+
+
+def _simple(*shown: str | Callable[[Obj], Any]) -> Cells:
+    """Cells from what each column between the name and the age shows: a dotted path, or a function of the object."""
+    finders = [_at(show) if isinstance(show, str) else show for show in shown]
+    return lambda obj, now: [_name(obj), *(find(obj) for find in finders), _age(obj, now)]
+
+
+def _at(dotted: str) -> Callable[[Obj], Any]:
+    path = dotted.split(".")
+
+    def find(obj: Obj) -> Any:
+        value = _get(obj, *path)
+        return "" if value is None else value
+
+    return find
+
+
+def _count(dotted: str) -> Callable[[Obj], Any]:
+    return lambda obj: len(_at(dotted)(obj))
+
+
+CELLS: dict[tuple[str, str], Cells] = {
+    ("", "pods"): _pod,
+    ("", "nodes"): _node,
+    ("", "services"): _service,
+    ("", "events"): _event,
+    ("events.k8s.io", "events"): _event,
+    ("", "persistentvolumes"): _volume,
+    ("", "persistentvolumeclaims"): _volume_claim,
+    ("", "replicationcontrollers"): _replica_set,
+    ("", "configmaps"): _simple(_size("data", "binaryData")),
+    ("", "secrets"): _simple("type", _size("data")),
+    ("", "namespaces"): _simple("status.phase"),
+    ("", "serviceaccounts"): plain_cells,
+    ("", "podtemplates"): _pod_template,
+    ("", "resourcequotas"): _simple(_quota("requests"), _quota("limits")),
+    ("", "endpoints"): _simple(_endpoints),
+    ("apps", "replicasets"): _replica_set,
+    ("apps", "deployments"): _deployment,
+    ("apps", "statefulsets"): _stateful_set,
+    ("apps", "daemonsets"): _daemon_set,
+    ("apps", "controllerrevisions"): _simple(_controller, "revision"),
+    ("batch", "jobs"): _job,
+    ("batch", "cronjobs"): _cron_job,
+    ("autoscaling", "horizontalpodautoscalers"): _autoscaler,
+    ("policy", "poddisruptionbudgets"): _budget,
+    ("coordination.k8s.io", "leases"): _simple("spec.holderIdentity"),
+    ("resource.k8s.io", "resourceclaims"): _claim,
+    ("resource.k8s.io", "resourceslices"): _simple(lambda obj: _get(obj, "spec", "nodeName") or "<unset>", "spec.driver", "spec.pool.name"),
+    ("resource.k8s.io", "deviceclasses"): plain_cells,
+    ("resource.k8s.io", "resourceclaimtemplates"): plain_cells,
+    ("rbac.authorization.k8s.io", "rolebindings"): _binding,
+    ("rbac.authorization.k8s.io", "clusterrolebindings"): _binding,
+    ("scheduling.k8s.io", "priorityclasses"): _priority_class,
+    ("scheduling.k8s.io", "workloads"): plain_cells,
+    ("storage.k8s.io", "storageclasses"): _simple("provisioner", "reclaimPolicy", "volumeBindingMode",
+                                                 lambda obj: bool(obj.get("allowVolumeExpansion"))),
+    ("storage.k8s.io", "csidrivers"): _driver,
+    ("storage.k8s.io", "csinodes"): _simple(_count("spec.drivers")),
+    ("storage.k8s.io", "volumeattachments"): _simple("spec.attacher", "spec.source.persistentVolumeName", "spec.nodeName",
+                                                    lambda obj: bool(_get(obj, "status", "attached"))),
+    ("storage.k8s.io", "volumeattributesclasses"): _simple("driverName"),
+    ("discovery.k8s.io", "endpointslices"): _simple("addressType", _slice_ports, _slice_addresses),
+    ("networking.k8s.io", "networkpolicies"): _simple(lambda obj: selector_text(_get(obj, "spec", "podSelector") or {}) or NONE),
+    ("networking.k8s.io", "ingresses"): _simple(lambda obj: _get(obj, "spec", "ingressClassName") or NONE, _ingress_hosts,
+                                               _ingress_addresses, lambda obj: "80, 443" if _get(obj, "spec", "tls") else "80"),
+    ("networking.k8s.io", "ingressclasses"): _simple("spec.controller", _class_parameters),
+    ("networking.k8s.io", "servicecidrs"): _simple(_service_cidrs),
+    ("networking.k8s.io", "ipaddresses"): _simple(_parent),
+    ("admissionregistration.k8s.io", "validatingadmissionpolicies"): _simple(_count("spec.validations"), _param_kind),
+    ("admissionregistration.k8s.io", "validatingadmissionpolicybindings"): _simple("spec.policyName", _param_ref),
+    ("admissionregistration.k8s.io", "mutatingwebhookconfigurations"): _simple(_count("webhooks")),
+    ("admissionregistration.k8s.io", "validatingwebhookconfigurations"): _simple(_count("webhooks")),
+    ("apiregistration.k8s.io", "apiservices"): _simple(_served_by, _available),
+    ("node.k8s.io", "runtimeclasses"): _simple("handler"),
 }
 
 
+@cache
 def printer_for(group: str, plural: str) -> Printer:
-    return PRINTERS.get((group, plural), PLAIN)
+    cells, columns = CELLS.get((group, plural)), headings(group, plural)
+    return Printer(columns, cells) if cells and columns else PLAIN

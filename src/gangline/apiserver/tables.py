@@ -10,6 +10,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+import msgspec
+
+from gangline.apiserver.headings import Column, common
 from gangline.apiserver.jsonpath import compile_path
 
 Obj = dict[str, Any]
@@ -18,20 +21,7 @@ Cells = Callable[[Obj, float], list[Any]]
 META = "meta.k8s.io"
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
-    name: str
-    type: str = "string"
-    format: str = ""
-    description: str = ""
-    priority: int = 0
-
-    def definition(self) -> Obj:
-        return {"name": self.name, "type": self.type, "format": self.format, "description": self.description, "priority": self.priority}
-
-
-NAME = Column("Name", format="name", description="The name of the object.")
-AGE = Column("Age", description="How long ago the object was created.")
+NAME, AGE, CREATED = (common(name) for name in ("NAME", "AGE", "CREATED"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,25 +76,22 @@ def plain_cells(obj: Obj, now: float) -> list[Any]:
     return [about.get("name", ""), age(about.get("creationTimestamp"), now)]
 
 
-NAME_AND_AGE = Printer((NAME, AGE), plain_cells)
-
-
 def created_cells(obj: Obj, now: float) -> list[Any]:
     about = obj["metadata"]
     return [about.get("name", ""), about.get("creationTimestamp")]
 
 
-PLAIN = Printer((NAME, Column("Created At", "date", description="When the object was created.")), created_cells)
+PLAIN = Printer((NAME, CREATED), created_cells)
 
 
 def custom_printer(version: Obj) -> Printer:
     """What a definition's additionalPrinterColumns say."""
     given = version.get("additionalPrinterColumns")
     if not given:
-        return Printer((NAME, Column("Age", "date", "", AGE.description)), plain_cells)
-    columns = [Column(each["name"], each["type"], each.get("format", ""),
-                      each.get("description") or f"Custom resource definition column (in JSONPath format): {each['jsonPath']}",
-                      each.get("priority", 0)) for each in given]
+        return Printer((NAME, Column("Age", "date", description=AGE.description)), plain_cells)
+    columns = [Column(each["name"], each["type"], each.get("format", ""), each.get("priority", 0),
+                      each.get("description") or f"Custom resource definition column (in JSONPath format): {each['jsonPath']}")
+               for each in given]
     paths = [(each["type"], compile_path(each["jsonPath"])) for each in given]
 
     def cells(obj: Obj, now: float) -> list[Any]:
@@ -129,8 +116,6 @@ def _custom_cell(kind: str, found: list[Any], now: float) -> Any:
 
 
 def _text(value: Any) -> str:
-    import msgspec
-
     if isinstance(value, str):
         return value
     if isinstance(value, bool):
