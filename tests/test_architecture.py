@@ -24,7 +24,7 @@ PURE = {"operator/desired", "operator/backends", "operator/status.py", "operator
         "admission/typed.py", "grouper/groupers", "grouper/owners.py", "grouper/plan.py", "grouper/look.py",
         "grouper/write.py", "grouper/defaults.py", "grouper/fields.py", "grouper/grouping.py", "grouper/topowner.py", "grouper/jq.py",
         "grouper/jq_functions.py", "grouper/rights.py", "admission/pods.py", "admission/podgroups.py", "admission/queues.py",
-        "admission/topologies.py", "admission/registration.py", "apiserver/cel", "apiserver/schema",
+        "admission/topologies.py", "admission/registration.py", "schema",
         "apiserver/apply", "apiserver/builtin", "apiserver/patch.py", "apiserver/strategic.py", "scheduler/model",
         "scheduler/actions", "scheduler/plugins", "scheduler/fairness", "scheduler/cycle.py", "scheduler/session.py",
         "scheduler/statement.py", "scheduler/placing", "scheduler/victims", "scheduler/why", "scheduler/snapshots", "rules", "api"}

@@ -11,7 +11,7 @@ import yaml
 
 from gangline.api.crds import crds, printed
 from gangline.apiserver.builtin import rules
-from gangline.apiserver.schema import compile_schema
+from gangline.schema import compile_schema
 
 Obj = dict[str, Any]
 REPOSITORY = Path(__file__).resolve().parents[2]

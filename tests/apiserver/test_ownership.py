@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from gangline.apiserver.apply import track_update
 from gangline.apiserver.ownership import track
-from gangline.apiserver.schema import builtin_schema, compile_schema
+from gangline.schema import builtin_schema, compile_schema
 
 NOW, LATER = "2026-01-01T00:00:00Z", "2026-01-01T00:01:00Z"
 POD = builtin_schema("core", "Pod")

@@ -17,7 +17,7 @@ keyed in apply only, `merge:key` / `merge` in strategic merge only; `set`, `atom
 A field or a type (line `! {…}`) of a custom resource may end with a JSON object: further schema attributes, alone on its line (four
 spaces continue a line; a pattern `@name` is one of PATTERNS).
 
-Pure. Turned into something that works by `apiserver/schema` (built-in kinds) and `api/crds.py` (custom resource definitions).
+Pure. Turned into something that works by `schema` (built-in kinds) and `api/crds.py` (custom resource definitions).
 """
 
 from __future__ import annotations

@@ -13,10 +13,10 @@ from gangline.apiserver.call import Call
 from gangline.apiserver.codec import decode_body, duplicate_fields, has_duplicates, media_type
 from gangline.apiserver.resources import Resource
 from gangline.apiserver.rules import Rules
-from gangline.apiserver.schema import BadForm, WrongType
 from gangline.apiserver.status import bad_request, invalid
 from gangline.client.wire import JSON
 from gangline.errors import ApiError, Problem
+from gangline.schema import BadForm, WrongType
 
 Obj = dict[str, Any]
 MANAGER_LIMIT = 128

@@ -9,9 +9,9 @@ from functools import lru_cache
 from typing import Any
 
 from gangline.apiserver.admission import Review
-from gangline.apiserver.cel import DYN, CelError, Env, Program
-from gangline.apiserver.cel import compile as compile_cel
 from gangline.apiserver.selectors import selector_test
+from gangline.schema.cel import DYN, CelError, Env, Program
+from gangline.schema.cel import compile as compile_cel
 
 Obj = dict[str, Any]
 NAMES = ("object", "oldObject", "request", "params", "namespaceObject", "variables", "authorizer")

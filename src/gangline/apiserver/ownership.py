@@ -14,9 +14,9 @@ from gangline.apiserver.apply import track_update
 from gangline.apiserver.apply.fieldset import FieldSet
 from gangline.apiserver.apply.managed import MOST_UPDATERS, UPDATE, detached
 from gangline.apiserver.apply.walk import LEAF, LIST, compare, element, form
-from gangline.apiserver.schema import Node, Schema
-from gangline.apiserver.schema.node import ANY
-from gangline.apiserver.schema.problems import compact
+from gangline.schema import Node, Schema
+from gangline.schema.node import ANY
+from gangline.schema.problems import compact
 
 Obj = dict[str, Any]
 Tree = dict[str, Any]

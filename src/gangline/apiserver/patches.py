@@ -20,12 +20,12 @@ from gangline.apiserver.meta import Obj
 from gangline.apiserver.patch import PatchFailed, json_patch, merge_patch
 from gangline.apiserver.rbac import Action
 from gangline.apiserver.rules import rules_for
-from gangline.apiserver.schema import Schema
 from gangline.apiserver.status import bad_request, failure, internal, invalid, not_found, unsupported_media_type
 from gangline.apiserver.strategic import BadDirective, go_text, strategic_merge
 from gangline.apiserver.writes import Change, Written, change, check_name, check_namespace, create_object, deduplicate_owners, track
 from gangline.client.wire import APPLY_PATCH, JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH
 from gangline.errors import ApiError, Problem
+from gangline.schema import Schema
 
 FORMS = (JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH, APPLY_PATCH)
 _CUSTOM_FORMS = (JSON_PATCH, MERGE_PATCH, APPLY_PATCH)

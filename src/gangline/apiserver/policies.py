@@ -7,13 +7,13 @@ from contextlib import suppress
 from typing import Any
 
 from gangline.apiserver.admission import Review
-from gangline.apiserver.cel import CelError
 from gangline.apiserver.core import Core
 from gangline.apiserver.matching import conditions_hold, exempt, program, rule_matches, selectors_match, variables
 from gangline.apiserver.selectors import selector_test
 from gangline.apiserver.status import forbidden
 from gangline.apiserver.store import Change, ShelfKey
 from gangline.errors import Problem
+from gangline.schema.cel import CelError
 
 GROUP = "admissionregistration.k8s.io"
 POLICIES, BINDINGS = "validatingadmissionpolicies", "validatingadmissionpolicybindings"

@@ -12,10 +12,10 @@ from typing import Any
 
 from gangline.apiserver import builtin
 from gangline.apiserver.builtin import KindRules
-from gangline.apiserver.names import subdomain_problems
 from gangline.apiserver.resources import Resource
-from gangline.apiserver.schema import Schema, compile_schema
 from gangline.errors import Problem
+from gangline.schema import Schema, compile_schema
+from gangline.schema.names import subdomain_problems
 
 Obj = dict[str, Any]
 ORPHANING = {("batch", "jobs"), ("", "replicationcontrollers")}

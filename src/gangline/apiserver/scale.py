@@ -12,10 +12,10 @@ from gangline.apiserver.meta import Obj
 from gangline.apiserver.patches import patcher
 from gangline.apiserver.reads import get
 from gangline.apiserver.resources import Resource
-from gangline.apiserver.schema import compile_schema
 from gangline.apiserver.status import bad_request, conflict, invalid
 from gangline.apiserver.writes import change, track
 from gangline.errors import Problem
+from gangline.schema import compile_schema
 
 GROUP, KIND = "autoscaling", "Scale"
 SCALE = compile_schema({"type": "object", "x-kubernetes-preserve-unknown-fields": True})

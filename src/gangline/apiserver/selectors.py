@@ -10,10 +10,10 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
-from gangline.apiserver.names import label_value_problems, qualified_name_problems
 from gangline.apiserver.resources import Resource
 from gangline.apiserver.status import bad_request
 from gangline.apiserver.store import Record
+from gangline.schema.names import label_value_problems, qualified_name_problems
 
 Test = Callable[[Record], bool]
 LabelTest = Callable[[dict[str, str]], bool]

@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from gangline.apiserver.schema import Node, Schema
-from gangline.apiserver.schema.node import ANY
 from gangline.errors import GanglineError
+from gangline.schema import Node, Schema
+from gangline.schema.node import ANY
 
 Obj = dict[str, Any]
 _PATCH, _RETAIN, _ORDER, _DELETE = "$patch", "$retainKeys", "$setElementOrder/", "$deleteFromPrimitiveList/"

@@ -18,13 +18,13 @@ import aiohttp
 import msgspec
 
 from gangline.apiserver.admission import Review
-from gangline.apiserver.cel import CelError
 from gangline.apiserver.core import Core
 from gangline.apiserver.matching import conditions_hold, exempt, request_of, rule_matches, selectors_match
 from gangline.apiserver.patch import PatchFailed, json_patch
 from gangline.apiserver.status import bad_request, failure
 from gangline.apiserver.store import Change, ShelfKey
 from gangline.errors import ApiError, api_error
+from gangline.schema.cel import CelError
 
 GROUP = "admissionregistration.k8s.io"
 MUTATING, VALIDATING = "mutatingwebhookconfigurations", "validatingwebhookconfigurations"

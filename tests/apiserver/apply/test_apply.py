@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from apiserver.hypothesis_settings import patient
 from gangline.apiserver.apply import ApplyConflict, Untypable, apply, track_update
 from gangline.apiserver.apply.managed import detached
-from gangline.apiserver.schema import builtin_schema, compile_schema
-from gangline.apiserver.schema.problems import compact
+from gangline.schema import builtin_schema, compile_schema
+from gangline.schema.problems import compact
 
 Obj = dict[str, Any]
 KEYED = {"type": "array", "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["port", "proto"], "items": {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from random import Random
 from typing import Any
 
-from gangline.apiserver.schema.node import Node
+from gangline.schema.node import Node
 
 _TEXTS = ["", "a", "b", "x.io/a", "A_", "None", "Always", "In", "Exists", "1", "10.0.0.1", "self.a == 1", "object", "string", "array", "5%"]
 _QUANTITIES = ["0", "1", "-1", "500m", "1Gi"]

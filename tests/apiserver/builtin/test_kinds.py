@@ -15,7 +15,7 @@ from apiserver.hypothesis_settings import patient
 from gangline.api import notation
 from gangline.apiserver.builtin import rules
 from gangline.apiserver.builtin.table import GROUPS
-from gangline.apiserver.schema import BadForm, WrongType
+from gangline.schema import BadForm, WrongType
 
 Obj = dict[str, Any]
 TEMPLATE: Obj = {"metadata": {"labels": {"app": "x"}}, "spec": {"containers": [{"name": "c", "image": "i"}]}}

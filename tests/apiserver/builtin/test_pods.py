@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from apiserver.builtin.samples import sample
 from apiserver.hypothesis_settings import patient
 from gangline.apiserver.builtin import rules
-from gangline.apiserver.schema import BadForm, WrongType
+from gangline.schema import BadForm, WrongType
 
 Obj = dict[str, Any]
 PODS = rules("", "v1", "Pod")

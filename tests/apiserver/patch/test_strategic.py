@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from apiserver.hypothesis_settings import patient
-from gangline.apiserver.schema import builtin_schema
 from gangline.apiserver.strategic import BadDirective, strategic_merge
+from gangline.schema import builtin_schema
 
 Obj = dict[str, Any]
 POD = builtin_schema("core", "Pod")

@@ -28,8 +28,8 @@ from gangline.apiserver.apply.walk import (
     remove,
     with_named,
 )
-from gangline.apiserver.schema import Node, Schema
 from gangline.errors import GanglineError
+from gangline.schema import Node, Schema
 
 __all__ = ["ApplyConflict", "Untypable", "apply", "keep_times", "track_update"]
 

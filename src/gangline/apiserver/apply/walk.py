@@ -11,9 +11,9 @@ from typing import Any
 
 from gangline.api.notation import MISSING
 from gangline.apiserver.apply.fieldset import FieldSet
-from gangline.apiserver.schema.node import ANY, MAP, SET, Node
-from gangline.apiserver.schema.problems import compact
 from gangline.errors import GanglineError
+from gangline.schema.node import ANY, MAP, SET, Node
+from gangline.schema.problems import compact
 
 
 class Untypable(GanglineError):

@@ -8,15 +8,15 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Any
 
 from gangline.api import resources
-from gangline.apiserver.meta import check_labels
-from gangline.apiserver.names import (
+from gangline.errors import Problem
+from gangline.schema import problems as say
+from gangline.schema.labels import check_labels
+from gangline.schema.names import (
     label_problems,
     label_value_problems,
     qualified_name_problems,
     subdomain_problems,
 )
-from gangline.apiserver.schema import problems as say
-from gangline.errors import Problem
 
 Obj = dict[str, Any]
 Problems = Iterator[Problem]

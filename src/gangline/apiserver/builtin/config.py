@@ -11,9 +11,9 @@ from gangline.apiserver.builtin.checks import NOT_NEGATIVE, Obj, Problems, each,
 from gangline.apiserver.builtin.containers import config_key_problems
 from gangline.apiserver.builtin.placement import EFFECTS, resource_name_problems
 from gangline.apiserver.builtin.rules import KindRules
-from gangline.apiserver.names import label_problems, label_value_problems
-from gangline.apiserver.schema import problems as say
 from gangline.errors import Problem
+from gangline.schema import problems as say
+from gangline.schema.names import label_problems, label_value_problems
 
 _FROZEN = "field is immutable when `immutable` is set"
 _LARGEST = 1024 * 1024

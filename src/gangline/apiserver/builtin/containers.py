@@ -24,9 +24,9 @@ from gangline.apiserver.builtin.checks import (
     within,
 )
 from gangline.apiserver.builtin.placement import resource_name_problems
-from gangline.apiserver.names import qualified_name_problems
-from gangline.apiserver.schema import problems as say
 from gangline.errors import Problem
+from gangline.schema import problems as say
+from gangline.schema.names import qualified_name_problems
 
 _FIELD_PATHS = ("metadata.name", "metadata.namespace", "metadata.uid", "spec.nodeName", "spec.serviceAccountName", "status.hostIP",
                 "status.hostIPs", "status.podIP", "status.podIPs")

@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from gangline.apiserver.builtin.rules import KindRules, Obj
-from gangline.apiserver.names import dns1035_problems, subdomain_problems
-from gangline.apiserver.schema import problems as say
-from gangline.apiserver.schema.formats import FORMATS
-from gangline.apiserver.schema.wellformed import schema_problems
 from gangline.errors import Problem
+from gangline.schema import problems as say
+from gangline.schema.formats import FORMATS
+from gangline.schema.names import dns1035_problems, subdomain_problems
+from gangline.schema.wellformed import schema_problems
 
 _HOISTED = {"schema": "validation", "subresources": "subresources", "additionalPrinterColumns": "additionalPrinterColumns",
             "selectableFields": "selectableFields"}

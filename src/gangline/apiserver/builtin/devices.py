@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from gangline.apiserver import cel
 from gangline.apiserver.builtin.checks import IMMUTABLE, Obj, Problems, each, immutable, label, named, one_of, subdomain
 from gangline.apiserver.builtin.placement import EFFECTS, node_selector
 from gangline.apiserver.builtin.rules import WHOLE_METADATA, KindRules
-from gangline.apiserver.names import subdomain_problems
-from gangline.apiserver.schema import problems as say
-from gangline.apiserver.schema.node import Node
 from gangline.errors import Problem
+from gangline.schema import cel
+from gangline.schema import problems as say
+from gangline.schema.names import subdomain_problems
+from gangline.schema.node import Node
 
 _UNKNOWN_REQUEST = "must be the name of a request in the claim or the name of a request and a subrequest separated by '/'"
 _QUALIFIED = "a fully qualified name must be a domain and a name separated by a slash"

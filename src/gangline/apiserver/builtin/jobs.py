@@ -22,9 +22,9 @@ from gangline.apiserver.builtin.podchecks import template
 from gangline.apiserver.builtin.pods import spec_warnings
 from gangline.apiserver.builtin.podspec import default_template
 from gangline.apiserver.builtin.rules import KindRules
-from gangline.apiserver.names import subdomain_problems
-from gangline.apiserver.schema import problems as say
 from gangline.errors import Problem
+from gangline.schema import problems as say
+from gangline.schema.names import subdomain_problems
 
 _SCHEDULE = re.compile(r"@(yearly|annually|monthly|weekly|daily|midnight|hourly|every \S+)|((CRON_)?TZ=\S+ )?(\S+\s+){4}\S+")
 _ACTIONS = ("Count", "FailIndex", "FailJob", "Ignore")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from gangline.apiserver.builtin.checks import Obj, Problems, each, label_key, label_selector, named, one_of, qualified
-from gangline.apiserver.names import label_problems, label_value_problems, qualified_name_problems
-from gangline.apiserver.schema import problems as say
+from gangline.schema import problems as say
+from gangline.schema.names import label_problems, label_value_problems, qualified_name_problems
 
 EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 _REQUIRED, _PREFERRED = "requiredDuringSchedulingIgnoredDuringExecution", "preferredDuringSchedulingIgnoredDuringExecution"

@@ -21,10 +21,10 @@ from gangline.apiserver.builtin.checks import (
     within,
 )
 from gangline.apiserver.builtin.volumes import volumes
-from gangline.apiserver.meta import check_annotations, check_labels
-from gangline.apiserver.names import subdomain_problems
-from gangline.apiserver.schema import problems as say
 from gangline.errors import Problem
+from gangline.schema import problems as say
+from gangline.schema.labels import check_annotations, check_labels
+from gangline.schema.names import subdomain_problems
 
 _DNS = ("ClusterFirstWithHostNet", "ClusterFirst", "Default", "None")
 RESTARTS = ("Always", "OnFailure", "Never")

@@ -11,8 +11,8 @@ from gangline.apiserver.builtin.checks import Obj, Problems, each, ip, subdomain
 from gangline.apiserver.builtin.podchecks import pod_spec
 from gangline.apiserver.builtin.podspec import default_pod_spec, default_requests
 from gangline.apiserver.builtin.rules import KindRules
-from gangline.apiserver.schema import problems as say
 from gangline.errors import Problem
+from gangline.schema import problems as say
 
 _UPDATABLE = ("`spec.containers[*].image`", "`spec.initContainers[*].image`", "`spec.activeDeadlineSeconds`",
               "`spec.tolerations` (only additions to existing tolerations)",

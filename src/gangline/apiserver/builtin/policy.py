@@ -17,8 +17,8 @@ from gangline.apiserver.builtin.checks import (
     percent_at_most_100,
 )
 from gangline.apiserver.builtin.rules import KindRules
-from gangline.apiserver.schema import problems as say
 from gangline.errors import Problem
+from gangline.schema import problems as say
 
 HIGHEST = 1_000_000_000
 SYSTEM_CLASSES = {"system-node-critical": 2_000_001_000, "system-cluster-critical": 2_000_000_000}

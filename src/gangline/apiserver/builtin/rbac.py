@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from gangline.apiserver.builtin.checks import Obj, Problems, each, label_selector, one_of
 from gangline.apiserver.builtin.rules import KindRules
-from gangline.apiserver.names import path_segment_problems
-from gangline.apiserver.schema import problems as say
 from gangline.errors import Problem
+from gangline.schema import problems as say
+from gangline.schema.names import path_segment_problems
 
 GROUP = "rbac.authorization.k8s.io"
 

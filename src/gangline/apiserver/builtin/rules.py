@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from gangline.apiserver.names import subdomain_problems
-from gangline.apiserver.schema import Schema, builtin_schema
 from gangline.errors import Problem
+from gangline.schema import Schema, builtin_schema
+from gangline.schema.names import subdomain_problems
 
 Obj = dict[str, Any]
 Path = tuple[str, ...]

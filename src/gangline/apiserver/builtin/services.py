@@ -19,10 +19,10 @@ from gangline.apiserver.builtin.checks import (
     within,
 )
 from gangline.apiserver.builtin.rules import KindRules
-from gangline.apiserver.meta import check_labels
-from gangline.apiserver.names import dns1035_problems, label_problems, subdomain_problems
-from gangline.apiserver.schema import problems as say
 from gangline.errors import Problem
+from gangline.schema import problems as say
+from gangline.schema.labels import check_labels
+from gangline.schema.names import dns1035_problems, label_problems, subdomain_problems
 
 _TYPES = ("ClusterIP", "ExternalName", "LoadBalancer", "NodePort")
 _PROTOCOLS = ("SCTP", "TCP", "UDP")

@@ -17,8 +17,8 @@ from gangline.apiserver.builtin.checks import (
 from gangline.apiserver.builtin.placement import node_selector
 from gangline.apiserver.builtin.rules import KindRules
 from gangline.apiserver.builtin.volumes import ORDER
-from gangline.apiserver.schema import problems as say
 from gangline.errors import Problem
+from gangline.schema import problems as say
 
 _ACCESS = ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod")
 _RECLAIM = ("Delete", "Recycle", "Retain")

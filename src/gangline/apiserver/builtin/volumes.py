@@ -5,7 +5,7 @@ from __future__ import annotations
 from gangline.api import resources
 from gangline.apiserver.builtin.checks import Obj, Problems, each, given, label, one_of
 from gangline.apiserver.builtin.containers import descending_path, field_ref, resource_ref
-from gangline.apiserver.schema import problems as say
+from gangline.schema import problems as say
 
 ORDER = ("emptyDir", "hostPath", "gitRepo", "gcePersistentDisk", "awsElasticBlockStore", "secret", "nfs", "iscsi", "glusterfs", "flocker",
          "persistentVolumeClaim", "rbd", "cinder", "cephfs", "quobyte", "downwardAPI", "fc", "flexVolume", "configMap", "azureFile",

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 from urllib.parse import urlsplit
 
-from gangline.apiserver import cel
 from gangline.apiserver.builtin.checks import Obj, Problems, each, label_selector, named, one_of
 from gangline.apiserver.builtin.rules import WHOLE_METADATA, KindRules
-from gangline.apiserver.names import qualified_name_problems, subdomain_problems
-from gangline.apiserver.schema import problems as say
 from gangline.errors import Problem
+from gangline.schema import cel
+from gangline.schema import problems as say
+from gangline.schema.names import qualified_name_problems, subdomain_problems
 
 _OPERATIONS = ("*", "CONNECT", "CREATE", "DELETE", "UPDATE")
 _VARIABLES = ("object", "oldObject", "request", "params", "namespaceObject", "authorizer", "variables")

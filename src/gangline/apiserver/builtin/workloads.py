@@ -21,8 +21,8 @@ from gangline.apiserver.builtin.podchecks import template
 from gangline.apiserver.builtin.pods import spec_warnings
 from gangline.apiserver.builtin.podspec import default_template
 from gangline.apiserver.builtin.rules import KindRules
-from gangline.apiserver.schema import problems as say
 from gangline.errors import Problem
+from gangline.schema import problems as say
 
 
 class WorkloadRules(KindRules):

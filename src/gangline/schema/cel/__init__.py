@@ -17,11 +17,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from gangline.apiserver.cel.checker import check
-from gangline.apiserver.cel.emit import Budget, build
-from gangline.apiserver.cel.kinds import BOOL, DYN, STRING, Kind, kind_of, list_of, map_of, optional_of
-from gangline.apiserver.cel.syntax import Call, CelSyntaxError, Expr, Ident, ListLit, Macro, MapLit, Select, parse
-from gangline.apiserver.cel.values import NONE, CelError, Optional, OutOfBudget
+from gangline.schema.cel.checker import check
+from gangline.schema.cel.emit import Budget, build
+from gangline.schema.cel.kinds import BOOL, DYN, STRING, Kind, kind_of, list_of, map_of, optional_of
+from gangline.schema.cel.syntax import Call, CelSyntaxError, Expr, Ident, ListLit, Macro, MapLit, Select, parse
+from gangline.schema.cel.values import NONE, CelError, Optional, OutOfBudget
 
 __all__ = ["BOOL", "DYN", "NONE", "STRING", "Budget", "CelError", "CelSyntaxError", "Env", "Kind", "Optional", "OutOfBudget", "Program",
            "compile", "kind_of", "list_of", "map_of", "optional_of"]

@@ -15,7 +15,7 @@ from datetime import datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from gangline.apiserver.cel.values import (
+from gangline.schema.cel.values import (
     NONE,
     CelError,
     Duration,
@@ -32,7 +32,7 @@ from gangline.apiserver.cel.values import (
     timestamp_text,
     type_name,
 )
-from gangline.apiserver.schema.patterns import BadPattern, compile_pattern, finder
+from gangline.schema.patterns import BadPattern, compile_pattern, finder
 
 SIGNATURES = """
 !_(bool) -> bool

@@ -11,12 +11,12 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from gangline.api.notation import MISSING
-from gangline.apiserver.schema import problems as say
-from gangline.apiserver.schema.formats import FORMATS
-from gangline.apiserver.schema.node import MAP, Node
-from gangline.apiserver.schema.patterns import BadPattern, finder
-from gangline.apiserver.schema.structural import structural_node
 from gangline.errors import Problem
+from gangline.schema import problems as say
+from gangline.schema.formats import FORMATS
+from gangline.schema.node import MAP, Node
+from gangline.schema.patterns import BadPattern, finder
+from gangline.schema.structural import structural_node
 
 Where = tuple[Any, Any] | None
 

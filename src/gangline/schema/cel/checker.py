@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 
-from gangline.apiserver.cel import kubernetes, standard
-from gangline.apiserver.cel.kinds import (
+from gangline.schema.cel import kubernetes, standard
+from gangline.schema.cel.kinds import (
     BOOL,
     BYTES,
     DOUBLE,
@@ -30,8 +30,8 @@ from gangline.apiserver.cel.kinds import (
     optional_of,
     read_kind,
 )
-from gangline.apiserver.cel.syntax import Call, CelSyntaxError, Const, Expr, Ident, ListLit, Macro, MapLit, Select
-from gangline.apiserver.schema.patterns import BadPattern, compile_pattern
+from gangline.schema.cel.syntax import Call, CelSyntaxError, Const, Expr, Ident, ListLit, Macro, MapLit, Select
+from gangline.schema.patterns import BadPattern, compile_pattern
 
 _CONSTANTS = {"bool": BOOL, "int": INT, "uint": UINT, "double": DOUBLE, "string": STRING, "bytes": BYTES, "null": NULL}
 _TYPE_NAMES = frozenset(("bool", "int", "uint", "double", "string", "bytes", "list", "map", "null_type", "type", "dyn"))

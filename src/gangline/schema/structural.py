@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from gangline.api.notation import MISSING
-from gangline.apiserver.schema.node import ATOMIC, MAP, SET, Node, builtin_node
+from gangline.schema.node import ATOMIC, MAP, SET, Node, builtin_node
 
 CHECKS = ("enum", "format", "maxLength", "minLength", "pattern", "maximum", "minimum", "exclusiveMaximum", "exclusiveMinimum",
           "multipleOf", "maxItems", "minItems", "uniqueItems", "maxProperties", "minProperties", "required", "allOf", "anyOf", "oneOf",

@@ -11,12 +11,12 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from gangline.api.notation import MISSING
-from gangline.apiserver import cel
-from gangline.apiserver.cel.emit import Budget
-from gangline.apiserver.schema import problems as say
-from gangline.apiserver.schema.node import Node
-from gangline.apiserver.schema.validate import Where, correlated, path_of
 from gangline.errors import Problem
+from gangline.schema import cel
+from gangline.schema import problems as say
+from gangline.schema.cel.emit import Budget
+from gangline.schema.node import Node
+from gangline.schema.validate import Where, correlated, path_of
 
 BUDGET = 10_000_000
 """Steps all rules of one object may take together."""

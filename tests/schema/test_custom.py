@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from apiserver.hypothesis_settings import patient
-from gangline.apiserver.schema import Schema, compile_schema
+from gangline.schema import Schema, compile_schema
 
 Obj = dict[str, Any]
 

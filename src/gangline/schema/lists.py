@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from gangline.apiserver.meta import check_annotations, check_labels
-from gangline.apiserver.schema import problems as say
-from gangline.apiserver.schema.node import MAP, SET, Node
 from gangline.errors import Problem
+from gangline.schema import problems as say
+from gangline.schema.labels import check_annotations, check_labels
+from gangline.schema.node import MAP, SET, Node
 
 Repeats = Callable[[Any], bool]
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from gangline.api.notation import MISSING
-from gangline.apiserver.cel import Budget
-from gangline.apiserver.schema import Schema, compile_schema
+from gangline.schema import Schema, compile_schema
+from gangline.schema.cel import Budget
 
 Obj = dict[str, Any]
 FIELDS = {"n": {"type": "integer"}, "a": {"type": "string"}, "o": {"type": "object", "properties": {"x": {"type": "string"}}}}

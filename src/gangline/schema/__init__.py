@@ -16,18 +16,18 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from gangline.api.notation import MISSING
-from gangline.apiserver.schema import problems as say
-from gangline.apiserver.schema.decode import WrongType, decoder, unknown_fields
-from gangline.apiserver.schema.forms import BadForm
-from gangline.apiserver.schema.lists import duplicates, embedded_problems, has_embedded, repeats
-from gangline.apiserver.schema.node import Node, builtin_node
-from gangline.apiserver.schema.prune import pruned_fields, pruner
-from gangline.apiserver.schema.structural import structural_node
-from gangline.apiserver.schema.validate import Sink, checker
 from gangline.errors import Problem
+from gangline.schema import problems as say
+from gangline.schema.decode import WrongType, decoder, unknown_fields
+from gangline.schema.forms import BadForm
+from gangline.schema.lists import duplicates, embedded_problems, has_embedded, repeats
+from gangline.schema.node import Node, builtin_node
+from gangline.schema.prune import pruned_fields, pruner
+from gangline.schema.structural import structural_node
+from gangline.schema.validate import Sink, checker
 
 if TYPE_CHECKING:
-    from gangline.apiserver.schema.rules import RuleTree
+    from gangline.schema.rules import RuleTree
 
 __all__ = ["BadForm", "Node", "Schema", "WrongType", "builtin_schema", "compile_schema"]
 
@@ -85,7 +85,7 @@ class Schema:
 
     @cached_property
     def rules(self) -> RuleTree:
-        from gangline.apiserver.schema.rules import RuleTree  # CEL reads nodes: the one import that goes round
+        from gangline.schema.rules import RuleTree  # CEL reads nodes: the one import that goes round
         return RuleTree(self.root)
 
 

@@ -11,8 +11,8 @@ from collections.abc import Callable
 from typing import Any
 
 from gangline.api.notation import MISSING
-from gangline.apiserver.schema.decode import decoder, unknown_fields
-from gangline.apiserver.schema.node import Node
+from gangline.schema.decode import decoder, unknown_fields
+from gangline.schema.node import Node
 
 Pruner = Callable[[Any, list[str]], Any]
 

@@ -13,8 +13,8 @@ import re
 from collections.abc import Callable
 from functools import lru_cache
 
-from gangline.apiserver.schema.linear import Linear, Unsuited, risky
 from gangline.errors import GanglineError
+from gangline.schema.linear import Linear, Unsuited, risky
 
 _POSIX = {
     "alpha": "a-zA-Z", "digit": "0-9", "alnum": "a-zA-Z0-9", "upper": "A-Z", "lower": "a-z", "space": r"\s", "punct": r"!-/:-@\[-`{-~",

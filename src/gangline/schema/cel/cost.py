@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from gangline.apiserver.cel.kinds import unescape
-from gangline.apiserver.cel.syntax import Call, Const, Expr, Ident, ListLit, Macro, MapLit, Select
-from gangline.apiserver.schema.node import Node
+from gangline.schema.cel.kinds import unescape
+from gangline.schema.cel.syntax import Call, Const, Expr, Ident, ListLit, Macro, MapLit, Select
+from gangline.schema.node import Node
 
 REQUEST = 3 * 2**20
 UNKNOWN = 2**63

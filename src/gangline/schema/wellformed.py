@@ -14,15 +14,15 @@ from functools import lru_cache
 from typing import Any
 
 from gangline.api.notation import MISSING
-from gangline.apiserver.schema import compile_schema
-from gangline.apiserver.schema import problems as say
-from gangline.apiserver.schema.lists import duplicates
-from gangline.apiserver.schema.patterns import BadPattern, compile_pattern
-from gangline.apiserver.schema.rulecheck import rule_problems
-from gangline.apiserver.schema.rules import RuleTree, field_names
-from gangline.apiserver.schema.structural import structural_node
-from gangline.apiserver.schema.validate import Sink, checker
 from gangline.errors import Problem
+from gangline.schema import compile_schema
+from gangline.schema import problems as say
+from gangline.schema.lists import duplicates
+from gangline.schema.patterns import BadPattern, compile_pattern
+from gangline.schema.rulecheck import rule_problems
+from gangline.schema.rules import RuleTree, field_names
+from gangline.schema.structural import structural_node
+from gangline.schema.validate import Sink, checker
 
 Props = Mapping[str, Any]
 ROOT, ITEM, FIELD = "at the root", "for specified array items", "for specified object fields"

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from gangline.apiserver.schema.wellformed import schema_problems
+from gangline.schema.wellformed import schema_problems
 
 Obj = dict[str, Any]
 AT = "s.properties[spec].properties[a]"

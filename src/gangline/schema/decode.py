@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from gangline.apiserver.schema import forms
-from gangline.apiserver.schema.node import Node
 from gangline.errors import GanglineError
+from gangline.schema import forms
+from gangline.schema.node import Node
 
 Decoder = Callable[[Any, list[str]], Any]
 """value, list that collects the names of unknown fields → clean value"""

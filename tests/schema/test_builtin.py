@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from apiserver.hypothesis_settings import patient
-from gangline.apiserver.schema import BadForm, WrongType, builtin_schema
+from gangline.schema import BadForm, WrongType, builtin_schema
 
 POD, DEPLOYMENT = builtin_schema("core", "Pod"), builtin_schema("apps", "Deployment")
 

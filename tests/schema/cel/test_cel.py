@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from apiserver.hypothesis_settings import patient
-from gangline.apiserver import cel
-from gangline.apiserver.schema import compile_schema
+from gangline.schema import cel, compile_schema
 
 SCHEMA = compile_schema({"type": "object", "properties": {
     "a": {"type": "string"}, "n": {"type": "integer"}, "f": {"type": "number"}, "b": {"type": "boolean"},

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from apiserver.hypothesis_settings import patient
-from gangline.apiserver.schema.formats import FORMATS
-from gangline.apiserver.schema.linear import Linear, Unsuited, risky
-from gangline.apiserver.schema.patterns import BadPattern, compile_pattern, finder
+from gangline.schema.formats import FORMATS
+from gangline.schema.linear import Linear, Unsuited, risky
+from gangline.schema.patterns import BadPattern, compile_pattern, finder
 
 
 @pytest.mark.parametrize(("pattern", "text", "found"), [

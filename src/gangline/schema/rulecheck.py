@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from gangline.apiserver import cel
-from gangline.apiserver.cel.cost import cardinality, estimate, shown_factor, size_of
-from gangline.apiserver.schema import problems as say
-from gangline.apiserver.schema.node import MAP, Node
-from gangline.apiserver.schema.structural import structural_node
 from gangline.errors import Problem
+from gangline.schema import cel
+from gangline.schema import problems as say
+from gangline.schema.cel.cost import cardinality, estimate, shown_factor, size_of
+from gangline.schema.node import MAP, Node
+from gangline.schema.structural import structural_node
 
 RULE_LIMIT = 10_000_000
 SCHEMA_LIMIT = 100_000_000

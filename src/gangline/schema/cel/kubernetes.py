@@ -9,10 +9,10 @@ from typing import Any
 from urllib.parse import SplitResult, parse_qs, urlsplit
 
 from gangline.api import resources
-from gangline.apiserver import names
-from gangline.apiserver.cel.values import NONE, CelError, Format, Optional, Quantity, Semver, Url
-from gangline.apiserver.schema.formats import FORMATS as STRING_FORMATS
-from gangline.apiserver.schema.forms import QUANTITY_RULE
+from gangline.schema import names
+from gangline.schema.cel.values import NONE, CelError, Format, Optional, Quantity, Semver, Url
+from gangline.schema.formats import FORMATS as STRING_FORMATS
+from gangline.schema.forms import QUANTITY_RULE
 
 SIGNATURES = """
 quantity(string) -> quantity

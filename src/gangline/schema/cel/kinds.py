@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from gangline.apiserver.schema.node import MAP, SET, Node
+from gangline.schema.node import MAP, SET, Node
 
 
 @dataclass(frozen=True, slots=True)
