@@ -8,25 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import msgspec
-
-from gangline.apiserver.names import label_value_problems, qualified_name_problems
 from gangline.errors import Problem
+from gangline.schema.labels import check_annotations, check_labels, invalid
+from gangline.schema.names import qualified_name_problems
 
 Obj = dict[str, Any]
 NameCheck = Callable[[str], list[str]]
 SUFFIX_LETTERS = "bcdfghjklmnpqrstvwxz2456789"
-ANNOTATION_LIMIT = 262144
 _STANDARD_FINALIZERS = ("kubernetes", "orphan", "foregroundDeletion")
-
-
-def invalid(path: str, value: Any, why: str) -> Problem:
-    return Problem(path, f"Invalid value: {shown(value)}: {why}", "FieldValueInvalid", value)
-
-
-def shown(value: Any) -> str:
-    """A value as Kubernetes prints it in a refusal."""
-    return msgspec.json.encode(value).decode()
 
 
 def metadata(obj: Mapping[str, Any]) -> Obj:
@@ -96,25 +85,6 @@ def check(obj: Obj, name_problems: NameCheck, standard: bool = True) -> list[Pro
 def _parts(meta: Obj) -> list[Problem]:
     return [*check_labels(meta.get("labels") or {}, "metadata.labels"),
             *check_annotations(meta.get("annotations") or {}, "metadata.annotations"), *_check_owners(meta.get("ownerReferences") or [])]
-
-
-def check_labels(labels: Mapping[str, str], path: str) -> list[Problem]:
-    problems: list[Problem] = []
-    for key in sorted(labels):
-        if wrong := qualified_name_problems(key):
-            problems += [invalid(path, key, why) for why in wrong]
-        if wrong := label_value_problems(labels[key]):
-            problems += [invalid(path, labels[key], why) for why in wrong]
-    return problems
-
-
-def check_annotations(annotations: Mapping[str, str], path: str) -> list[Problem]:
-    problems: list[Problem] = []
-    for key in sorted(annotations):
-        problems += [invalid(path, key, why) for why in qualified_name_problems(key.lower())]
-    if sum(len(key.encode()) + len(value.encode()) for key, value in annotations.items()) > ANNOTATION_LIMIT:
-        problems.append(Problem(path, f"Too long: may not be more than {ANNOTATION_LIMIT} bytes", "FieldValueTooLong"))
-    return problems
 
 
 def _check_owners(owners: list[Obj]) -> list[Problem]:
