@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from journeys.sets import Sets
-from journeys.story import REAL, Story, embedded_platform
+from journeys.story import REAL, Story, told
 
-if TYPE_CHECKING:
-    from real.platform import RealPlatform
+PATIENCE = 300
+"""Seconds a journey may take on a real control plane before it counts as stuck; the first one starts the plane."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """On a real control plane, journeys marked `embedded_only` are skipped for the reason they give."""
+    """On a real control plane journeys take longer, and those marked `embedded_only` are skipped for the reason they give."""
     for item in items if REAL else ():
+        if Path(__file__).parent not in item.path.parents:
+            continue
+        item.add_marker(pytest.mark.timeout(PATIENCE))
         mark = item.get_closest_marker("embedded_only")
         if mark is not None:
             item.add_marker(pytest.mark.skip(reason=f"on the embedded server only: {mark.kwargs['reason']}"))
@@ -24,21 +27,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture
 async def story() -> AsyncIterator[Story]:
-    platform = real_platform() if REAL else embedded_platform()
-    try:
-        await platform.start()
-        yield Story(platform)
-    finally:
-        await platform.stop()
-
-
-def real_platform() -> RealPlatform:
-    from real.plane import missing
-    from real.platform import RealPlatform
-
-    if missing():
-        pytest.skip(missing())
-    return RealPlatform()
+    async with told() as story:
+        yield story
 
 
 @pytest.fixture

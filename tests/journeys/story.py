@@ -1,6 +1,7 @@
 """The words a journey is told in: nodes, apply, settles, until, explain.
 
-A story runs on the embedded platform; nothing in a test knows that, so the same tests can be told on another control plane.
+A story runs on the embedded platform; nothing in a test knows that, so the same tests are told on a real control plane too
+(`GANGLINE_SERVER=real`).
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -32,6 +33,9 @@ from gangline.world.heart import register
 from gangline.world.nodes import NodePool
 from journeys.words import Words
 
+if TYPE_CHECKING:
+    from real.platform import RealPlatform
+
 REPOSITORY = Path(__file__).parents[2]
 REAL = os.environ.get("GANGLINE_SERVER") == "real"
 PATIENCE = float(os.environ.get("GANGLINE_PATIENCE", "90" if REAL else "30"))
@@ -48,14 +52,26 @@ def embedded_platform(*, clock: Clock | None = None, without: tuple[str, ...] = 
         components=chosen, clock=clock or SystemClock(), options=options or Options(period=0.0, nodes="nodes: []")))
 
 
+async def real_platform(without: tuple[str, ...] = (), admission: AdmissionSettings | None = None) -> RealPlatform:
+    from real.plane import missing
+    from real.platform import OURS, Home, RealPlatform
+
+    if missing():
+        pytest.skip(missing())
+    home = await Home.ready()
+    options = Options(period=0.1, nodes="nodes: []", webhook=home.webhook, admission=admission or AdmissionSettings())
+    return RealPlatform(home, [name for name in OURS if name not in without], options)
+
+
 @asynccontextmanager
 async def told(*hired: Component, clock: Clock | None = None, admission: AdmissionSettings | None = None,
                without: tuple[str, ...] = ()) -> AsyncIterator[Story]:
-    """A story with components of its own settings in place of the usual ones, or in time that the test moves."""
-    if REAL:
-        pytest.skip("told with settings or time of its own: on the embedded platform only")
+    """A story; with components of its own settings in place of the usual ones, or in time that the test moves."""
+    if REAL and clock is not None:
+        pytest.skip("on the embedded server only: told in time that the test moves")
+    absent = (*without, *(each.name for each in hired))
     options = Options(period=0.0, nodes="nodes: []", admission=admission or AdmissionSettings())
-    platform = embedded_platform(clock=clock, without=(*without, *(each.name for each in hired)), options=options)
+    platform = await real_platform(absent, admission) if REAL else embedded_platform(clock=clock, without=absent, options=options)
     try:
         await platform.start()
         for component in hired:

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.skipif(kubectl.find() is None, reason=kubectl.MISSING)
 @pytest.fixture
 async def run(story: Story, tmp_path: Path) -> Kubectl:
     if not isinstance(story.platform, Platform):
-        return Kubectl(kubectl.find() or "", story.platform.plane.kubeconfig, tmp_path)  # type: ignore[attr-defined]
+        return Kubectl(kubectl.find() or "", story.platform.home.plane.kubeconfig, tmp_path)  # type: ignore[attr-defined]
     url = await story.platform.listen()
     return Kubectl(kubectl.find() or "", write_kubeconfig(story.platform, url, tmp_path / "kubeconfig"), tmp_path)
 

@@ -6,17 +6,20 @@ user made, with bare pods in it, so that nothing but the scheduler decides about
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from gangline.api import names
+from gangline.api.builtin import Untyped
 from gangline.api.core import Event, Pod
 from gangline.api.kai import PodGroup, Queue
 from gangline.api.kinds import CRD, EVENT, POD, POD_GROUP, PRIORITY_CLASS, QUEUE, RESOURCE_CLAIM, TOPOLOGY, Kind
 from gangline.api.meta import Condition, Raw, condition
 from gangline.client import Client
-from gangline.errors import NotFound
+from gangline.errors import AlreadyExists, NotFound
 from gangline.runtime import Component
 from gangline.scheduler.component import component as scheduler_component
 from gangline.scheduler.settings import ACTIONS, DEFAULT_PLUGINS, PluginSetting, Settings
@@ -106,10 +109,19 @@ class Words:
     async def kind(self, group: str, version: str, kind: str, *, namespaced: bool = True) -> Kind[Any]:
         """Teach the server a third party's kind, without a schema, and give the kind."""
         made = crd(group, version, kind, namespaced=namespaced)
-        await self.client.create(CRD, made)
-        from gangline.api.builtin import Untyped
+        with contextlib.suppress(AlreadyExists):
+            await self.client.create(CRD, made)
+        found = Kind(group, version, kind, made["spec"]["names"]["plural"], Untyped, namespaced=namespaced)
+        await self._served(found)
+        return found
 
-        return Kind(group, version, kind, made["spec"]["names"]["plural"], Untyped, namespaced=namespaced)
+    async def _served(self, kind: Kind[Any]) -> None:
+        """A real server serves a new kind after a moment."""
+        while True:
+            with contextlib.suppress(NotFound):
+                await self.client.list(kind)
+                return
+            await asyncio.sleep(0.05)
 
     # --- what is seen ----------------------------------------------------------------------------------------------------
 

@@ -1,16 +1,18 @@
 """A real control plane on loopback: etcd, kube-apiserver, kube-controller-manager and kube-scheduler, as `make real` built them.
 
-Binaries come from `KUBEBUILDER_ASSETS` or from `.cache/bin`. Started in a folder of its own and stopped with everything in it; nothing
-here knows gangline.
+Binaries come from `KUBEBUILDER_ASSETS` or from `.cache/bin`. Started in a folder of its own and stopped with everything in it, at the
+latest when this process ends; nothing here knows gangline.
 """
 
 from __future__ import annotations
 
 import asyncio
+import atexit
 import contextlib
 import os
 import socket
 import ssl
+import subprocess
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -43,19 +45,24 @@ class Plane:
     """What kube-controller-manager runs; empty: it is not started."""
     scheduler: bool = True
     url: str = ""
-    _processes: list[asyncio.subprocess.Process] = field(default_factory=list)
-    _names: list[str] = field(default_factory=list)
+    _processes: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
 
     async def start(self) -> None:
+        await self.start_server()
+        self.start_rest()
+
+    async def start_server(self) -> None:
+        """etcd and kube-apiserver alone: kinds that are made now are known to the controllers from their first moment."""
+        atexit.register(self.end)
         peer, store, port = (free_port() for _ in range(3))
         self.url = f"https://127.0.0.1:{port}"
         _write_keys(self.folder)
         (self.folder / "tokens.csv").write_text(f"{TOKEN},admin,admin,system:masters\n")
-        await self._run("etcd", f"--data-dir={self.folder}/etcd", f"--listen-client-urls=http://127.0.0.1:{store}",
+        self._run("etcd", f"--data-dir={self.folder}/etcd", f"--listen-client-urls=http://127.0.0.1:{store}",
                         f"--advertise-client-urls=http://127.0.0.1:{store}", f"--listen-peer-urls=http://127.0.0.1:{peer}",
                         f"--initial-advertise-peer-urls=http://127.0.0.1:{peer}", f"--initial-cluster=default=http://127.0.0.1:{peer}",
                         "--unsafe-no-fsync")
-        await self._run("kube-apiserver", f"--etcd-servers=http://127.0.0.1:{store}", "--bind-address=127.0.0.1",
+        self._run("kube-apiserver", f"--etcd-servers=http://127.0.0.1:{store}", "--bind-address=127.0.0.1",
                         f"--secure-port={port}", f"--cert-dir={self.folder}/certs", "--authorization-mode=RBAC",
                         f"--token-auth-file={self.folder}/tokens.csv", "--service-cluster-ip-range=10.0.0.0/24", "--allow-privileged",
                         "--service-account-issuer=https://kubernetes.default.svc",
@@ -64,25 +71,27 @@ class Plane:
                         "--runtime-config=scheduling.k8s.io/v1alpha1=true", "--disable-admission-plugins=ServiceAccount")
         await self._ready()
         self.kubeconfig.write_text(self._kubeconfig())
-        await self._start_rest()
 
-    async def _start_rest(self) -> None:
+    def start_rest(self) -> None:
         shared = (f"--kubeconfig={self.kubeconfig}", f"--authentication-kubeconfig={self.kubeconfig}",
                   f"--authorization-kubeconfig={self.kubeconfig}", "--leader-elect=false", "--bind-address=127.0.0.1")
         if self.controllers:
-            await self._run("kube-controller-manager", *shared, f"--secure-port={free_port()}", f"--controllers={self.controllers}",
+            self._run("kube-controller-manager", *shared, f"--secure-port={free_port()}", f"--controllers={self.controllers}",
                             f"--service-account-private-key-file={self.folder}/sa.key", f"--root-ca-file={self.authority}",
                             f"--feature-gates={GATES.split(',')[0]}", f"--cert-dir={self.folder}/kcm")
         if self.scheduler:
-            await self._run("kube-scheduler", *shared, f"--secure-port={free_port()}", f"--feature-gates={GATES}",
+            self._run("kube-scheduler", *shared, f"--secure-port={free_port()}", f"--feature-gates={GATES}",
                             f"--cert-dir={self.folder}/scheduler")
 
     async def stop(self) -> None:
-        for process in reversed(self._processes):
+        self.end()
+
+    def end(self) -> None:
+        atexit.unregister(self.end)
+        for process in reversed(self._processes.values()):
             with contextlib.suppress(ProcessLookupError):
                 process.kill()
-        for process in self._processes:
-            await process.wait()
+            process.wait()
 
     @property
     def kubeconfig(self) -> Path:
@@ -92,16 +101,14 @@ class Plane:
     def authority(self) -> Path:
         return self.folder / "certs" / "apiserver.crt"
 
-    async def _run(self, program: str, *arguments: str) -> None:
-        log = (self.folder / f"{program}.log").open("wb")
-        self._processes.append(await asyncio.create_subprocess_exec(
-            str(assets() / program), *arguments, stdout=log, stderr=log, cwd=self.folder))
-        log.close()
-        self._names.append(program)
+    def _run(self, program: str, *arguments: str) -> None:
+        with (self.folder / f"{program}.log").open("wb") as log:
+            self._processes[program] = subprocess.Popen(
+                [str(assets() / program), *arguments], stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=self.folder)
 
     def processes(self) -> dict[str, int]:
         """Which program runs as which process."""
-        return {name: process.pid for name, process in zip(self._names, self._processes, strict=True)}
+        return {name: process.pid for name, process in self._processes.items()}
 
     async def _ready(self, seconds: float = 60) -> None:
         deadline = time.monotonic() + seconds
