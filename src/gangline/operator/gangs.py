@@ -78,8 +78,18 @@ def _scheduled_condition(view: GangView, placed: Sequence[str]) -> Condition:
     if not placed:
         note = view.says.why if view.says.reason == "GangSchedulingUnavailable" else "every group has its minimum scheduled"
         return Condition(type="Scheduled", status="True", reason="MinimumScheduled", message=note)
-    why = view.says.why or view.translated or incomplete(view) or f"waiting for the scheduler: {', '.join(placed)}"
+    why = view.says.why or view.translated or incomplete(view) or f"waiting for the scheduler: {', '.join(placed)}{_said_of_a_pod(view)}"
     return Condition(type="Scheduled", status="False", reason=view.says.reason or "MinimumNotScheduled", message=why)
+
+
+def _said_of_a_pod(view: GangView) -> str:
+    """What the scheduler wrote on the first pod that it could not place; some schedulers say it nowhere else."""
+    for group in view.info.groups:
+        for pod in sorted(group.pods, key=lambda pod: pod.name):
+            found = condition(pod.status.conditions, "PodScheduled")
+            if found is not None and found.status == "False" and found.reason == "Unschedulable" and not pod.metadata.deleting:
+                return f"; it says of pod {pod.name}: {found.message}"
+    return ""
 
 
 def _ready_condition(running: Sequence[str]) -> Condition:
