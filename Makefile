@@ -7,7 +7,7 @@ DEV    := $(VENV)/.ready-dev
 KUBECTL := .cache/bin/kubectl
 GO_FLAGS := -trimpath -ldflags "-s -w -X k8s.io/component-base/version.gitVersion=v1.35.8"
 
-.PHONY: help demo up test test-real real lint bench conformance kubectl crds docs clean
+.PHONY: help demo up test test-real real schedulers lint bench conformance kubectl crds docs clean
 
 help: ## what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -60,10 +60,39 @@ $(REAL): tests/real/go.mod
 	@cd tests/real && CGO_ENABLED=0 go build $(GO_FLAGS) -o ../../$@ $(PACKAGE)
 	@touch $@
 
+# Other schedulers, each built from a Go module of its own on demand: `make test-real SCHEDULERS=volcano,coscheduling`
+comma := ,
+THIRD_PARTY := volcano coscheduling yunikorn koordinator kueue
+ASKED := $(filter $(THIRD_PARTY),$(subst $(comma), ,$(SCHEDULERS)))
+volcano_PROGRAMS := volcano-scheduler volcano-controllers
+coscheduling_PROGRAMS := coscheduling-scheduler coscheduling-controller
+yunikorn_PROGRAMS := yunikorn-scheduler
+koordinator_PROGRAMS := koordinator-scheduler
+kueue_PROGRAMS := kueue-controller
+.cache/bin/volcano-scheduler: PACKAGE = volcano.sh/volcano/cmd/scheduler
+.cache/bin/volcano-controllers: PACKAGE = volcano.sh/volcano/cmd/controller-manager
+.cache/bin/coscheduling-scheduler: PACKAGE = sigs.k8s.io/scheduler-plugins/cmd/scheduler
+.cache/bin/coscheduling-controller: PACKAGE = sigs.k8s.io/scheduler-plugins/cmd/controller
+.cache/bin/yunikorn-scheduler: PACKAGE = github.com/apache/yunikorn-k8shim/pkg/cmd/shim
+.cache/bin/koordinator-scheduler: PACKAGE = github.com/koordinator-sh/koordinator/cmd/koord-scheduler
+.cache/bin/kueue-controller: PACKAGE = sigs.k8s.io/kueue/cmd/kueue
+
+schedulers: $(foreach each,$(ASKED),$(addprefix .cache/bin/,$($(each)_PROGRAMS))) ## SCHEDULERS=volcano,…: build third-party schedulers (about 6 minutes each)
+
+define scheduler
+$(addprefix .cache/bin/,$($(1)_PROGRAMS)): tests/real/schedulers/$(1)/go.mod
+	@echo "building $$(notdir $$@) from the Go module registry …"
+	@mkdir -p $$(dir $$@)
+	@cd tests/real/schedulers/$(1) && CGO_ENABLED=0 go build -trimpath -ldflags "-s -w" -o ../../../../$$@ $$(PACKAGE)
+	@touch $$@
+endef
+$(foreach each,$(THIRD_PARTY),$(eval $(call scheduler,$(each))))
+
 SMOKE := tests/journeys/test_skeleton.py tests/journeys/test_kubectl.py
 
-test-real: $(DEV) $(REAL) ## differences, real programs and journeys on a real control plane; FULL=1 for all journeys
-	@GANGLINE_REAL=1 GANGLINE_SERVER=real $(BIN)/pytest tests/real $(if $(FULL),tests/journeys,$(SMOKE)) $(ARGS)
+test-real: $(DEV) $(REAL) schedulers ## differences, real programs and journeys on a real control plane; FULL=1 for all journeys, SCHEDULERS=volcano,… for the proof of those backends alone
+	@GANGLINE_REAL=1 GANGLINE_SERVER=real GANGLINE_SCHEDULERS=$(SCHEDULERS) $(BIN)/pytest \
+		$(if $(SCHEDULERS),tests/real/test_backends.py,tests/real $(if $(FULL),tests/journeys,$(SMOKE))) $(ARGS)
 
 crds: $(DEV) ## print the CRDs anew into charts/gangline/crds
 	@$(BIN)/python -m gangline.api.crds charts/gangline/crds

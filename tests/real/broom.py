@@ -57,6 +57,10 @@ class Broom:
         """What there is now is what a clean cluster has."""
         self.clean = frozenset(kept for kept, _, _ in await self._found(client))
 
+    async def left(self, client: Client) -> list[Kept]:
+        """What there is beyond what a clean cluster has."""
+        return [kept for kept, _, _ in await self._found(client) if kept not in self.clean]
+
     async def sweep(self, client: Client, seconds: float = 90.0) -> None:
         deadline = time.monotonic() + seconds
         while left := [each for each in await self._found(client) if each[0] not in self.clean]:

@@ -1,0 +1,192 @@
+"""Ground for the proof of one backend: a real control plane with a third-party scheduler on it, and what a proof does there.
+
+The plane and the scheduler run once for all proofs of a backend; each proof brings its own operator, admission and simulated nodes and
+is swept away afterwards.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import subprocess
+from collections import Counter
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from gangline.api import names
+from gangline.api.kinds import CRD, NAMESPACE, NODE, POD_CLIQUE_SET, POD_GANG, Kind
+from gangline.api.meta import Condition, Raw, condition
+from gangline.components import Options
+from gangline.local import Team
+from gangline.runtime import SystemClock
+from journeys.story import Story
+from operator_stage import clique, pod_clique_set
+from real.broom import Broom
+from real.plane import assets, free_port
+from real.platform import Home, RealPlatform
+from real.schedulers.table import Program, Scheduler
+
+COMPONENTS = ("operator", "admission", "kubelet")
+LIVES_ON = {"nodes", "leases.coordination.k8s.io", "events", "csinodes.storage.k8s.io"}
+"""What is of the cluster and not of a set."""
+SET = "llm"
+SIZE: Raw = {"requests": {"cpu": "1", "memory": "1Gi", "nvidia.com/gpu": "1"}, "limits": {"nvidia.com/gpu": "1"}}
+
+
+class Ground(Home):
+    """A plane with one more scheduler on it."""
+
+    _stands: Ground | None = None
+
+    def __init__(self, scheduler: Scheduler) -> None:
+        super().__init__()
+        self.scheduler = scheduler
+        self._programs: dict[str, subprocess.Popen[bytes]] = {}
+
+    @classmethod
+    async def of(cls, scheduler: Scheduler) -> Ground:
+        """The ground of a scheduler; that of another is given up first."""
+        if cls._stands is not None and cls._stands.scheduler is not scheduler:
+            cls._stands.end()
+            cls._stands = None
+        if cls._stands is None:
+            made = cls(scheduler)
+            await made._start()
+            cls._stands = made
+        return cls._stands
+
+    async def _start(self) -> None:
+        await self.plane.start_server()
+        team = Team(self.connect, Options(), SystemClock())
+        for definition in self.scheduler.kinds():
+            await team.admin.create(CRD, definition)
+        await team.install()
+        for name in self.scheduler.namespaces:
+            await team.admin.create(NAMESPACE, {"metadata": {"name": name}})
+        self.plane.start_rest()
+        await self._populated(team.admin)
+        for program in self.scheduler.programs:
+            self._launch(program)
+        await self._furnished(team)
+        await self.broom.learn(team.admin)
+        await team.admin.close()
+
+    async def _furnished(self, team: Team) -> None:
+        """Until the scheduler has made what it makes at its start."""
+        story = Story(team)
+        for kind, name in self.scheduler.makes:
+            async def there(kind: Kind[Any] = kind, name: str = name) -> bool:
+                return any(each.name == name for each in (await team.admin.list(kind)).items)
+
+            await story.until(there, f"{kind.kind} {name}, which {self.scheduler.backend} makes")
+
+    def _launch(self, program: Program) -> None:
+        config = Path(self._folder.name) / f"{program.name}.yaml"
+        config.write_text(self.scheduler.config(self.plane.kubeconfig))
+        fill = {"kubeconfig": self.plane.kubeconfig, "config": config, "port": free_port()}
+        told = {key: value.format(**fill) for key, value in program.environment.items()}
+        with (self.log_file(program.name)).open("wb") as log:
+            self._programs[program.name] = subprocess.Popen(
+                [str(assets() / program.name), *(each.format(**fill) for each in program.arguments)], env=os.environ | told,
+                stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=self._folder.name)
+        atexit.register(self._programs[program.name].kill)
+
+    def log_file(self, program: str) -> Path:
+        return Path(self._folder.name) / f"{program}.log"
+
+    def picture(self) -> str:
+        """Which programs have ended, and what they said last."""
+        ended = [name for name, process in self._programs.items() if process.poll() is not None]
+        said = ["\n".join(self.log_file(name).read_text(errors="replace").splitlines()[-20:]) for name in ended]
+        return "\n".join(f"{name} has ended:\n{text}" for name, text in zip(ended, said, strict=True))
+
+    def end(self) -> None:
+        for process in self._programs.values():
+            process.kill()
+            process.wait()
+            atexit.unregister(process.kill)
+        self.plane.end()
+        self._folder.cleanup()
+
+
+class Proof(Story):
+    """One gang of two groups on a ground: prefill wants 3 pods and needs 2, decode wants 4 and needs 3; a pod takes one GPU."""
+
+    ALL: Mapping[str, int] = {"prefill": 3, "decode": 4}
+    LEAST: Mapping[str, int] = {"prefill": 2, "decode": 3}
+
+    def __init__(self, ground: Ground, platform: RealPlatform) -> None:
+        super().__init__(platform)
+        self.ground = ground
+        self._before = Broom()
+
+    async def room(self, pods: int) -> None:
+        """Nodes that hold so many pods of the gang."""
+        await self.nodes(1, gpus=pods // 2)
+        await self.nodes(1, gpus=pods - pods // 2)
+        await self.until(self._nodes_ready, "nodes that take pods")
+        await self._before.learn(self.client)
+
+    async def _nodes_ready(self) -> bool:
+        return not any(node.spec.taints for node in (await self.client.list(NODE)).items)
+
+    async def begin(self) -> None:
+        """The set, for the backend of this ground."""
+        scheduler = self.ground.scheduler
+        cliques = [clique(name, wanted, self.LEAST[name], scheduler="") for name, wanted in self.ALL.items()]
+        for each in cliques:
+            each["spec"]["podSpec"]["containers"][0]["resources"] = SIZE
+        await self.client.create(POD_CLIQUE_SET, pod_clique_set(
+            SET, *cliques, labels=dict(scheduler.labels), annotations={names.SCHEDULER_BACKEND: scheduler.backend}))
+
+    async def leave(self) -> None:
+        await self.client.delete(POD_CLIQUE_SET, SET, "default")
+
+    async def placed(self) -> Mapping[str, int]:
+        """How many pods of each group run."""
+        return Counter(pod.labels[names.POD_CLIQUE].rpartition("-")[2] for pod in await self.pods(SET, "Running"))
+
+    async def comes_to(self, wanted: Mapping[str, int]) -> None:
+        """Until exactly so many pods of each group run and nothing moves any more."""
+        async def so_many() -> bool:
+            return await self.placed() == wanted
+
+        await self.until(so_many, f"running pods: {dict(wanted)}")
+        await self.at_rest(so_many, f"still running: {dict(wanted)}")
+
+    async def told(self, type: str, part: str) -> Condition:
+        """The gang's condition, once its message has such a part."""
+        heard: list[Condition] = []
+
+        async def says() -> bool:
+            gangs = (await self.client.list(POD_GANG, "default")).items
+            heard[:] = [found for gang in gangs if (found := condition(gang.status.conditions, type)) is not None and part in found.message]
+            return bool(heard)
+
+        await self.until(says, f"{type} of the gang to say {part!r}")
+        return heard[0]
+
+    async def left(self) -> list[str]:
+        """What there is now beyond what was there before the set, of every kind."""
+        return [":".join(kept) for kept in await self._before.left(self.client) if kept.resource not in LIVES_ON]
+
+    async def picture(self) -> str:
+        gangs = [f"  {each.name} {found.type}={found.status} {found.reason}: {found.message}"
+                 for each in (await self.client.list(POD_GANG, "default")).items for found in each.status.conditions]
+        said = [f"  {pod.name} {found.reason}: {found.message}" for pod in await self.pods() for found in pod.status.conditions
+                if found.status != "True"]
+        return "\n".join([await super().picture(), *gangs, *said, self.ground.picture()])
+
+
+@asynccontextmanager
+async def proof(scheduler: Scheduler) -> AsyncIterator[Proof]:
+    """A proof on the ground of a scheduler."""
+    ground = await Ground.of(scheduler)
+    platform = RealPlatform(ground, COMPONENTS)
+    try:
+        await platform.start()
+        yield Proof(ground, platform)
+    finally:
+        await platform.stop()

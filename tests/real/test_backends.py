@@ -1,0 +1,75 @@
+"""Every backend on the real scheduler that it is for: one gang of two groups with minima of their own, on simulated nodes.
+
+`make test-real` shows the scheduler of Kubernetes itself; `make test-real SCHEDULERS=volcano,kueue` builds and shows others.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator
+
+import pytest
+
+from gangline.api.kinds import POD
+from real.ground import Proof, proof
+from real.plane import missing
+from real.schedulers.table import SCHEDULERS
+
+pytestmark = pytest.mark.skipif(os.environ.get("GANGLINE_SERVER") != "real", reason="`make test-real` runs it")
+ASKED = ["default", *filter(None, os.environ.get("GANGLINE_SCHEDULERS", "").split(","))]
+MINIMUM = sum(Proof.LEAST.values())
+WHOLE = sum(Proof.ALL.values())
+
+
+@pytest.fixture(params=SCHEDULERS, scope="module")
+def backend(request: pytest.FixtureRequest) -> str:
+    name = str(request.param)
+    if name not in ASKED:
+        pytest.skip(f"built and run on demand: make test-real SCHEDULERS={name}")
+    if why := missing() or SCHEDULERS[name].missing():
+        pytest.skip(why)
+    return name
+
+
+@pytest.fixture
+async def gang(backend: str) -> AsyncIterator[Proof]:
+    async with proof(SCHEDULERS[backend]) as made:
+        yield made
+
+
+async def test_with_room_for_all_every_pod_runs(gang: Proof) -> None:
+    await gang.room(WHOLE)
+    await gang.begin()
+    await gang.comes_to(Proof.ALL)
+    assert (await gang.told("Scheduled", "every group has its minimum")).status == "True"
+
+
+async def test_with_one_place_less_than_the_minima_nothing_runs_and_the_gang_says_why(gang: Proof) -> None:
+    await gang.room(MINIMUM - 1)
+    await gang.begin()
+    found = await gang.told("Scheduled", gang.ground.scheduler.why)
+    assert found.status == "False"
+    await gang.comes_to({})
+
+
+async def test_with_room_for_the_minima_only_each_group_runs_at_its_own_minimum(gang: Proof) -> None:
+    await gang.room(MINIMUM)
+    await gang.begin()
+    await gang.comes_to(Proof.LEAST)
+
+
+@pytest.mark.parametrize("room", [WHOLE, MINIMUM - 1], ids=["running", "waiting"])
+async def test_a_deleted_set_leaves_nothing(gang: Proof, room: int) -> None:
+    await gang.room(room)
+    await gang.begin()
+    if room == WHOLE:
+        await gang.comes_to(Proof.ALL)
+    else:
+        await gang.told("Scheduled", gang.ground.scheduler.why)
+    await gang.leave()
+
+    async def nothing() -> bool:
+        return not await gang.left()
+
+    await gang.until(nothing, "nothing left of the set")
+    assert await gang.all(POD) == []
