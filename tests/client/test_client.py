@@ -11,7 +11,7 @@ from embedded import admin, embedded
 from gangline.api.kinds import CONFIG_MAP, NODE, POD
 from gangline.apiserver.http import serve
 from gangline.apiserver.server import Server, ServerSettings
-from gangline.client import Client
+from gangline.client import Client, Request, Response
 from gangline.client.http import Http
 from gangline.errors import AlreadyExists, Conflict, Gone, NotFound, Unavailable
 
@@ -130,3 +130,29 @@ async def test_no_answer_names_the_server() -> None:
     with pytest.raises(Unavailable, match=r"no answer from http://127.0.0.1:9"):
         await client.get(NODE, "n")
     await client.close()
+
+
+async def test_what_came_before_the_end_of_a_watch_is_told_though_it_came_in_one_piece() -> None:
+    pod = b'{"type":"ADDED","object":{"metadata":{"name":"a","namespace":"default"}}}\n'
+    gone = b'{"type":"ERROR","object":{"kind":"Status","code":410,"message":"too old"}}\n'
+    client, seen = Client(OnePiece([pod[:20], pod[20:] + pod + gone])), []
+    with pytest.raises(Gone, match="too old"):
+        async for event in client.watch(POD, "1"):
+            seen.append(event.object.name)  # noqa: PERF401
+    assert seen == ["a", "a"]
+
+
+class OnePiece:
+    """A server that answers a watch with these chunks."""
+
+    def __init__(self, chunks: list[bytes]) -> None:
+        self._chunks = chunks
+
+    async def send(self, request: Request) -> Response:
+        return Response(200, stream=self._stream())
+
+    async def _stream(self) -> AsyncIterator[bytes]:
+        for chunk in self._chunks:
+            yield chunk
+
+    async def close(self) -> None: ...

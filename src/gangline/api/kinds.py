@@ -5,7 +5,7 @@ To teach gangline a kind, add one line here. Nothing else in the tree spells a g
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar, cast
 
 from gangline.api import builtin, core, grove, kai
@@ -24,6 +24,14 @@ class Kind(Generic[T]):
     plural: str
     type: type[T]
     namespaced: bool = True
+    _hash: int = field(init=False, repr=False, compare=False)
+    """Kinds are keys everywhere: hashed once."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_hash", hash((self.group, self.version, self.kind, self.type)))
+
+    def __hash__(self) -> int:
+        return self._hash
 
     @property
     def api_version(self) -> str:

@@ -167,7 +167,7 @@ class Binder:
         final = isinstance(error, CannotBind) and error.final
         attempts = max(request.status.failed_attempts + 1, (request.spec.backoff_limit or 0) if final else 0)
         text = f"{error}; binding is tried again in {delay:g} s"
-        await ctx.client.patch(POD, pod.name, pod.namespace, {"metadata": {"annotations": {
+        await ctx.client.patch_only(POD, pod.name, pod.namespace, {"metadata": {"annotations": {
             names.BIND_FAILURES: str(failures), names.BIND_AFTER: timestamp(ctx.clock.now() + delay)}}})
         ctx.events.tell(POD, pod, "BindingError", f"cannot bind {attempt}: {text}", warning=True)
         await _condition(ctx, pod, "False", "BindingError", text)
@@ -206,7 +206,7 @@ async def _live(ctx: Context, pod: Pod) -> Pod | None:
 
 async def _write(ctx: Context, request: BindRequest, status: Raw) -> None:
     try:
-        await ctx.client.patch(BIND_REQUEST, request.name, request.namespace, {"status": status}, subresource="status")
+        await ctx.client.patch_only(BIND_REQUEST, request.name, request.namespace, {"status": status}, subresource="status")
     except NotFound:
         log.debug("BindRequest %s/%s went with its pod", request.namespace, request.name)
 
@@ -215,7 +215,7 @@ async def _condition(ctx: Context, pod: Pod, status: str, reason: str, message: 
     now = timestamp(ctx.clock.now())
     condition = {"type": "PodBound", "status": status, "reason": reason, "message": message, "lastTransitionTime": now}
     try:
-        await ctx.client.patch(POD, pod.name, pod.namespace, {"status": {"conditions": [condition]}}, subresource="status",
+        await ctx.client.patch_only(POD, pod.name, pod.namespace, {"status": {"conditions": [condition]}}, subresource="status",
                                content_type=STRATEGIC_PATCH)
     except NotFound:
         log.debug("pod %s/%s is gone", pod.namespace, pod.name)

@@ -7,10 +7,11 @@ we do not know is lost. Errors are members of the family in errors.py. Nothing h
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+import contextlib
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Generic, TypeAlias, TypeVar
+from typing import Any, Generic, TypeAlias, TypeVar, cast
 
 import msgspec
 
@@ -25,7 +26,8 @@ T = TypeVar("T", bound=Object)
 Raws: TypeAlias = list[Raw]
 Labels: TypeAlias = Selector | Mapping[str, str] | str | None
 PAGE = 500
-SHARED = 1024
+SHARED, BATCHES, LARGE = 1024, 32, 256 * 1024
+"""How many watch events are kept decoded for other watchers of this process, how many batches of them, and of which size at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,28 +122,54 @@ class Client:
     async def watch(self, kind: Kind[T], since: str, namespace: str = "", labels: Labels = None,
                     fields: str = "", seconds: int = 300) -> AsyncIterator[WatchEvent[T]]:
         """Events after a revision, until the server ends the stream. Raises `Gone` when the revision is no longer kept."""
+        batches = self.watch_batches(kind, since, namespace, labels, fields, seconds)
+        async with contextlib.aclosing(cast("AsyncGenerator[Sequence[WatchEvent[T]], None]", batches)):
+            async for batch in batches:
+                for event in batch:
+                    yield event
+
+    async def watch_batches(self, kind: Kind[T], since: str, namespace: str = "", labels: Labels = None,
+                            fields: str = "", seconds: int = 300) -> AsyncIterator[Sequence[WatchEvent[T]]]:
+        """The same, as many events at a time as the server sent together."""
         answer = await self.send("GET", kind.path(namespace), query=_query(
             watch="true", resourceVersion=since, allowWatchBookmarks="true", timeoutSeconds=str(seconds),
             labelSelector=label_query(labels), fieldSelector=fields))
         if answer.stream is None:
             raise Unavailable({"message": f"the server did not answer a watch of {kind.resource} with a stream"})
-        async for line in _lines(answer.stream):
-            yield _shared_event(kind, line)
+        async for lines in _lines(answer.stream):
+            batch = _shared_batch(kind, lines) if len(lines) < LARGE else _batch(kind, lines)
+            if batch.events:
+                yield batch.events
+            if batch.failure is not None:
+                raise api_error(batch.failure)
 
     # --- writing -------------------------------------------------------------------------------------------------------
 
     async def create(self, kind: Kind[T], obj: Raw, namespace: str = "", *, dry_run: bool = False) -> T:
+        return decode(kind, (await self._create(kind, obj, namespace, dry_run)).body)
+
+    async def create_only(self, kind: Kind[Any], obj: Raw, namespace: str = "") -> None:
+        """Create, and leave the answer unread."""
+        await self._create(kind, obj, namespace, False)
+
+    async def _create(self, kind: Kind[Any], obj: Raw, namespace: str, dry_run: bool) -> Response:
         namespace = namespace or obj.get("metadata", {}).get("namespace", "")
         body = msgspec.json.encode({"apiVersion": kind.api_version, "kind": kind.kind, **obj})
-        answer = await self.send("POST", kind.path(namespace), body, query=_query(
+        return await self.send("POST", kind.path(namespace), body, query=_query(
             fieldManager=self.manager, dryRun="All" if dry_run else ""))
-        return decode(kind, answer.body)
 
     async def patch(self, kind: Kind[T], name: str, namespace: str, patch: Any, *, subresource: str = "",
                     content_type: str = MERGE_PATCH) -> T:
-        answer = await self.send("PATCH", kind.path(namespace, name, subresource), msgspec.json.encode(patch),
-                                 content_type=content_type, query=_query(fieldManager=self.manager))
-        return decode(kind, answer.body)
+        return decode(kind, (await self._patch(kind, name, namespace, patch, subresource, content_type)).body)
+
+    async def patch_only(self, kind: Kind[Any], name: str, namespace: str, patch: Any, *, subresource: str = "",
+                         content_type: str = MERGE_PATCH) -> None:
+        """Patch, and leave the answer unread."""
+        await self._patch(kind, name, namespace, patch, subresource, content_type)
+
+    async def _patch(self, kind: Kind[Any], name: str, namespace: str, patch: Any, subresource: str, content_type: str) -> Response:
+        return await self.send("PATCH", kind.path(namespace, name, subresource), msgspec.json.encode(patch),
+                               content_type=content_type, query=(("fieldManager", self.manager),))
 
     async def apply(self, kind: Kind[T], obj: Raw, *, force: bool = True, subresource: str = "", manager: str = "") -> T:
         """Server-side apply: we own exactly the fields given."""
@@ -221,13 +249,16 @@ def _error(answer: Response) -> ApiError:
 
 
 async def _lines(stream: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    """Chunks cut at ends of lines."""
     rest = b""
     try:
         async for chunk in stream:
-            *lines, rest = (rest + chunk).split(b"\n")
-            for line in lines:
-                if line:
-                    yield line
+            if rest:
+                chunk = rest + chunk
+            end = chunk.rfind(b"\n") + 1
+            rest = chunk[end:]
+            if end:
+                yield chunk[:end]
         if rest:
             yield rest
     finally:
@@ -236,13 +267,31 @@ async def _lines(stream: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
             await close()
 
 
-@lru_cache(maxsize=SHARED)
-def _shared_event(kind: Kind[Any], line: bytes) -> WatchEvent[Any]:
+@dataclass(frozen=True, slots=True)
+class _Batch:
+    """Events that came together; `failure` is the Status with which the server ended the watch after them."""
+
+    events: Sequence[WatchEvent[Any]]
+    failure: Mapping[str, Any] | None = None
+
+
+@lru_cache(maxsize=BATCHES)
+def _shared_batch(kind: Kind[Any], lines: bytes) -> _Batch:
     """Components of one process watch the same objects: each event is decoded once, and the frozen object shared."""
-    return _event(kind, line)
+    return _batch(kind, lines)
 
 
-def _event(kind: Kind[T], line: bytes) -> WatchEvent[T]:
+def _batch(kind: Kind[Any], lines: bytes) -> _Batch:
+    events: list[WatchEvent[Any]] = []
+    try:
+        events.extend(_shared_event(kind, line) for line in lines.split(b"\n") if line)
+    except ApiError as error:
+        return _Batch(events, error.status)
+    return _Batch(events)
+
+
+@lru_cache(maxsize=SHARED)
+def _shared_event(kind: Kind[T], line: bytes) -> WatchEvent[T]:
     event = _EVENT.decode(line)
     if event.type == "ERROR":
         raise api_error(_STATUS.decode(event.object))

@@ -126,7 +126,7 @@ def controller(scheduler: str = names.KAI_SCHEDULER, manner: Manner = NATIVE, wo
         patch = status_patch(group, account.requested.amounts, account.allocated.amounts, preemptible, manner)
         if patch is not None:
             try:
-                await ctx.client.patch(POD_GROUP, key.name, key.namespace, patch, subresource="status")
+                await ctx.client.patch_only(POD_GROUP, key.name, key.namespace, patch, subresource="status")
             except NotFound:
                 ledger.forget(key)
         return None

@@ -68,7 +68,7 @@ def controller(metrics: QueueMetrics | None = None, workers: int = 4) -> Control
         patch = status_patch(queue, seen.tree.children(queue.name), totals)
         if patch is not None:
             try:
-                await ctx.client.patch(QUEUE, queue.name, "", patch, subresource="status")
+                await ctx.client.patch_only(QUEUE, queue.name, "", patch, subresource="status")
             except NotFound:
                 return None
         shown.show(queue, totals["allocated"])

@@ -136,6 +136,6 @@ async def _write_pod(ctx: Context, pod: Pod, grouping: Grouping) -> None:
     if patch is None:
         return
     try:
-        await ctx.client.patch(POD, pod.name, pod.namespace, patch)
+        await ctx.client.patch_only(POD, pod.name, pod.namespace, patch)
     except NotFound:
         return

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Generic, Protocol, TypeVar, cast
 
 import msgspec
@@ -45,6 +45,31 @@ def by_owner(obj: Object) -> Iterable[str]:
     return [owner.uid for owner in obj.metadata.owner_references]
 
 
+class _Table:
+    """One index: which objects have a value."""
+
+    __slots__ = ("buckets", "values")
+
+    def __init__(self, values: Index) -> None:
+        self.values = values
+        self.buckets: dict[str, dict[Key, None]] = {}
+
+    def move(self, key: Key, before: Any, after: Any) -> None:
+        """The object of this key came, changed or went; most changes leave its values as they were."""
+        old = list(self.values(before)) if before is not None else []
+        new = list(self.values(after)) if after is not None else []
+        if old == new:
+            return
+        for value in old:
+            bucket = self.buckets.get(value)
+            if bucket is not None:
+                bucket.pop(key, None)
+                if not bucket:
+                    del self.buckets[value]
+        for value in new:
+            self.buckets.setdefault(value, {})[key] = None
+
+
 class Informer(Generic[T]):
     """The copy of one kind."""
 
@@ -56,8 +81,7 @@ class Informer(Generic[T]):
         self._client, self._clock, self._labels, self._fields = client, clock, labels, fields
         self._objects: dict[Key, T] = {}
         self._handlers: list[Handler[T]] = []
-        self._indexes: dict[str, Index] = {"owner": by_owner}
-        self._indexed: dict[str, dict[str, dict[Key, None]]] = {"owner": {}}
+        self._tables: dict[str, _Table] = {}
 
     def on_change(self, handler: Handler[T]) -> None:
         self._handlers.append(handler)
@@ -65,13 +89,11 @@ class Informer(Generic[T]):
             handler(None, obj)
 
     def add_index(self, name: str, index: Index) -> None:
-        if name in self._indexes:
+        if name in self._tables:
             return
-        self._indexes[name] = index
-        self._indexed[name] = {}
+        table = self._tables[name] = _Table(index)
         for key, obj in self._objects.items():
-            for value in index(obj):
-                self._indexed[name].setdefault(value, {})[key] = None
+            table.move(key, None, obj)
 
     def get(self, key: Key) -> T | None:
         return self._objects.get(key)
@@ -80,7 +102,12 @@ class Informer(Generic[T]):
         return iter(self._objects.values())
 
     def by(self, index: str, value: str) -> list[T]:
-        return [self._objects[key] for key in self._indexed[index].get(value, ())]
+        return [self._objects[key] for key in self._tables[index].buckets.get(value, ())]
+
+    def owned(self, uid: str) -> list[T]:
+        """By owner; kept only once somebody asks."""
+        self.add_index("owner", by_owner)
+        return self.by("owner", uid)
 
     async def run(self) -> None:
         """Follow the server for ever; every failure is waited out and tried again."""
@@ -123,10 +150,11 @@ class Informer(Generic[T]):
         empty = 0
         while True:
             before = self.revision
-            events = self._client.watch(self.kind, str(self.revision), labels=self._labels, fields=self._fields)
-            async with contextlib.aclosing(cast("AsyncGenerator[WatchEvent[T], None]", events)):
-                async for event in events:
-                    self._take(event)
+            batches = self._client.watch_batches(self.kind, str(self.revision), labels=self._labels, fields=self._fields)
+            async with contextlib.aclosing(cast("AsyncGenerator[Sequence[WatchEvent[T]], None]", batches)):
+                async for batch in batches:
+                    for event in batch:
+                        self._take(event)
             empty = empty + 1 if self.revision == before else 0
             await self._clock.sleep(min(0.01 * 2.0 ** min(empty, 9), 5) if empty else 0)
 
@@ -142,28 +170,17 @@ class Informer(Generic[T]):
         before = self._objects.get(key)
         if before is not None and before.metadata.resource_version == obj.metadata.resource_version:
             return
-        if before is not None:
-            self._unindex(key, before)
         self._objects[key] = obj
-        for name, index in self._indexes.items():
-            for value in index(obj):
-                self._indexed[name].setdefault(value, {})[key] = None
+        for table in self._tables.values():
+            table.move(key, before, obj)
         self._tell(before, obj)
 
     def _forget(self, key: Key, last: T | None = None) -> None:
         before = self._objects.pop(key, None)
         if before is not None:
-            self._unindex(key, before)
+            for table in self._tables.values():
+                table.move(key, before, None)
             self._tell(last or before, None)
-
-    def _unindex(self, key: Key, obj: T) -> None:
-        for name, index in self._indexes.items():
-            for value in index(obj):
-                bucket = self._indexed[name].get(value)
-                if bucket is not None:
-                    bucket.pop(key, None)
-                    if not bucket:
-                        del self._indexed[name][value]
 
     def _tell(self, before: T | None, after: T | None) -> None:
         for handler in self._handlers:
@@ -225,7 +242,7 @@ class Cache:
         return self._informers[kind].by(index, value)
 
     def owned(self, kind: Kind[T], uid: str) -> list[T]:
-        return self._informers[kind].by("owner", uid)
+        return self._informers[kind].owned(uid)
 
     def list(self, kind: Kind[T], namespace: str = "", labels: Selector | Mapping[str, str] | None = None) -> list[T]:
         selector = labels if labels is None or isinstance(labels, Selector) else equals(labels)

@@ -11,6 +11,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from time import perf_counter
 from typing import Any
 
 from gangline.api.kinds import Kind
@@ -21,7 +22,7 @@ from gangline.runtime.cache import Cache, Index, Reader
 from gangline.runtime.clock import Clock
 from gangline.runtime.events import Recorder
 from gangline.runtime.keys import Key, key_of
-from gangline.runtime.metrics import RECONCILES, SECONDS
+from gangline.runtime.metrics import Meter
 from gangline.runtime.queue import WorkQueue
 
 log = logging.getLogger(__name__)
@@ -94,6 +95,7 @@ class Running:
         self._context = context
         self._cache = cache
         self._tasks: list[asyncio.Task[None]] = []
+        self._meter = Meter(controller.name)
         for kind in [watch.kind for watch in controller.watches] + list(controller.reads):
             cache.informer(kind, *controller.selectors.get(kind, ("", "")))
         for kind, name, index in controller.indexes:
@@ -107,12 +109,17 @@ class Running:
                        for number in range(self.controller.workers)]
 
     def _handler(self, watch: Watch) -> Callable[[Any, Any], None]:
+        when, add = watch.when, self.queue.add
+
         def changed(before: Any, after: Any) -> None:
-            if watch.when is not None and not watch.when(before, after):
+            if when is not None and not when(before, after):
+                return
+            if watch.keys is itself:
+                add(key_of(before if after is None else after))
                 return
             keys = {key for obj in (before, after) if obj is not None for key in watch.keys(obj, self._cache)}
-            for key in sorted(keys):
-                self.queue.add(key)
+            for key in sorted(keys) if len(keys) > 1 else keys:
+                add(key)
 
         return changed
 
@@ -126,27 +133,26 @@ class Running:
             await asyncio.sleep(0)  # calls in process never wait by themselves; let informers and other components have a turn
 
     async def _reconcile(self, key: Key) -> None:
-        name = self.controller.name
-        with SECONDS.labels(name).time():
-            try:
-                again = await self.controller.reconcile(self._context, key)
-                RECONCILES.labels(name, "again" if again else "done").inc()
-                self.queue.forget(key)
-                if again is not None:
-                    self.queue.add_after(key, again.seconds)
-            except (Conflict, NotFound):
-                RECONCILES.labels(name, "stale").inc()
-                self.queue.retry(key)
-            except (ApiError, GanglineError) as error:
-                RECONCILES.labels(name, "failed").inc()
-                wait = self.queue.retry(key)
-                log.warning("%s %s: %s; again in %.1f s", name, key, error, wait)
-            except asyncio.CancelledError:
-                raise
-            except Exception:
-                RECONCILES.labels(name, "failed").inc()
-                wait = self.queue.retry(key)
-                log.exception("%s %s failed; again in %.1f s", name, key, wait)
+        name, began = self.controller.name, perf_counter()
+        outcome = "failed"
+        try:
+            again = await self.controller.reconcile(self._context, key)
+            outcome = "again" if again else "done"
+            self.queue.forget(key)
+            if again is not None:
+                self.queue.add_after(key, again.seconds)
+        except (Conflict, NotFound):
+            outcome = "stale"
+            self.queue.retry(key)
+        except (ApiError, GanglineError) as error:
+            wait = self.queue.retry(key)
+            log.warning("%s %s: %s; again in %.1f s", name, key, error, wait)
+        except asyncio.CancelledError:
+            raise
+        except Exception:
+            wait = self.queue.retry(key)
+            log.exception("%s %s failed; again in %.1f s", name, key, wait)
+        self._meter.note(outcome, perf_counter() - began)
 
     @property
     def idle(self) -> bool:

@@ -83,14 +83,14 @@ class Recorder:
         if known is not None:
             name, count = known
             try:
-                await self._client.patch(EVENT, name, told.namespace or "default", {"count": count + 1, "lastTimestamp": now})
+                await self._client.patch_only(EVENT, name, told.namespace or "default", {"count": count + 1, "lastTimestamp": now})
                 self._remember(told, name, count + 1)
                 return
             except NotFound:
                 pass
         digest = hashlib.sha256(repr((told, self._clock.now())).encode()).hexdigest()[:16]
         name = f"{told.name[:200]}.{digest}"
-        await self._client.create(EVENT, self._object(told, name, now), told.namespace or "default")
+        await self._client.create_only(EVENT, self._object(told, name, now), told.namespace or "default")
         self._remember(told, name, 1)
 
     def _remember(self, told: Told, name: str, count: int) -> None:

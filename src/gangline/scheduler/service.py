@@ -216,7 +216,7 @@ class Scheduler:
     async def _label_pool(self, pod: Pod) -> None:
         key, value = self.options.node_pool_key, self.options.node_pool
         if key and value and pod.labels.get(key) != value:
-            await self._ctx.client.patch(POD, pod.name, pod.namespace, {"metadata": {"labels": {key: value}}})
+            await self._ctx.client.patch_only(POD, pod.name, pod.namespace, {"metadata": {"labels": {key: value}}})
 
     def _not_bound(self, pod: Pod, error: ApiError) -> None:
         """Give the pod back to the next cycle."""
@@ -246,7 +246,7 @@ class Scheduler:
         async def write() -> None:
             if self.options.tell_disruption:
                 patch = writes.disruption(evict.message, self._ctx.clock.now())
-                await self._ctx.client.patch(POD, pod.name, pod.namespace, patch, subresource="status", content_type=STRATEGIC_PATCH)
+                await self._ctx.client.patch_only(POD, pod.name, pod.namespace, patch, subresource="status", content_type=STRATEGIC_PATCH)
             await self._ctx.client.delete(POD, pod.name, pod.namespace, uid=pod.uid)
 
         self.writer.put(("evict", pod.uid), write, lambda error: self._not_evicted(pod))
@@ -296,7 +296,7 @@ class Scheduler:
         namespace, _, name = update.gang.partition("/")
 
         async def write() -> None:
-            await self._ctx.client.patch(POD_GROUP, name, namespace, writes.gang_stamps(update))
+            await self._ctx.client.patch_only(POD_GROUP, name, namespace, writes.gang_stamps(update))
             self.overlay.updated(update)
 
         self.writer.put(("stamp", update.gang), write, lambda error: self.overlay.updated(update))

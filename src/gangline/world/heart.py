@@ -99,7 +99,7 @@ class Heart:
         said = condition(node.status.conditions, "Ready")
         wanted = ready_condition(state, timestamp(now))
         if said is None or said.status != wanted["status"]:
-            await ctx.client.patch(NODE, node.name, "", {"status": {"conditions": [*healthy_conditions(timestamp(now)), wanted]}},
+            await ctx.client.patch_only(NODE, node.name, "", {"status": {"conditions": [*healthy_conditions(timestamp(now)), wanted]}},
                                    subresource="status", content_type=STRATEGIC_PATCH)
 
     async def _renew(self, ctx: Context, node: Node, now: float) -> None:
@@ -110,7 +110,7 @@ class Heart:
         try:
             if last is None:
                 raise NotFound({})
-            await ctx.client.patch(LEASE, node.name, LEASES, {"spec": {"renewTime": micro_timestamp(now)}})
+            await ctx.client.patch_only(LEASE, node.name, LEASES, {"spec": {"renewTime": micro_timestamp(now)}})
         except NotFound:
             await self._make_lease(ctx, node, now)
         self.renewed[node.name] = now
@@ -119,10 +119,10 @@ class Heart:
         spec = {"holderIdentity": node.name, "leaseDurationSeconds": self.settings.lease, "renewTime": micro_timestamp(now)}
         owner = reference(NODE, node, controller=False)
         try:
-            await ctx.client.create(LEASE, {"metadata": {"name": node.name, "namespace": LEASES, "ownerReferences": [owner]},
+            await ctx.client.create_only(LEASE, {"metadata": {"name": node.name, "namespace": LEASES, "ownerReferences": [owner]},
                                             "spec": spec})
         except AlreadyExists:
-            await ctx.client.patch(LEASE, node.name, LEASES, {"metadata": {"ownerReferences": [owner]}, "spec": spec})
+            await ctx.client.patch_only(LEASE, node.name, LEASES, {"metadata": {"ownerReferences": [owner]}, "spec": spec})
 
 
 def registrar(settings: WorldSettings) -> Service:

@@ -183,7 +183,7 @@ class Kubelet:
                 await ctx.client.delete(POD, pod.name, pod.namespace, uid=pod.uid, grace=0)
             elif step.status is not None:
                 await self._tell_device(ctx, pod, step.status)
-                await ctx.client.patch(POD, pod.name, pod.namespace, {"metadata": {"uid": pod.uid}, "status": step.status},
+                await ctx.client.patch_only(POD, pod.name, pod.namespace, {"metadata": {"uid": pod.uid}, "status": step.status},
                                        subresource="status", content_type=STRATEGIC_PATCH)
         except NotFound:
             return
@@ -195,7 +195,7 @@ class Kubelet:
             return
         neighbours = [each for each in ctx.read.by(POD, BY_NODE, pod.spec.node_name) if each.namespace == pod.namespace]
         device = free_device(pod, neighbours)
-        await ctx.client.patch(POD, pod.name, pod.namespace, {"metadata": {"annotations": {names.RESERVED_GPU: device}}})
+        await ctx.client.patch_only(POD, pod.name, pod.namespace, {"metadata": {"annotations": {names.RESERVED_GPU: device}}})
 
 
 def pods_on(node: Node, read: Reader) -> list[Key]:

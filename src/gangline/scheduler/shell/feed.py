@@ -265,7 +265,7 @@ class Feed:
         if when is not None and when > now:
             self._turns[key] = when
         request = self._request_of(pod)
-        claims = [claim for name in requests.claim_names(pod).values()
+        claims = [claim for name in used_claims(pod)
                   if (claim := self._cache.get(RESOURCE_CLAIM, name, pod.namespace)) is not None]
         over = self._overlay.of_pod(pod, request)
         yield Change(TaskRecord, pod.uid, partial(task, pod, request, claims, reading, over, now))
@@ -369,7 +369,13 @@ def claim(obj: Object, promised: Promise | None) -> ClaimRecord:
 
 
 def _claims_of(pod: Pod) -> list[str]:
-    return [f"{pod.namespace}/{name}" for name in requests.claim_names(pod).values()]
+    return [f"{pod.namespace}/{name}" for name in used_claims(pod)]
+
+
+def used_claims(pod: Pod) -> list[str]:
+    """Claims it names, and the one made for its extended resources."""
+    made = requests.extended_claim_name(pod) if pod.status.extended_resource_claim_status else ""
+    return [*requests.claim_names(pod).values(), *([made] if made else [])]
 
 
 def _raw(read: Callable[[Any], Record]) -> Callable[[Any], Record]:

@@ -28,7 +28,8 @@ class _Binding:
 
 
 def bound(record: TaskRecord, bind: Bind) -> TaskRecord:
-    return replace(record, status=Status.BINDING, node=bind.node, gpu_groups=bind.gpu_groups or record.gpu_groups)
+    devices = bind.extended.devices if bind.extended is not None else ()
+    return replace(record, status=Status.BINDING, node=bind.node, gpu_groups=bind.gpu_groups or record.gpu_groups, extended_devices=devices)
 
 
 def evicted(record: TaskRecord) -> TaskRecord:

@@ -145,6 +145,6 @@ class Teller:
 
     def _put(self, kind: Any, obj: PodGroup | Pod, what: str, patch: Raw, **how: str) -> None:
         async def write() -> None:
-            await self._client.patch(kind, obj.name, obj.namespace, patch, **how)
+            await self._client.patch_only(kind, obj.name, obj.namespace, patch, **how)
 
         self._writer.put((kind.kind, obj.namespace, obj.name, what), write)

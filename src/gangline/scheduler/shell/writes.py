@@ -15,7 +15,7 @@ from gangline.api.kai import PodGroup, SchedulingCondition
 from gangline.api.kinds import POD, reference
 from gangline.api.meta import Raw, as_raw
 from gangline.rules import requests
-from gangline.scheduler.decisions import Bind, GangUpdate, Refuse
+from gangline.scheduler.decisions import Bind, ExtendedBind, GangUpdate, Refuse
 from gangline.scheduler.options import Options
 from gangline.scheduler.records import DeviceId
 from gangline.scheduler.refusals import QueueFigures, Triple
@@ -44,6 +44,8 @@ def bind_request(bind: Bind, pod: Pod, options: Options) -> Raw:
         spec["selectedGPUGroups"] = list(bind.gpu_groups)
     if bind.claims:
         spec["resourceClaimAllocations"] = list(claim_allocations(bind, pod))
+    if bind.extended is not None:
+        spec["extendedResourceClaimAllocation"] = extended_allocation(bind.extended, bind.node)
     if bind.numa_zones:
         spec["predictedNUMAZones"] = numa_zones(bind, pod)
     return {"metadata": {"name": pod.name, "namespace": pod.namespace, "labels": labels, "annotations": dict(bind.annotations),
@@ -58,9 +60,18 @@ def claim_allocations(bind: Bind, pod: Pod) -> Iterable[Raw]:
 
 def allocation(devices: Iterable[DeviceId], node: str) -> Raw:
     """Devices of one node, usable there."""
-    results = [{"request": each.request, "driver": each.driver, "pool": each.pool, "device": each.device} for each in devices]
+    results = [{"request": each.request, "driver": each.driver, "pool": each.pool, "device": each.device,
+                **({"adminAccess": True} if each.admin else {})} for each in devices]
     here = {"matchFields": [{"key": "metadata.name", "operator": "In", "values": [node]}]}
     return {"devices": {"results": results}, "nodeSelector": {"nodeSelectorTerms": [here]}}
+
+
+def extended_allocation(given: ExtendedBind, node: str) -> Raw:
+    """The claim that the binder makes for a pod's extended resources, with its devices and who uses them."""
+    requests_ = [{"name": each.name, "exactly": {"deviceClassName": each.device_class, "allocationMode": "ExactCount", "count": each.count}}
+                 for each in given.requests]
+    uses = [{"containerName": each.container, "resourceName": each.resource, "requestName": each.request} for each in given.uses]
+    return {"allocation": allocation(given.devices, node), "deviceRequests": requests_, "containerMappings": uses}
 
 
 def numa_zones(bind: Bind, pod: Pod) -> list[Raw]:
