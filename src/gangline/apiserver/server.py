@@ -177,9 +177,12 @@ class Server:
         try:
             async with asyncio.timeout(self.settings.request_seconds):
                 response = await self._dispatch(call)
+        except ApiError as error:
+            response = answer(error)
         except TimeoutError:
             raise failure(504, "Timeout", f"Timeout: request did not complete within {self.settings.request_seconds:g}s", {}) from None
-        if call.resource.shelf == custom.SHELF and call.verb in ("create", "update", "patch") and not call.dry_run:
+        defined = call.resource.shelf == custom.SHELF and call.verb in ("create", "update", "patch") and response.status < 300
+        if defined and not call.dry_run:
             self._settle_definition(call)
         if self._definitions.leaving:
             await self._clear_definitions(call)

@@ -11,17 +11,11 @@ from gangline.apiserver.builtin.rules import WHOLE_METADATA, KindRules
 from gangline.errors import Problem
 from gangline.schema import cel
 from gangline.schema import problems as say
+from gangline.schema.devices import DEVICE_ENV
 from gangline.schema.names import subdomain_problems
-from gangline.schema.node import Node
 
 _UNKNOWN_REQUEST = "must be the name of a request in the claim or the name of a request and a subrequest separated by '/'"
 _QUALIFIED = "a fully qualified name must be a domain and a name separated by a slash"
-_TEXT = Node("scalar", "string", "str")
-_DEVICE = Node("struct", fields={
-    "driver": _TEXT, "attributes": Node("map", values=Node("map", values=Node("intstr"))),
-    "capacity": Node("map", values=Node("map", values=Node("intstr"))), "allowMultipleAllocations": Node("scalar", "boolean", "bool")})
-DEVICE_ENV = cel.Env({"device": cel.kind_of(_DEVICE)})
-"""What a selector may speak of: `device.driver`, `device.attributes[domain].name`, `device.capacity[domain].name`."""
 
 
 def default_devices(devices: Obj) -> None:

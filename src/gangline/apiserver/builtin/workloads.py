@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from gangline.apiserver.builtin.checks import (
     IMMUTABLE,
     Obj,
     Problems,
+    each,
     immutable,
     int_or_percent,
+    label,
     label_selector,
     not_negative,
     one_of,
@@ -21,8 +24,10 @@ from gangline.apiserver.builtin.podchecks import template
 from gangline.apiserver.builtin.pods import spec_warnings
 from gangline.apiserver.builtin.podspec import default_template
 from gangline.apiserver.builtin.rules import KindRules
+from gangline.apiserver.builtin.volumekinds import claim_spec
 from gangline.errors import Problem
 from gangline.schema import problems as say
+from gangline.schema.names import label_problems
 
 
 class WorkloadRules(KindRules):
@@ -31,6 +36,14 @@ class WorkloadRules(KindRules):
     generation = True
     has_status = True
     noun = ""
+    keeper = ""
+    """Who keeps the pods, as a refusal of an end of their own says."""
+    unreadable = "invalid label selector"
+    ceilings: tuple[str, ...] = ()
+    """Counts of the status that cannot be above its replicas."""
+    counts: tuple[str, ...] = ()
+    """Counts of the status that cannot be negative."""
+    too_available = "cannot be greater than readyReplicas"
 
     def defaults(self, obj: Obj) -> None:
         spec = obj.setdefault("spec", {})
@@ -58,30 +71,38 @@ class WorkloadRules(KindRules):
             yield say.invalid("spec.selector", spec["selector"], f"empty selector is invalid for {self.noun}")
 
     def pods(self, spec: Obj) -> Problems:
-        about = spec.get("template") or {}
-        labels = (about.get("metadata") or {}).get("labels")
-        selector = spec.get("selector")
-        if selector is None or (not selector_is_empty(selector) and not selector_matches(selector, labels)):
-            yield say.invalid("spec.template.metadata.labels", labels, "`selector` does not match template `labels`")
+        about, selector = spec.get("template") or {}, spec.get("selector")
+        if any(label_selector(selector, "")):
+            yield say.invalid("spec.selector", selector, self.unreadable)
+            return
+        if selector is None or not selector_is_empty(selector):
+            yield from _selects(selector, about)
         yield from template(about, "spec.template")
-        yield from self.restart(about)
+        yield from self.endless(about)
 
-    def restart(self, about: Obj) -> Problems:
-        policy = (about.get("spec") or {}).get("restartPolicy")
-        if policy and policy != "Always":
-            yield say.unsupported("spec.template.spec.restartPolicy", policy, ("Always",))
+    def endless(self, about: Obj) -> Problems:
+        """Pods that are kept have no end of their own."""
+        pod = about.get("spec") or {}
+        if pod.get("restartPolicy") not in (None, "", "Always"):
+            yield say.unsupported("spec.template.spec.restartPolicy", pod["restartPolicy"], ("Always",))
+        if pod.get("activeDeadlineSeconds") is not None:
+            yield say.forbidden("spec.template.spec.activeDeadlineSeconds", f"activeDeadlineSeconds in {self.keeper} is not Supported")
 
     def validate_update(self, new: Obj, old: Obj, subresource: str = "") -> list[Problem]:
         if subresource == "status":
-            return [*self.status_checks(new.get("status") or {})]
+            return [*self.status_checks(new.get("status") or {}, old.get("status") or {})]
         return [*self.checks(new["spec"]), *immutable(new["spec"].get("selector"), old["spec"].get("selector"), "spec.selector")]
 
-    def status_checks(self, status: Obj) -> Problems:
-        for name in ("replicas", "readyReplicas", "availableReplicas", "updatedReplicas", "fullyLabeledReplicas", "observedGeneration"):
+    def status_checks(self, status: Obj, old: Obj) -> Problems:
+        for name in self.counts:
             yield from not_negative(status.get(name, 0), f"status.{name}")
-        for name in ("readyReplicas", "availableReplicas", "fullyLabeledReplicas", "updatedReplicas"):
-            if status.get(name, 0) > status.get("replicas", 0):
-                yield say.invalid(f"status.{name}", status.get(name), "cannot be greater than status.replicas")
+        replicas, ready, available = (status.get(name, 0) for name in ("replicas", "readyReplicas", "availableReplicas"))
+        for name in self.ceilings:
+            if status.get(name, 0) > replicas:
+                yield say.invalid(f"status.{name}", status.get(name, 0), "cannot be greater than status.replicas")
+        if available > ready:
+            yield say.invalid("status.availableReplicas", available, self.too_available)
+        yield from collisions(status, old)
 
     def warnings(self, obj: Obj, old: Obj | None = None) -> list[str]:
         if old is not None and not self.spec_changed(obj, old):
@@ -89,9 +110,27 @@ class WorkloadRules(KindRules):
         return spec_warnings(((obj.get("spec") or {}).get("template") or {}).get("spec") or {}, "spec.template.spec")
 
 
+def _selects(selector: Any, about: Obj) -> Problems:
+    labels = (about.get("metadata") or {}).get("labels")
+    if selector is None or not selector_matches(selector, labels):
+        yield say.invalid("spec.template.metadata.labels", labels, "`selector` does not match template `labels`")
+
+
+def collisions(status: Obj, old: Obj) -> Problems:
+    """How often a name was taken: never negative, never fewer than before."""
+    count, before = status.get("collisionCount"), old.get("collisionCount")
+    yield from not_negative(count, "status.collisionCount")
+    if before is not None and (count or 0) < before:
+        yield say.invalid("status.collisionCount", count, "cannot be decremented")
+
+
 class DeploymentRules(WorkloadRules):
     noun = "deployment"
+    keeper = "ReplicaSet"
     status_keeps = ("labels",)
+    counts = ("observedGeneration", "replicas", "updatedReplicas", "readyReplicas", "availableReplicas", "unavailableReplicas",
+              "terminatingReplicas")
+    ceilings = ("updatedReplicas", "readyReplicas", "availableReplicas")
 
     def spec_changed(self, new: Obj, old: Obj) -> bool:
         """Annotations count too: that is how a rollback is asked for."""
@@ -152,17 +191,30 @@ def _rolling(rolling: Obj, path: str) -> Problems:
 
 class ReplicaSetRules(WorkloadRules):
     noun = "deployment"
+    keeper = "ReplicaSet"
+    counts = ("replicas", "fullyLabeledReplicas", "readyReplicas", "availableReplicas", "terminatingReplicas", "observedGeneration")
+    ceilings = ("fullyLabeledReplicas", "readyReplicas", "availableReplicas")
 
 
 class StatefulSetRules(WorkloadRules):
     noun = "statefulset"
+    keeper = "StatefulSet"
+    unreadable = ""
+    counts = ("replicas", "readyReplicas", "currentReplicas", "updatedReplicas", "availableReplicas", "observedGeneration")
+    ceilings = ("readyReplicas", "currentReplicas", "updatedReplicas", "availableReplicas")
+    too_available = "cannot be greater than status.readyReplicas"
+
+    def name_problems(self, name: str) -> list[str]:
+        return label_problems(name)
 
     def own_defaults(self, obj: Obj, spec: Obj) -> None:
         spec.setdefault("podManagementPolicy", "OrderedReady")
         strategy = spec.setdefault("updateStrategy", {})
         strategy.setdefault("type", "RollingUpdate")
         if strategy["type"] == "RollingUpdate":
-            strategy.setdefault("rollingUpdate", {}).setdefault("partition", 0)
+            rolling = strategy.setdefault("rollingUpdate", {})
+            rolling.setdefault("partition", 0)
+            rolling.pop("maxUnavailable", None)  # behind a gate that is off
         retention = spec.setdefault("persistentVolumeClaimRetentionPolicy", {})
         retention.setdefault("whenDeleted", "Retain")
         retention.setdefault("whenScaled", "Retain")
@@ -184,15 +236,24 @@ class StatefulSetRules(WorkloadRules):
         retention = spec.get("persistentVolumeClaimRetentionPolicy") or {}
         for name in ("whenScaled", "whenDeleted"):
             yield from one_of(retention.get(name), ("Retain", "Delete"), f"spec.persistentVolumeClaimRetentionPolicy.{name}")
+        for where, claim in each(spec.get("volumeClaimTemplates"), "spec.volumeClaimTemplates"):
+            yield from claim_spec(claim.get("spec") or {}, f"{where}.spec")
         yield from not_negative(spec.get("replicas"), "spec.replicas")
         yield from not_negative(spec.get("minReadySeconds", 0), "spec.minReadySeconds")
         yield from not_negative((spec.get("ordinals") or {}).get("start"), "spec.ordinals.start")
+        if spec.get("serviceName"):
+            yield from label(spec["serviceName"], "spec.serviceName")
         yield from self.selector(spec)
-        yield from self.pods(spec)
+        yield from self.pods(_with_claims(spec))
+
+    def warnings(self, obj: Obj, old: Obj | None = None) -> list[str]:
+        limit = obj["spec"].get("revisionHistoryLimit")
+        told = ["spec.revisionHistoryLimit: a negative value retains all historical revisions; a value >= 0 is recommended"]
+        return [*super().warnings(obj, old), *(told if limit is not None and limit < 0 else ())]
 
     def validate_update(self, new: Obj, old: Obj, subresource: str = "") -> list[Problem]:
         if subresource == "status":
-            return [*self.status_checks(new.get("status") or {})]
+            return [*self.status_checks(new.get("status") or {}, old.get("status") or {})]
         free = ("replicas", "ordinals", "template", "updateStrategy", "revisionHistoryLimit", "persistentVolumeClaimRetentionPolicy",
                 "minReadySeconds")
         fixed = [{name: value for name, value in spec.items() if name not in free} for spec in (new["spec"], old["spec"])]
@@ -203,6 +264,18 @@ class StatefulSetRules(WorkloadRules):
         return found
 
 
+def _with_claims(spec: Obj) -> Obj:
+    """A spec whose pods have the volumes that its claim templates will give them."""
+    claims = [(claim.get("metadata") or {}).get("name") or "" for claim in spec.get("volumeClaimTemplates") or []]
+    if not claims:
+        return spec
+    about = spec.get("template") or {}
+    pod = about.get("spec") or {}
+    own = [volume for volume in pod.get("volumes") or [] if volume.get("name") not in claims]
+    given = [{"name": name, "persistentVolumeClaim": {"claimName": name}} for name in dict.fromkeys(claims)]
+    return {**spec, "template": {**about, "spec": {**pod, "volumes": [*given, *own]}}}
+
+
 def _update_strategy(strategy: Obj) -> Problems:
     path, kind = "spec.updateStrategy", strategy.get("type")
     if not kind:
@@ -211,24 +284,50 @@ def _update_strategy(strategy: Obj) -> Problems:
         if strategy.get("rollingUpdate") is not None:
             yield say.invalid(f"{path}.rollingUpdate", strategy["rollingUpdate"], "only allowed for updateStrategy 'RollingUpdate'")
     elif kind == "RollingUpdate":
-        rolling = strategy.get("rollingUpdate") or {}
-        yield from not_negative(rolling.get("partition", 0), f"{path}.rollingUpdate.partition")
-        if rolling.get("maxUnavailable") is not None:
-            yield from int_or_percent(rolling["maxUnavailable"], f"{path}.rollingUpdate.maxUnavailable")
+        yield from not_negative((strategy.get("rollingUpdate") or {}).get("partition", 0), f"{path}.rollingUpdate.partition")
     else:
         yield say.invalid(path, strategy, "must be 'RollingUpdate' or 'OnDelete'")
 
 
+_PLACED = ("currentNumberScheduled", "numberMisscheduled", "desiredNumberScheduled", "numberReady", "observedGeneration",
+           "updatedNumberScheduled", "numberAvailable", "numberUnavailable")
+
+
 class DaemonSetRules(WorkloadRules):
     noun = "daemonset"
+    keeper = "DaemonSet"
+
+    def checks(self, spec: Obj) -> Problems:
+        about, selector = spec.get("template") or {}, spec.get("selector")
+        yield from label_selector(selector, "spec.selector")
+        if not any(label_selector(selector, "")):
+            yield from _selects(selector, about)
+        if selector is not None and selector_is_empty(selector):
+            yield say.invalid("spec.selector", selector, f"empty selector is invalid for {self.noun}")
+        yield from template(about, "spec.template")
+        yield from self.endless(about)
+        yield from not_negative(spec.get("minReadySeconds", 0), "spec.minReadySeconds")
+        yield from _node_by_node(spec.get("updateStrategy") or {})
+        yield from not_negative(spec.get("revisionHistoryLimit"), "spec.revisionHistoryLimit")
+
+    def validate_update(self, new: Obj, old: Obj, subresource: str = "") -> list[Problem]:
+        if subresource == "status":
+            return [*self.status_checks(new.get("status") or {}, old.get("status") or {})]
+        return [*immutable(new["spec"].get("selector"), old["spec"].get("selector"), "spec.selector"), *self.checks(new["spec"])]
+
+    def status_checks(self, status: Obj, old: Obj) -> Problems:
+        for name in _PLACED:
+            yield from not_negative(status.get(name, 0), f"status.{name}")
+        yield from collisions(status, old)
 
     def own_defaults(self, obj: Obj, spec: Obj) -> None:
         strategy = spec.setdefault("updateStrategy", {})
         strategy.setdefault("type", "RollingUpdate")
         if strategy["type"] == "RollingUpdate":
-            rolling = strategy.setdefault("rollingUpdate", {})
-            rolling.setdefault("maxUnavailable", 1)
-            rolling.setdefault("maxSurge", 0)
+            strategy.setdefault("rollingUpdate", {})
+        if strategy.get("rollingUpdate") is not None:
+            strategy["rollingUpdate"].setdefault("maxUnavailable", 1)
+            strategy["rollingUpdate"].setdefault("maxSurge", 0)
         spec.setdefault("revisionHistoryLimit", 10)
 
     def prepare_create(self, obj: Obj) -> None:
@@ -245,11 +344,45 @@ class DaemonSetRules(WorkloadRules):
             new["metadata"].setdefault("annotations", {})[name] = str(count)
 
 
+def _node_by_node(strategy: Obj) -> Problems:
+    path, kind = "spec.updateStrategy", strategy.get("type")
+    if kind == "OnDelete":
+        return
+    if kind != "RollingUpdate":
+        dumped = f'{{"Type":"{kind or ""}","RollingUpdate":null}}'
+        yield Problem(path, f'Unsupported value: {dumped}: supported values: "RollingUpdate", "OnDelete"', "FieldValueNotSupported", kind)
+        return
+    rolling, path = strategy.get("rollingUpdate") or {}, f"{path}.rollingUpdate"
+    for name in ("maxUnavailable", "maxSurge"):
+        yield from int_or_percent(rolling.get(name), f"{path}.{name}")
+        yield from percent_at_most_100(rolling.get(name), f"{path}.{name}")
+    without, extra = (_is_some(rolling.get(name)) for name in ("maxUnavailable", "maxSurge"))
+    if without and extra:
+        yield say.invalid(f"{path}.maxSurge", rolling.get("maxSurge"), "may not be set when maxUnavailable is non-zero")
+    elif not without and not extra:
+        yield say.required(f"{path}.maxUnavailable", "cannot be 0 when maxSurge is 0")
+
+
+def _is_some(value: Any) -> bool:
+    """A count or a share that is more than nothing; what cannot be read is nothing."""
+    return bool(re.fullmatch(r"0*[1-9][0-9]*%", value)) if isinstance(value, str) else bool(value)
+
+
 class ControllerRules(WorkloadRules):
     """ReplicationController: its selector is a plain map, and comes from the template when absent."""
 
+    keeper = "ReplicationController"
+    counts = ReplicaSetRules.counts
+    ceilings = ReplicaSetRules.ceilings
+
+    def defaults(self, obj: Obj) -> None:
+        spec = obj.setdefault("spec", {})
+        if spec.get("template") is not None:
+            default_template(spec["template"])
+        self.own_defaults(obj, spec)
+
     def own_defaults(self, obj: Obj, spec: Obj) -> None:
-        labels = (spec["template"].get("metadata") or {}).get("labels")
+        labels = ((spec.get("template") or {}).get("metadata") or {}).get("labels")
         if labels:
             if not spec.get("selector"):
                 spec["selector"] = dict(labels)
@@ -262,15 +395,19 @@ class ControllerRules(WorkloadRules):
             yield say.required("spec.selector")
 
     def pods(self, spec: Obj) -> Problems:
-        about, selector = spec.get("template") or {}, spec.get("selector") or {}
-        labels = (about.get("metadata") or {}).get("labels") or {}
-        if selector and any(labels.get(name) != value for name, value in selector.items()):
-            yield say.invalid("spec.template.metadata.labels", labels, "`selector` does not match template `labels`")
+        about, selector = spec.get("template"), spec.get("selector")
+        if about is None:
+            yield say.required("spec.template")
+            return
+        if selector:
+            yield from _selects({"matchLabels": selector}, about)
         yield from template(about, "spec.template")
-        yield from self.restart(about)
+        yield from self.endless(about)
 
     def validate_update(self, new: Obj, old: Obj, subresource: str = "") -> list[Problem]:
-        return [*self.status_checks(new.get("status") or {})] if subresource == "status" else [*self.checks(new["spec"])]
+        if subresource == "status":
+            return [*self.status_checks(new.get("status") or {}, old.get("status") or {})]
+        return [*self.checks(new["spec"])]
 
 
 class RevisionRules(KindRules):
@@ -278,7 +415,10 @@ class RevisionRules(KindRules):
 
     def validate(self, obj: Obj) -> list[Problem]:
         found = [*not_negative(obj.get("revision", 0), "revision")]
-        return found if obj.get("data") is not None else [say.required("data", "data is mandatory"), *found]
+        data = obj.get("data")
+        if isinstance(data, dict):
+            return found
+        return [say.required("data", "data is mandatory" if data is None else "data must be a valid JSON object"), *found]
 
     def validate_update(self, new: Obj, old: Obj, subresource: str = "") -> list[Problem]:
         return [*self.validate(new), *_data_unchanged(new.get("data"), old.get("data"))]
