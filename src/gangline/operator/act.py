@@ -7,15 +7,18 @@ name that belongs to someone else is never overwritten.
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from gangline.api.meta import Object
 from gangline.errors import AlreadyExists, ApiError, Conflict, NotFound
-from gangline.operator.plan import Apply, Create, Delete, Patch, Plan, Step
+from gangline.operator.plan import Apply, Create, Delete, Patch, Plan, Said, Step
 from gangline.operator.unseen import Written
 from gangline.runtime.controller import Context
 
 AT_ONCE = 16
+TOLD = 8
+"""How many equal things an event names before it only counts them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,9 +46,22 @@ async def act(ctx: Context, plan: Plan, written: Written | None = None) -> list[
         failures = await run(ctx, stage, written)
         if failures:
             return failures
-    for said in plan.events:
+    for said in joined(plan.events):
         ctx.events.tell(said.kind, said.obj, said.reason, said.message, warning=said.warning)
     return []
+
+
+def joined(events: Sequence[Said]) -> list[Said]:
+    """What one look says about one object for one reason, as one event."""
+    alike: dict[tuple[str, str, bool], list[Said]] = {}
+    for said in events:
+        alike.setdefault((said.obj.uid, said.reason, said.warning), []).append(said)
+    return [_join(each) for each in alike.values()]
+
+
+def _join(events: Sequence[Said]) -> Said:
+    told, rest = [said.message for said in events[:TOLD]], len(events) - TOLD
+    return replace(events[0], message="; ".join(told) + (f"; and {rest} more" if rest > 0 else ""))
 
 
 async def run(ctx: Context, steps: list[Step], written: Written | None = None) -> list[Failure]:

@@ -47,7 +47,7 @@ from gangline.operator.desired.cliques import standalone_clique
 from gangline.operator.desired.gangs import pod_gang
 from gangline.operator.desired.groups import scaling_group
 from gangline.operator.desired.hashes import set_hash
-from gangline.operator.desired.layout import Place, gang_places, standalone_places
+from gangline.operator.desired.layout import Place, gang_names, gang_place, places_by_replica
 from gangline.operator.look import (
     INDEXES,
     Operator,
@@ -91,7 +91,7 @@ class Look:
     progress: Raw | None
     doom: termination.Doom = field(default_factory=termination.Doom)
 
-    places: list[tuple[Place, ...]] = field(default_factory=list)
+    places: Sequence[tuple[Place, ...]] = ()
     """The standalone cliques that the set asks for, replica by replica."""
 
     def living_clique(self, name: str) -> PodClique | None:
@@ -178,7 +178,7 @@ def _look(read: Reader, op: Operator, pcs: PodCliqueSet) -> Look:
                 {group.name: group for group in read.owned(SCALING_GROUP, pcs.uid)},
                 {gang.name: gang for gang in read.owned(POD_GANG, pcs.uid)},
                 op.binding(read, pcs), set_hash(pcs), pcs.status.update_progress,
-                places=[standalone_places(pcs, replica) for replica in range(pcs.spec.replicas)])
+                places=places_by_replica(pcs))
 
 
 def _view(op: Operator, look: Look, observed: int | None) -> status.SetView:
@@ -399,10 +399,11 @@ def _gangs(op: Operator, read: Reader, look: Look, plan: Plan) -> list[Step]:
         plan.errors.append(("ERR_CREATE_OR_PATCH_PODGANG", str(error)))
         return []
     sizes = {name: group.spec.replicas for name, group in look.groups.items()}
-    wanted = {place.name: place for place in gang_places(pcs, sizes)}
+    wanted = dict.fromkeys(gang_names(pcs, sizes))
+    missing = [place for name in wanted if name not in look.gangs and (place := gang_place(pcs, name)) is not None]
     levels = op.levels(read, pcs)
     steps: list[Step] = [Create(POD_GANG, pod_gang(pcs, place, lambda name: (), selection.chosen, levels), "ERR_CREATE_PODGANG")
-                         for name, place in wanted.items() if name not in look.gangs]
+                         for place in missing]
     extra = [gang for name, gang in look.gangs.items() if name not in wanted and not gang.metadata.deleting]
     plan.events += [Said(POD_CLIQUE_SET, pcs, "PodGangDeleteSuccessful", f"deleted PodGang {gang.name}") for gang in extra]
     return steps + [Delete(POD_GANG, gang.name, gang.namespace, gang.uid, "ERR_DELETE_EXCESS_PODGANG") for gang in extra]

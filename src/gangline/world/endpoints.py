@@ -18,7 +18,7 @@ from gangline.world.life import FINAL
 from gangline.world.replicas import BY_LABEL, by_label, found_by, is_ready, suffix
 from gangline.world.writes import create_quietly, delete_quietly
 
-BY_NAMESPACE = "namespace"
+BY_SELECTOR = "selector"
 MANAGED_BY = "endpointslice.kubernetes.io/managed-by"
 MANAGER = "endpointslice-controller.k8s.io"
 SERVICE_NAME = "kubernetes.io/service-name"
@@ -144,8 +144,17 @@ async def write(ctx: Context, key: Key, service: Service, pods: Sequence[Pod]) -
 
 
 def _services_of(pod: Pod, read: Reader) -> list[Key]:
-    return [key_of(service) for service in read.by(SERVICE, BY_NAMESPACE, pod.namespace)
-            if service.spec.selector and service.spec.selector.items() <= pod.labels.items()]
+    return [key_of(service) for label in pod.labels.items() for service in read.by(SERVICE, BY_SELECTOR, _selects(pod.namespace, label))
+            if service.spec.selector.items() <= pod.labels.items()]
+
+
+def by_selector(service: Service) -> list[str]:
+    """One label of the selector finds the service; the last by name, which most often tells it from others."""
+    return [_selects(service.namespace, max(service.spec.selector.items()))] if service.spec.selector else []
+
+
+def _selects(namespace: str, label: tuple[str, str]) -> str:
+    return f"{namespace}/{label[0]}={label[1]}"
 
 
 def _endpoint_moved(before: Pod | None, after: Pod | None) -> bool:
@@ -159,4 +168,4 @@ def _serves(pod: Pod | None) -> object:
 def endpoints() -> Controller:
     return Controller("endpoints", Slicer().reconcile, watches=(
         Watch(SERVICE, itself), Watch(POD, _services_of, when=_endpoint_moved), Watch(ENDPOINT_SLICE, owner(SERVICE))),
-        indexes=((POD, BY_LABEL, by_label), (SERVICE, BY_NAMESPACE, lambda service: [service.namespace])), workers=4)
+        indexes=((POD, BY_LABEL, by_label), (SERVICE, BY_SELECTOR, by_selector)), workers=4)

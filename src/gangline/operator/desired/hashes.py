@@ -7,13 +7,11 @@ update. Values are opaque to everyone else.
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from collections.abc import Callable
-
 import msgspec
 
 from gangline.api import names
 from gangline.api.grove import CliqueTemplate, PodCliqueSet
+from gangline.operator.desired.remembered import remembered
 
 
 def _content(pcs: PodCliqueSet, template: CliqueTemplate) -> str:
@@ -22,25 +20,8 @@ def _content(pcs: PodCliqueSet, template: CliqueTemplate) -> str:
 
 
 def clique_hash(pcs: PodCliqueSet, template: CliqueTemplate) -> str:
-    return _remembered(pcs, template.name, lambda: names.letters(12, _content(pcs, template)))
+    return remembered(pcs, f"hash {template.name}", lambda: names.letters(12, _content(pcs, template)))
 
 
 def set_hash(pcs: PodCliqueSet) -> str:
-    return _remembered(pcs, "", lambda: names.letters(12, *(_content(pcs, template) for template in pcs.spec.template.cliques)))
-
-
-_known: OrderedDict[tuple[str, int, str], str] = OrderedDict()
-MOST = 4096
-
-
-def _remembered(pcs: PodCliqueSet, name: str, compute: Callable[[], str]) -> str:
-    """A generation of a stored set never changes, so its hashes are worked out once."""
-    key = (pcs.uid, pcs.metadata.generation, name)
-    if not pcs.uid or not pcs.metadata.generation:
-        return compute()
-    found = _known.get(key)
-    if found is None:
-        found = _known[key] = compute()
-        if len(_known) > MOST:
-            _known.popitem(last=False)
-    return found
+    return remembered(pcs, "hash", lambda: names.letters(12, *(_content(pcs, template) for template in pcs.spec.template.cliques)))

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from gangline.api import names
 from gangline.api.grove import CliqueTemplate, PodClique, PodCliqueSet, ScalingGroupConfig
+from gangline.operator.desired.remembered import remembered
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,9 +77,18 @@ def group_replicas(group: ScalingGroupConfig) -> int:
 
 
 def standalone_places(pcs: PodCliqueSet, replica: int) -> tuple[Place, ...]:
+    return _standalone_places(pcs, standalone(pcs), replica)
+
+
+def _standalone_places(pcs: PodCliqueSet, templates: tuple[CliqueTemplate, ...], replica: int) -> tuple[Place, ...]:
     gang = names.set_replica(pcs.name, replica)
-    return tuple(Place(names.standalone_clique(pcs.name, replica, template.name), template, replica, gang)
-                 for template in standalone(pcs))
+    return tuple(Place(names.standalone_clique(pcs.name, replica, template.name), template, replica, gang) for template in templates)
+
+
+def places_by_replica(pcs: PodCliqueSet) -> tuple[tuple[Place, ...], ...]:
+    """The standalone cliques that a set asks for, replica by replica."""
+    templates = standalone(pcs)
+    return remembered(pcs, "places", lambda: tuple(_standalone_places(pcs, templates, replica) for replica in range(pcs.spec.replicas)))
 
 
 def group_places(pcs: PodCliqueSet, replica: int, group: ScalingGroupConfig, index: int) -> tuple[Place, ...]:
@@ -100,6 +110,17 @@ def gang_places(pcs: PodCliqueSet, sizes: Mapping[str, int]) -> Iterator[GangPla
             size = sizes.get(names.scaling_group(pcs.name, replica, group.name), group_replicas(group))
             for index in range(group_minimum(group), size):
                 yield scaled_gang(pcs, replica, group, index)
+
+
+def gang_names(pcs: PodCliqueSet, sizes: Mapping[str, int]) -> list[str]:
+    """The names of every gang of the set, in the order of `gang_places`."""
+    found: list[str] = []
+    for replica in range(pcs.spec.replicas):
+        found.append(names.set_replica(pcs.name, replica))
+        for group in pcs.spec.template.pod_clique_scaling_groups:
+            group_name, least = names.scaling_group(pcs.name, replica, group.name), group_minimum(group)
+            found += [names.scaled_gang(group_name, index - least) for index in range(least, sizes.get(group_name, group_replicas(group)))]
+    return found
 
 
 def base_gang(pcs: PodCliqueSet, replica: int) -> GangPlace:
