@@ -190,10 +190,10 @@ def build(name: str, options: Options) -> Component:
 def hooks(options: Options, read: Reader) -> Iterable[Hook]:
     """Every admission hook of the two halves; `read` is what they may look up."""
     from gangline.admission import authorizer, kai, podcliqueset, topologybinding
-    from gangline.operator.checks import backend_check, schedulers
+    from gangline.operator.checks import backend_check, backend_move, schedulers
 
     settings = _sets(options)
-    yield from podcliqueset.hooks(settings, lambda: read, backend_check(settings))
+    yield from podcliqueset.hooks(settings, lambda: read, backend_check(settings), backend_move(settings))
     yield from topologybinding.hooks(topologybinding.Schedulers(*schedulers(settings)))
     yield from authorizer.hooks(settings, lambda: read)
 

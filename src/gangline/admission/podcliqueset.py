@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 Check = Callable[[PodCliqueSet, "Reader | None"], Iterable[Problem]]
 """What the set's backend says."""
+Move = Callable[[PodCliqueSet, PodCliqueSet, "Reader | None"], Iterable[Problem]]
+"""Why a set may not go to another backend now; called with new and old."""
 
 ANY_ORDER, IN_ORDER, EXPLICIT = "CliqueStartupTypeAnyOrder", "CliqueStartupTypeInOrder", "CliqueStartupTypeExplicit"
 SCOPES = ("AllReplicas", "PerReplica")
@@ -37,13 +39,13 @@ LONGEST = 45
 
 
 def hooks(settings: OperatorSettings | None = None, read: Callable[[], Reader | None] = lambda: None,
-          check: Check = lambda pcs, reader: ()) -> list[Hook]:
+          check: Check = lambda pcs, reader: (), move: Move = lambda new, old, reader: ()) -> list[Hook]:
     """Defaulting, then validation. `read` gives what is in the cluster, where it is known."""
     wanted = settings or OperatorSettings()
     return [
         Hook("pcs.defaulting.webhooks.grove.io", "grove.io", "podcliquesets", mutate=lambda review: defaulted(review)),
         Hook("pcs.validating.webhooks.grove.io", "grove.io", "podcliquesets", warn=lambda review: topology.warnings(review.obj),
-             validate=lambda review: validated(review, wanted, read(), check))]
+             validate=lambda review: validated(review, wanted, read(), check, move))]
 
 
 # --- defaults --------------------------------------------------------------------------------------------------------------
@@ -94,8 +96,8 @@ def _fill_clique(spec: Raw) -> None:
 
 
 def validated(review: Review, settings: OperatorSettings, read: Reader | None = None,
-              check: Check = lambda pcs, reader: ()) -> Denied | None:
-    problems = list(problems_of(review.obj, review.old, settings, read, check))
+              check: Check = lambda pcs, reader: (), move: Move = lambda new, old, reader: ()) -> Denied | None:
+    problems = list(problems_of(review.obj, review.old, settings, read, check, move))
     return denied(problems, 403, "Forbidden") or denied(list(_shape(review.obj)), 422, "Invalid")
 
 
@@ -111,7 +113,8 @@ def _shape(obj: Raw) -> Iterator[Problem]:
                           "FieldValueTypeInvalid")
 
 
-def problems_of(obj: Raw, old: Raw | None, settings: OperatorSettings, read: Reader | None, check: Check) -> Iterator[Problem]:
+def problems_of(obj: Raw, old: Raw | None, settings: OperatorSettings, read: Reader | None, check: Check,
+                move: Move = lambda new, old, reader: ()) -> Iterator[Problem]:
     """Everything that is wrong with a set; on update also what may not change."""
     if not _cliques(obj):
         yield Problem("spec.template.cliques", "at least one clique must be given", "FieldValueRequired")
@@ -123,12 +126,17 @@ def problems_of(obj: Raw, old: Raw | None, settings: OperatorSettings, read: Rea
     yield from _schedulers(obj, settings)
     yield from _groups(obj)
     yield from _mnnvl(obj, settings)
-    yield from check(msgspec.convert(obj, PodCliqueSet, strict=False), read)
+    yield from check(_view(obj), read)
     if old is None:
         yield from topology.created(obj, settings, read)
     else:
         yield from topology.updated(obj, old, settings, read)
         yield from immutable.problems(obj, old)
+        yield from move(_view(obj), _view(old), read)
+
+
+def _view(obj: Raw) -> PodCliqueSet:
+    return msgspec.convert(obj, PodCliqueSet, strict=False)
 
 
 def _template(obj: Raw) -> Raw:

@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from gangline.api import names
 from gangline.api.grove import PodCliqueSet
-from gangline.api.kinds import Kind
+from gangline.api.kinds import POD_CLIQUE, Kind
 from gangline.errors import Problem
 from gangline.operator.backends import NoBackend, Registry
 from gangline.operator.backends.contract import Facts
@@ -34,9 +35,39 @@ def backend_check(settings: OperatorSettings) -> Callable[[PodCliqueSet, Reader 
     return check
 
 
+def backend_move(settings: OperatorSettings) -> Callable[[PodCliqueSet, PodCliqueSet, Reader | None], Iterable[Problem]]:
+    """Why a set may not change its backend now."""
+    registry = Registry(settings)
+    path = f"metadata.annotations[{names.SCHEDULER_BACKEND}]"
+
+    def check(new: PodCliqueSet, old: PodCliqueSet, read: Reader | None) -> Iterable[Problem]:
+        try:
+            wanted, was = registry.for_set(new).backend.name, registry.for_set(old).backend.name
+        except NoBackend:
+            return
+        if wanted == was:
+            return
+        if settings.manner.backend_stays:
+            yield Problem(path, f"the backend cannot be changed from {was} to {wanted}", "FieldValueForbidden", wanted,
+                          hint="make a new set for the other scheduler")
+            return
+        busy = _with_bound_pods(new, read)
+        if busy:
+            yield Problem(path, f"the backend cannot be changed from {was} to {wanted} while pods are bound: {', '.join(busy)}",
+                          "FieldValueForbidden", wanted, hint="make a new set for the other scheduler, or change it while no pod is bound")
+
+    return check
+
+
+def _with_bound_pods(pcs: PodCliqueSet, read: Reader | None) -> list[str]:
+    """Cliques of a set that have bound pods, and how many."""
+    found = read.list(POD_CLIQUE, pcs.namespace, {names.PART_OF: pcs.name}) if read is not None else []
+    return sorted(f"{clique.name} has {clique.status.scheduled_replicas}" for clique in found if clique.status.scheduled_replicas > 0)
+
+
 def kinds(settings: OperatorSettings) -> tuple[Kind[Any], ...]:
-    """What checks look at: the kinds of every backend's scheduler."""
-    return tuple(dict.fromkeys(kind for backend in Registry(settings) for kind in (*backend.reads, *backend.writes)))
+    """What checks look at: the kinds of every backend's scheduler, and cliques."""
+    return tuple(dict.fromkeys((POD_CLIQUE, *(kind for backend in Registry(settings) for kind in (*backend.reads, *backend.writes)))))
 
 
 def schedulers(settings: OperatorSettings) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from gangline.operator import podclique, podcliquescalinggroup, podcliqueset, podgang, topologybinding
 from gangline.operator.backends import Registry
 from gangline.operator.look import Operator
@@ -20,5 +18,5 @@ def component(settings: OperatorSettings) -> Component:
 
 def backend_component(settings: OperatorSettings, name: str) -> Component:
     """One backend alone: translates the gangs that are its own and tells how they fare. The operator must leave it outside."""
-    real = Registry(replace(settings, backends=())).by_name(name).name
-    return Component(f"backend-{real}", (podgang.controller(Operator(replace(settings, backends=(real,), outside=()))),))
+    real = Registry(settings).by_name(name).name
+    return Component(f"backend-{real}", (podgang.controller(Operator(settings, alone=real)),))

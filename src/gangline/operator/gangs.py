@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from gangline.api import names
 from gangline.api.core import Pod
 from gangline.api.grove import PodClique, PodGang
 from gangline.api.meta import Condition, Raw, condition
@@ -30,6 +31,8 @@ class GangView:
     says: GangState
     sticky: bool
     """A gang that was complete once stays so."""
+    asked: str = ""
+    """The backend that the set asks for now, while bound pods keep the gang with its own."""
 
 
 def status(view: GangView, now: str) -> Raw:
@@ -37,7 +40,7 @@ def status(view: GangView, now: str) -> Raw:
     phase = PENDING if placed else STARTING if running else RUNNING
     before = view.gang.status.conditions
     found = [_initialized(view), _scheduled_condition(view, placed), _ready_condition(running), _unhealthy(view, placed, running),
-             *_disrupted(view), *_lost(view)]
+             *_disrupted(view), *_lost(view), *_stays(view)]
     new: Raw = {"phase": phase, "conditions": [with_condition(before, each, now) for each in found if each is not None]}
     return new | ({"placementScore": view.gang.status.placement_score} if view.gang.status.placement_score is not None else {})
 
@@ -127,6 +130,17 @@ def _lost(view: GangView) -> list[Condition]:
     if condition(view.gang.status.conditions, "WishesDropped") is None:
         return []
     return [Condition(type="WishesDropped", status="False", reason="NothingDropped", message="the scheduler knows everything")]
+
+
+def _stays(view: GangView) -> list[Condition]:
+    """A change of backend that waits until no pod is bound."""
+    if view.asked:
+        own = view.gang.labels.get(names.SCHEDULER_BACKEND, "")
+        return [Condition(type="BackendChangePending", status="True", reason="PodsBound", message=(
+            f"the set asks for backend {view.asked}; the gang stays with {own} while its pods are bound"))]
+    if condition(view.gang.status.conditions, "BackendChangePending") is None:
+        return []
+    return [Condition(type="BackendChangePending", status="False", reason="Changed", message="the set has its way")]
 
 
 def _target(pod: Pod) -> str:

@@ -39,7 +39,7 @@ from gangline.api.kinds import (
 )
 from gangline.api.meta import Object, Raw, condition
 from gangline.operator.backends import Registry, Selection
-from gangline.operator.backends.contract import Facts, GroupInfo, ParentInfo, PodGangInfo
+from gangline.operator.backends.contract import Backend, Facts, GroupInfo, ParentInfo, PodGangInfo
 from gangline.operator.desired import topology
 from gangline.operator.desired.layout import gang_place
 from gangline.operator.selections import count
@@ -57,6 +57,8 @@ class Operator:
     """One operator: its settings and its backends."""
 
     settings: OperatorSettings
+    alone: str = ""
+    """The one backend that this process serves; empty: all that run inside the operator."""
     registry: Registry = field(init=False)
     settled: Settled = field(default_factory=lambda: Settled())
     pace: Pace = field(default_factory=lambda: Pace())
@@ -68,8 +70,17 @@ class Operator:
     def selectors(self) -> dict[Kind[Any], tuple[str, str]]:
         return SELECTORS if self.settings.narrow else {}
 
+    def serves(self, backend: str) -> bool:
+        """Whether gangs of this backend are translated here."""
+        return backend == self.alone if self.alone else backend not in self.settings.outside
+
+    @property
+    def followed(self) -> list[Backend]:
+        """The backends whose kinds are in this process's memory: the operator prepares pods for all of them."""
+        return [backend for backend in self.registry if not self.alone or backend.name == self.alone]
+
     def facts(self, read: Reader) -> Facts:
-        kinds = [kind for backend in self.registry for kind in (*backend.reads, *backend.writes)]
+        kinds = [kind for backend in self.followed for kind in (*backend.reads, *backend.writes)]
         return Facts(frozenset(kind for kind in kinds if served(read, kind)), self.settings.manner, {}, read, known=isinstance(read, Cache))
 
     def binding(self, read: Reader, pcs: PodCliqueSet) -> ClusterTopologyBinding | None:
@@ -85,7 +96,7 @@ class Pace:
     """Keeps a large set from being looked at for every change of every child: a few times a second are enough."""
 
     SMALL = 50
-    PER_REPLICA = 0.001
+    PER_REPLICA = 0.002
 
     def __init__(self) -> None:
         self._last: dict[Key, tuple[int, float]] = {}
@@ -241,7 +252,20 @@ def _pack(constraint: GangTopology | None) -> GangPack | None:
     return constraint.pack_constraint if constraint is not None else None
 
 
+def bound(pods: Iterable[Pod]) -> bool:
+    return any(pod.spec.node_name and not pod.metadata.deleting for pod in pods)
+
+
+def selection_of(op: Operator, read: Reader, pcs: PodCliqueSet, gang: PodGang | None) -> Selection:
+    """The backend of a gang: its set's, but a gang that has bound pods stays with the one that it started with."""
+    chosen = op.registry.for_set(pcs)
+    was = gang.labels.get(names.SCHEDULER_BACKEND, "") if gang is not None else ""
+    if gang is None or was in ("", chosen.backend.name) or not bound(pods_of_gang(read, gang)):
+        return chosen
+    return op.registry.kept(was, gang.labels.get(names.SCHEDULER_NAME, "")) or chosen
+
+
 def live_objects(op: Operator, read: Reader, gang: PodGang) -> list[tuple[Kind[Any], Object]]:
     """What any backend has written for a gang."""
-    kinds = dict.fromkeys(kind for backend in op.registry for kind in backend.writes)
+    kinds = dict.fromkeys(kind for backend in op.followed for kind in backend.writes)
     return [(kind, obj) for kind in kinds for obj in read.owned(kind, gang.uid)]

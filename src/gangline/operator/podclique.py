@@ -28,7 +28,7 @@ from gangline.errors import GanglineError
 from gangline.operator import rollout, status
 from gangline.operator.act import act
 from gangline.operator.backends import NoBackend, Selection
-from gangline.operator.backends.contract import SURPLUS_GATED, capabilities_of
+from gangline.operator.backends.contract import SURPLUS_GATED, capabilities_of, links_of
 from gangline.operator.desired import claims
 from gangline.operator.desired import pods as desired
 from gangline.operator.desired.hashes import clique_hash
@@ -41,6 +41,7 @@ from gangline.operator.look import (
     gang_info,
     initialized,
     live_objects,
+    selection_of,
     set_of,
 )
 from gangline.operator.plan import (
@@ -144,7 +145,7 @@ def think(op: Operator, read: Reader, look: Look, now: str) -> Thought:
         first.append(Patch(POD_CLIQUE, clique.name, clique.namespace, patch))
     try:
         first += _claims(read, look)
-        selection = op.registry.for_set(look.pcs)
+        selection = selection_of(op, read, look.pcs, look.gang)
     except (claims.MissingTemplate, NoBackend) as error:
         code = "ERR_SYNC_PCLQ_RESOURCE_CLAIM" if isinstance(error, claims.MissingTemplate) else "ERR_BUILD_POD_RESOURCE"
         plan.errors.append((code, str(error)))
@@ -157,12 +158,13 @@ def think(op: Operator, read: Reader, look: Look, now: str) -> Thought:
 
 def _think_pods(op: Operator, read: Reader, look: Look, selection: Selection, thought: Thought, now: str) -> None:
     clique = look.clique
-    living = [pod for pod in look.pods if not pod.metadata.deleting]
+    moved = {pod.uid: pod for pod in look.pods if _of_another_backend(pod, look.gang, selection)}
+    living = [pod for pod in look.pods if not pod.metadata.deleting and pod.uid not in moved]
     surplus = len(living) - clique.spec.replicas
     ready = status.count(look.pods, terminating=op.settings.manner.count_terminating).ready
     replacement = rollout.replace_pods(clique, thought.progress, look.pods, ready, now)
     thought.progress = replacement.progress
-    gone = {pod.uid: pod for pod in replacement.remove}
+    gone = moved | {pod.uid: pod for pod in replacement.remove}
     if surplus > 0:
         gone |= {pod.uid: pod for pod in desired.removal_order(living, _wanted_hash(look))[:surplus]}
     steps: list[Step] = [delete(POD, pod, "ERR_DELETE_POD") for pod in gone.values()]
@@ -173,9 +175,18 @@ def _think_pods(op: Operator, read: Reader, look: Look, selection: Selection, th
         steps += made
         events += [Said(POD_CLIQUE, clique, "PodCreateSuccessful", f"created pod {step.name}") for step in made]
     thought.moves_pods = bool(steps)
-    steps += _lift_gates(op, read, look, selection, living, thought)
+    steps += [*_relinked(op, read, look, selection, living), *_lift_gates(op, read, look, selection, living, thought)]
     thought.plan.stage(steps)
     thought.plan.events += events
+
+
+def _of_another_backend(pod: Pod, gang: PodGang | None, selection: Selection) -> bool:
+    """Whether a pod was made for a scheduler that its gang leaves: what it carries cannot be changed, so it is made anew."""
+    own = selection.backend.name
+    if pod.metadata.deleting or pod.labels.get(names.SCHEDULER_BACKEND, own) == own:
+        return False
+    moved = gang is not None and gang.labels.get(names.SCHEDULER_BACKEND) == own
+    return moved or not pod.spec.node_name
 
 
 def _wanted_hash(look: Look) -> str:
@@ -212,8 +223,20 @@ def _new_pods(op: Operator, read: Reader, look: Look, selection: Selection, miss
     for index in desired.free_indices(look.pods, missing):
         pod = desired.build(clique, recipe, index, desired.pod_name(clique, index, there))
         pod["spec"]["schedulerName"] = selection.scheduler_name
+        if not manner.backend_stays:
+            pod["metadata"]["labels"][names.SCHEDULER_BACKEND] = selection.backend.name
         found.append(Create(POD, selection.backend.prepare_pod(pod, info), "ERR_CREATE_POD"))
     return found
+
+
+def _relinked(op: Operator, read: Reader, look: Look, selection: Selection, living: Sequence[Pod]) -> list[Step]:
+    """Pods of a gang that was made anew point to its new object."""
+    if look.gang is None or look.gang.metadata.deleting or not hasattr(selection.backend, "links"):
+        return []
+    info = gang_info(look.gang, look.pcs, selection, op.registry.facts(op.facts(read), selection), live_objects(op, read, look.gang))
+    links = links_of(selection.backend, info)
+    return [Patch(POD, pod.name, pod.namespace, {"metadata": {"annotations": dict(links)}}, code="ERR_UPDATE_POD") for pod in living
+            if any(pod.annotations.get(key) != value for key, value in links.items())]
 
 
 # --- gates -------------------------------------------------------------------------------------------------------------------
@@ -317,7 +340,8 @@ def _cliques_of_set(pcs: PodCliqueSet, read: Reader) -> Iterable[Key]:
 def _gang_changed(before: PodGang | None, after: PodGang | None) -> bool:
     if before is None or after is None:
         return True
-    return (before.spec != after.spec or initialized(before) != initialized(after) or _scheduled(before) != _scheduled(after))
+    return (before.spec != after.spec or initialized(before) != initialized(after) or _scheduled(before) != _scheduled(after)
+            or before.labels.get(names.SCHEDULER_BACKEND) != after.labels.get(names.SCHEDULER_BACKEND))
 
 
 def _set_changed(before: PodCliqueSet | None, after: PodCliqueSet | None) -> bool:

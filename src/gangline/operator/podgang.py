@@ -21,7 +21,7 @@ from gangline.api.meta import Model, Object, Raw, as_raw
 from gangline.errors import GanglineError
 from gangline.operator import gangs
 from gangline.operator.act import act
-from gangline.operator.backends import NoBackend, Selection
+from gangline.operator.backends import KEPT, NoBackend, Selection
 from gangline.operator.backends.contract import CannotTranslate, Facts, GangObject, PodGangInfo
 from gangline.operator.desired import topology
 from gangline.operator.desired.gangs import pod_gang
@@ -36,6 +36,7 @@ from gangline.operator.look import (
     gang_key,
     live_objects,
     pods_of_gang,
+    selection_of,
     set_of,
 )
 from gangline.operator.plan import Apply, Patch, Plan, Said, Step, changed, delete
@@ -58,6 +59,8 @@ class Look:
     live: list[tuple[Kind[Any], Object]]
     selection: Selection
     facts: Facts
+    asked: str = ""
+    """The backend that the set asks for now, while the gang stays with its own."""
 
 
 async def reconcile(op: Operator, ctx: Context, key: Key) -> Again | None:
@@ -65,7 +68,10 @@ async def reconcile(op: Operator, ctx: Context, key: Key) -> Again | None:
     if gang is None or gang.metadata.deleting or gang.labels.get(names.MANAGED_BY) != names.GROVE_OPERATOR:
         return None
     look = _look(op, ctx.read, gang)
-    if look is None or look.selection.backend.name in op.settings.outside:
+    if look is None:
+        return None
+    if not op.serves(look.selection.backend.name):
+        await act(ctx, _left_behind(op, look))
         return None
     plan, info, trouble = think(op, ctx.read, look)
     failures = await act(ctx, plan)
@@ -81,13 +87,22 @@ def _look(op: Operator, read: Reader, gang: PodGang) -> Look | None:
     if pcs is None or pcs.metadata.deleting:
         return None
     try:
-        selection = op.registry.for_set(pcs)
+        selection = selection_of(op, read, pcs, gang)
     except NoBackend:
         return None
+    asked = op.registry.for_set(pcs).backend.name if selection.source == KEPT else ""
     cliques = {clique.name: clique for clique in read.by(POD_CLIQUE, "gang", f"{gang.namespace}/{gang.name}")
                if not clique.metadata.deleting}
     return Look(gang, pcs, pods_of_gang(read, gang), cliques, live_objects(op, read, gang), selection,
-                op.registry.facts(op.facts(read), selection))
+                op.registry.facts(op.facts(read), selection), asked)
+
+
+def _left_behind(op: Operator, look: Look) -> Plan:
+    """What the backends of this process wrote for a gang that now belongs to another process."""
+    ours = {kind for backend in op.followed if op.serves(backend.name) for kind in backend.writes} - set(look.selection.backend.writes)
+    plan = Plan()
+    plan.stage([delete(kind, obj) for kind, obj in look.live if kind in ours and not obj.metadata.deleting])
+    return plan
 
 
 def think(op: Operator, read: Reader, look: Look) -> tuple[Plan, PodGangInfo, str]:
@@ -253,7 +268,7 @@ async def _tell(op: Operator, ctx: Context, look: Look, info: PodGangInfo, troub
     if not look.pods and not trouble and not look.gang.status.phase:
         return                                          # nothing to tell before the first pod
     says = look.selection.backend.gang_status(info, ctx.read)
-    view = gangs.GangView(look.gang, info, look.cliques, trouble, says, op.settings.manner.gate_by_listing)
+    view = gangs.GangView(look.gang, info, look.cliques, trouble, says, op.settings.manner.gate_by_listing, look.asked)
     new = gangs.status(view, timestamp(ctx.clock.now()))
     patch = status_patch(POD_GANG, look.gang, new)
     if patch is not None:
@@ -291,8 +306,8 @@ def _gang_named(obj: Object, read: Reader) -> Iterable[Key]:
 
 
 def controller(op: Operator) -> Controller:
-    read_too = dict.fromkeys(kind for backend in op.registry for kind in backend.reads)
-    written = dict.fromkeys(kind for backend in op.registry for kind in backend.writes)
+    read_too = dict.fromkeys(kind for backend in op.followed for kind in backend.reads)
+    written = dict.fromkeys(kind for backend in op.followed for kind in backend.writes)
     return Controller(
         "podgang", partial(reconcile, op),
         (Watch(POD_GANG, itself, asked_again), Watch(POD, gang_key, _pod_moved), Watch(POD_CLIQUE, gang_key, _size_changed),

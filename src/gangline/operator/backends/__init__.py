@@ -41,6 +41,7 @@ BUILT_IN: Mapping[str, type[Backend]] = {
 }
 ALIASES: Mapping[str, str] = {"workload": "default", "podgang": "kai"}
 REMEMBERED = 10_000
+KEPT = "kept"
 
 
 class NoBackend(GanglineError):
@@ -54,7 +55,7 @@ class Selection:
     backend: Backend
     scheduler_name: str
     source: str
-    """annotation, profile, name or default."""
+    """annotation, profile, name or default; kept: pods are bound, so the former one stays."""
     profile: Profile | None = None
     also: tuple[str, ...] = ()
     """Other backends that know the name too; the first in the table was taken."""
@@ -136,6 +137,14 @@ class Registry:
                             f"{', '.join(each.name for each in self.settings.profiles)}; backends: {', '.join(self._backends)}; "
                             "a profile with backend passthrough serves any scheduler by name")
         return Selection(found[0], wanted, "name" if scheduler_name else "default", profile, tuple(each.name for each in found[1:]))
+
+    def kept(self, name: str, scheduler_name: str) -> Selection | None:
+        """The backend that a gang has already, if it is still switched on."""
+        backend = self._backends.get(name)
+        if backend is None:
+            return None
+        profile = self.settings.profile(scheduler_name)
+        return Selection(backend, scheduler_name or backend.scheduler_name, KEPT, profile)
 
     def _overridden(self, backend: Backend, named: list[str]) -> Selection:
         """The annotation decides; an explicit schedulerName must not contradict it, unless the backend leaves placing to others."""

@@ -203,6 +203,12 @@ def capabilities_of(backend: Backend, facts: Facts) -> Capabilities:
     return cast("Capabilities", ask(facts)) if ask is not None else backend.capabilities
 
 
+def links_of(backend: Backend, gang: PodGangInfo) -> Mapping[str, str]:
+    """Annotations that name the gang's object on each of its pods; a backend whose object changes its name says them in `links(gang)`."""
+    ask = getattr(backend, "links", None)
+    return cast("Mapping[str, str]", ask(gang)) if ask is not None else {}
+
+
 def live_spec(gang: PodGangInfo, kind: Kind[Any], name: str) -> Raw | None:
     """The spec of an object that was written for the gang before, or None."""
     for each, obj in gang.live:

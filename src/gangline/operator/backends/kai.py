@@ -65,9 +65,12 @@ class Kai:
 
     def prepare_pod(self, pod: Raw, gang: PodGangInfo) -> Raw:
         meta = pod["metadata"]
-        notes = {**(meta.get("annotations") or {}), names.SKIP_GROUPER: "true", names.POD_GROUP_NAME: group_name(gang)}
+        notes = {**(meta.get("annotations") or {}), names.SKIP_GROUPER: "true", **self.links(gang)}
         marks = {**meta["labels"], names.SUB_GROUP: meta["labels"][names.POD_CLIQUE]}
         return pod | {"metadata": meta | {"annotations": notes, "labels": marks}}
+
+    def links(self, gang: PodGangInfo) -> dict[str, str]:
+        return {names.POD_GROUP_NAME: group_name(gang)}
 
     def gang_status(self, gang: PodGangInfo, read: Reader) -> GangState:
         lost = lost_wishes(gang, self.capabilities)
