@@ -19,6 +19,7 @@ from gangline.api import names
 from gangline.api.crds import crds
 from gangline.api.kinds import CLUSTER_ROLE_BINDING, CRD, KINDS, NAMESPACE, NODE, Kind
 from gangline.api.meta import Object, Raw
+from gangline.apiserver.features import EXTENDED_RESOURCES
 from gangline.apiserver.fresh import Fresh
 from gangline.apiserver.hooks import admit_with
 from gangline.apiserver.http import Listener, serve
@@ -130,7 +131,8 @@ class Platform(Team):
     def __init__(self, settings: PlatformSettings) -> None:
         self.settings = settings
         self.token = _token(settings.folder)
-        self.server = Server(ServerSettings(folder=settings.folder, clock=settings.clock.now, tokens={self.token: ADMIN.name}))
+        self.server = Server(ServerSettings(folder=settings.folder, clock=settings.clock.now, tokens={self.token: ADMIN.name},
+                                            features=frozenset((EXTENDED_RESOURCES,))))
         self._listener: Listener | None = None
         super().__init__(self._client, settings.options, settings.clock)
 

@@ -245,8 +245,6 @@ async def test_a_claim_of_another_queue_is_not_for_this_pod(story: Story) -> Non
 
 
 EXTENDED = "example.com/gpu"
-no_devices_for_extended = pytest.mark.xfail(
-    strict=True, reason="the decision core chooses no devices for an extended resource that a DeviceClass backs")
 
 
 async def devices_behind_a_resource(story: Story, gpus: int) -> None:
@@ -254,7 +252,6 @@ async def devices_behind_a_resource(story: Story, gpus: int) -> None:
     await story.client.patch(DEVICE_CLASS, DRA, "", {"spec": {"extendedResourceName": EXTENDED}})
 
 
-@no_devices_for_extended
 async def test_an_extended_resource_is_served_by_devices(story: Story) -> None:
     await devices_behind_a_resource(story, 2)
     await story.pod("p", asks={EXTENDED: 1})
@@ -263,7 +260,6 @@ async def test_an_extended_resource_is_served_by_devices(story: Story) -> None:
     assert claim is not None and claim["resourceClaimName"].startswith("p-extended-resources-")
 
 
-@no_devices_for_extended
 async def test_an_extended_resource_fills_the_devices_and_then_blocks(story: Story) -> None:
     await devices_behind_a_resource(story, 2)
     await story.gang("a", 2, gpus=0, asks={EXTENDED: 1})
@@ -272,7 +268,6 @@ async def test_an_extended_resource_fills_the_devices_and_then_blocks(story: Sto
     await story.waits("p")
 
 
-@no_devices_for_extended
 async def test_a_gang_on_an_extended_resource_starts_whole_or_not_at_all(story: Story) -> None:
     await devices_behind_a_resource(story, 2)
     await story.gang("a", 3, gpus=0, asks={EXTENDED: 1})
@@ -281,14 +276,12 @@ async def test_a_gang_on_an_extended_resource_starts_whole_or_not_at_all(story: 
     await story.shares(b=2)
 
 
-@no_devices_for_extended
 async def test_init_containers_share_devices_with_the_containers_after_them(story: Story) -> None:
     await devices_behind_a_resource(story, 2)
     await story.pod("p", asks={EXTENDED: 1}, initContainers=[container("prepare", asks={EXTENDED: 2})])
     await story.runs("p")
 
 
-@no_devices_for_extended
 async def test_a_resource_of_both_kinds_of_nodes_is_taken_from_either(story: Story) -> None:
     await devices_behind_a_resource(story, 1)
     await story.nodes(1, gpus=0, resources={EXTENDED: 1})

@@ -11,7 +11,7 @@ from gangline.api import names
 from gangline.api.kinds import DEVICE_CLASS, POD
 from gangline.runtime import ManualClock
 from journeys.story import Story, told
-from journeys.test_allocate import EXTENDED, claims, no_devices_for_extended
+from journeys.test_allocate import EXTENDED, claims
 
 FIRM, LOOSE = "non-preemptible", "preemptible"
 
@@ -117,7 +117,6 @@ async def test_claimed_devices_are_taken_from_what_matters_less(story: Story) ->
     await story.leaves("old")
 
 
-@no_devices_for_extended
 async def test_devices_behind_an_extended_resource_are_taken_from_what_matters_less(story: Story) -> None:
     await story.nodes(1, gpus=1, dra=True)
     await story.client.patch(DEVICE_CLASS, "gpu.nvidia.com", "", {"spec": {"extendedResourceName": EXTENDED}})

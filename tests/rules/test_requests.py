@@ -62,8 +62,8 @@ def test_whole_gpus_of_either_maker(name: str) -> None:
     assert asked.gpu == GpuRequest(REGULAR, 3, 1.0) and asked.amounts == {"gpu": 3, "pods": 1}
 
 
-def test_a_gpu_of_a_maker_we_do_not_know_is_not_asked_for() -> None:
-    assert requests.request(pod({"example.com/gpu": 1})).amounts == {"pods": 1}
+def test_a_gpu_of_a_maker_we_do_not_know_is_a_gpu_all_the_same() -> None:
+    assert requests.request(pod({"example.com/gpu": 1})).amounts == {"gpu": 1, "pods": 1}
 
 
 def test_a_fraction_decides_over_gpu_memory() -> None:

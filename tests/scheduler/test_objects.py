@@ -262,7 +262,7 @@ def test_a_slice_lists_its_devices_with_their_full_attribute_names() -> None:
     body = {"metadata": {"name": "s"}, "spec": {"nodeName": "n1", "driver": "d", "pool": {"name": "p"}, "devices": [
         {"name": "0", "attributes": {"model": {"string": "x"}}}]}}
     record = objects.slice_record(body)
-    assert (record.node, record.driver, record.pool) == ("n1", "d", "p") and record.devices[0].attributes == {"d/model": "x"}
+    assert (record.node, record.driver, record.pool) == ("n1", "d", "p") and record.devices[0].attributes == {"d/model": {"string": "x"}}
 
 
 def test_a_volume_claim_waits_when_its_class_binds_on_first_use() -> None:

@@ -49,6 +49,8 @@ class ServerSettings:
     node_ports: tuple[int, int] = (30000, 32767)
     workload_versions: tuple[str, ...] = ("v1alpha1",)
     """Which versions of scheduling.k8s.io Workload are served."""
+    features: frozenset[str] = frozenset()
+    """Feature gates of Kubernetes that are on beyond its defaults (features.py)."""
     clock: Callable[[], float] = time.time
 
 

@@ -17,6 +17,7 @@ from gangline.apiserver.apply import Untypable
 from gangline.apiserver.bodies import check_options, read_object
 from gangline.apiserver.call import Call, is_number
 from gangline.apiserver.core import Core, unstored, whole
+from gangline.apiserver.features import drop_disabled
 from gangline.apiserver.meta import Obj
 from gangline.apiserver.rbac import Action
 from gangline.apiserver.resources import Resource
@@ -102,11 +103,13 @@ async def create_object(core: Core, call: Call, obj: Obj) -> Written:
         rules.defaults(obj)
     if resource.namespaced:
         check_namespace_lives(core, call, name)
-    review = Review(CREATE, resource, namespace, name, obj, None, call.user, dry_run=call.dry_run, warnings=call.warnings)
+    review = Review(CREATE, resource, namespace, name, obj, None, call.user, dry_run=call.dry_run, warnings=call.warnings,
+                    query=call.request.query)
     await _mutate_unnamed(core, review, given=bool(given))
     obj = _readmitted(review, obj, rules)
     problems = meta.check(obj, rules.name_problems, standard=not metadata_questions(resource).islower())
     rules.prepare_create(obj)
+    drop_disabled(core.settings.features, resource, obj, None)
     meta.tidy(obj)
     problems += rules.validate(obj)
     if problems:
@@ -194,8 +197,8 @@ def _check_revision_given(call: Call, obj: Obj) -> None:
         raise invalid(resource.shelf[0], resource.plural, call.name, [problem])
 
 
-async def change(core: Core, call: Call, make: Change) -> Written:
-    """Replace the stored object by what `make` turns it into."""
+async def change(core: Core, call: Call, make: Change, *, admitted: bool = False) -> Written:
+    """Replace the stored object by what `make` turns it into; `admitted`: admission has already judged what leads to it."""
     resource, place = call.resource, call.place
     warned = len(call.warnings)
     for _ in range(RETRIES):
@@ -204,21 +207,24 @@ async def change(core: Core, call: Call, make: Change) -> Written:
             raise not_found(resource.shelf[0], resource.plural, call.name)
         del call.warnings[warned:]
         old = whole(resource, current)
-        written = await _attempt(core, call, current, old, make(whole(resource, current)))
+        written = await _attempt(core, call, current, old, make(whole(resource, current)), admitted)
         if written is not None:
             return written
     raise modified(resource.shelf[0], resource.plural, call.name)
 
 
-async def _attempt(core: Core, call: Call, current: Record, old: Obj, new: Obj) -> Written | None:
+async def _attempt(core: Core, call: Call, current: Record, old: Obj, new: Obj, admitted: bool) -> Written | None:
     """One try; None when the stored object changed meanwhile."""
     resource, rules = call.resource, rules_for(call.resource)
     endpoint = "" if call.subresource == "scale" else call.subresource
     _check_identity(call, new, old)
-    review = Review(UPDATE, resource, call.place[0], call.name, new, old, call.user, call.subresource, call.dry_run, call.warnings)
-    await core.admission.mutate(review)
-    new = _readmitted(review, new, rules)
+    review = Review(UPDATE, resource, call.place[0], call.name, new, old, call.user, call.subresource, call.dry_run, call.warnings,
+                    query=call.request.query, face=call.face)
+    if not admitted:
+        await core.admission.mutate(review)
+        new = _readmitted(review, new, rules)
     meta.keep_identity(new, old)
+    drop_disabled(core.settings.features, resource, new, old)
     rules.prepare_update(new, old, endpoint)
     new["metadata"]["resourceVersion"] = old["metadata"]["resourceVersion"]
     meta.tidy(new)
@@ -226,7 +232,8 @@ async def _attempt(core: Core, call: Call, current: Record, old: Obj, new: Obj) 
     if problems:
         raise invalid(resource.shelf[0], resource.kind, call.name, problems)
     review.object = new
-    await core.admission.validate(review)
+    if not admitted:
+        await core.admission.validate(review)
     if call.subresource != "binding":
         call.warnings.extend(rules.warnings(new, old))
     if core.store.get(resource.shelf, call.place) is not current:

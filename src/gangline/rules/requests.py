@@ -173,7 +173,7 @@ def gpu_request(pod: Pod, amounts: Quantities, claims: Iterable[Raw] = ()) -> Gp
         return GpuRequest(MIG, mig=legacy, legacy_mig=True)
     if shared is not None:
         return GpuRequest(shared.kind, shared.count, shared.portion, shared.memory, dra=dra)
-    devices = int(amounts.get(names.NVIDIA_GPU, 0) + amounts.get(names.AMD_GPU, 0))
+    devices = int(sum(value for name, value in amounts.items() if is_gpu(name)))
     portion = 1.0 if devices >= 1 else 0.0
     return GpuRequest(MIG if mig else REGULAR, devices, portion, mig=mig, dra=dra)
 
@@ -256,6 +256,11 @@ def claim_names(pod: Pod) -> dict[str, str]:
         if name:
             found[reference.name] = name
     return found
+
+
+def extended_claim_name(pod: Pod) -> str:
+    """The ResourceClaim that was made for its extended resources; "" when there is none."""
+    return str((pod.status.extended_resource_claim_status or {}).get("resourceClaimName") or "")
 
 
 def gpu_groups(pod: Pod) -> tuple[str, ...]:

@@ -11,8 +11,27 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from ..errors import Refusal
-from .records import DeviceId
+from .records import DeviceId, DeviceRequest
 from .refusals import QueueFigures
+
+
+@dataclass(frozen=True, slots=True)
+class ContainerUse:
+    """The container gets what was allocated for this device request as that resource."""
+
+    container: str
+    resource: str
+    request: str
+
+
+@dataclass(frozen=True, slots=True)
+class ExtendedBind:
+    """The claim to make for a pod's extended resources: what it asks for, what it got, and which container uses what."""
+
+    requests: tuple[DeviceRequest, ...]
+    devices: tuple[DeviceId, ...]
+    uses: tuple[ContainerUse, ...]
+    configs: tuple[Mapping[str, object], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +40,8 @@ class Bind:
     what it was given.
 
     A group named `new-…` is a device to open for sharing; the shell gives it its final name. `claims`: devices per
-    claim name."""
+    claim name, `configs` what their drivers are told besides.
+    `extended`: devices for extended resources that the node has only as devices."""
 
     task: str
     node: str
@@ -31,6 +51,8 @@ class Bind:
     gpu_portion: float = 0
     gpu_memory: int = 0
     claims: Mapping[str, tuple[DeviceId, ...]] = field(default_factory=dict)
+    configs: Mapping[str, tuple[Mapping[str, object], ...]] = field(default_factory=dict)
+    extended: ExtendedBind | None = None
     numa_zones: tuple[int, ...] | None = None
     numa_amounts: tuple[Mapping[str, float], ...] = ()
     annotations: Mapping[str, str] = field(default_factory=dict)

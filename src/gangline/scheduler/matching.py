@@ -6,9 +6,12 @@ The semantics are Kubernetes'. Plain functions; nothing is remembered.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
 
-from .model.node import Node
 from .records import NodeTerm, Requirement, Taint, Toleration
+
+if TYPE_CHECKING:
+    from .model.node import Node
 
 BLOCKING = ("NoSchedule", "NoExecute")
 

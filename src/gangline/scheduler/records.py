@@ -216,6 +216,19 @@ class ContainerRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class ExtendedNeed:
+    """So many of an extended resource for one container: `place` is the container's among init and other containers, `number`
+    the resource's among its sorted requests. `lasting`: the container keeps running."""
+
+    container: str
+    place: int
+    number: int
+    resource: str
+    count: int
+    lasting: bool = True
+
+
+@dataclass(frozen=True, slots=True)
 class HostPort:
     port: int
     protocol: str = "TCP"
@@ -225,7 +238,8 @@ class HostPort:
 @dataclass(frozen=True, slots=True)
 class TaskRecord:
     """A pod. `gang` "" means that it belongs to nobody we schedule. `request` is the effective pod request without
-    GPUs; GPUs are in `gpu`. `node` counts only in statuses that hold resources."""
+    GPUs; GPUs are in `gpu`. `node` counts only in statuses that hold resources. `extended_devices`: what it has of devices that
+    back its extended resources."""
 
     uid: str
     gang: str = ""
@@ -256,6 +270,8 @@ class TaskRecord:
     claims: tuple[str, ...] = ()
     missing_claims: tuple[str, ...] = ()
     template_claims: tuple[str, ...] = ()
+    extended: tuple[ExtendedNeed, ...] = ()
+    extended_devices: tuple[DeviceId, ...] = ()
     numa_zones: tuple[int, ...] | None = None
     numa_amounts: tuple[Amounts, ...] = ()
     containers: tuple[ContainerRecord, ...] = ()
@@ -277,29 +293,52 @@ class TopologyRecord:
 @dataclass(frozen=True, slots=True)
 class DeviceClassRecord:
     """`resource`: the extended resource that this class backs, if any. `driver`: the only driver whose devices it selects
-    ("": any)."""
+    ("": any). `selectors`: CEL expressions that must all hold for a device. `config` goes to the driver as it is."""
 
     name: str
     resource: str = ""
     driver: str = ""
+    selectors: tuple[str, ...] = ()
+    config: tuple[Mapping[str, object], ...] = ()
+    created: float = 0
+
+
+Counters: TypeAlias = Mapping[str, Mapping[str, float]]
+"""Counter set → counter → amount."""
 
 
 @dataclass(frozen=True, slots=True)
 class Device:
+    """`attributes` and `capacity` by `domain/name`; an attribute is {type: value} as its driver wrote it. `counters`: what the
+    device takes of its pool's shared counters. `node`, `nodes`, `everywhere` count only in slices that leave it to devices."""
+
     name: str
     device_class: str = ""
-    attributes: Mapping[str, object] = field(default_factory=dict)
+    attributes: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
+    capacity: Mapping[str, str] = field(default_factory=dict)
+    taints: tuple[Taint, ...] = ()
+    counters: Counters = field(default_factory=dict)
+    node: str = ""
+    nodes: tuple[NodeTerm, ...] | None = None
+    everywhere: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class SliceRecord:
-    """Devices of one driver on one node; slices of the same pool are one pool."""
+    """Devices of one driver on one node, on the nodes that match `nodes`, or `everywhere`; slices of the same pool are one pool,
+    of which only the newest generation counts and is complete with so many `slices`. `by_device`: each device says where it is."""
 
     name: str
     node: str
     driver: str
     pool: str
     devices: tuple[Device, ...] = ()
+    nodes: tuple[NodeTerm, ...] | None = None
+    everywhere: bool = False
+    by_device: bool = False
+    generation: int = 0
+    slices: int = 0
+    counters: Counters = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -308,21 +347,36 @@ class DeviceId:
     pool: str
     device: str
     request: str = ""
+    admin: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class DeviceRequest:
-    """`count` None: every matching device of the node."""
+    """`count` None: every matching device of the node. `admin`: looks at devices without taking them. `choices`: the first of these
+    that can be met stands for the request."""
 
     name: str
     device_class: str
     count: int | None = 1
+    selectors: tuple[str, ...] = ()
+    tolerations: tuple[Toleration, ...] = ()
+    admin: bool = False
+    choices: tuple[DeviceRequest, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceConstraint:
+    """The devices of these requests (none named: of all) have the same value of one attribute, or all different ones."""
+
+    requests: tuple[str, ...] = ()
+    same: str = ""
+    different: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class ClaimRecord:
     """A ResourceClaim. `allocated` None: not allocated yet. `nodes`: where the allocation is usable (None:
-    everywhere)."""
+    everywhere). `pod`: uid of the pod for whose extended resources the binder made the claim."""
 
     name: str
     namespace: str = ""
@@ -332,6 +386,9 @@ class ClaimRecord:
     nodes: tuple[NodeTerm, ...] | None = None
     reserved_for: tuple[str, ...] = ()
     template: bool = False
+    constraints: tuple[DeviceConstraint, ...] = ()
+    config: tuple[Mapping[str, object], ...] = ()
+    pod: str = ""
 
 
 @dataclass(frozen=True, slots=True)

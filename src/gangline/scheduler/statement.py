@@ -12,15 +12,18 @@ order. Nothing here chooses a node or a victim.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Literal
 
-from .decisions import Bind, Nominate
+from .decisions import Bind, ExtendedBind, Nominate
 from .model.gang import set_status
 from .model.node import Node
 from .model.status import Status
 from .model.task import Task
+from .placing.devices import configs
+from .placing.extended import extended_claim
 
 if TYPE_CHECKING:
     from .session import Session
@@ -184,6 +187,26 @@ def bind_decision(session: Session, task: Task, node: Node) -> Bind:
     zones = None if task.numa is None or node.numa is None else tuple(node.numa.zones[place].id for place, _ in task.numa)
     return Bind(
         task.uid, node.name, task.gpu_groups if task.shared else (), received, task.gpu.count, task.accepted_portion,
-        task.accepted_memory, claims, zones, tuple(dict(amounts) for _, amounts in task.numa or ()),
+        task.accepted_memory, claims, claim_configs(session, task), extended_bind(session, task, node), zones,
+        tuple(dict(amounts) for _, amounts in task.numa or ()),
         session.hooks.bind_annotations(task, node), session.action,
     )
+
+
+def claim_configs(session: Session, task: Task) -> dict[str, tuple[Mapping[str, object], ...]]:
+    """For the claims that this task is the first to use."""
+    devices, found = session.cluster.devices, {}
+    for name in task.record.claims:
+        record = devices.records.get((task.namespace, name))
+        if record is not None and record.allocated is None and (told := configs(devices, record)):
+            found[name] = told
+    return found
+
+
+def extended_bind(session: Session, task: Task, node: Node) -> ExtendedBind | None:
+    """The devices that the task was just given for extended resources which the node does not have itself."""
+    devices = session.cluster.devices.extended.get(task.uid)
+    extended = extended_claim(session.cluster.devices, task.record, node) if devices else None
+    if not devices or extended is None:
+        return None
+    return ExtendedBind(extended.claim.requests, devices, extended.uses, configs(session.cluster.devices, extended.claim))

@@ -105,7 +105,8 @@ def _pods_of(template: Untyped, read: Reader) -> list[Key]:
 def _claims_of(pod: Pod, read: Reader) -> list[Key]:
     named = [each.resource_claim_name for each in pod.spec.resource_claims if each.resource_claim_name]
     made = [str(each["resourceClaimName"]) for each in pod.status.resource_claim_statuses if each.get("resourceClaimName")]
-    return [Key(pod.namespace, name) for name in named + made]
+    extended = (pod.status.extended_resource_claim_status or {}).get("resourceClaimName")
+    return [Key(pod.namespace, name) for name in [*named, *made, *([str(extended)] if extended else [])]]
 
 
 def claims() -> list[Controller]:

@@ -103,6 +103,12 @@ def free_device(pod: Pod, neighbours: Iterable[Pod]) -> str:
     return gpu_uuid(pod.spec.node_name, index)
 
 
+def from_devices(pod: Pod) -> set[str]:
+    """Extended resources that a claim made for the pod brings, whatever the node itself has of them."""
+    made = pod.status.extended_resource_claim_status or {}
+    return {str(each.get("resourceName")) for each in made.get("requestMappings") or ()}
+
+
 @dataclass(slots=True)
 class Room:
     """What the pods that were let in take of each node; a pod for which there is not enough is turned away."""
@@ -127,7 +133,7 @@ class Room:
         if self.uids.get(key_of(pod)) == pod.uid:
             return ""
         self.leave(key_of(pod))
-        missing = self.board.spots[node.name].lacks(pod_amounts(pod))
+        missing = [name for name in self.board.spots[node.name].lacks(pod_amounts(pod)) if name not in from_devices(pod)]
         if missing:
             return missing[0]
         self._hold(pod)

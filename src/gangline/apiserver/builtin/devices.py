@@ -254,25 +254,12 @@ class ClassRules(KindRules):
 
     generation = True
 
-    def prepare_create(self, obj: Obj) -> None:
-        super().prepare_create(obj)
-        _without_extended(obj)
-
-    def prepare_update(self, new: Obj, old: Obj, subresource: str = "") -> None:
-        super().prepare_update(new, old, subresource)
-        _without_extended(new)
-
     def validate(self, obj: Obj) -> list[Problem]:
         spec = obj.get("spec") or {}
         found = [*selectors(spec.get("selectors") or [], "spec.selectors")]
         for where, config in each(spec.get("config"), "spec.config"):
             found += _opaque(config, where)
         return found
-
-
-def _without_extended(obj: Obj) -> None:
-    """Extended resources backed by claims are off: their name is not kept."""
-    (obj.get("spec") or {}).pop("extendedResourceName", None)
 
 
 class SliceRules(KindRules):

@@ -161,6 +161,8 @@ class Cluster:
                 self.gangs[record.gang].join(task)
         _listed(self.shunning, task.uid, bool(record.pod_anti_affinity))
         _listed(self.liking, task.uid, bool(record.pod_affinity or record.preferred_affinity or record.preferred_anti_affinity))
+        if record.extended_devices and task.status & ACTIVE_USED:
+            self.devices.give(task.uid, record.extended_devices)
         self._seat(task)
         self._book(task)
         self._look_at(record.gang)
@@ -172,6 +174,7 @@ class Cluster:
         _listed(self.liking, task.uid, False)
         self._unbook(task)
         self._unseat(task)
+        self.devices.forget(task.uid)
         if gang:
             del self._tasks_of_gang[gang][task.uid]
             if not self._tasks_of_gang[gang]:
@@ -217,7 +220,8 @@ class Cluster:
 
     def _new_task(self, record: TaskRecord) -> Task:
         """A task with its shape; tasks of a known shape take over what was computed for it."""
-        plain = is_plain(record)
+        backed = self._backed(record) if record.extended else ()
+        plain = is_plain(record) and not backed
         key = shape_key(record)
         shape = self.shapes.get(key) if plain else None
         if shape is not None:
@@ -231,6 +235,7 @@ class Cluster:
                     self.shapes.clear()
                 self.shapes[key] = shape
         task.shape = shape
+        task.backed = backed
         return task
 
     # ── sums per queue, and gangs worth a look ──
@@ -341,10 +346,26 @@ class Cluster:
         return tree
 
     def _apply_class(self, record: DeviceClassRecord) -> None:
-        self.devices.classes[record.name] = record
+        if self.devices.classes.get(record.name) != record:
+            self.devices.classes[record.name] = record
+            self._classes_changed()
 
     def _remove_class(self, name: Key) -> None:
         del self.devices.classes[str(name)]
+        self._classes_changed()
+
+    def _classes_changed(self) -> None:
+        """Tasks with extended resources may now be served by devices, or no longer."""
+        self.devices.classes_changed()
+        concerned = [task.record for task in self.tasks.values() if task.record.extended and task.backed != self._backed(task.record)]
+        for record in concerned:
+            self._remove_task(record.uid)
+            self._apply_task(record)
+
+    def _backed(self, record: TaskRecord) -> tuple[int, ...]:
+        """Places in the vectors of resources that devices may back."""
+        resources = [need.resource for need in record.extended if self.devices.class_of(need.resource) is not None]
+        return tuple(sorted({self.names.index(name) for name in resources}))
 
     def _apply_slice(self, record: SliceRecord) -> None:
         old = self.devices.slices.get(record.name)
@@ -450,7 +471,7 @@ class Cluster:
                             gang.last_eviction, gang.stale_since, gang.stale) for uid, gang in sorted(self.gangs.items())},
             "tasks": {uid: (task.status, task.node, task.gpu_groups, task.virtual, task.accepted, task.numa)
                       for uid, task in sorted(self.tasks.items())},
-            "claims": self.devices.state(), "waiting": sorted(self.waiting), "suspects": sorted(self.suspects),
+            "devices": self.devices.state(), "waiting": sorted(self.waiting), "suspects": sorted(self.suspects),
         }
 
 

@@ -196,15 +196,21 @@ class Node:
         return self._fits(task, self.later)
 
     def _fits(self, task: Task, room: Vector) -> bool:
+        asked = self._own(task) if task.backed else task.request
         if not task.shared:
             devices = self._claims.held_by(task)
-            return fits(task.request, _shifted(room, self._shared(devices)) if devices else room)
+            return fits(asked, _shifted(room, self._shared(devices)) if devices else room)
         gpu = task.gpu
-        demand = (*task.request[:GPU], 0, *task.request[GPU + 1:])
+        demand = (*asked[:GPU], 0, *asked[GPU + 1:])
         if not fits(demand, (*room[:GPU], 0, *room[GPU + 1:])) or not self._valid_portion(task):
             return False
         whole = int(room[GPU] // 1)
         return whole + min(len(self.shared.fitting(device_memory(task, self.gpu_memory))), gpu.count) >= gpu.count
+
+    def _own(self, task: Task) -> Vector:
+        """The request without what this node has only as devices: those are found one by one. GPUs of devices are counted here too."""
+        return tuple([0 if place in task.backed and place != GPU and not at(self.allocatable, place) else need
+                      for place, need in enumerate(task.request)])
 
     def _valid_portion(self, task: Task) -> bool:
         portion = share_of(task.gpu.memory, self.gpu_memory) if task.gpu.memory > 0 else task.gpu.portion

@@ -79,12 +79,13 @@ class Shape:
 class Task:
     """`status`, `node`, `gpu_groups`, `virtual`, `accepted`… are the changing part; `record` holds everything else.
 
+    `backed` are the places of resources that device classes back: a node without them may still have the devices.
     `accepted` is the vector the task was really given (set when it is placed); queues account by it."""
 
     __slots__ = (
-        "accepted", "accepted_memory", "accepted_portion", "booked", "created", "gang", "gpu", "gpu_groups", "gpus", "labels", "name",
-        "namespace", "needs_gpu", "node", "numa", "order_key", "pod_set", "quota_gpus", "record", "request", "shape", "shared", "status",
-        "uid", "virtual",
+        "accepted", "accepted_memory", "accepted_portion", "backed", "booked", "created", "gang", "gpu", "gpu_groups", "gpus", "labels",
+        "name", "namespace", "needs_gpu", "node", "numa", "order_key", "pod_set", "quota_gpus", "record", "request", "shape", "shared",
+        "status", "uid", "virtual",
     )
 
     def __init__(self, record: TaskRecord, names: ResourceNames, like: Task | None = None) -> None:
@@ -120,6 +121,7 @@ class Task:
         self.accepted_memory: int = 0
         self.numa: tuple[ZoneShare, ...] | None = None
         self.shape: Shape
+        self.backed: tuple[int, ...] = ()
         self.order_key: tuple[Any, ...] | None = None
         self.booked: Booking | None = None
 

@@ -9,10 +9,21 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from gangline.api import resources
 from gangline.api.meta import Raw
-from gangline.rules import requests
+from gangline.rules import requests, times
 from gangline.scheduler.objects import affinity
-from gangline.scheduler.records import ClaimRecord, Device, DeviceClassRecord, DeviceId, DeviceRequest, SliceRecord
+from gangline.scheduler.records import (
+    ClaimRecord,
+    Device,
+    DeviceClassRecord,
+    DeviceConstraint,
+    DeviceId,
+    DeviceRequest,
+    SliceRecord,
+    Taint,
+    Toleration,
+)
 
 
 def _meta(obj: Raw) -> Raw:
@@ -24,25 +35,61 @@ def _spec(obj: Raw) -> Raw:
 
 
 def device_class_record(obj: Raw) -> DeviceClassRecord:
-    return DeviceClassRecord(str(_meta(obj).get("name") or ""), str(_spec(obj).get("extendedResourceName") or ""))
+    spec = _spec(obj)
+    return DeviceClassRecord(str(_meta(obj).get("name") or ""), str(spec.get("extendedResourceName") or ""),
+                             selectors=_selectors(spec), config=tuple(spec.get("config") or ()),
+                             created=times.seconds(_meta(obj).get("creationTimestamp")) or 0.0)
+
+
+def _selectors(part: Raw) -> tuple[str, ...]:
+    return tuple(str((each.get("cel") or {}).get("expression") or "") for each in part.get("selectors") or ())
 
 
 def slice_record(obj: Raw) -> SliceRecord:
     spec = _spec(obj)
-    devices = tuple(_device(each, str(spec.get("driver") or "")) for each in spec.get("devices") or ())
-    pool = str((spec.get("pool") or {}).get("name") or "")
-    name, node, driver = str(_meta(obj).get("name") or ""), str(spec.get("nodeName") or ""), str(spec.get("driver") or "")
-    return SliceRecord(name, node, driver, pool, devices)
+    driver, pool = str(spec.get("driver") or ""), spec.get("pool") or {}
+    return SliceRecord(
+        name=str(_meta(obj).get("name") or ""),
+        node=str(spec.get("nodeName") or ""),
+        driver=driver,
+        pool=str(pool.get("name") or ""),
+        devices=tuple(_device(each, driver) for each in spec.get("devices") or ()),
+        nodes=affinity.node_terms(spec.get("nodeSelector")),
+        everywhere=bool(spec.get("allNodes")),
+        by_device=bool(spec.get("perDeviceNodeSelection")),
+        generation=int(pool.get("generation") or 0),
+        slices=int(pool.get("resourceSliceCount") or 0),
+        counters={str(each.get("name")): _amounts(each) for each in spec.get("sharedCounters") or ()},
+    )
 
 
 def _device(device: Raw, driver: str) -> Device:
-    """Attributes without a domain belong to the driver."""
     body = device.get("basic") or device
-    attributes: dict[str, object] = {}
-    for name, value in (body.get("attributes") or {}).items():
-        plain = next(iter(value.values()), None) if isinstance(value, dict) else value
-        attributes[name if "/" in name else f"{driver}/{name}"] = plain
-    return Device(str(device.get("name") or ""), attributes=attributes)
+    return Device(
+        name=str(device.get("name") or ""),
+        attributes=_qualified(body.get("attributes"), driver),
+        capacity={name: str(value.get("value") if isinstance(value, dict) else value)
+                  for name, value in _qualified(body.get("capacity"), driver).items()},
+        taints=tuple(Taint(_text(each, "key"), _text(each, "effect"), _text(each, "value")) for each in body.get("taints") or ()),
+        counters={str(each.get("counterSet")): _amounts(each) for each in body.get("consumesCounters") or ()},
+        node=str(body.get("nodeName") or ""),
+        nodes=affinity.node_terms(body.get("nodeSelector")),
+        everywhere=bool(body.get("allNodes")),
+    )
+
+
+def _qualified(given: Raw | None, driver: str) -> dict[str, Any]:
+    """Names without a domain belong to the driver."""
+    return {name if "/" in name else f"{driver}/{name}": value for name, value in (given or {}).items()}
+
+
+def _text(part: Raw, key: str) -> str:
+    return str(part.get(key) or "")
+
+
+def _amounts(part: Raw) -> dict[str, float]:
+    counters: dict[str, Raw] = part.get("counters") or {}
+    return {name: resources.nanos(_text(each, "value") or "0") / resources.NANO for name, each in counters.items()}
 
 
 def claim_record(obj: Raw) -> ClaimRecord:
@@ -57,24 +104,53 @@ def claim_record(obj: Raw) -> ClaimRecord:
         nodes=None if allocation is None else affinity.node_terms(allocation.get("nodeSelector")),
         reserved_for=tuple(str(each.get("uid") or each.get("name") or "") for each in status.get("reservedFor") or ()),
         template=from_template(obj),
+        constraints=tuple(_constraints(obj)),
+        config=tuple((_spec(obj).get("devices") or {}).get("config") or ()),
+        pod=made_for(obj),
     )
 
 
 def device_requests(claim: Raw) -> Iterable[DeviceRequest]:
     for request in requests.claim_requests(claim):
+        name = str(request.get("name") or "")
+        if request.get("firstAvailable"):
+            choices = tuple(_request(f"{name}/{each.get('name')}", each) for each in request["firstAvailable"])
+            yield DeviceRequest(name, choices[0].device_class, choices=choices)
+            continue
         exactly = request.get("exactly") or request
         if exactly.get("deviceClassName"):
-            every = exactly.get("allocationMode") == "All"
-            count = None if every else max(int(exactly.get("count") or 0), 0) or 1
-            yield DeviceRequest(str(request.get("name") or ""), str(exactly["deviceClassName"]), count)
+            yield _request(name, exactly)
+
+
+def _request(name: str, body: Raw) -> DeviceRequest:
+    every = body.get("allocationMode") == "All"
+    count = None if every else max(int(body.get("count") or 0), 0) or 1
+    tolerations = tuple(
+        Toleration(_text(each, "key"), _text(each, "operator") or "Equal", _text(each, "value"), _text(each, "effect"))
+        for each in body.get("tolerations") or ())
+    return DeviceRequest(name, str(body["deviceClassName"]), count, _selectors(body), tolerations, bool(body.get("adminAccess")))
+
+
+def _constraints(claim: Raw) -> Iterable[DeviceConstraint]:
+    for each in (_spec(claim).get("devices") or {}).get("constraints") or ():
+        yield DeviceConstraint(tuple(each.get("requests") or ()), _text(each, "matchAttribute"), _text(each, "distinctAttribute"))
 
 
 def allocated_devices(allocation: Raw) -> Iterable[DeviceId]:
     for result in (allocation.get("devices") or {}).get("results") or ():
-        yield DeviceId(*(str(result.get(key) or "") for key in ("driver", "pool", "device", "request")))
+        driver, pool, device, request = (str(result.get(key) or "") for key in ("driver", "pool", "device", "request"))
+        yield DeviceId(driver, pool, device, request, bool(result.get("adminAccess")))
 
 
 def from_template(claim: Raw) -> bool:
     """Made for one pod: owned by it."""
     owners: list[dict[str, Any]] = _meta(claim).get("ownerReferences") or []
     return any(owner.get("kind") == "Pod" for owner in owners)
+
+
+def made_for(claim: Raw) -> str:
+    """The uid of the pod for whose extended resources the claim was made; "" for other claims."""
+    if (_meta(claim).get("annotations") or {}).get(requests.EXTENDED_CLAIM) != "true":
+        return ""
+    owners: list[dict[str, Any]] = _meta(claim).get("ownerReferences") or []
+    return next((str(owner.get("uid") or "") for owner in owners if owner.get("controller")), "")

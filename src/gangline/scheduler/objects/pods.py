@@ -13,16 +13,17 @@ from typing import Any, Literal, cast
 
 import msgspec
 
-from gangline.api import kai, names
+from gangline.api import kai, names, resources
 from gangline.api.core import Container, Pod
 from gangline.api.meta import Raw
 from gangline.rules import requests, times
 from gangline.scheduler.model.status import Status
 from gangline.scheduler.objects import affinity
+from gangline.scheduler.objects.devices import allocated_devices, made_for
 from gangline.scheduler.objects.gangs import gang_uid
 from gangline.scheduler.objects.nodes import by_name, zone_number
 from gangline.scheduler.objects.reading import DEFAULTS, Reading, not_negative
-from gangline.scheduler.records import DEFAULT_POD_SET, ContainerRecord, GpuKind, GpuRequest, HostPort, TaskRecord
+from gangline.scheduler.records import DEFAULT_POD_SET, ContainerRecord, DeviceId, ExtendedNeed, GpuKind, GpuRequest, HostPort, TaskRecord
 
 OBSERVED_ZONES = "kai.scheduler/numa-placement-observed"
 PREDICTED_ZONES = "kai.scheduler/numa-placement-predicted"
@@ -75,6 +76,8 @@ def task_record(
         claims=found,
         missing_claims=missing,
         template_claims=made,
+        extended=tuple(extended_needs(pod)),
+        extended_devices=extended_devices(binding, owned),
         numa_zones=tuple(zone for zone, _ in zones) or None,
         numa_amounts=tuple(amounts for _, amounts in zones),
         containers=tuple(_containers(pod)),
@@ -195,6 +198,25 @@ def claim_references(pod: Pod, claims: Iterable[Raw]) -> tuple[tuple[str, ...], 
         if reference.resource_claim_template_name:
             made.append(name)
     return tuple(found), tuple(missing), tuple(made)
+
+
+def extended_needs(pod: Pod) -> Iterator[ExtendedNeed]:
+    """What its containers ask of resources with a domain: a device class may back any of them."""
+    for place, container in enumerate(every_container(pod)):
+        lasting = place >= len(pod.spec.init_containers) or container.restart_policy == "Always"
+        for number, name in enumerate(sorted(container.resources.requests)):
+            count = resources.units(container.resources.requests[name]) if "/" in name else 0
+            if count > 0:
+                yield ExtendedNeed(container.name, place, number, name, count, lasting)
+
+
+def extended_devices(binding: kai.BindRequest | None, claims: Iterable[Raw]) -> tuple[DeviceId, ...]:
+    """The devices it has for them: as the claim made for it says, else as its BindRequest does."""
+    made = next((each for each in claims if made_for(each)), None)
+    given = (made.get("status") or {}).get("allocation") if made is not None else None
+    if given is None and binding is not None:
+        given = (binding.spec.extended_resource_claim_allocation or {}).get("allocation")
+    return tuple(allocated_devices(given)) if given else ()
 
 
 def numa_placement(annotations: Mapping[str, str], binding: kai.BindRequest | None) -> list[tuple[int, dict[str, float]]]:

@@ -1,14 +1,14 @@
 """Devices by claim: a task with resource claims goes only where its claims' devices are, or where free devices can fill them.
 
 Before any node: the claims must exist, have room for one more consumer, and a GPU claim that is shared between pods must
-belong to the gang's queue. On a node: allocated claims must be usable there, unallocated ones must find devices. When a task
-is placed its claims are reserved and allocated virtually; when it is evicted they are given back, and allocated again as they
-were if it stays after all.
+belong to the gang's queue. On a node: allocated claims must be usable there, unallocated ones must find devices, and so must
+extended resources that the node does not have itself but a device class backs. When a task is placed its claims are reserved
+and allocated virtually; when it is evicted they are given back, and allocated again as they were if it stays after all.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from ...errors import Refusal
@@ -17,13 +17,17 @@ from ..model.dra import ClaimState, device_key
 from ..model.gang import Gang
 from ..model.node import Node
 from ..model.task import Task
-from ..records import ClaimRecord, Device, DeviceId, DeviceRequest, SliceRecord
+from ..placing.devices import CannotTell, choose
+from ..placing.extended import Extended, backed, extended_claim
+from ..records import ClaimRecord, DeviceId
 
 if TYPE_CHECKING:
     from ..session import Session
 
 MOST_CONSUMERS = 256
 Key = tuple[str, str]
+EXTENDED: Key = ("", "<extended-resources>")
+NOBODY = ClaimRecord("")
 
 
 class DynamicResources:
@@ -39,7 +43,7 @@ class DynamicResources:
 
     def before_task(self, task: Task, gang: Gang) -> Refusal | None:
         record = task.record
-        if not record.claims and not record.missing_claims:
+        if not record.missing_claims and not self._concerned(task):
             return None
         text = self._problem(task, gang)
         return None if text is None else Refusal(self.name, text, resolvable=False)
@@ -67,7 +71,8 @@ class DynamicResources:
             return (f"resource claim {claim.namespace}/{claim.name} has reached its maximum number of consumers "
                     f"({MOST_CONSUMERS})")
         if state.allocated is None:
-            missing = next((each.device_class for each in claim.requests if each.device_class not in self._devices.classes), None)
+            missing = next((each.device_class for each in claim.requests
+                            if not each.choices and each.device_class not in self._devices.classes), None)
             if missing is not None:
                 return f"pod {task.full_name} cannot be scheduled: device class {missing} does not exist"
         if claim.template or claim.name in task.record.template_claims or not is_gpu_claim(claim):
@@ -87,84 +92,81 @@ class DynamicResources:
     # ── on a node ──
 
     def predicate(self, task: Task, node: Node) -> Refusal | None:
-        if not task.record.claims:
+        if not self._concerned(task):
             return None
-        taken = self._devices.taken()
+        wanted: list[ClaimRecord] = []
         for key in self._keys(task):
             state, record = self._devices.claims[key], self._devices.records[key]
-            if state.allocated is not None:
-                if not self._usable(record, state.allocated, node):
-                    return Refusal(self.name, "resourceclaim not available on the node")
-                continue
-            found = self._find(record, node, taken)
-            if found is None:
-                return Refusal(self.name, "cannot allocate all claims")
-            taken.update(device_key(device) for device in found)
-        return None
+            if state.allocated is None:
+                wanted.append(record)
+            elif not self._usable(record, state.allocated, node):
+                return Refusal(self.name, "resourceclaim not available on the node")
+        extended = self._extended(task, node)
+        wanted += [extended.claim] if extended is not None else []
+        try:
+            met = not wanted or choose(self._devices, node, wanted) is not None
+        except CannotTell as error:
+            return Refusal(self.name, f"cannot allocate all claims: {error}")
+        return None if met else Refusal(self.name, "cannot allocate all claims")
+
+    def _concerned(self, task: Task) -> bool:
+        return bool(task.record.claims) or bool(task.record.extended and backed(self._devices, task.record))
+
+    def _extended(self, task: Task, node: Node) -> Extended | None:
+        return extended_claim(self._devices, task.record, node) if task.record.extended else None
 
     def _usable(self, record: ClaimRecord, allocated: tuple[DeviceId, ...], node: Node) -> bool:
         if record.nodes is not None and record.allocated == allocated:
             return node_matches(record.nodes, node)
-        here = {(slice_.driver, slice_.pool) for slice_, _ in self._devices.on(node.name)}
+        here = {(each.slice.driver, each.slice.pool) for each in self._devices.on(node)}
         return all((device.driver, device.pool) in here for device in allocated)
-
-    def _find(self, record: ClaimRecord, node: Node, taken: set[str]) -> tuple[DeviceId, ...] | None:
-        """Free devices of the node for every request of the claim, in order; None when they do not suffice."""
-        found: list[DeviceId] = []
-        used = set(taken)
-        for request in record.requests:
-            fitting = [slice_id for slice_id in self._candidates(request, node) if device_key(slice_id) not in used]
-            wanted = len(fitting) if request.count is None else request.count
-            if wanted > len(fitting) or not wanted:
-                return None
-            found += fitting[:wanted]
-            used.update(device_key(device) for device in fitting[:wanted])
-        return tuple(found)
-
-    def _candidates(self, request: DeviceRequest, node: Node) -> Iterator[DeviceId]:
-        for slice_, device in self._devices.on(node.name):
-            if self._of_class(slice_, device, request.device_class):
-                yield DeviceId(slice_.driver, slice_.pool, device.name, request.name)
-
-    def _of_class(self, slice_: SliceRecord, device: Device, name: str) -> bool:
-        if device.device_class:
-            return device.device_class == name
-        record = self._devices.classes.get(name)
-        return record is not None and record.driver in ("", slice_.driver)
 
     # ── following allocations ──
 
     def allocated(self, task: Task) -> None:
         node = self._nodes.get(task.node)
-        if not task.record.claims or node is None:
+        if node is None or not self._concerned(task):
             return
         for key in self._keys(task):
             state = self._devices.claims[key]
             devices = state.allocated
             if devices is None:
-                devices = self._remembered_on(task, key, node) or self._find(self._devices.records[key], node, self._devices.taken())
+                devices = self._remembered_on(task, key, node) or self._chosen(self._devices.records[key], node)
             if devices is not None:
                 self._session.journal.set_item(self._remembered, (task.uid, key), devices)
                 reserved = state.reserved_for if task.uid in state.reserved_for else (*state.reserved_for, task.uid)
                 self._devices.change(key, ClaimState(devices, reserved))
+        self._allocate_extended(task, node)
+
+    def _allocate_extended(self, task: Task, node: Node) -> None:
+        extended = self._extended(task, node)
+        if extended is not None:
+            devices = self._remembered_on(task, EXTENDED, node) or self._chosen(extended.claim, node)
+            if devices is not None:
+                self._devices.give(task.uid, devices)
+
+    def _chosen(self, record: ClaimRecord, node: Node) -> tuple[DeviceId, ...] | None:
+        found = choose(self._devices, node, [record])
+        return None if found is None else found[0]
 
     def _remembered_on(self, task: Task, key: Key, node: Node) -> tuple[DeviceId, ...] | None:
         """What the claim had before this task was evicted, if that is on this node and still free."""
         devices = self._remembered.get((task.uid, key))
-        if devices is None or not self._usable(self._devices.records[key], devices, node):
+        record = self._devices.records.get(key, NOBODY)
+        if devices is None or not self._usable(record, devices, node):
             return None
-        taken = self._devices.taken()
-        return None if any(device_key(device) in taken for device in devices) else devices
+        return None if any(self._devices.held.get(device_key(device)) for device in devices) else devices
 
     def deallocated(self, task: Task) -> None:
-        if not task.record.claims:
-            return
         for key in self._keys(task):
             state = self._devices.claims[key]
             if state.allocated is not None:
                 self._session.journal.set_item(self._remembered, (task.uid, key), state.allocated)
             left = tuple(uid for uid in state.reserved_for if uid != task.uid)
             self._devices.change(key, ClaimState(state.allocated if left else None, left))
+        if self._devices.extended.get(task.uid):
+            self._session.journal.set_item(self._remembered, (task.uid, EXTENDED), self._devices.extended[task.uid])
+            self._devices.give(task.uid, ())
 
     def _keys(self, task: Task) -> list[Key]:
         return [(task.namespace, name) for name in task.record.claims if (task.namespace, name) in self._devices.claims]

@@ -87,10 +87,8 @@ class Predicates:
     def _size_problems(self, task: Task) -> list[str]:
         """A request that is larger than the largest node can never be met."""
         largest = self._largest_node()
-        backed = {record.resource for record in self._cluster.devices.classes.values() if record.resource}
         for place in (GPU, CPU, MEMORY, *range(PODS + 1, len(task.request))):
-            name = self._cluster.names.names[place]
-            if task.request[place] > at(largest, place) and name not in backed:
+            if task.request[place] > at(largest, place) and (place == GPU or place not in task.backed):
                 return [f"MaxNodePoolResources: {self._size_text(task, place, at(largest, place))}"]
         return []
 

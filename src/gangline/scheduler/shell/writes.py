@@ -6,7 +6,7 @@ The forms are the wire contract with every binder, dashboard and controller that
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 
 from gangline.api import names, resources
@@ -55,15 +55,16 @@ def bind_request(bind: Bind, pod: Pod, options: Options) -> Raw:
 def claim_allocations(bind: Bind, pod: Pod) -> Iterable[Raw]:
     for name, claim in requests.claim_names(pod).items():
         if claim in bind.claims:
-            yield {"name": name, "allocation": allocation(bind.claims[claim], bind.node)}
+            yield {"name": name, "allocation": allocation(bind.claims[claim], bind.node, bind.configs.get(claim, ()))}
 
 
-def allocation(devices: Iterable[DeviceId], node: str) -> Raw:
-    """Devices of one node, usable there."""
+def allocation(devices: Iterable[DeviceId], node: str, configs: Iterable[Mapping[str, object]] = ()) -> Raw:
+    """Devices of one node, usable there, with what their drivers are told."""
+    told = [dict(each) for each in configs]
     results = [{"request": each.request, "driver": each.driver, "pool": each.pool, "device": each.device,
                 **({"adminAccess": True} if each.admin else {})} for each in devices]
     here = {"matchFields": [{"key": "metadata.name", "operator": "In", "values": [node]}]}
-    return {"devices": {"results": results}, "nodeSelector": {"nodeSelectorTerms": [here]}}
+    return {"devices": {"results": results} | ({"config": told} if told else {}), "nodeSelector": {"nodeSelectorTerms": [here]}}
 
 
 def extended_allocation(given: ExtendedBind, node: str) -> Raw:
@@ -71,7 +72,7 @@ def extended_allocation(given: ExtendedBind, node: str) -> Raw:
     requests_ = [{"name": each.name, "exactly": {"deviceClassName": each.device_class, "allocationMode": "ExactCount", "count": each.count}}
                  for each in given.requests]
     uses = [{"containerName": each.container, "resourceName": each.resource, "requestName": each.request} for each in given.uses]
-    return {"allocation": allocation(given.devices, node), "deviceRequests": requests_, "containerMappings": uses}
+    return {"allocation": allocation(given.devices, node, given.configs), "deviceRequests": requests_, "containerMappings": uses}
 
 
 def numa_zones(bind: Bind, pod: Pod) -> list[Raw]:

@@ -175,7 +175,7 @@ def _tasks(known: _Objects, nodes: set[str], reading: Reading) -> list[TaskRecor
     bindings = {(each.namespace, each.spec.pod_name): each for each in requested if each.spec.selected_node in nodes}
 
     def read(pod: Pod) -> TaskRecord:
-        names = requests.claim_names(pod).values()
+        names = [*requests.claim_names(pod).values(), requests.extended_claim_name(pod)]
         mine = [claims[pod.namespace, name] for name in names if (pod.namespace, name) in claims]
         return objects.task_record(pod, bindings.get((pod.namespace, pod.name)), mine, reading)
 

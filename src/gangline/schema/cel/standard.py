@@ -272,9 +272,10 @@ def index(container: Any, key: Any) -> Any:
             raise CelError(f"index out of bounds: {at}")
         return container[at]
     if isinstance(container, dict):
-        if key not in container:
-            raise CelError(f"no such key: {key}")
-        return container[key]
+        try:
+            return container[key]
+        except KeyError:
+            raise CelError(f"no such key: {key}") from None
     raise no_overload("_[_]")
 
 

@@ -1,0 +1,92 @@
+"""Extended resources that device classes back: which devices a pod needs for them on a node, and which container uses which.
+
+On a node that has the resource itself (a device plugin's), nothing is needed. Elsewhere the pod gets one claim that nobody wrote: a request
+per container and resource. Init containers run before the others, so they use the devices of those, and only what they need beyond counts;
+of several such, the largest. The binder writes the claim down.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from gangline.rules import requests
+
+from ..decisions import ContainerUse
+from ..model.dra import Devices
+from ..model.node import Node
+from ..records import ClaimRecord, DeviceRequest, ExtendedNeed, TaskRecord
+
+NAME = "<extended-resources>"
+"""No name that an object could have."""
+
+
+@dataclass(frozen=True, slots=True)
+class Extended:
+    """The claim to make, and how containers use it."""
+
+    claim: ClaimRecord
+    uses: tuple[ContainerUse, ...]
+
+
+def backed(devices: Devices, record: TaskRecord) -> bool:
+    """Whether some of its extended resources may come from devices."""
+    return any(devices.class_of(need.resource) is not None for need in record.extended)
+
+
+def extended_claim(devices: Devices, record: TaskRecord, node: Node) -> Extended | None:
+    """The claim that the pod needs on this node for its extended resources; None when the node has them itself."""
+    needed: list[DeviceRequest] = []
+    uses: list[ContainerUse] = []
+    for resource in sorted({need.resource for need in record.extended}):
+        device_class = devices.class_of(resource)
+        if device_class is None or not lacks(node, resource):
+            continue
+        asked, used = _of_resource([need for need in record.extended if need.resource == resource], device_class)
+        needed += asked
+        uses += used
+    if not needed:
+        return None
+    claim = ClaimRecord(NAME, record.namespace, requests=tuple(sorted(needed, key=lambda each: each.name)), pod=record.uid, template=True)
+    return Extended(claim, tuple(uses))
+
+
+def lacks(node: Node, resource: str) -> bool:
+    return not node.record.allocatable.get(requests.GPU if requests.is_gpu(resource) else resource)
+
+
+def _of_resource(needs: Sequence[ExtendedNeed], device_class: str) -> tuple[list[DeviceRequest], list[ContainerUse]]:
+    lasting = [(need, _request(need, device_class, need.count)) for need in needs if need.lasting]
+    uses = [_use(need, request) for need, request in lasting]
+    passing: list[DeviceRequest] = []
+    borrowed: list[ContainerUse] = []
+    for need in needs:
+        if not need.lasting:
+            request, used = _passing(need, device_class, [each for later, each in lasting if later.place >= need.place])
+            passing += [request] if request is not None else []
+            borrowed += used
+    largest = max(passing, key=lambda each: each.count or 0, default=None)
+    if largest is not None:
+        names = {each.name for each in passing}
+        borrowed = [replace(each, request=largest.name) if each.request in names else each for each in borrowed]
+    return [*([largest] if largest is not None else []), *(request for _, request in lasting)], [*uses, *borrowed]
+
+
+def _passing(need: ExtendedNeed, device_class: str, later: Iterable[DeviceRequest]) -> tuple[DeviceRequest | None, list[ContainerUse]]:
+    """An init container takes the devices of those that start after it, then its own."""
+    left, used = need.count, []
+    for request in later:
+        used.append(_use(need, request))
+        left -= request.count or 0
+        if left <= 0:
+            return None, used
+    own = _request(need, device_class, left)
+    return own, [*used, _use(need, own)]
+
+
+def _request(need: ExtendedNeed, device_class: str, count: int) -> DeviceRequest:
+    return DeviceRequest(f"container-{need.place}-request-{need.number}", device_class, count)
+
+
+def _use(need: ExtendedNeed, request: DeviceRequest) -> ContainerUse:
+    return ContainerUse(need.container, need.resource, request.name)
