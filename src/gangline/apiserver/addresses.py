@@ -10,6 +10,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from gangline.apiserver.admission import CREATE, UPDATE, Review
+from gangline.apiserver.builtin.addresses import read_ip
+from gangline.apiserver.builtin.families import family_problems
+from gangline.apiserver.builtin.services import mirror_address
 from gangline.apiserver.core import Core
 from gangline.apiserver.status import invalid
 from gangline.apiserver.store import DELETED, Change, ShelfKey
@@ -24,7 +27,7 @@ class Addresses:
         self._core = core
         self._network = ipaddress.ip_network(core.settings.service_range)
         self._ips: dict[str, tuple[str, str]] = {str(next(self._network.hosts())): ("default", "kubernetes")}
-        self._ports: dict[int, tuple[str, str]] = {}
+        self._ports: dict[tuple[str, int], tuple[str, str]] = {}
         for record in core.store.shelf(SERVICES).records.values():
             self._take(record.place, record.object())
         core.store.listeners.append(self._note)
@@ -50,8 +53,12 @@ class Addresses:
         assert review.object is not None
         spec = review.object.get("spec") or {}
         kind = spec.get("type", "ClusterIP")
+        mirror_address(spec, (review.old or {}).get("spec"))
         if kind == "ExternalName":
             return
+        problems = [*family_problems(spec, str(self._network.version))]
+        if problems:
+            raise invalid("", "Service", review.name, problems)
         place = (review.namespace, review.name)
         old = ((review.old or {}).get("spec")) or {}
         if not spec.get("clusterIP"):
@@ -68,10 +75,12 @@ class Addresses:
     def _check_ip(self, review: Review, place: tuple[str, str], spec: Obj) -> None:
         given = spec.get("clusterIPs") or [spec["clusterIP"]]
         address = spec["clusterIP"]
-        try:
-            inside = ipaddress.ip_address(address) in self._network
-        except ValueError:
+        if review.old is not None and (review.old.get("spec") or {}).get("clusterIP") not in (None, "", address):
             return
+        found = read_ip(address)
+        if found is None:
+            return
+        inside = found in self._network
         why = "" if inside else "the provided network does not match the current range"
         if inside and self._ips.get(address, place) != place:
             why = "provided IP is already allocated"
@@ -81,27 +90,46 @@ class Addresses:
             raise invalid("", "Service", review.name, [problem])
 
     def _allocate_ports(self, review: Review, place: tuple[str, str], spec: Obj, old: Obj) -> None:
-        first, last = self._core.settings.node_ports
         if spec.get("type") == "LoadBalancer" and spec.get("allocateLoadBalancerNodePorts") is False:
             return
-        kept = {(port.get("name"), port.get("port")): port["nodePort"] for port in old.get("ports") or [] if port.get("nodePort")}
-        taken = {port for port, holder in self._ports.items() if holder != place} | set(_node_ports(spec))
+        kept = _kept_ports(spec, old)
+        taken = {number for _, number in self._ports} | {number for _, number in _node_ports(spec)}
+        asked: set[tuple[str, int]] = set()
         for index, port in enumerate(spec.get("ports") or []):
-            wanted = port.get("nodePort") or kept.get((port.get("name"), port.get("port")))
+            protocol = port.get("protocol", "TCP")
+            wanted = port.get("nodePort") or kept.get(port.get("name") or "")
             if wanted is None:
-                wanted = next(number for number in range(first, last + 1) if number not in taken)
-            elif not first <= wanted <= last or self._ports.get(wanted, place) != place:
-                why = "provided port is already allocated" if first <= wanted <= last else (
-                    f"provided port is not in the valid range. The range of valid ports is {first}-{last}")
-                path = f"spec.ports[{index}].nodePort"
-                raise invalid("", "Service", review.name, [Problem(path, f"Invalid value: {wanted}: {why}")])
+                wanted = self._free_port(taken)
+            elif why := self._port_problem(protocol, wanted, place, asked):
+                raise invalid("", "Service", review.name, [Problem(f"spec.ports[{index}].nodePort", f"Invalid value: {wanted}: {why}")])
             port["nodePort"] = wanted
             taken.add(wanted)
+            asked.add((protocol, wanted))
+        if spec.get("externalTrafficPolicy") == "Local" and spec.get("type") == "LoadBalancer" and not spec.get("healthCheckNodePort"):
+            spec["healthCheckNodePort"] = self._free_port(taken)
+
+    def _free_port(self, taken: set[int]) -> int:
+        first, last = self._core.settings.node_ports
+        return next(number for number in range(first, last + 1) if number not in taken)
+
+    def _port_problem(self, protocol: str, wanted: int, place: tuple[str, str], asked: set[tuple[str, int]]) -> str:
+        first, last = self._core.settings.node_ports
+        if not first <= wanted <= last:
+            return f"provided port is not in the valid range. The range of valid ports is {first}-{last}"
+        return "provided port is already allocated" if self._ports.get((protocol, wanted), place) != place or (
+            protocol, wanted) in asked else ""
 
 
-def _node_ports(spec: Obj) -> Iterator[int]:
+def _kept_ports(spec: Obj, old: Obj) -> dict[str, int]:
+    """Node ports that ports of the same name had before and nobody now asks for."""
+    asked = {number for _, number in _node_ports(spec)}
+    return {port.get("name") or "": port["nodePort"] for port in old.get("ports") or []
+            if port.get("nodePort") and port["nodePort"] not in asked}
+
+
+def _node_ports(spec: Obj) -> Iterator[tuple[str, int]]:
     for port in spec.get("ports") or []:
         if port.get("nodePort"):
-            yield port["nodePort"]
+            yield port.get("protocol", "TCP"), port["nodePort"]
     if spec.get("healthCheckNodePort"):
-        yield spec["healthCheckNodePort"]
+        yield "TCP", spec["healthCheckNodePort"]

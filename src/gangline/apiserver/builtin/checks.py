@@ -113,6 +113,15 @@ def ip(value: Any, path: str) -> Problems:
         yield say.invalid(path, value, "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)")
 
 
+def domain_path(value: str, path: str) -> Problems:
+    """A name with the domain of whoever gave it: acme.io/foo."""
+    domain, slash, rest = value.partition("/")
+    if not slash or not domain or not rest:
+        yield say.invalid(path, value, "must be a domain-prefixed path (such as \"acme.io/foo\")")
+    else:
+        yield from named(domain, subdomain_problems, path)
+
+
 def quantity_not_negative(value: Any, path: str) -> Problems:
     if resources.nanos(value) < 0:
         yield say.invalid(path, value, NOT_NEGATIVE)

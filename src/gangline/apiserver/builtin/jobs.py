@@ -10,6 +10,7 @@ from gangline.apiserver.builtin.checks import (
     IMMUTABLE,
     Obj,
     Problems,
+    domain_path,
     each,
     immutable,
     label_selector,
@@ -26,7 +27,6 @@ from gangline.apiserver.builtin.rules import KindRules
 from gangline.apiserver.builtin.schedules import schedule_problems
 from gangline.errors import Problem
 from gangline.schema import problems as say
-from gangline.schema.names import subdomain_problems
 
 _ACTIONS = ("Count", "FailIndex", "FailJob", "Ignore")
 _MOST, _FEW = 100_000, 10_000
@@ -159,13 +159,10 @@ def _template(spec: Obj, path: str) -> Problems:
 
 
 def _managed_by(value: str, path: str) -> Problems:
-    domain, slash, rest = value.partition("/")
     if not value:
         yield say.required(path)
-    elif not slash or not domain or not rest:
-        yield say.invalid(path, value, "must be a domain-prefixed path (such as \"acme.io/foo\")")
-    elif why := subdomain_problems(domain):
-        yield from (say.invalid(path, value, each_why) for each_why in why)
+        return
+    yield from domain_path(value, path)
     if len(value) > 63:
         yield say.too_long(path, 63)
 

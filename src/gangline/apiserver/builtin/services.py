@@ -1,20 +1,19 @@
-"""Rules of Service, Endpoints, EndpointSlice, NetworkPolicy and Ingress. Addresses and node ports are given out by the server."""
+"""Rules of Service: how it is reached, from where, on which ports. Addresses and node ports are given out by the server."""
 
 from __future__ import annotations
 
-import ipaddress
+from collections.abc import Iterator
 from typing import Any
 
+from gangline.apiserver.builtin.addresses import external, legacy_cidr, legacy_ip, legacy_warnings
 from gangline.apiserver.builtin.checks import (
     Obj,
     Problems,
     each,
-    ip,
-    label,
-    label_selector,
     named,
     one_of,
     port,
+    qualified,
     subdomain,
     within,
 )
@@ -22,10 +21,15 @@ from gangline.apiserver.builtin.rules import KindRules
 from gangline.errors import Problem
 from gangline.schema import problems as say
 from gangline.schema.labels import check_labels
-from gangline.schema.names import dns1035_problems, label_problems, subdomain_problems
+from gangline.schema.names import dns1035_problems, label_problems
 
+PROTOCOLS = ("SCTP", "TCP", "UDP")
 _TYPES = ("ClusterIP", "ExternalName", "LoadBalancer", "NodePort")
-_PROTOCOLS = ("SCTP", "TCP", "UDP")
+_REACHES = ("Cluster", "Local")
+_RANGES = "service.beta.kubernetes.io/load-balancer-source-ranges"
+_NEAR = ("PreferClose", "PreferSameZone", "PreferSameNode")
+_NO_NAME = "may not be set for ExternalName services"
+_BALANCED = "may only be used when `type` is 'LoadBalancer'"
 
 
 class ServiceRules(KindRules):
@@ -38,6 +42,8 @@ class ServiceRules(KindRules):
         if spec["sessionAffinity"] == "ClientIP":
             config = spec.setdefault("sessionAffinityConfig", {})
             config.setdefault("clientIP", {}).setdefault("timeoutSeconds", 10800)
+        elif spec["sessionAffinity"] == "None":
+            spec.pop("sessionAffinityConfig", None)
         spec.setdefault("type", "ClusterIP")
         for item in spec.get("ports") or []:
             item.setdefault("protocol", "TCP")
@@ -65,16 +71,15 @@ class ServiceRules(KindRules):
             families(new["spec"])
 
     def validate(self, obj: Obj) -> list[Problem]:
-        return [*_service(obj["spec"])]
+        return [*_service(obj["spec"], obj["metadata"].get("annotations") or {})]
 
     def validate_update(self, new: Obj, old: Obj, subresource: str = "") -> list[Problem]:
         if subresource == "status":
-            return []
-        found = [*_service(new["spec"])]
-        before, after = old["spec"].get("clusterIP"), new["spec"].get("clusterIP")
-        if before and after != before and old["spec"].get("type") != "ExternalName" and new["spec"].get("type") != "ExternalName":
-            found.append(say.invalid("spec.clusterIPs[0]", new["spec"].get("clusterIPs"), "may not change once set"))
-        return found
+            return [*_balancer_status((new.get("status") or {}).get("loadBalancer") or {}, new["spec"], old)]
+        return [*_unchanged(new["spec"], old["spec"]), *_service(new["spec"], new["metadata"].get("annotations") or {})]
+
+    def warnings(self, obj: Obj, old: Obj | None = None) -> list[str]:
+        return [*_warnings(obj)] if old is None or self.spec_changed(obj, old) else []
 
     def name_problems(self, name: str) -> list[str]:
         return dns1035_problems(name)
@@ -83,12 +88,7 @@ class ServiceRules(KindRules):
 def families(spec: Obj) -> None:
     """IP families and the mirrored address fields."""
     if spec.get("type") == "ExternalName":
-        for name in ("clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy", "internalTrafficPolicy", "externalTrafficPolicy",
-                     "allocateLoadBalancerNodePorts"):
-            spec.pop(name, None)
         return
-    if spec.get("clusterIP") and not spec.get("clusterIPs"):
-        spec["clusterIPs"] = [spec["clusterIP"]]
     selectorless = spec.get("clusterIP") == "None" and not spec.get("selector")
     if not spec.get("ipFamilyPolicy"):
         spec["ipFamilyPolicy"] = "RequireDualStack" if selectorless else "SingleStack"
@@ -98,10 +98,14 @@ def families(spec: Obj) -> None:
 
 def _carry_over(new: Obj, old: Obj) -> None:
     """An update that leaves addresses out means: as before."""
-    if new.get("type") == "ExternalName" or old.get("type") == "ExternalName":
+    if new.get("type") == "ExternalName":
+        for name in ("clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy", "internalTrafficPolicy", "externalTrafficPolicy",
+                     "allocateLoadBalancerNodePorts"):
+            if new.get(name) == old.get(name) or old.get("type") != "ExternalName":
+                new.pop(name, None)
         return
-    if new.get("clusterIP") != old.get("clusterIP") and new.get("clusterIPs") == old.get("clusterIPs"):
-        new["clusterIPs"] = [new["clusterIP"]] if new.get("clusterIP") else []
+    if old.get("type") == "ExternalName":
+        return
     for name in ("clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy", "healthCheckNodePort"):
         if not new.get(name) and old.get(name):
             new[name] = old[name]
@@ -112,40 +116,109 @@ def _carry_over(new: Obj, old: Obj) -> None:
             new.pop("externalTrafficPolicy", None)
             new.pop("allocateLoadBalancerNodePorts", None)
         return
-    known = {(item.get("protocol", "TCP"), item.get("port")): item.get("nodePort") for item in old.get("ports") or []}
-    for item in new.get("ports") or []:
-        if not item.get("nodePort") and known.get((item.get("protocol", "TCP"), item.get("port"))):
-            item["nodePort"] = known[item.get("protocol", "TCP"), item.get("port")]
 
 
-def _service(spec: Obj) -> Problems:
+def mirror_address(spec: Obj, old: Obj | None) -> None:
+    """The one address and the list of addresses say the same, where only one of them was written."""
+    before = old or {}
+    if not spec.get("clusterIP") and not spec.get("clusterIPs") and before.get("clusterIP") and spec.get("type") != "ExternalName":
+        spec["clusterIP"], spec["clusterIPs"] = before["clusterIP"], before.get("clusterIPs")
+    if spec.get("clusterIP") and (not spec.get("clusterIPs") or (
+            spec["clusterIP"] != before.get("clusterIP") and spec["clusterIPs"] == before.get("clusterIPs"))):
+        spec["clusterIPs"] = [spec["clusterIP"]]
+
+
+def _unchanged(new: Obj, old: Obj) -> Problems:
+    kinds = (old.get("type"), new.get("type"))
+    before = old.get("clusterIP")
+    if before and new.get("clusterIP") != before and "ExternalName" not in kinds:
+        yield say.invalid("spec.clusterIPs[0]", new.get("clusterIPs"), "may not change once set")
+    if kinds == ("LoadBalancer", "LoadBalancer") and new.get("loadBalancerClass") != old.get("loadBalancerClass"):
+        yield say.invalid("spec.loadBalancerClass", new.get("loadBalancerClass"), "may not change once set")
+
+
+def _service(spec: Obj, annotations: Obj) -> Problems:
     kind, items = spec.get("type"), spec.get("ports") or []
     headless = spec.get("clusterIP") == "None"
     if not items and not headless and kind != "ExternalName":
         yield say.required("spec.ports")
-    if kind == "LoadBalancer" and headless:
-        yield say.invalid("spec.clusterIPs[0]", "None", "may not be set to 'None' for LoadBalancer services")
-    if kind == "NodePort" and headless:
-        yield say.invalid("spec.clusterIPs[0]", "None", "may not be set to 'None' for NodePort services")
+    if kind in ("LoadBalancer", "NodePort") and headless:
+        yield say.invalid("spec.clusterIPs[0]", "None", f"may not be set to 'None' for {kind} services")
     if kind == "ExternalName":
         yield from _external_name(spec)
-    names: set[str] = set()
-    for where, item in each(items, "spec.ports"):
-        yield from _port(item, len(items) > 1, where, names)
+    yield from _ports(items)
     yield from check_labels(spec.get("selector") or {}, "spec.selector")
     yield from one_of(spec.get("sessionAffinity"), ("ClientIP", "None"), "spec.sessionAffinity", required=True)
     yield from _affinity_time(spec)
+    for where, value in each(spec.get("externalIPs"), "spec.externalIPs"):
+        yield from legacy_ip(value, where)
+        yield from external(value, where)
     if kind not in _TYPES:
         yield say.unsupported("spec.type", kind or "", _TYPES)
-    yield from _addresses(spec)
+    if kind == "ClusterIP":
+        yield from (say.forbidden(f"{where}.nodePort", "may not be used when `type` is 'ClusterIP'")
+                    for where, item in each(items, "spec.ports") if item.get("nodePort"))
     yield from _duplicates(items)
-    for name in ("internalTrafficPolicy", "externalTrafficPolicy"):
-        if spec.get(name) is not None:
-            yield from one_of(spec[name], ("Cluster", "Local"), f"spec.{name}")
-    yield from one_of(spec.get("ipFamilyPolicy"), ("PreferDualStack", "RequireDualStack", "SingleStack"), "spec.ipFamilyPolicy")
+    yield from _balancer(spec, annotations)
+    yield from _traffic(spec)
+
+
+def _ports(items: list[Obj]) -> Problems:
+    names: set[str] = set()
+    for where, item in each(items, "spec.ports"):
+        yield from _port(item, len(items) > 1, where, names)
+
+
+def _balancer(spec: Obj, annotations: Obj) -> Problems:
+    """What only a load balancer has."""
+    balanced = spec.get("type") == "LoadBalancer"
+    ranges = spec.get("loadBalancerSourceRanges")
+    if ranges:
+        if not balanced:
+            yield say.forbidden("spec.LoadBalancerSourceRanges", _BALANCED)
+        for where, value in each(ranges, "spec.LoadBalancerSourceRanges"):
+            yield from legacy_cidr(value.strip(), where)
+    elif annotations.get(_RANGES):
+        path = f"metadata.annotations[{_RANGES}]"
+        if not balanced:
+            yield say.forbidden(path, _BALANCED)
+        for value in annotations[_RANGES].strip().split(","):
+            yield from legacy_cidr(value.strip(), path)
+    if spec.get("allocateLoadBalancerNodePorts") is not None and not balanced:
+        yield say.forbidden("spec.allocateLoadBalancerNodePorts", _BALANCED)
+    if spec.get("loadBalancerClass") is not None:
+        if balanced:
+            yield from qualified(spec["loadBalancerClass"], "spec.loadBalancerClass")
+        else:
+            yield say.forbidden("spec.loadBalancerClass", _BALANCED)
+
+
+def _traffic(spec: Obj) -> Problems:
+    kind, outer, health = spec.get("type"), spec.get("externalTrafficPolicy"), spec.get("healthCheckNodePort") or 0
+    reachable = kind in ("NodePort", "LoadBalancer") or (kind == "ClusterIP" and spec.get("externalIPs"))
+    if not reachable:
+        if outer:
+            yield say.invalid("spec.externalTrafficPolicy", outer, "may only be set for externally-accessible services")
+    elif not outer:
+        yield say.required("spec.externalTrafficPolicy")
+    else:
+        yield from one_of(outer, _REACHES, "spec.externalTrafficPolicy")
+    if health < 0:
+        yield say.invalid("spec.healthCheckNodePort", health, "must be between 0 and 65535, inclusive")
+    if health and (kind, outer) != ("LoadBalancer", "Local"):
+        yield say.invalid("spec.healthCheckNodePort", health,
+                          "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'")
+    inner = spec.get("internalTrafficPolicy")
+    if inner is not None and inner not in _REACHES:
+        yield say.unsupported("spec.internalTrafficPolicy", inner, _REACHES)
+    if spec.get("trafficDistribution") is not None:
+        yield from one_of(spec["trafficDistribution"], _NEAR, "spec.trafficDistribution")
 
 
 def _external_name(spec: Obj) -> Problems:
+    for name in ("clusterIPs", "ipFamilies", "ipFamilyPolicy"):
+        if spec.get(name):
+            yield say.forbidden(f"spec.{name}", _NO_NAME)
     name = (spec.get("externalName") or "").rstrip(".")
     if not name:
         yield say.required("spec.externalName")
@@ -163,8 +236,10 @@ def _port(item: Obj, many: bool, path: str, names: set[str]) -> Problems:
             yield say.duplicate(f"{path}.name", name)
         names.add(name)
     yield from within(item.get("port", 0), 1, 65535, f"{path}.port")
-    yield from one_of(item.get("protocol"), _PROTOCOLS, f"{path}.protocol", required=True)
+    yield from one_of(item.get("protocol"), PROTOCOLS, f"{path}.protocol", required=True)
     yield from port(item.get("targetPort"), f"{path}.targetPort")
+    if item.get("appProtocol") is not None:
+        yield from qualified(item["appProtocol"], f"{path}.appProtocol")
 
 
 def _affinity_time(spec: Obj) -> Problems:
@@ -174,22 +249,26 @@ def _affinity_time(spec: Obj) -> Problems:
         if seconds is not None and not 0 < seconds <= 86400:
             yield say.invalid("spec.sessionAffinityConfig.clientIP.timeoutSeconds", seconds,
                               "must be greater than 0 and less than 86400")
-    elif config is not None:
-        yield say.forbidden("spec.sessionAffinityConfig", "must not be set when session affinity is None")
 
 
-def _addresses(spec: Obj) -> Problems:
-    for where, value in each(spec.get("clusterIPs"), "spec.clusterIPs"):
-        if value != "None":
-            yield from ip(value, where)
-    for where, value in each(spec.get("externalIPs"), "spec.externalIPs"):
-        yield from ip(value, where)
-        try:
-            address = ipaddress.ip_address(value)
-        except ValueError:
-            continue
-        if address.is_loopback or address.is_unspecified or address.is_link_local:
-            yield say.invalid(where, value, "may not be in the loopback range (127.0.0.0/8, ::1/128)")
+def _balancer_status(balancer: Obj, spec: Obj, old: Obj) -> Problems:
+    path, entries = "status.loadBalancer.ingress", balancer.get("ingress") or []
+    if entries and spec.get("type") != "LoadBalancer" and entries != ((old.get("status") or {}).get("loadBalancer") or {}).get("ingress"):
+        yield say.forbidden(path, "may only be used when `spec.type` is 'LoadBalancer'")
+        return
+    for where, entry in each(entries, path):
+        if entry.get("ip"):
+            yield from legacy_ip(entry["ip"], f"{where}.ip")
+            if entry.get("ipMode") is None:
+                yield say.required(f"{where}.ipMode", "must be specified when `ip` is set")
+        elif entry.get("ipMode") is not None:
+            yield say.forbidden(f"{where}.ipMode", "may not be specified when `ip` is not set")
+        if entry.get("ipMode") is not None:
+            yield from one_of(entry["ipMode"], ("Proxy", "VIP"), f"{where}.ipMode")
+        if entry.get("hostname"):
+            yield from subdomain(entry["hostname"], f"{where}.hostname")
+            if legacy_ip(entry["hostname"], "") == ():
+                yield say.invalid(f"{where}.hostname", entry["hostname"], "must be a DNS name, not an IP address")
 
 
 def _duplicates(items: list[Obj]) -> Problems:
@@ -202,161 +281,16 @@ def _duplicates(items: list[Obj]) -> Problems:
         seen.add(key)
 
 
-class EndpointsRules(KindRules):
-    create_on_update = True
-
-    def defaults(self, obj: Obj) -> None:
-        for subset in obj.get("subsets") or []:
-            for item in subset.get("ports") or []:
-                item.setdefault("protocol", "TCP")
-
-    def validate(self, obj: Obj) -> list[Problem]:
-        found: list[Problem] = []
-        for where, subset in each(obj.get("subsets"), "subsets"):
-            if not subset.get("addresses") and not subset.get("notReadyAddresses"):
-                found.append(say.required(where, "must specify `addresses` or `notReadyAddresses`"))
-            for name in ("addresses", "notReadyAddresses"):
-                for at, address in each(subset.get(name), f"{where}.{name}"):
-                    found += ip(address.get("ip"), f"{at}.ip")
-            for at, item in each(subset.get("ports"), f"{where}.ports"):
-                found += within(item.get("port", 0), 1, 65535, f"{at}.port")
-                found += one_of(item.get("protocol"), _PROTOCOLS, f"{at}.protocol", required=True)
-        return found
-
-
-class EndpointSliceRules(KindRules):
-    generation = True
-
-    def defaults(self, obj: Obj) -> None:
-        for item in obj.get("ports") or []:
-            item.setdefault("protocol", "TCP")
-            if item.get("name") is None:
-                item["name"] = ""
-
-    def spec_changed(self, new: Obj, old: Obj) -> bool:
-        return any(new.get(name) != old.get(name) for name in ("endpoints", "ports", "addressType")) or (
-            new["metadata"].get("labels") != old["metadata"].get("labels"))
-
-    def validate(self, obj: Obj) -> list[Problem]:
-        return [*_slice(obj)]
-
-    def validate_update(self, new: Obj, old: Obj, subresource: str = "") -> list[Problem]:
-        found = [*_slice(new)]
-        if new.get("addressType") != old.get("addressType"):
-            found.append(say.invalid("addressType", new.get("addressType"), "field is immutable"))
-        return found
-
-
-def _slice(obj: Obj) -> Problems:
-    kind = obj.get("addressType") or ""
-    if not kind:
-        yield say.required("addressType")
-    else:
-        yield from one_of(kind, ("FQDN", "IPv4", "IPv6"), "addressType")
-    if len(obj.get("endpoints") or []) > 1000:
-        yield say.too_many("endpoints", len(obj["endpoints"]), 1000)
-    for where, endpoint in each(obj.get("endpoints"), "endpoints"):
-        addresses = endpoint.get("addresses") or []
-        if not addresses:
-            yield say.required(f"{where}.addresses", "must contain at least 1 address")
-        elif len(addresses) > 100:
-            yield say.too_many(f"{where}.addresses", len(addresses), 100)
-        for at, address in each(addresses, f"{where}.addresses"):
-            yield from named(address, subdomain_problems, at) if kind == "FQDN" else ip(address, at)
-        if endpoint.get("hostname") is not None:
-            yield from label(endpoint["hostname"], f"{where}.hostname")
-    names: set[Any] = set()
-    for where, item in each(obj.get("ports"), "ports"):
-        if item.get("name") in names:
-            yield say.duplicate(f"{where}.name", item.get("name"))
-        names.add(item.get("name"))
-        yield from one_of(item.get("protocol"), _PROTOCOLS, f"{where}.protocol", required=True)
-
-
-class NetworkPolicyRules(KindRules):
-    generation = True
-
-    def defaults(self, obj: Obj) -> None:
-        spec = obj.setdefault("spec", {})
-        if not spec.get("policyTypes"):
-            spec["policyTypes"] = ["Ingress", "Egress"] if spec.get("egress") else ["Ingress"]
-        for part in ("ingress", "egress"):
-            for rule in spec.get(part) or []:
-                for item in rule.get("ports") or []:
-                    item.setdefault("protocol", "TCP")
-
-    def validate(self, obj: Obj) -> list[Problem]:
-        spec = obj["spec"]
-        found = [*label_selector(spec.get("podSelector"), "spec.podSelector")]
-        for where, kind in each(spec.get("policyTypes"), "spec.policyTypes"):
-            found += one_of(kind, ("Egress", "Ingress"), where)
-        return found
-
-
-class IngressClassRules(KindRules):
-    generation = True
-
-
-class IngressRules(KindRules):
-    generation = True
-    has_status = True
-
-    def validate(self, obj: Obj) -> list[Problem]:
-        return [*_ingress(obj.get("spec") or {})]
-
-    def validate_update(self, new: Obj, old: Obj, subresource: str = "") -> list[Problem]:
-        return [] if subresource else self.validate(new)
-
-
-def _ingress(spec: Obj) -> Problems:
-    if not spec.get("rules") and spec.get("defaultBackend") is None:
-        yield say.invalid("spec", spec.get("rules"), "either `defaultBackend` or `rules` must be specified")
-    if spec.get("defaultBackend") is not None:
-        yield from _backend(spec["defaultBackend"], "spec.defaultBackend")
-    for where, rule in each(spec.get("rules"), "spec.rules"):
-        host = rule.get("host") or ""
-        if host and host.replace("*.", "", 1) == host:
-            yield from subdomain(host, f"{where}.host")
-        if rule.get("http") is not None and not rule["http"].get("paths"):
-            yield say.required(f"{where}.http.paths")
-        for at, item in each((rule.get("http") or {}).get("paths"), f"{where}.http.paths"):
-            yield from _ingress_path(item, at)
-    if spec.get("ingressClassName") is not None:
-        yield from subdomain(spec["ingressClassName"], "spec.ingressClassName")
-
-
-def _ingress_path(item: Obj, path: str) -> Problems:
-    kind, value = item.get("pathType"), item.get("path") or ""
-    if kind is None:
-        yield say.required(f"{path}.pathType", "pathType must be specified")
-    elif kind in ("Exact", "Prefix"):
-        if not value.startswith("/"):
-            yield say.invalid(f"{path}.path", value, "must be an absolute path")
-    elif kind == "ImplementationSpecific":
-        if value and not value.startswith("/"):
-            yield say.invalid(f"{path}.path", value, "must be an absolute path")
-    else:
-        yield say.unsupported(f"{path}.pathType", kind, ("Exact", "ImplementationSpecific", "Prefix"))
-    yield from _backend(item.get("backend") or {}, f"{path}.backend")
-
-
-def _backend(backend: Obj, path: str) -> Problems:
-    service, resource = backend.get("service"), backend.get("resource")
-    if service is not None and resource is not None:
-        yield say.invalid(path, "", "cannot set both resource and service backends")
-    elif resource is None and service is None:
-        yield say.required(path, "port name or number is required")
-    elif service is not None:
-        if not service.get("name"):
-            yield say.required(f"{path}.service.name")
-        else:
-            yield from named(service["name"], dns1035_problems, f"{path}.service.name")
-        target = service.get("port") or {}
-        if target.get("name") and target.get("number"):
-            yield say.invalid(path, "", "cannot set both port name & port number")
-        elif target.get("name"):
-            yield from port(target["name"], f"{path}.service.port.name")
-        elif target.get("number"):
-            yield from port(target["number"], f"{path}.service.port.number")
-        else:
-            yield say.required(path, "port name or number is required")
+def _warnings(obj: Obj) -> Iterator[str]:
+    spec, annotations = obj["spec"], obj["metadata"].get("annotations") or {}
+    if "service.kubernetes.io/topology-aware-hints" in annotations:
+        yield ("annotation service.kubernetes.io/topology-aware-hints is deprecated, please use service.kubernetes.io/topology-mode "
+               "instead")
+    for where, value in each(spec.get("clusterIPs"), "spec.clusterIPs"):
+        yield from legacy_warnings(value, where)
+    for where, value in each(spec.get("externalIPs"), "spec.externalIPs"):
+        yield from legacy_warnings(value, where)
+    if spec.get("externalName") and spec.get("type") != "ExternalName":
+        yield 'spec.externalName is ignored when spec.type is not "ExternalName"'
+    if spec.get("trafficDistribution") == "PreferClose":
+        yield 'spec.trafficDistribution: "PreferClose" is deprecated; use "PreferSameZone"'

@@ -35,7 +35,7 @@ def expression(text: str, path: str, env: cel.Env, kinds: tuple[str, ...] = ("bo
         yield say.invalid(path, text, f"compilation failed: {error}")
         return
     if program.kind.name not in (*kinds, "dyn"):
-        yield say.invalid(path, text, f"must evaluate to {' or '.join(kinds)}")
+        yield say.invalid(path, text, f"must evaluate to {' or '.join(kinds)} but got {program.kind.name}")
 
 
 def match_conditions(items: list[Obj], path: str, env: cel.Env) -> Problems:
@@ -133,11 +133,38 @@ def _rule(rule: Obj, path: str) -> Problems:
         values = rule.get(name) or []
         if not values:
             yield say.required(f"{path}.{name}")
-        elif name != "resources" and "*" in values and len(values) > 1:
+        elif name == "resources":
+            yield from _rule_resources(values, f"{path}.{name}")
+        elif "*" in values and len(values) > 1:
             yield say.invalid(f"{path}.{name}", values, "if '*' is present, must not specify other "
                               + ("API groups" if name == "apiGroups" else "API versions"))
+        if name == "apiVersions":
+            yield from (say.required(where) for where, version in each(values, f"{path}.{name}") if not version)
     if rule.get("scope") is not None:
         yield from one_of(rule["scope"], ("*", "Cluster", "Namespaced"), f"{path}.scope")
+
+
+def _rule_resources(values: list[str], path: str) -> Problems:
+    """`*` and `*/*` stand alone, and so do the wildcards `pods/*` and `*/scale` for what they already say."""
+    all_of, all_with = set(), set()
+    for where, text in each(values, path):
+        if not text:
+            yield say.required(where)
+        resource, slash, subresource = text.partition("/")
+        if not slash:
+            continue
+        if resource in all_of:
+            yield say.invalid(where, text, f"if '{resource}/*' is present, must not specify {text}")
+        if subresource in all_with:
+            yield say.invalid(where, text, f"if '*/{subresource}' is present, must not specify {text}")
+        if subresource == "*":
+            all_of.add(resource)
+        if resource == "*":
+            all_with.add(subresource)
+    if "*/*" in values and len(values) > 1:
+        yield say.invalid(path, values, "if '*/*' is present, must not specify other resources")
+    if "*" in values and [each for each in values if each and "/" not in each][-1] != "*":
+        yield say.invalid(path, values, "if '*' is present, must not specify other resources without subresources")
 
 
 def _client(config: Obj, path: str) -> Problems:
@@ -150,10 +177,31 @@ def _client(config: Obj, path: str) -> Problems:
             yield say.invalid(f"{path}.url", parts.scheme, "'https' is the only allowed URL scheme; desired format: https://host[/path]")
         if not parts.netloc:
             yield say.invalid(f"{path}.url", parts.netloc, "host must be specified; desired format: https://host[/path]")
+        if "@" in parts.netloc:
+            yield say.invalid(f"{path}.url", parts.netloc.rpartition("@")[0], "user information is not permitted in the URL")
+        if parts.fragment:
+            yield say.invalid(f"{path}.url", parts.fragment, "fragments are not permitted in the URL")
+        if parts.query:
+            yield say.invalid(f"{path}.url", parts.query, "query parameters are not permitted in the URL")
     if service:
-        for name in ("name", "namespace"):
-            if not service.get(name):
-                yield say.required(f"{path}.service.{name}")
+        yield from _service(service, f"{path}.service")
+
+
+def _service(service: Obj, path: str) -> Problems:
+    for name in ("name", "namespace"):
+        if not service.get(name):
+            yield say.required(f"{path}.{name}")
+    number = service.get("port") or 0
+    if not 1 <= number <= 65535:
+        yield say.invalid(f"{path}.port", number, "port is not valid: must be between 1 and 65535, inclusive")
+    way = service.get("path") or "/"
+    if way != "/" and not way.startswith("/"):
+        yield say.invalid(f"{path}.path", way, "must start with a '/'")
+    for number, segment in enumerate(way[1:].removesuffix("/").split("/")) if way != "/" else ():
+        for why in subdomain_problems(segment) if segment else ():
+            yield say.invalid(f"{path}.path", way, f"segment[{number}]: {why}")
+        if not segment:
+            yield say.invalid(f"{path}.path", way, f"segment[{number}] may not be empty")
 
 
 def _review_versions(versions: list[str], path: str) -> Problems:
