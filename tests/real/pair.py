@@ -22,6 +22,7 @@ from gangline.apiserver.http import serve
 from gangline.apiserver.identity import kubeconfig
 from gangline.apiserver.server import Server
 from gangline.client.wire import Request, Response
+from real.answerer import Answerer, answerer
 from real.plane import TOKEN, Plane
 from real.scripts import Case
 
@@ -38,9 +39,12 @@ class Pair:
     """The embedded server with the controllers of world/, for scripts that wait for what controllers do."""
     kubeconfigs: tuple[Path, Path]
     """Real, embedded."""
+    hooks: Answerer
+    """What webhooks of scripts call, on either side."""
 
     async def difference(self, case: Case, full: bool = True) -> str:
         """Empty where both answer a script alike; else what differs, real (-) against embedded (+)."""
+        case = self.hooks.written_into(case)
         namespace = "gn-" + secrets.token_hex(5)
         ours = self.controlled if case["area"] == "gc" else self.plain
         told = {**case, "steps": answers(case, namespace, await self.real.play(case, namespace))}
@@ -68,7 +72,8 @@ async def pair(folder: Path) -> AsyncIterator[Pair]:
         ours = folder / "embedded-kubeconfig"
         ours.write_text(kubeconfig(urls[1], helped.secrets.authority.pair.certificate, TOKEN))
         yield Pair(Player(sender(session, plane.url), TOKEN, lagging=True), Player(sender(session, urls[0]), TOKEN, lagging=False),
-                   Player(sender(session, urls[1]), TOKEN, lagging=True), (plane.kubeconfig, ours))
+                   Player(sender(session, urls[1]), TOKEN, lagging=True), (plane.kubeconfig, ours),
+                   await stack.enter_async_context(answerer()))
 
 
 def sender(session: aiohttp.ClientSession, url: str) -> Handle:

@@ -1,8 +1,8 @@
 """The corpus of request scripts, read into the cases that the conformance player plays.
 
 A file of `corpus/` is one area; a script is a sentence with a list of steps. A step is `VERB path: body`, where the verb may also be one of
-`PATCHES`, `~` in a path is the script's own namespace, and further keys (`user`, `headers`,
-`pick`, `poll`, `unordered`) go to the player. Pure.
+`PATCHES`, `~` in a path is the script's own namespace, and further keys (`user`, `headers`, `pick`, `poll`, `unordered`) go to the player.
+A name that begins with a dot holds what several scripts of the file repeat. Pure.
 """
 
 from __future__ import annotations
@@ -29,6 +29,8 @@ def scripts(area: str = "*") -> Iterator[Case]:
     """Every script, or those of one area."""
     for file in sorted(CORPUS.glob(f"{area}.yaml")):
         for name, steps in yaml.safe_load(file.read_text()).items():
+            if name.startswith("."):
+                continue
             yield {"area": file.stem, "name": name, "steps": [_step(step) for step in steps]}
 
 

@@ -18,6 +18,14 @@ from gangline.errors import ApiError, Problem
 CREATE, UPDATE, DELETE, CONNECT = "CREATE", "UPDATE", "DELETE", "CONNECT"
 
 
+@dataclass(frozen=True, slots=True)
+class Face:
+    """How a subresource shows an object to others, as scale does, and how a changed face is taken back."""
+
+    show: Callable[[dict[str, Any]], dict[str, Any]]
+    take: Callable[[dict[str, Any], dict[str, Any]], dict[str, Any]]
+
+
 @dataclass(slots=True)
 class Review:
     """One write on its way in. `object` may be replaced by mutating functions; `old` is the stored one, if any."""
@@ -33,6 +41,14 @@ class Review:
     dry_run: bool = False
     warnings: list[str] = field(default_factory=list)
     options: dict[str, Any] = field(default_factory=dict)
+    """Of a delete; those of other writes are in the query."""
+    query: tuple[tuple[str, str], ...] = ()
+    face: Face | None = None
+    requested: Resource | None = None
+    """What was written to, where the review is told in an equivalent version of it."""
+
+    def shown(self, obj: dict[str, Any] | None) -> dict[str, Any] | None:
+        return obj if obj is None or self.face is None else self.face.show(obj)
 
 
 Mutate = Callable[[Review], dict[str, Any] | None]

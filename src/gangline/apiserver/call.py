@@ -9,6 +9,7 @@ import re
 from dataclasses import dataclass, field
 from urllib.parse import unquote
 
+from gangline.apiserver.admission import Face
 from gangline.apiserver.resources import Resource, Subresource
 from gangline.apiserver.status import bad_request
 from gangline.client.wire import Request, User
@@ -91,6 +92,8 @@ class Call:
     subresource: str = ""
     sub: Subresource | None = None
     warnings: list[str] = field(default_factory=list)
+    face: Face | None = None
+    """How the subresource shows the object."""
 
     @property
     def place(self) -> tuple[str, str]:

@@ -159,7 +159,7 @@ async def delete(core: Core, call: Call) -> tuple[Record, bool]:
     return await delete_one(core, call, read_options(call))
 
 
-async def delete_one(core: Core, call: Call, options: Options) -> tuple[Record, bool]:
+async def delete_one(core: Core, call: Call, options: Options, *, admitted: bool = False) -> tuple[Record, bool]:
     resource = call.resource
     while True:
         current = core.store.get(resource.shelf, call.place)
@@ -167,10 +167,11 @@ async def delete_one(core: Core, call: Call, options: Options) -> tuple[Record, 
             raise not_found(resource.shelf[0], resource.plural, call.name)
         obj = whole(resource, current)
         check_preconditions(call, options, obj)
-        review = Review(DELETE, resource, call.place[0], call.name, None, obj, call.user, dry_run=options.dry_run,
-                        warnings=call.warnings, options=options.raw)
-        await core.admission.mutate(review)
-        await core.admission.validate(review)
+        review = Review(DELETE, resource, call.place[0], "" if call.verb == "deletecollection" else call.name, None, obj, call.user,
+                        dry_run=options.dry_run, warnings=call.warnings, options=options.raw, query=call.request.query)
+        if not admitted:
+            await core.admission.mutate(review)
+            await core.admission.validate(review)
         if core.store.get(resource.shelf, call.place) is current:
             return _carry_out(core, call, current, options)
 

@@ -5,10 +5,12 @@ Rules, namespace and object selectors, and matchConditions in CEL. Pure, apart f
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
-from gangline.apiserver.admission import Review
+from gangline.apiserver.admission import Face, Review
+from gangline.apiserver.resources import Resource
 from gangline.apiserver.selectors import selector_test
 from gangline.schema.cel import DYN, CelError, Env, Program
 from gangline.schema.cel import compile as compile_cel
@@ -54,6 +56,19 @@ def _listed(allowed: list[str] | None, wanted: str) -> bool:
     return bool(allowed) and ("*" in allowed or wanted in allowed)  # type: ignore[operator]
 
 
+def told_as(review: Review, other: Resource) -> Review:
+    """A review in an equivalent version of its resource, for a rule that names only that one."""
+    mine = review.resource
+    return replace(review, resource=other, requested=mine,
+                   face=Face(lambda obj: _converted(obj, mine, other), lambda _, changed: _converted(changed, other, mine)))
+
+
+def _converted(obj: Obj, source: Resource, target: Resource) -> Obj:
+    stored = source.conversion.to_stored(obj) if source.conversion else obj
+    found = target.conversion.from_stored(stored) if target.conversion else stored
+    return {**found, "apiVersion": target.api_version, "kind": target.kind}
+
+
 def selectors_match(owner: Obj, review: Review, namespace: Obj | None) -> bool:
     wanted = owner.get("namespaceSelector")
     if wanted and not _namespace_fits(wanted, review, namespace):
@@ -75,20 +90,57 @@ def _namespace_fits(selector: Obj, review: Review, namespace: Obj | None) -> boo
 
 def variables(review: Review, namespace: Obj | None, params: Any = None, further: Any = None) -> dict[str, Any]:
     """What CEL expressions of admission see."""
-    return {"object": review.object, "oldObject": review.old, "request": request_of(review), "params": params,
+    return {"object": review.shown(review.object), "oldObject": review.shown(review.old), "request": request_of(review), "params": params,
             "namespaceObject": namespace, "variables": further if further is not None else {}, "authorizer": {}}
 
 
 def request_of(review: Review) -> Obj:
     resource, user = review.resource, review.user
-    kind = {"group": resource.group, "version": resource.version, "kind": resource.kind}
-    place = {"group": resource.group, "version": resource.version, "resource": resource.plural}
-    found: Obj = {"kind": kind, "resource": place, "requestKind": kind, "requestResource": place, "name": review.name,
-                  "namespace": review.namespace, "operation": review.operation, "dryRun": review.dry_run,
-                  "userInfo": {"username": user.name, "uid": user.uid, "groups": list(user.groups)}, "options": review.options or None}
-    if review.subresource:
-        found["subResource"] = found["requestSubResource"] = review.subresource
-    return found
+    asked = review.requested or resource
+    kind = _kind(review)
+    about = {"name": review.name, "namespace": review.namespace, "subResource": review.subresource,
+             "requestSubResource": review.subresource}
+    return {"kind": kind, "resource": _place(resource), "requestKind": _named(asked) if review.requested else kind,
+            "requestResource": _place(asked), "operation": review.operation, "dryRun": review.dry_run, "options": _options(review),
+            "userInfo": {"username": user.name, **({"uid": user.uid} if user.uid else {}), "groups": list(user.groups)},
+            **{key: value for key, value in about.items() if value}}
+
+
+def _place(resource: Resource) -> Obj:
+    return {"group": resource.group, "version": resource.version, "resource": resource.plural}
+
+
+def _named(resource: Resource) -> Obj:
+    return {"group": resource.group, "version": resource.version, "kind": resource.kind}
+
+
+def _kind(review: Review) -> Obj:
+    """Of what was sent: some subresources take another kind than their object's."""
+    sent = review.shown(review.object) if review.subresource else None
+    if sent is None:
+        return _named(review.resource)
+    group, _, version = str(sent.get("apiVersion", "")).rpartition("/")
+    return {"group": group, "version": version, "kind": sent.get("kind", "")}
+
+
+_OPTIONS = {"CREATE": "CreateOptions", "UPDATE": "UpdateOptions", "DELETE": "DeleteOptions"}
+
+
+def _options(review: Review) -> Obj:
+    """What was asked beside the object, in the kind that says such things."""
+    given: dict[str, Any] = {}
+    if review.operation == "DELETE":
+        numbers = {key: int(value) for key, value in review.query if key == "gracePeriodSeconds"}
+        given = {key: value for key, value in review.query if key == "propagationPolicy"} | numbers | review.options
+    else:
+        given = {key: value for key, value in review.query if key in ("fieldManager", "fieldValidation")}
+    if review.dry_run:
+        given["dryRun"] = ["All"]
+    return {**given, "kind": _OPTIONS.get(review.operation, ""), "apiVersion": "meta.k8s.io/v1"}
+
+
+class Unanswerable(CelError):
+    """A condition that cannot be evaluated, with its text."""
 
 
 def conditions_hold(conditions: list[Obj], review: Review, namespace: Obj | None) -> bool:
@@ -100,7 +152,7 @@ def conditions_hold(conditions: list[Obj], review: Review, namespace: Obj | None
             if program(condition["expression"]).evaluate(seen) is not True:
                 return False
         except CelError as error:
-            failed = failed or error
+            failed = failed or Unanswerable(f"expression '{condition['expression']}' resulted in error: {error}")
     if failed is not None:
         raise failed
     return True

@@ -32,9 +32,7 @@ async def bind(core: Core, call: Call) -> dict[str, Any]:
     pods = core.catalogue.find("", "v1", "pods")
     assert pods is not None
     one = Call(call.request, call.user, "create", pods, call.namespace, call.name or name or "", "binding", warnings=call.warnings)
-    review = Review(CREATE, pods, one.namespace, one.name, body, None, call.user, "binding", call.dry_run, call.warnings)
-    await core.admission.mutate(review)
-    await core.admission.validate(review)
+    await _admit(core, one, {"apiVersion": "v1", "kind": "Binding", **body})
 
     def bound(pod: Obj) -> Obj:
         _check_bindable(one, about, pod)
@@ -45,8 +43,17 @@ async def bind(core: Core, call: Call) -> dict[str, Any]:
         set_condition(pod, {"type": "PodScheduled", "status": "True"}, core.now())
         return pod
 
-    await change(core, one, bound)
+    await change(core, one, bound, admitted=True)
     return CREATED
+
+
+async def _admit(core: Core, call: Call, body: Obj) -> None:
+    """Admission judges what was sent to the subresource, not what it does to the pod."""
+    body["metadata"] = {**(body.get("metadata") or {}), "namespace": call.namespace}
+    review = Review(CREATE, call.resource, call.namespace, call.name, body, None, call.user, call.subresource, call.dry_run, call.warnings,
+                    query=call.request.query)
+    await core.admission.mutate(review)
+    await core.admission.validate(review)
 
 
 def _read(call: Call, kind: str) -> Obj:
@@ -97,6 +104,7 @@ async def evict(core: Core, call: Call) -> dict[str, Any]:
     pod = core.read(call.resource, call.place)
     if pod is None:
         raise not_found("", "pods", call.name)
+    await _admit(core, call, {"apiVersion": "policy/v1", "kind": "Eviction", **body})
     options = _options(call, body.get("deleteOptions") or {})
     check_preconditions(call, options, pod)
     if not _ignores_budgets(pod):
@@ -104,7 +112,7 @@ async def evict(core: Core, call: Call) -> dict[str, Any]:
     if not options.dry_run:
         await _mark_evicted(core, call)
         options.revision = ""
-    await delete_one(core, call, options)
+    await delete_one(core, call, options, admitted=True)
     return CREATED
 
 
@@ -123,7 +131,7 @@ async def _mark_evicted(core: Core, call: Call) -> None:
         set_condition(pod, condition, core.now())
         return track(core, one, old, pod)
 
-    await change(core, one, marked)
+    await change(core, one, marked, admitted=True)
 
 
 def _ignores_budgets(pod: Obj) -> bool:

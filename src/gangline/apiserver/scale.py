@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from typing import Any
 
+from gangline.apiserver.admission import Face
 from gangline.apiserver.call import Call
 from gangline.apiserver.codec import decode_body
 from gangline.apiserver.core import Core, whole
@@ -83,6 +84,7 @@ async def scale(core: Core, call: Call) -> Obj:
     resource = call.resource
     if call.verb == "get":
         return scale_of(resource, whole(resource, get(core, call)))
+    call.face = Face(lambda obj: scale_of(resource, obj, must=False), lambda obj, face: _scaled(resource, obj, face))
     make = patcher(call, SCALE) if call.verb == "patch" else None
     body = None if make else _read(call)
 
@@ -92,11 +94,15 @@ async def scale(core: Core, call: Call) -> Obj:
         assert isinstance(new, dict)
         _check(call, new, obj)
         old = copy.deepcopy(obj)
-        _put(obj, _paths(resource)[0], (new.get("spec") or {}).get("replicas", 0))
-        return _timeless(track(core, call, old, obj))
+        return _timeless(track(core, call, old, _scaled(resource, obj, new)))
 
     written = await change(core, call, scaled)
     return scale_of(resource, whole(resource, written.record))
+
+
+def _scaled(resource: Resource, obj: Obj, scale: Obj) -> Obj:
+    _put(obj, _paths(resource)[0], (scale.get("spec") or {}).get("replicas", 0))
+    return obj
 
 
 def _timeless(obj: Obj) -> Obj:

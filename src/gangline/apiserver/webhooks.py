@@ -19,9 +19,10 @@ import msgspec
 
 from gangline.apiserver.admission import Review
 from gangline.apiserver.core import Core
-from gangline.apiserver.matching import conditions_hold, exempt, request_of, rule_matches, selectors_match
+from gangline.apiserver.matching import conditions_hold, exempt, request_of, rule_matches, selectors_match, told_as
 from gangline.apiserver.patch import PatchFailed, json_patch
-from gangline.apiserver.status import bad_request, failure
+from gangline.apiserver.resources import Resource
+from gangline.apiserver.status import bad_request, failure, forbidden
 from gangline.apiserver.store import Change, ShelfKey
 from gangline.errors import ApiError, api_error
 from gangline.schema.cel import CelError
@@ -57,40 +58,63 @@ class Webhooks:
             await self._session.close()
 
     async def mutate(self, review: Review) -> None:
-        called: list[tuple[Obj, Obj | None]] = []
-        for hook in self._about(MUTATING, review):
-            await self._change(hook, review)
-            called.append((hook, copy.deepcopy(review.object)))
-        for hook, left in called:
+        called: list[tuple[Obj, Resource, Obj | None]] = []
+        for hook, seen in self._about(MUTATING, review):
+            await self._change(hook, seen)
+            review.object = seen.object
+            called.append((hook, seen.resource, copy.deepcopy(review.object)))
+        for hook, resource, left in called:
             if hook.get("reinvocationPolicy") == "IfNeeded" and left != review.object:
-                await self._change(hook, review)
+                seen = review if resource is review.resource else told_as(review, resource)
+                await self._change(hook, seen)
+                review.object = seen.object
 
     async def _change(self, hook: Obj, review: Review) -> None:
         answer = await self._call(hook, review)
         if answer is None or not answer.get("patch") or review.object is None:
             return
+        operations = _operations(answer["patch"])
+        if operations is None:
+            if hook.get("failurePolicy") == "Ignore":
+                return
+            raise _failed(hook, "received undecodable patch in webhook response: a JSON patch is a list of operations")
+        shown = review.shown(review.object)
         try:
-            operations = msgspec.json.decode(base64.b64decode(answer["patch"]))
-            review.object = json_patch(review.object, operations)
-        except (PatchFailed, msgspec.MsgspecError, ValueError) as error:
-            raise _internal(hook, f"its patch cannot be applied: {error}") from None
+            changed = json_patch(shown, operations)
+        except PatchFailed as error:
+            raise _internal(str(error)) from None
+        review.object = changed if review.face is None else review.face.take(review.object, changed)
 
     async def validate(self, review: Review) -> None:
-        answers = await asyncio.gather(*(self._call(hook, review) for hook in self._about(VALIDATING, review)), return_exceptions=True)
+        answers = await asyncio.gather(*(self._call(*each) for each in self._about(VALIDATING, review)), return_exceptions=True)
         for answer in answers:
             if isinstance(answer, BaseException):
                 raise answer
 
-    def _about(self, plural: str, review: Review) -> Iterator[Obj]:
+    def _about(self, plural: str, review: Review) -> Iterator[tuple[Obj, Review]]:
+        """The webhooks to ask, and what each is asked."""
         if exempt(review):
             return
         record = self._core.store.get(("", "namespaces"), ("", review.namespace)) if review.namespace else None
         namespace = record.object() if record else None
         for hook in self._hooks[plural]:
-            if not any(rule_matches(rule, review) for rule in hook.get("rules") or []):
-                continue
-            if selectors_match(hook, review, namespace) and self._holds(hook, review, namespace):
-                yield hook
+            seen = self._seen(hook, review)
+            if seen is not None and selectors_match(hook, seen, namespace) and self._holds(hook, seen, namespace):
+                yield hook, seen
+
+    def _seen(self, hook: Obj, review: Review) -> Review | None:
+        """The write as the webhook's rules name it; None if they do not."""
+        rules = hook.get("rules") or []
+        if any(rule_matches(rule, review) for rule in rules):
+            return review
+        if hook.get("matchPolicy") == "Exact" or review.face is not None:
+            return None
+        for other in self._core.catalogue:
+            if other.shelf == review.resource.shelf and other is not review.resource and other.stored:
+                seen = told_as(review, other)
+                if any(rule_matches(rule, seen) for rule in rules):
+                    return seen
+        return None
 
     def _holds(self, hook: Obj, review: Review, namespace: Obj | None) -> bool:
         try:
@@ -98,7 +122,7 @@ class Webhooks:
         except CelError as error:
             if hook.get("failurePolicy") == "Ignore":
                 return False
-            raise _internal(hook, f"match conditions cannot be evaluated: {error}") from None
+            raise forbidden(review.resource.shelf[0], review.resource.plural, review.name, str(error)) from None
 
     async def _call(self, hook: Obj, review: Review) -> Obj | None:
         """The webhook's answer; None if it could not be had and that does not matter."""
@@ -106,10 +130,10 @@ class Webhooks:
             raise bad_request(f'admission webhook "{hook["name"]}" does not support dry run')
         try:
             answer = await self._ask(hook, review)
-        except (TimeoutError, aiohttp.ClientError, OSError, ValueError, KeyError, msgspec.MsgspecError) as error:
+        except _NoAnswer as error:
             if hook.get("failurePolicy") == "Ignore":
                 return None
-            raise _internal(hook, f"failed to call webhook: {_told(error)}") from None
+            raise _failed(hook, str(error)) from None
         review.warnings.extend(answer.get("warnings") or [])
         if not answer.get("allowed"):
             raise denied(hook["name"], answer.get("status") or {})
@@ -117,22 +141,27 @@ class Webhooks:
 
     async def _ask(self, hook: Obj, review: Review) -> Obj:
         question = {"kind": "AdmissionReview", "apiVersion": "admission.k8s.io/v1", "request": {
-            "uid": str(uuid.uuid4()), **request_of(review), "object": review.object, "oldObject": review.old}}
+            "uid": str(uuid.uuid4()), **request_of(review), "object": review.shown(review.object), "oldObject": review.shown(review.old)}}
+        response = _response(await self._post(hook, msgspec.json.encode(question)))
+        uid = question["request"]["uid"]  # type: ignore[index]
+        if response.get("uid") != uid:
+            raise _NoAnswer(f'received invalid webhook response: expected response.uid="{uid}", got "{response.get("uid", "")}"')
+        return response
+
+    async def _post(self, hook: Obj, body: bytes) -> bytes:
         seconds = hook.get("timeoutSeconds") or DEFAULT_SECONDS
         client = hook["clientConfig"]
-        url = self._url(client)
-        if self._session is None:
-            self._session = aiohttp.ClientSession()
-        async with self._session.post(url, params={"timeout": f"{seconds}s"}, data=msgspec.json.encode(question), ssl=_tls(client),
-                                      headers={"Content-Type": "application/json"}, timeout=aiohttp.ClientTimeout(seconds),
-                                      server_hostname=_server_name(client)) as answer:
-            if answer.status != 200:
-                raise ValueError(f"{url} answered {answer.status}")
-            found = msgspec.json.decode(await answer.read())
-        response: Obj = found["response"]
-        if response.get("uid") != question["request"]["uid"]:  # type: ignore[index]
-            raise ValueError("its answer is to another question")
-        return response
+        query = f"?timeout={seconds}s"
+        try:
+            if self._session is None:
+                self._session = aiohttp.ClientSession()
+            async with self._session.post(self._url(client) + query, data=body, ssl=_tls(client), timeout=aiohttp.ClientTimeout(seconds),
+                                          headers={"Content-Type": "application/json"}, server_hostname=_server_name(client)) as answer:
+                if answer.status != 200:
+                    raise _NoAnswer(f"failed to call webhook: {_rejection(answer.status, await answer.text())}")
+                return await answer.read()
+        except (TimeoutError, aiohttp.ClientError, OSError, ValueError) as error:
+            raise _NoAnswer(f'failed to call webhook: Post "{_address(client)}{query}": {_told(error)}') from None
 
     def _url(self, client: Obj) -> str:
         if client.get("url"):
@@ -140,8 +169,48 @@ class Webhooks:
         service = client["service"]
         place = self._core.service_address(service["namespace"], service["name"], service.get("port") or 443)
         if place is None:
-            raise ValueError(f"nothing answers for service {service['namespace']}/{service['name']}")
+            known = self._core.store.get(("", "services"), (service["namespace"], service["name"]))
+            raise ValueError(f'{"no endpoints available for service" if known else "service"} "{service["name"]}"'
+                             + ("" if known else " not found"))
         return f"https://{place}{service.get('path') or '/'}"
+
+
+class _NoAnswer(Exception):
+    """A webhook that could not be asked, or did not answer as one."""
+
+
+def _address(client: Obj) -> str:
+    """Where a webhook is, in the words of its configuration."""
+    service = client.get("service")
+    if not service:
+        return str(client["url"])
+    return f"https://{_server_name(client)}:{service.get('port') or 443}{service.get('path') or '/'}"
+
+
+def _rejection(status: int, text: str) -> str:
+    if status >= 500:
+        return f'an error on the server ("{text}") has prevented the request from succeeding'
+    return "the server could not find the requested resource" if status == 404 else "the server rejected our request for an unknown reason"
+
+
+def _response(body: bytes) -> Obj:
+    try:
+        found = msgspec.json.decode(body)
+    except (msgspec.MsgspecError, ValueError) as error:
+        raise _NoAnswer(f"failed to call webhook: couldn't get version/kind; json parse error: {error}") from None
+    response = found.get("response") if isinstance(found, dict) else None
+    if not isinstance(response, dict):
+        raise _NoAnswer("received invalid webhook response: webhook response was absent")
+    return response
+
+
+def _operations(patch: str) -> list[Any] | None:
+    """None: it is no JSON patch."""
+    try:
+        found = msgspec.json.decode(base64.b64decode(patch))
+    except (msgspec.MsgspecError, ValueError):
+        return None
+    return found if isinstance(found, list) else None
 
 
 def _server_name(client: Obj) -> str | None:
@@ -155,12 +224,21 @@ def _tls(client: Obj) -> ssl.SSLContext | bool:
 
 
 def _told(error: BaseException) -> str:
-    return "it took too long" if isinstance(error, asyncio.TimeoutError) else str(error) or type(error).__name__
+    if isinstance(error, asyncio.TimeoutError):
+        return "context deadline exceeded"
+    if isinstance(error, aiohttp.ClientConnectorCertificateError):
+        return "tls: failed to verify certificate: x509: certificate signed by unknown authority"
+    if isinstance(error, aiohttp.ClientConnectorError) and isinstance(error.os_error, ConnectionRefusedError):
+        return f"dial tcp {error.host}:{error.port}: connect: connection refused"
+    return str(error) or type(error).__name__
 
 
-def _internal(hook: Obj, why: str) -> ApiError:
-    text = f'failed calling webhook "{hook["name"]}": {why}'
-    return failure(500, "InternalError", f"Internal error occurred: {text}", {"causes": [{"message": text}]})
+def _failed(hook: Obj, why: str) -> ApiError:
+    return _internal(f'failed calling webhook "{hook["name"]}": {why}')
+
+
+def _internal(why: str) -> ApiError:
+    return failure(500, "InternalError", f"Internal error occurred: {why}", {"causes": [{"message": why}]})
 
 
 def denied(name: str, status: Obj) -> ApiError:
