@@ -89,9 +89,9 @@ def mig_gpus(name: str) -> int:
     return int(match.group(1)) if match else 0
 
 
-def request(pod: Pod, claims: Iterable[Raw] = ()) -> Request:
-    """What a pod asks for; `claims` are the ResourceClaims it uses."""
-    amounts = pod_amounts(pod)
+def request(pod: Pod, claims: Iterable[Raw] = (), known: Quantities | None = None) -> Request:
+    """What a pod asks for; `claims` are the ResourceClaims it uses, `known` its `pod_amounts` where they have been worked out before."""
+    amounts = pod_amounts(pod) if known is None else known
     gpu = gpu_request(pod, amounts, claims)
     shown = {name: value for name, value in amounts.items() if value and not is_gpu(name) and not is_mig(name)}
     shown.update({name: float(count) for name, count in gpu.mig.items()})

@@ -6,15 +6,12 @@ joined with where the pod stands (its status, node, shared GPUs) and what it dem
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Literal, cast
+from typing import Literal, cast
 
-import msgspec
-
-from gangline.api import kai, names, resources
-from gangline.api.core import Container, Pod
+from gangline.api import kai, names
+from gangline.api.core import Pod
 from gangline.api.meta import Raw
 from gangline.rules import requests, times
 from gangline.scheduler.model.status import Status
@@ -23,7 +20,8 @@ from gangline.scheduler.objects.devices import allocated_devices, made_for
 from gangline.scheduler.objects.gangs import gang_uid
 from gangline.scheduler.objects.nodes import by_name, zone_number
 from gangline.scheduler.objects.reading import DEFAULTS, Reading, not_negative
-from gangline.scheduler.records import DEFAULT_POD_SET, ContainerRecord, DeviceId, ExtendedNeed, GpuKind, GpuRequest, HostPort, TaskRecord
+from gangline.scheduler.objects.templates import every_container, template_of
+from gangline.scheduler.records import DEFAULT_POD_SET, DeviceId, GpuKind, GpuRequest, TaskRecord
 
 OBSERVED_ZONES = "kai.scheduler/numa-placement-observed"
 PREDICTED_ZONES = "kai.scheduler/numa-placement-predicted"
@@ -41,7 +39,8 @@ def task_record(
     """`bind_request` is the pod's own, `claims` the ResourceClaims it uses as far as they exist."""
     binding = bind_request if bind_request is not None and bind_request_live(bind_request) else None
     owned = list(claims)
-    asked = requests.request(pod, owned)
+    template = template_of(pod)
+    asked = requests.request(pod, owned, template.amounts)
     not_negative("spec.containers.resources.requests", asked.amounts)
     spec, labels = pod.spec, pod.labels
     found, missing, made = claim_references(pod, owned)
@@ -56,19 +55,19 @@ def task_record(
         node=spec.node_name or (binding.spec.selected_node if binding else ""),
         created=times.seconds(pod.metadata.creation_timestamp) or 0.0,
         request={name: value for name, value in asked.amounts.items() if name != requests.GPU and not requests.is_mig(name)},
-        overhead=requests.amounts_of(spec.overhead) if spec.overhead else {},
+        overhead=template.overhead,
         gpu=gpu_record(asked.gpu),
         gpu_groups=(binding.spec.selected_gpu_groups if binding else ()) or requests.gpu_groups(pod),
         labels=labels,
         annotations=pod.annotations,
-        node_selector=spec.node_selector,
-        node_affinity=affinity.required_nodes(spec.affinity),
+        node_selector=template.node_selector,
+        node_affinity=template.node_affinity,
         pod_affinity=affinity.required_pods(spec.affinity, "podAffinity", reading),
         pod_anti_affinity=affinity.required_pods(spec.affinity, "podAntiAffinity", reading),
         preferred_affinity=affinity.preferred_pods(spec.affinity, "podAffinity", reading),
         preferred_anti_affinity=affinity.preferred_pods(spec.affinity, "podAntiAffinity", reading),
-        tolerations=affinity.tolerations(spec.tolerations),
-        host_ports=tuple(host_ports(pod)),
+        tolerations=template.tolerations,
+        host_ports=template.host_ports,
         priority_class=spec.priority_class_name,
         priority=spec.priority or 0,
         volumes=tuple(volume_claims(pod)),
@@ -76,16 +75,16 @@ def task_record(
         claims=found,
         missing_claims=missing,
         template_claims=made,
-        extended=tuple(extended_needs(pod)),
+        extended=template.extended,
         extended_devices=extended_devices(binding, owned),
         numa_zones=tuple(zone for zone, _ in zones) or None,
         numa_amounts=tuple(amounts for _, amounts in zones),
-        containers=tuple(_containers(pod)),
-        qos=pod.status.qos_class or qos_class(pod),
+        containers=template.containers,
+        qos=pod.status.qos_class or template.qos,
         nominated_node=pod.status.nominated_node_name,
         legacy_mig=asked.gpu.legacy_mig,
         utility=utility(labels, reading),
-        signature=signature(pod),
+        signature=template.signature,
     )
 
 
@@ -131,26 +130,6 @@ def utility(labels: Mapping[str, str], reading: Reading) -> Literal["", "reserva
     if app == reading.reservation_app:
         return "reservation"
     return "scaling" if app == reading.scaling_app else ""
-
-
-def every_container(pod: Pod) -> Iterator[Container]:
-    yield from pod.spec.init_containers
-    yield from pod.spec.containers
-
-
-def _containers(pod: Pod) -> Iterator[ContainerRecord]:
-    for container in pod.spec.init_containers:
-        yield ContainerRecord(by_name(container.resources.requests), True, container.restart_policy == "Always")
-    for container in pod.spec.containers:
-        yield ContainerRecord(by_name(container.resources.requests))
-
-
-def host_ports(pod: Pod) -> Iterator[HostPort]:
-    for container in every_container(pod):
-        for port in container.ports:
-            number = int(port.get("hostPort") or 0)
-            if number > 0:
-                yield HostPort(number, str(port.get("protocol") or "TCP"), str(port.get("hostIP") or "0.0.0.0"))
 
 
 def volume_claims(pod: Pod) -> Iterator[str]:
@@ -200,16 +179,6 @@ def claim_references(pod: Pod, claims: Iterable[Raw]) -> tuple[tuple[str, ...], 
     return tuple(found), tuple(missing), tuple(made)
 
 
-def extended_needs(pod: Pod) -> Iterator[ExtendedNeed]:
-    """What its containers ask of resources with a domain: a device class may back any of them."""
-    for place, container in enumerate(every_container(pod)):
-        lasting = place >= len(pod.spec.init_containers) or container.restart_policy == "Always"
-        for number, name in enumerate(sorted(container.resources.requests)):
-            count = resources.units(container.resources.requests[name]) if "/" in name else 0
-            if count > 0:
-                yield ExtendedNeed(container.name, place, number, name, count, lasting)
-
-
 def extended_devices(binding: kai.BindRequest | None, claims: Iterable[Raw]) -> tuple[DeviceId, ...]:
     """The devices it has for them: as the claim made for it says, else as its BindRequest does."""
     made = next((each for each in claims if made_for(each)), None)
@@ -234,35 +203,3 @@ def _zones(text: str | None) -> list[tuple[int, dict[str, float]]]:
 
 def _shares(placed: Iterable[Raw]) -> list[tuple[int, dict[str, float]]]:
     return [(zone_number(str(each["zone"])), by_name(each.get("amount") or {})) for each in placed]
-
-
-def qos_class(pod: Pod) -> str:
-    """Guaranteed, Burstable or BestEffort, for servers that do not write it."""
-    guaranteed, any_request = True, False
-    for container in every_container(pod):
-        limits = requests.amounts_of(container.resources.limits)
-        asked = limits | requests.amounts_of(container.resources.requests)
-        any_request = any_request or bool(asked.get("cpu") or asked.get("memory"))
-        guaranteed = guaranteed and all(limits.get(name) and limits[name] == asked[name] for name in ("cpu", "memory"))
-    if not any_request:
-        return "BestEffort"
-    return "Guaranteed" if guaranteed else "Burstable"
-
-
-def signature(pod: Pod) -> str:
-    """Pods with the same signature demand the same of nodes, amounts aside: what failed for one is not tried for the other."""
-    spec = pod.spec
-    demands: list[Any] = [
-        [_storage(volume) for volume in spec.volumes if not volume.get("configMap") and not volume.get("secret")],
-        spec.node_selector,
-        spec.affinity,
-        [[t.key, t.operator, t.value, t.effect] for t in spec.tolerations],
-        [spec.priority_class_name, spec.priority],
-        spec.topology_spread_constraints,
-        [port.get("hostPort") or 0 for container in every_container(pod) for port in container.ports],
-    ]
-    return hashlib.sha256(msgspec.json.encode(demands, order="deterministic")).hexdigest()
-
-
-def _storage(volume: Raw) -> Raw:
-    return {key: value for key, value in volume.items() if key != "name"}
