@@ -1,22 +1,26 @@
-"""Rules of the plain kinds of core: ConfigMap, Secret, ServiceAccount, Namespace, Node, LimitRange, ResourceQuota, Event."""
+"""Rules of the plain kinds of core: ConfigMap, Secret, ServiceAccount, Namespace, Node."""
 
 from __future__ import annotations
 
 import base64
 import json
+import re
 from typing import Any
 
 from gangline.api import resources
+from gangline.apiserver.builtin.addresses import legacy_cidr, read_cidr
 from gangline.apiserver.builtin.checks import NOT_NEGATIVE, Obj, Problems, each, immutable, label_key, named, one_of
 from gangline.apiserver.builtin.containers import config_key_problems
-from gangline.apiserver.builtin.placement import EFFECTS, resource_name_problems
+from gangline.apiserver.builtin.placement import EFFECTS
 from gangline.apiserver.builtin.rules import KindRules
 from gangline.errors import Problem
 from gangline.schema import problems as say
-from gangline.schema.names import label_problems, label_value_problems
+from gangline.schema.names import label_problems, label_value_problems, qualified_name_problems
 
 _FROZEN = "field is immutable when `immutable` is set"
 _LARGEST = 1024 * 1024
+_SECURITY, _LEVELS = "pod-security.kubernetes.io/", ("privileged", "baseline", "restricted")
+_FINALIZERS = ("kubernetes", "orphan", "foregroundDeletion")
 
 
 class ConfigMapRules(KindRules):
@@ -36,7 +40,7 @@ def _keys(obj: Obj) -> Problems:
                 yield say.invalid(f"data[{key}]", key, "duplicate of key present in binaryData")
             size += len(value.encode()) if part == "data" else len(value) * 3 // 4
     if size > _LARGEST:
-        yield say.too_long("", _LARGEST)
+        yield say.too_long("[]", _LARGEST)
 
 
 def _frozen(new: Obj, old: Obj, parts: tuple[str, ...]) -> Problems:
@@ -64,6 +68,12 @@ class SecretRules(KindRules):
     def validate_update(self, new: Obj, old: Obj, subresource: str = "") -> list[Problem]:
         return [*immutable(new.get("type"), old.get("type"), "type"), *_frozen(new, old, ("data",)), *_secret(new)]
 
+    def warnings(self, obj: Obj, old: Obj | None = None) -> list[str]:
+        if obj.get("type") != "kubernetes.io/tls" or (old is not None and old.get("data") == obj.get("data")):
+            return []
+        certificate = base64.b64decode((obj.get("data") or {}).get("tls.crt") or "")
+        return [] if b"-----BEGIN " in certificate else ["tls: failed to find any PEM data in certificate input"]
+
 
 _SECRET_KEYS = {
     "kubernetes.io/dockercfg": (".dockercfg",), "kubernetes.io/dockerconfigjson": (".dockerconfigjson",),
@@ -86,18 +96,21 @@ def _secret(obj: Obj) -> Problems:
         yield say.required("data[username]")
         yield say.required("data[password]")
     for key in _SECRET_KEYS.get(kind or "", ()):
-        if key not in data:
+        if key not in data or (not data[key] and key == "ssh-privatekey"):
             yield say.required(f"data[{key}]")
-        elif key.startswith(".docker") and not _is_json(data[key]):
-            yield say.invalid(f"data[{key}]", "<secret contents redacted>", "invalid character")
+        elif key.startswith(".docker") and (why := _not_json(data[key])):
+            yield say.invalid(f"data[{key}]", "<secret contents redacted>", why)
 
 
-def _is_json(text: str) -> bool:
+def _not_json(text: str) -> str:
+    """Why an encoded text is no JSON; empty if it is."""
+    plain = base64.b64decode(text).decode(errors="replace")
     try:
-        json.loads(base64.b64decode(text))
+        json.loads(plain)
     except ValueError:
-        return False
-    return True
+        start = plain.lstrip()
+        return f"invalid character '{start[0]}' looking for beginning of value" if start else "unexpected end of JSON input"
+    return ""
 
 
 class NamespaceRules(KindRules):
@@ -113,6 +126,19 @@ class NamespaceRules(KindRules):
         finalizers = obj.setdefault("spec", {}).setdefault("finalizers", None) or []
         obj["spec"]["finalizers"] = finalizers if "kubernetes" in finalizers else [*finalizers, "kubernetes"]
 
+    def validate(self, obj: Obj) -> list[Problem]:
+        found = [say.invalid("spec.finalizers", name, why) for name in (obj.get("spec") or {}).get("finalizers") or []
+                 for why in qualified_name_problems(name)]
+        found += [say.invalid("spec.finalizers", name, "name is neither a standard finalizer name nor is it fully qualified")
+                  for name in (obj.get("spec") or {}).get("finalizers") or [] if "/" not in name and name not in _FINALIZERS]
+        return [*found, *_security_labels(obj["metadata"].get("labels") or {})]
+
+    def validate_update(self, new: Obj, old: Obj, subresource: str = "") -> list[Problem]:
+        if subresource == "finalize":
+            return self.validate(new)
+        labels = new["metadata"].get("labels") or {}
+        return [*_security_labels(labels)] if not subresource and labels != old["metadata"].get("labels") else []
+
     def prepare_update(self, new: Obj, old: Obj, subresource: str = "") -> None:
         if subresource != "finalize":
             new["spec"] = old.get("spec") or {}
@@ -126,6 +152,15 @@ class NamespaceRules(KindRules):
         return (("status",),) if not subresource else (("spec",),)
 
 
+def _security_labels(labels: Obj) -> Problems:
+    for mode in ("enforce", "audit", "warn"):
+        level, version = (labels.get(f"{_SECURITY}{mode}{part}") for part in ("", "-version"))
+        if level is not None and level not in _LEVELS:
+            yield say.invalid(f"metadata.labels[{_SECURITY}{mode}]", level, f"must be one of {', '.join(_LEVELS)}")
+        if version is not None and version != "latest" and not re.fullmatch(r"v1\.(0|[1-9][0-9]*)", version):
+            yield say.invalid(f"metadata.labels[{_SECURITY}{mode}-version]", version, 'must be "latest" or "v1.x"')
+
+
 class NodeRules(KindRules):
     has_status = True
 
@@ -133,22 +168,53 @@ class NodeRules(KindRules):
         """A node may come with its status: the kubelet registers itself."""
 
     def defaults(self, obj: Obj) -> None:
+        spec = obj.setdefault("spec", {})
+        blocks = list(spec.get("podCIDRs") or [])
+        if spec.get("podCIDR"):
+            spec["podCIDRs"] = [spec["podCIDR"], *blocks[1:]] if not blocks or blocks[0] != spec["podCIDR"] else blocks
+        elif blocks:
+            spec["podCIDR"] = blocks[0]
         status = obj.setdefault("status", {})
         if status.get("capacity") and not status.get("allocatable"):
             status["allocatable"] = dict(status["capacity"])
 
+    def prepare_create(self, obj: Obj) -> None:
+        super().prepare_create(obj)
+        (obj.get("spec") or {}).pop("configSource", None)
+
     def validate(self, obj: Obj) -> list[Problem]:
-        return [*_taints((obj.get("spec") or {}).get("taints") or []), *_capacity(obj.get("status") or {})]
+        spec = obj.get("spec") or {}
+        return [*_taints(spec.get("taints") or []), *_capacity(obj.get("status") or {}), *_blocks(spec.get("podCIDRs") or [])]
+
+    def warnings(self, obj: Obj, old: Obj | None = None) -> list[str]:
+        told = ["spec.externalID: this field is deprecated, and is unused by Kubernetes"]
+        return told if (obj.get("spec") or {}).get("externalID") else []
 
     def validate_update(self, new: Obj, old: Obj, subresource: str = "") -> list[Problem]:
         taints = (new.get("spec") or {}).get("taints") or []
-        found = [*_taints(taints), *_taints(taints), *_capacity(new.get("status") or {})]
+        found = [*_taints(taints), *_taints(taints), *_capacity(new.get("status") or {}), *_addresses(new.get("status") or {})]
         spec, before = new.get("spec") or {}, old.get("spec") or {}
         if before.get("podCIDRs") and spec.get("podCIDRs") != before["podCIDRs"]:
             found.append(say.forbidden("spec.podCIDRs", "node updates may not change podCIDR except from \"\" to valid"))
         if before.get("providerID") and spec.get("providerID") != before["providerID"]:
             found.append(say.forbidden("spec.providerID", "node updates may not change providerID except from \"\" to valid"))
         return found
+
+
+def _blocks(blocks: list[str]) -> Problems:
+    for where, block in each(blocks, "spec.podCIDRs"):
+        yield from legacy_cidr(block, where)
+    versions = [found.version for block in blocks if (found := read_cidr(block)) is not None]
+    if len(blocks) > 2 or len(versions) != len(set(versions)):
+        yield say.invalid("spec.podCIDRs", blocks, "may specify no more than one CIDR for each IP family")
+
+
+def _addresses(status: Obj) -> Problems:
+    items = status.get("addresses") or []
+    for index, item in enumerate(items):
+        if item in items[:index]:
+            dumped = json.dumps({"Type": item.get("type") or "", "Address": item.get("address") or ""}, separators=(",", ":"))
+            yield Problem(f"status.addresses[{index}]", f"Duplicate value: {dumped}", "FieldValueDuplicate", item)
 
 
 def _taints(items: list[Obj]) -> Problems:
@@ -174,138 +240,3 @@ def _capacity(status: Obj) -> Problems:
                 yield say.invalid(f"status.{part}.{name}", amount, NOT_NEGATIVE)
             elif resources.nanos(amount) % 10**9 and (name == "pods" or "/" in name):
                 yield say.invalid(f"status.{part}.{name}", amount, "must be an integer")
-
-
-class LimitRangeRules(KindRules):
-    create_on_update = True
-
-    def defaults(self, obj: Obj) -> None:
-        for item in (obj.get("spec") or {}).get("limits") or []:
-            if item.get("type") == "Container":
-                _container_limits(item)
-
-    def validate(self, obj: Obj) -> list[Problem]:
-        return [*_limits((obj.get("spec") or {}).get("limits") or [])]
-
-
-def _container_limits(item: Obj) -> None:
-    for target, source in (("default", "max"), ("defaultRequest", "default"), ("defaultRequest", "min")):
-        for name, amount in (item.get(source) or {}).items():
-            item.setdefault(target, {}).setdefault(name, amount)
-
-
-def _limits(items: list[Obj]) -> Problems:
-    seen: set[Any] = set()
-    for where, item in each(items, "spec.limits"):
-        kind = item.get("type") or ""
-        yield from label_key(kind, f"{where}.type")
-        if "/" not in kind and kind not in _LIMITED:
-            yield say.invalid(f"{where}.type", kind, "must be a standard limit type or fully qualified")
-        if kind in seen:
-            yield say.duplicate(f"{where}.type", kind)
-        seen.add(kind)
-        for name in sorted({name for field, *_ in _ORDERED for name in item.get(field) or {}}):
-            yield from _in_order(item, name, where)
-
-
-_LIMITED = ("Pod", "Container", "PersistentVolumeClaim")
-_ORDERED = (
-    ("min", "max", "min", "min", "min value {} is greater than max value {}"),
-    ("min", "defaultRequest", "defaultRequest", "defaultRequest", "min value {} is greater than default request value {}"),
-    ("defaultRequest", "max", "defaultRequest", "defaultRequest", "default request value {} is greater than max value {}"),
-    ("defaultRequest", "default", "defaultRequest", "defaultRequest", "default request value {} is greater than default limit value {}"),
-    ("min", "default", "default", "min", "min value {} is greater than default value {}"),
-    ("default", "max", "default", "max", "default value {} is greater than max value {}"),
-)
-"""What may not be greater than what; the field that is blamed, the field whose value is shown, and the words."""
-
-
-def _in_order(item: Obj, name: str, where: str) -> Problems:
-    for lower, higher, blamed, shown, words in _ORDERED:
-        low, high = (item.get(lower) or {}).get(name), (item.get(higher) or {}).get(name)
-        if low is not None and high is not None and resources.nanos(low) > resources.nanos(high):
-            yield say.invalid(f"{where}.{blamed}[{name}]", item[shown][name], words.format(low, high))
-
-
-_QUOTA = frozenset((
-    "cpu", "memory", "ephemeral-storage", "requests.cpu", "requests.memory", "requests.storage", "requests.ephemeral-storage", "limits.cpu",
-    "limits.memory", "limits.ephemeral-storage", "pods", "resourcequotas", "services", "replicationcontrollers", "secrets",
-    "persistentvolumeclaims", "configmaps", "services.nodeports", "services.loadbalancers"))
-_STANDARD = _QUOTA | {"storage"}
-
-
-class QuotaRules(KindRules):
-    has_status = True
-
-    def validate(self, obj: Obj) -> list[Problem]:
-        return [*_hard((obj.get("spec") or {}).get("hard") or {}, "spec.hard")]
-
-    def validate_update(self, new: Obj, old: Obj, subresource: str = "") -> list[Problem]:
-        return [*_hard((new.get("status") or {}).get("hard") or {}, "status.hard")] if subresource == "status" else self.validate(new)
-
-
-def _hard(amounts: Obj, path: str) -> Problems:
-    for name, amount in sorted(amounts.items()):
-        where = f"{path}[{name}]"
-        yield from (say.invalid(where, name, why) for why in resource_name_problems(name))
-        if "/" not in name and not name.startswith(("hugepages-", "requests.hugepages-")):
-            if name not in _STANDARD:
-                yield say.invalid(where, name, "must be a standard resource type or fully qualified")
-            if name not in _QUOTA:
-                yield say.invalid(where, name, "must be a standard resource for quota")
-        if resources.nanos(amount) < 0:
-            yield say.invalid(where, amount, NOT_NEGATIVE)
-        elif name in ("pods", "services", "secrets", "configmaps") and resources.nanos(amount) % resources.NANO:
-            yield say.invalid(where, amount, "must be an integer")
-
-
-class EventRules(KindRules):
-    """core/v1 Event: the older form, hardly checked."""
-
-    create_on_update = True
-
-    def validate(self, obj: Obj) -> list[Problem]:
-        return [*event_namespace(obj["metadata"], obj.get("involvedObject") or {}, "involvedObject")]
-
-    def validate_update(self, new: Obj, old: Obj, subresource: str = "") -> list[Problem]:
-        return self.validate(new)
-
-
-def event_namespace(meta: Obj, subject: Obj, path: str) -> Problems:
-    """An event lives where its subject does; events of cluster-scoped objects in `default`."""
-    namespace, about = meta.get("namespace") or "", subject.get("namespace") or ""
-    if about != namespace and not (not about and namespace in ("default", "kube-system")):
-        yield say.invalid(f"{path}.namespace", about, "does not match event.namespace")
-
-
-class NewEventRules(KindRules):
-    """events.k8s.io/v1 Event: everything required, almost nothing changes."""
-
-    create_on_update = True
-
-    def validate(self, obj: Obj) -> list[Problem]:
-        return [*event_namespace(obj["metadata"], obj.get("regarding") or {}, "involvedObject"), *_event(obj)]
-
-    def validate_update(self, new: Obj, old: Obj, subresource: str = "") -> list[Problem]:
-        found = [*self.validate(new)]
-        for name, told in (("regarding", "involvedObject"), ("reason", "reason"), ("note", "message"), ("type", "type"),
-                           ("eventTime", "eventTime"), ("action", "action"), ("related", "related"),
-                           ("reportingController", "reportingController"), ("reportingInstance", "reportingInstance")):
-            found += immutable(new.get(name), old.get(name), told)
-        return found
-
-
-def _event(obj: Obj) -> Problems:
-    if obj.get("eventTime") is None:
-        yield say.required("eventTime")
-    for name, told, limit in (("reportingController", "reportingController", 0), ("reportingInstance", "reportingInstance", 128),
-                              ("action", "action", 128), ("reason", "reason", 128)):
-        value = obj.get(name) or ""
-        if not value:
-            yield say.required(told)
-        elif limit and len(value) > limit:
-            yield say.invalid(told, "", f"can have at most {limit} characters")
-    if len(obj.get("note") or "") > 1024:
-        yield say.invalid("message", "", "can have at most 1024 characters")
-    if obj.get("type") not in ("Normal", "Warning"):
-        yield say.invalid("type", "", f"has invalid value: {obj.get('type') or ''}")
