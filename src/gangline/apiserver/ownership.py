@@ -7,16 +7,14 @@ stay trees in the spelling of `fieldsV1`, and only the paths a write touches are
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import lru_cache
 from typing import Any
 
-from gangline.apiserver.apply import track_update
+from gangline.apiserver.apply import as_set, track_update
 from gangline.apiserver.apply.fieldset import FieldSet
 from gangline.apiserver.apply.managed import MOST_UPDATERS, UPDATE, detached
-from gangline.apiserver.apply.walk import LEAF, LIST, compare, element, form
+from gangline.apiserver.apply.walk import LEAF, LIST, compare, element, form, keyed
 from gangline.schema import Node, Schema
 from gangline.schema.node import ANY
-from gangline.schema.problems import compact
 
 Obj = dict[str, Any]
 Tree = dict[str, Any]
@@ -188,7 +186,7 @@ def _list_walk(node: Node) -> Walk:
         tree: Tree = {".": _LEAF}
         for item in value:
             named = item.get(only) if only and type(item) is dict else None
-            key = _keyed(only, named) if type(named) is str else element(node, item)
+            key = keyed(only, named) if type(named) is str else element(node, item)
             if key not in tree:
                 tree[key] = inner(item)
         return _sorted(tree)
@@ -196,17 +194,11 @@ def _list_walk(node: Node) -> Walk:
     return walk
 
 
-@lru_cache(maxsize=65536)
-def _keyed(key: str, value: str) -> str:
-    """How an item is named in the usual case: one key, a text."""
-    return f"k:{compact({key: value})}"
-
-
 def _updated(old: Obj, new: Obj, manager: str, schema: Schema, now: str, subresource: str, api_version: str,
              reset: Sequence[Path]) -> Obj:
     before, after = detached(old), detached(new)
     stored: list[Obj] = old["metadata"]["managedFields"]
-    difference = compare(schema.root, before, after).without(_hidden(reset))
+    difference = compare(schema.root, before, after).without(as_set(tuple(reset)))
     changed, removed = difference.changed, difference.removed
     touched = changed | removed
     if not touched:
@@ -229,14 +221,6 @@ def _updated(old: Obj, new: Obj, manager: str, schema: Schema, now: str, subreso
     return {**after, "metadata": meta}
 
 
-def _hidden(reset: Sequence[Path]) -> FieldSet:
-    found = FieldSet()
-    for path in reset:
-        spot = found
-        for name in path[:-1]:
-            spot = spot.children.setdefault(f"f:{name}", FieldSet())
-        spot.members.add(f"f:{path[-1]}")
-    return found
 
 
 def _owned(changed: FieldSet) -> FieldSet:

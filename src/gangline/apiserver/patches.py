@@ -6,6 +6,7 @@ Server-side apply may also create. What a form cannot do to an object is refused
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -117,8 +118,13 @@ def _read(call: Call, new: Any, old: Obj) -> Obj:
         if resource.custom:
             raise bad_request(f"the patch would change the object's kind or apiVersion to {new.get('kind')}, {new.get('apiVersion')}")
         raise refuse(not_that_kind(new, resource))
-    rules = rules_for(resource)
-    shared = [] if resource.custom else [name for name, value in new.items() if value is old.get(name) and name in ("spec", "status")]
+    return _readmitted(call, new, old, refuse)
+
+
+def _readmitted(call: Call, new: Obj, old: Obj, refuse: Callable[[str], ApiError]) -> Obj:
+    """Admitted, apart from the parts it shares with the stored object."""
+    rules = rules_for(call.resource)
+    shared = [name for name in ("spec", "status") if name in new and new[name] is old.get(name)]
     if not shared:
         return admit(call, new, rules, [], refuse)
     clean = admit(call, {name: value for name, value in new.items() if name not in shared}, rules, [], refuse, complete=False)
@@ -170,7 +176,7 @@ async def _apply(core: Core, call: Call) -> Written:
         except Untypable as error:
             what = f"{_go_place(call)}; {resource.group}/{resource.version}, Kind={resource.kind}"
             raise internal(f"failed to create typed patch object ({what}): {error}") from None
-        return admit(call, result, rules, [], lambda why: internal(f"failed to convert merged object: {why}"))
+        return _readmitted(call, result, live or {}, lambda why: internal(f"failed to convert merged object: {why}"))
 
     if core.store.get(resource.shelf, call.place) is None:
         if call.subresource:

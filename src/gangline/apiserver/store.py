@@ -62,7 +62,10 @@ class Shelf:
         self.first = 0
         self.floor = floor
         self._history = history
-        self._waiters: list[asyncio.Future[None]] = []
+        self.told: tuple[object, bytes] = (None, b"")
+        """The lines that were told last, and what they are: watchers at the same place are told the same bytes."""
+        self._waiters: dict[object, Callable[[], None]] = {}
+        self._ringing = False
         self._order: list[Record] | None = None
 
     def begin(self, revision: int) -> None:
@@ -114,28 +117,33 @@ class Shelf:
         """The position of the first change newer than a revision."""
         return self.first + bisect_right(self.changes, revision, key=_revision)
 
-    def since(self, position: int, visible: int) -> list[Change]:
+    def since(self, position: int, visible: int, most: int) -> list[Change]:
         """Changes from a position on, as far as they may be shown."""
-        fresh = self.changes[position - self.first:]
+        start = position - self.first
+        fresh = self.changes[start: start + most]
         while fresh and fresh[-1].revision > visible:
             fresh.pop()
         return fresh
 
-    def wait(self) -> asyncio.Future[None]:
-        future = asyncio.get_running_loop().create_future()
-        self._waiters.append(future)
-        return future
+    def wait(self, who: object, ring: Callable[[], None]) -> None:
+        """Ring once after the next change."""
+        self._waiters[who] = ring
 
-    def forget(self, future: asyncio.Future[None]) -> None:
+    def forget(self, who: object) -> None:
         """A waiter that gave up."""
-        if future in self._waiters:
-            self._waiters.remove(future)
+        self._waiters.pop(who, None)
 
     def wake(self) -> None:
-        waiters, self._waiters = self._waiters, []
-        for future in waiters:
-            if not future.done():
-                future.set_result(None)
+        """Ring for everybody who waits, once for all changes of this turn of the loop."""
+        if self._waiters and not self._ringing:
+            self._ringing = True
+            asyncio.get_running_loop().call_soon(self._ring)
+
+    def _ring(self) -> None:
+        self._ringing = False
+        waiters, self._waiters = self._waiters, {}
+        for ring in waiters.values():
+            ring()
 
 
 def _place(record: Record) -> Place:

@@ -7,8 +7,10 @@ slow that its position has been forgotten is told 410 and ends. An event's bytes
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+import weakref
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 
 import msgspec
 
@@ -17,7 +19,7 @@ from gangline.apiserver.core import Core
 from gangline.apiserver.reads import Filter, body_of, check_list_options, read_exact_revision, read_filter
 from gangline.apiserver.resources import Resource
 from gangline.apiserver.status import too_large_revision, too_old
-from gangline.apiserver.store import ADDED, DELETED, MODIFIED, Change, Record, Shelf
+from gangline.apiserver.store import ADDED, DELETED, MODIFIED, Change, Record
 from gangline.errors import ApiError
 
 INITIAL_END = "k8s.io/initial-events-end"
@@ -78,62 +80,148 @@ def failed(error: ApiError) -> bytes:
     return b'{"type":"ERROR","object":' + msgspec.json.encode(error.status) + b"}\n"
 
 
-def open_watch(core: Core, call: Call, shape: Line | None = None) -> AsyncIterator[bytes]:
-    """Refuses at once what cannot be watched; the iterator does the rest."""
+def open_watch(core: Core, call: Call, shape: Line | None = None) -> Watch:
+    """Refuses at once what cannot be watched; the watch does the rest."""
     wanted = read_filter(call)
     begin = plan(core, call, wanted)
     seconds = call.number("timeoutSeconds") or DEFAULT_SECONDS
-    return _stream(core, call, wanted, begin, seconds, shape)
+    return Watch(core, call, wanted, begin, seconds, shape)
 
 
-async def _stream(core: Core, call: Call, wanted: Filter, begin: Plan, seconds: int, shape: Line | None) -> AsyncIterator[bytes]:
-    resource, shelf = call.resource, core.store.shelf(call.resource.shelf)
-    loop = asyncio.get_running_loop()
-    end = loop.time() + seconds
-    bookmarks = truth(call.request.argument("allowWatchBookmarks"))
-    make = shape or _plain(resource)
-    for chunk in range(0, len(begin.initial), BATCH):
-        yield b"".join([make(ADDED, record) for record in begin.initial[chunk: chunk + BATCH]])
-    if begin.end_mark:
-        yield bookmark(make, begin.revision, True)
-    position, seen = begin.position, begin.revision
-    due = loop.time() + core.settings.bookmark_seconds
-    while True:
-        if position < shelf.first:
-            behind = too_old(seen, shelf.floor) if position != AHEAD else too_large_revision(seen, core.store.revision)
-            yield failed(behind)
-            return
-        fresh = shelf.since(position, core.store.visible)[:BATCH]
-        if fresh:
-            position += len(fresh)
-            seen = fresh[-1].revision
-            lines = _lines(fresh, wanted, resource, shape)
+class Watch:
+    """One watcher. `take` what there is to tell, or iterate and wait for it; whoever is done must `aclose`."""
+
+    def __init__(self, core: Core, call: Call, wanted: Filter, begin: Plan, seconds: int, shape: Line | None) -> None:
+        self._core, self._resource, self._wanted, self._shape = core, call.resource, wanted, shape
+        self._shelf = core.store.shelf(call.resource.shelf)
+        self._make = shape or _plain(call.resource)
+        self._position, self._seen = begin.position, begin.revision
+        self._first = _first_lines(self._make, begin)
+        self._loop = asyncio.get_running_loop()
+        self._end = self._loop.time() + seconds
+        self._pause = core.settings.bookmark_seconds if truth(call.request.argument("allowWatchBookmarks")) else float("inf")
+        self._due = self._loop.time() + self._pause
+        self._timer: asyncio.TimerHandle | None = None
+        self._ring: Callable[[], None] | None = None
+        self.ended = False
+
+    def take(self) -> bytes:
+        """The next lines; empty when there are none now, or never again if `ended`."""
+        if self.ended:
+            return b""
+        for lines in self._first:
+            return lines
+        found = self._fresh()
+        return found or self._nothing_new()
+
+    def _fresh(self) -> bytes:
+        shelf, visible = self._shelf, self._core.store.visible
+        while not self.ended:
+            if self._position < shelf.first:
+                self.ended = True
+                return failed(too_old(self._seen, shelf.floor) if self._position != AHEAD else
+                              too_large_revision(self._seen, self._core.store.revision))
+            changes = shelf.since(self._position, visible, BATCH)
+            if not changes:
+                return b""
+            lines = self._told(changes)
+            self._position += len(changes)
+            self._seen = changes[-1].revision
             if lines:
-                yield b"".join(lines)
-            continue
-        left = end - loop.time()
-        if left <= 0 or core.closing:
-            return
-        await _wait(shelf, min(left, due - loop.time()) if bookmarks else left)
-        if bookmarks and loop.time() >= due:
-            due = loop.time() + core.settings.bookmark_seconds
-            if not shelf.since(position, core.store.visible):
-                yield bookmark(make, max(seen, core.store.visible), False)
+                return lines
+        return b""
+
+    def _told(self, changes: list[Change]) -> bytes:
+        """The lines of some changes; those who see all of a shelf share them."""
+        if self._shape is not None or self._wanted.selects:
+            return b"".join(_lines(changes, self._wanted, self._resource, self._shape))
+        key = (self._position, len(changes), self._resource.prefix, self._wanted.namespace)
+        if self._shelf.told[0] != key:
+            self._shelf.told = key, b"".join(_lines(changes, self._wanted, self._resource, None))
+        return self._shelf.told[1]
+
+    def _nothing_new(self) -> bytes:
+        now = self._loop.time()
+        if now >= self._end or self._core.closing:
+            self.ended = True
+        elif now >= self._due:
+            self._due = now + self._pause
+            return bookmark(self._make, max(self._seen, self._core.store.visible), False)
+        return b""
+
+    def wait(self, ring: Callable[[], None]) -> None:
+        """Ring once when there may be more to take."""
+        self._ring = ring
+        self._shelf.wait(self, self._changed)
+        if self._timer is None:
+            self._timer = self._loop.call_at(min(self._end, self._due), _ring, weakref.ref(self))
+
+    def _changed(self) -> None:
+        """Something happened on the shelf; whoever sees only some of it sleeps on if it is nothing to him."""
+        if (self._wanted.selects or self._wanted.namespace) and self._position >= self._shelf.first and not self._core.closing:
+            changes = self._shelf.since(self._position, self._core.store.visible, BATCH)
+            if changes and len(changes) < BATCH and not any(_seen_as(change, self._wanted) for change in changes):
+                self._position += len(changes)
+                self._seen = changes[-1].revision
+                self._shelf.wait(self, self._changed)
+                return
+        self.ring()
+
+    def ring(self) -> None:
+        ring, self._ring = self._ring, None
+        self._shelf.forget(self)
+        if ring is not None:
+            ring()
+
+    def on_time(self) -> None:
+        self._timer = None
+        if self._ring is not None:
+            self.ring()
+
+    def __aiter__(self) -> Watch:
+        return self
+
+    async def __anext__(self) -> bytes:
+        while True:
+            found = self.take()
+            if found:
+                return found
+            if self.ended:
+                raise StopAsyncIteration
+            future = self._loop.create_future()
+            self.wait(partial(_finish, future))
+            try:
+                await future
+            finally:
+                self._shelf.forget(self)
+
+    async def aclose(self) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self.ended = True
+        if self._timer is not None:
+            self._timer.cancel()
+        self.ring()
 
 
-async def _wait(shelf: Shelf, seconds: float) -> None:
-    future = shelf.wait()
-    handle = asyncio.get_running_loop().call_later(max(seconds, 0), _give_up, future)
-    try:
-        await future
-    finally:
-        handle.cancel()
-        shelf.forget(future)
-
-
-def _give_up(future: asyncio.Future[None]) -> None:
+def _finish(future: asyncio.Future[None]) -> None:
     if not future.done():
         future.set_result(None)
+
+
+def _ring(watch: weakref.ref[Watch]) -> None:
+    found = watch()
+    if found is not None:
+        found.on_time()
+
+
+def _first_lines(make: Line, begin: Plan) -> Iterator[bytes]:
+    """What is there already."""
+    for start in range(0, len(begin.initial), BATCH):
+        yield b"".join([make(ADDED, record) for record in begin.initial[start: start + BATCH]])
+    if begin.end_mark:
+        yield bookmark(make, begin.revision, True)
 
 
 def _plain(resource: Resource) -> Line:
@@ -143,8 +231,6 @@ def _plain(resource: Resource) -> Line:
 def _lines(changes: list[Change], wanted: Filter, resource: Resource, shape: Line | None) -> list[bytes]:
     found = []
     for change in changes:
-        if wanted.namespace and change.record.place[0] != wanted.namespace:
-            continue
         kind = _seen_as(change, wanted)
         if kind is None:
             continue
@@ -161,6 +247,8 @@ def _lines(changes: list[Change], wanted: Filter, resource: Resource, shape: Lin
 
 def _seen_as(change: Change, wanted: Filter) -> str | None:
     """What a change is to somebody who sees only some objects."""
+    if wanted.namespace and change.record.place[0] != wanted.namespace:
+        return None
     if not wanted.selects:
         return change.type
     before = change.previous is not None and wanted(change.previous)

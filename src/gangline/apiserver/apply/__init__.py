@@ -11,7 +11,7 @@ nobody owns them there. Pure: the time is handed in.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 from gangline.apiserver.apply import managed as accounts
@@ -31,7 +31,7 @@ from gangline.apiserver.apply.walk import (
 from gangline.errors import GanglineError
 from gangline.schema import Node, Schema
 
-__all__ = ["ApplyConflict", "Untypable", "apply", "keep_times", "track_update"]
+__all__ = ["ApplyConflict", "Untypable", "apply", "as_set", "keep_times", "track_update"]
 
 Path = tuple[str, ...]
 BEFORE_FIRST_APPLY = "before-first-apply"
@@ -67,15 +67,16 @@ def _listed(conflict: tuple[Owner, FieldSet]) -> str:
 def apply(live: Obj | None, applied: Obj, manager: str, force: bool, schema: Schema, now: str, subresource: str = "",
           api_version: str = "", reset: Iterable[Path] = ()) -> Obj:
     """Merge what a manager wants into the live object; drop what it wanted before, wants no more, and nobody else owns."""
-    node, hidden = schema.root, _as_set(reset)
+    node, hidden = schema.root, as_set(tuple(reset))
     check(node, applied)
     before, accounts_now = _live(live, applied, schema, api_version)
     me = accounts.owner(manager, APPLY, api_version, subresource)
     last = accounts_now.get(me)
     wanted = fields_of(node, applied).without_below(hidden)
+    mine = wanted - _STRIPPED
     accounts_now[me] = Entry(wanted, api_version, last.time if last else "")
     merged = merge(node, before, applied)
-    if last is not None and last.fields:
+    if last is not None and last.fields - mine:
         owned = FieldSet()
         for entry in accounts_now.values():
             owned = owned | entry.fields
@@ -83,16 +84,15 @@ def apply(live: Obj | None, applied: Obj, manager: str, force: bool, schema: Sch
     difference = compare(node, before, merged).without(hidden)
     _settle(accounts_now, difference, me, force)
     changed = merged != before
-    if me in accounts_now and changed:
-        accounts_now[me] = replace(accounts_now[me], time=now)
-    _strip(accounts_now, me)
+    if me in accounts_now:
+        accounts_now[me] = Entry(mine, api_version, now if changed else last.time if last else "")
     return accounts.attach(merged if changed else before, accounts_now)
 
 
 def _live(live: Obj | None, applied: Obj, schema: Schema, api_version: str) -> tuple[Obj, Managed]:
     if live is None:
         return zero_object(schema, applied), {}
-    managed = accounts.read((live.get("metadata") or {}).get("managedFields"))
+    managed = accounts.read_stored((live.get("metadata") or {}).get("managedFields"))
     before = accounts.detached(live)
     if not managed:
         me = accounts.owner(BEFORE_FIRST_APPLY, UPDATE, api_version, "")
@@ -117,33 +117,24 @@ def _dropped(node: Node, merged: Obj, last: FieldSet, owned: FieldSet) -> Obj:
 
 def _settle(managed: Managed, difference: Difference, me: Owner, force: bool) -> None:
     """Take changed fields from their other owners, or refuse; forget removed ones."""
-    conflicts: list[tuple[Owner, FieldSet]] = []
-    for who in sorted(managed, key=lambda each: (each.manager, each.operation, each.api_version)):
-        taken = managed[who].fields & difference.changed if who != me else FieldSet()
-        if taken:
-            conflicts.append((who, taken))
-    if conflicts and not force:
-        raise ApplyConflict(conflicts)
-    for who, taken in conflicts:
-        managed[who] = replace(managed[who], fields=managed[who].fields - taken)
-    for who in list(managed):
-        rest = managed[who].fields - difference.removed if who != me else managed[who].fields
-        if rest:
-            managed[who] = replace(managed[who], fields=rest)
-        else:
-            del managed[who]
+    changed, removed = difference.changed, difference.removed
+    if changed:
+        conflicts = [(who, taken) for who in sorted(managed, key=lambda each: (each.manager, each.operation, each.api_version))
+                     if who != me and (taken := managed[who].fields & changed)]
+        if conflicts and not force:
+            raise ApplyConflict(conflicts)
+        for who, taken in conflicts:
+            managed[who] = managed[who].without(taken)
+    if removed:
+        for who in [each for each in managed if each != me]:
+            managed[who] = managed[who].without(removed)
+    for who in [each for each in managed if not managed[each]]:
+        del managed[who]
 
 
-def _strip(managed: Managed, me: Owner) -> None:
-    if me in managed:
-        rest = managed[me].fields - _STRIPPED
-        if rest:
-            managed[me] = replace(managed[me], fields=rest)
-        else:
-            del managed[me]
-
-
-def _as_set(paths: Iterable[Path]) -> FieldSet:
+@lru_cache(maxsize=1024)
+def as_set(paths: tuple[Path, ...]) -> FieldSet:
+    """The fields at some paths. Shared: only to be read."""
     found = FieldSet()
     for path in paths:
         spot = found
@@ -159,7 +150,7 @@ def track_update(old: Obj | None, new: Obj, manager: str, schema: Schema, now: s
     managed = _accounts_of(old, new, subresource)
     if managed is None:
         return accounts.detached(new)
-    node, hidden = schema.root, _as_set(reset)
+    node, hidden = schema.root, as_set(tuple(reset))
     before = zero_object(schema, new) if old is None else accounts.detached(old)
     after = accounts.detached(new)
     difference = compare(node, before, after).without(hidden)
@@ -182,7 +173,7 @@ def _accounts_of(old: Obj | None, new: Obj, subresource: str) -> Managed | None:
         return None
     stored = (old.get("metadata") or {}).get("managedFields")
     managed = {} if subresource else _readable(given)
-    managed = managed or accounts.read(stored)
+    managed = managed or accounts.read_stored(stored)
     return managed or None
 
 

@@ -1,7 +1,7 @@
 """Sets of fields: which manager owns what.
 
 A set is a tree of path elements in the spelling of `fieldsV1`: `f:name` a field, `k:{…}` an item of a keyed list, `v:…` a value of a set.
-`members` are owned themselves, `children` hold what is owned below. Sets are values: every operation returns a new one.
+`members` are owned themselves, `children` hold what is owned below and are never empty. Sets are values: every operation returns a new one.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ class FieldSet:
         self.children: dict[str, FieldSet] = children if children is not None else {}
 
     def __bool__(self) -> bool:
-        return bool(self.members) or any(self.children.values())
+        return bool(self.members or self.children)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, FieldSet) and self.encode() == other.encode()

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from gangline.apiserver.apply import fieldset
-from gangline.apiserver.apply.fieldset import FieldSet
+from gangline.apiserver.apply.fieldset import FieldSet, Tree
 
 Obj = dict[str, Any]
 APPLY, UPDATE = "Apply", "Update"
@@ -32,11 +32,33 @@ class Owner:
         return text if self.operation == APPLY else f"{text} using {self.api_version}"
 
 
-@dataclass(frozen=True, slots=True)
 class Entry:
-    fields: FieldSet
-    api_version: str
-    time: str = ""
+    """One account: its fields, read from their tree when somebody asks."""
+
+    __slots__ = ("_fields", "_tree", "api_version", "time")
+
+    def __init__(self, fields: FieldSet | None, api_version: str, time: str = "", tree: Tree | None = None) -> None:
+        self._fields, self._tree = fields, tree
+        self.api_version, self.time = api_version, time
+
+    @property
+    def fields(self) -> FieldSet:
+        if self._fields is None:
+            self._fields = fieldset.decode(self._tree or {})
+        return self._fields
+
+    @property
+    def tree(self) -> Tree:
+        if self._tree is None:
+            self._tree = self.fields.encode()
+        return self._tree
+
+    def without(self, gone: FieldSet) -> Entry:
+        """This account less some fields; itself if it had none of them."""
+        return Entry(self.fields - gone, self.api_version, self.time) if self.fields & gone else self
+
+    def __bool__(self) -> bool:
+        return bool(self._tree if self._fields is None else self._fields)
 
 
 Managed = dict[Owner, Entry]
@@ -48,13 +70,19 @@ def owner(manager: str, operation: str, api_version: str, subresource: str) -> O
 
 def read(entries: Any) -> Managed:
     """Raises ValueError when an entry is not one."""
+    managed = read_stored(entries)
+    return {who: Entry(entry.fields, entry.api_version, entry.time) for who, entry in managed.items()}
+
+
+def read_stored(entries: Any) -> Managed:
+    """Entries that were written by us: their trees are in order, and stay as they are unless they change."""
     managed: Managed = {}
     for entry in entries or []:
         operation, version = entry.get("operation"), entry.get("apiVersion") or ""
         if operation not in (APPLY, UPDATE) or (entry.get("fieldsType") or "FieldsV1") != "FieldsV1":
             raise ValueError("not a managed fields entry")
         key = owner(entry.get("manager") or "", operation, version, entry.get("subresource") or "")
-        managed[key] = Entry(fieldset.decode(entry.get("fieldsV1") or {}), version, entry.get("time") or "")
+        managed[key] = Entry(None, version, entry.get("time") or "", entry.get("fieldsV1") or {})
     return managed
 
 
@@ -67,12 +95,12 @@ def write(managed: Managed) -> list[Obj]:
 
 def _written(order: list[tuple[Owner, Entry]]) -> Iterator[Obj]:
     for who, entry in order:
-        if not entry.fields:
+        if not entry:
             continue
         out: Obj = {"manager": who.manager, "operation": who.operation, "apiVersion": entry.api_version}
         if entry.time:
             out["time"] = entry.time
-        out |= {"fieldsType": "FieldsV1", "fieldsV1": entry.fields.encode()}
+        out |= {"fieldsType": "FieldsV1", "fieldsV1": entry.tree}
         if who.subresource:
             out["subresource"] = who.subresource
         yield out
@@ -112,7 +140,7 @@ def capped(managed: Managed) -> Managed:
         if bucket not in out:
             out[bucket] = out.pop(first[version])
         entry = out.pop(who)
-        out[bucket] = replace(entry, fields=entry.fields | out[bucket].fields)
+        out[bucket] = Entry(entry.fields | out[bucket].fields, entry.api_version, entry.time)
         surplus -= 1
     return out
 

@@ -7,6 +7,8 @@ kept), the value itself does: objects field by field, lists as a whole. A value 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
 from gangline.api.notation import MISSING
@@ -25,15 +27,14 @@ LEAF, OBJECT, LIST = "leaf", "object", "list"
 
 def form(node: Node, value: Any) -> str:
     """How a value of this node is owned: as a whole, field by field, or item by item."""
-    if node.atomic:
+    shape = node.shape
+    if node.atomic or shape == "scalar":
         return LEAF
-    if node.shape in ("struct", "map"):
+    if shape in ("struct", "map"):
         return OBJECT
-    if node.shape == "list":
+    if shape == "list":
         return LIST if node.list_type in (MAP, SET) else LEAF
-    if node.shape in ("any", "either") and isinstance(value, dict):
-        return OBJECT
-    return LEAF
+    return OBJECT if shape in ("any", "either") and isinstance(value, dict) else LEAF
 
 
 def below(node: Node, name: str) -> Node:
@@ -47,6 +48,8 @@ def element(node: Node, item: Any) -> str:
         if item is None or isinstance(item, dict | list):
             raise Untypable(": associative list without keys has an element that's not a plain value")
         return f"v:{compact(item)}"
+    if len(node.keys) == 1 and type(item) is dict and type(only := item.get(node.keys[0])) is str:
+        return keyed(node.keys[0], only)
     if not isinstance(item, dict):
         noun = "a null element" if item is None else "non-map elements"
         raise Untypable(f": associative list with keys may not have {noun}")
@@ -64,6 +67,12 @@ def element(node: Node, item: Any) -> str:
     return f"k:{compact(keys)}"
 
 
+@lru_cache(maxsize=65536)
+def keyed(key: str, value: str) -> str:
+    """How an item is named in the usual case: one key, a text."""
+    return f"k:{compact({key: value})}"
+
+
 def element_text(name: str) -> str:
     """A path element as conflicts and errors print it."""
     mark, text = name[:2], name[2:]
@@ -79,9 +88,10 @@ def fields_of(node: Node, value: Any) -> FieldSet:
     found = FieldSet()
     kind = form(node, value)
     if kind == OBJECT and isinstance(value, dict):
+        declared = node.fields
         for name, item in value.items():
-            child = below(node, name)
-            _note(found, f"f:{name}", child, item, own=name not in node.fields or item is None or item == {})
+            child = declared.get(name)
+            _note(found, f"f:{name}", child or node.values or ANY, item, own=child is None or item is None or item == {})
     elif kind == LIST and isinstance(value, list):
         assert node.items is not None
         for item in value:
@@ -90,11 +100,11 @@ def fields_of(node: Node, value: Any) -> FieldSet:
 
 
 def _note(found: FieldSet, name: str, child: Node, item: Any, own: bool) -> None:
-    inner = fields_of(child, item)
-    if inner:
-        found.children[name] = found.children[name] | inner if name in found.children else inner
     if own or form(child, item) == LEAF:
         found.members.add(name)
+    inner = fields_of(child, item) if item and isinstance(item, dict | list) else None
+    if inner:
+        found.children[name] = found.children[name] | inner if name in found.children else inner
 
 
 def check(node: Node, value: Any) -> None:
@@ -254,25 +264,47 @@ def compare(node: Node, old: Any, new: Any) -> Difference:
 
 def _compare_inside(node: Node, old: Any, new: Any, added: FieldSet, modified: FieldSet, removed: FieldSet) -> None:
     """Compare two values of one form field by field (or item by item)."""
-    for name, child, before, after in _pairs(node, old, new):
-        if before is after or (before == after and type(before) is type(after) and before is not MISSING):
-            continue
+    if isinstance(old, list) or isinstance(new, list):
+        inner = node.items or ANY
+        before = _by_element(node, old if isinstance(old, list) else [])
+        after = _by_element(node, new if isinstance(new, list) else [])
+        for name, was, now in _different(before, after):
+            _compare_one(name, inner, was, now, added, modified, removed)
+        return
+    for name, was, now in _different(old if isinstance(old, dict) else {}, new if isinstance(new, dict) else {}):
+        _compare_one(f"f:{name}", node.fields.get(name) or node.values or ANY, was, now, added, modified, removed)
+
+
+def _different(before: dict[str, Any], after: dict[str, Any]) -> Iterator[tuple[str, Any, Any]]:
+    """The keys under which two dicts differ, with both values."""
+    for name, was in before.items():
+        now = after.get(name, MISSING)
+        if was is not now and not (was == now and type(was) is type(now)):
+            yield name, was, now
+    for name, now in after.items():
+        if name not in before:
+            yield name, MISSING, now
+
+
+def _compare_one(name: str, node: Node, was: Any, now: Any, added: FieldSet, modified: FieldSet, removed: FieldSet) -> None:
+    whole = _is_whole(node, was, now)
+    if not whole:
         inner = FieldSet(), FieldSet(), FieldSet()
-        whole = _is_whole(child, before, after)
-        if not whole:
-            _compare_inside(child, before, after, *inner)
+        _compare_inside(node, was, now, *inner)
         for target, below_it in zip((added, modified, removed), inner, strict=True):
             if below_it:
                 target.children[name] = below_it
-        if before is MISSING:
-            added.members.add(name)
-        elif after is MISSING:
-            removed.members.add(name)
-        elif whole and before != after:
-            modified.members.add(name)
+    if was is MISSING:
+        added.members.add(name)
+    elif now is MISSING:
+        removed.members.add(name)
+    elif whole and was != now:
+        modified.members.add(name)
 
 
 def _is_whole(node: Node, before: Any, after: Any) -> bool:
+    if node.atomic or node.shape == "scalar":
+        return True
     if not _given(before) and not _given(after):
         return True
     kinds = {form(node, value) for value in (before, after) if _given(value)}
@@ -284,21 +316,6 @@ def _is_whole(node: Node, before: Any, after: Any) -> bool:
 
 def _given(value: Any) -> bool:
     return value is not MISSING and value is not None and value != {} and value != []
-
-
-def _pairs(node: Node, old: Any, new: Any) -> list[tuple[str, Node, Any, Any]]:
-    if isinstance(old, list) or isinstance(new, list):
-        return _item_pairs(node, old if isinstance(old, list) else [], new if isinstance(new, list) else [])
-    before = old if isinstance(old, dict) else {}
-    after = new if isinstance(new, dict) else {}
-    names = [*before, *(name for name in after if name not in before)]
-    return [(f"f:{name}", below(node, name), before.get(name, MISSING), after.get(name, MISSING)) for name in names]
-
-
-def _item_pairs(node: Node, old: list[Any], new: list[Any]) -> list[tuple[str, Node, Any, Any]]:
-    before, after = _by_element(node, old), _by_element(node, new)
-    names = [*before, *(name for name in after if name not in before)]
-    return [(name, node.items or ANY, before.get(name, MISSING), after.get(name, MISSING)) for name in names]
 
 
 def _by_element(node: Node, items: list[Any]) -> dict[str, Any]:
