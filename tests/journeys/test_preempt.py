@@ -149,8 +149,6 @@ async def test_the_place_of_a_pod_is_taken_where_a_node_may_hold_no_more_pods(st
     await story.shares(new=1)
 
 
-@pytest.mark.xfail(
-    strict=True, reason="the search counts one pod slot for a part that opens a GPU, so it spares the victim and waits for ever")
 async def test_a_part_of_a_gpu_needs_two_places_for_pods_when_it_opens_the_gpu(story: Story) -> None:
     await story.nodes(1, gpus=4, pods=2)
     await story.priority("low", 30)

@@ -151,6 +151,21 @@ def test_volumes_that_wait_for_their_first_user_must_fit_what_their_class_has_le
     assert (bound(10), bound(9)) == (1, 0)
 
 
+def test_volumes_promised_in_one_cycle_are_counted_together_and_given_back_with_their_pod() -> None:
+    scene = Scene().nodes(1).queue("a", quota=8)
+    scene.records += [StorageCapacityRecord("c", "fast", 25)]
+    scene.records += [VolumeClaimRecord(f"data-{number}", "ns", storage_class="fast", size=10) for number in range(4)]
+    for number in range(3):
+        scene.gang(f"a/one{number}", 1, task={"volumes": (f"data-{number}",)})
+    after = scene.decide()
+    assert set(after.bound) == {"one0-0", "one1-0"} and "did not have enough free storage" in after.why("one2")
+    late = Scene().nodes(1).queue("a", quota=8)
+    late.records += [StorageCapacityRecord("c", "fast", 15)]
+    late.records += [VolumeClaimRecord(f"data-{number}", "ns", storage_class="fast", size=10) for number in range(2)]
+    late.gang("a/early", 1, on="n0", status=Status.BINDING, task={"volumes": ("data-0",)}).gang("a/late", 1, task={"volumes": ("data-1",)})
+    assert not late.decide().bound
+
+
 def test_a_bound_volume_ties_its_pod_to_the_nodes_that_reach_it() -> None:
     scene = Scene().node("near", labels={"zone": "a"}).node("far", labels={"zone": "b"}).queue("a", quota=8)
     scene.records.append(VolumeClaimRecord("data", "ns", bound=True, nodes=(NodeTerm((Requirement("zone", "In", ("a",)),)),)))

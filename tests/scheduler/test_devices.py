@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from gangline.scheduler.model.status import Status
@@ -32,7 +33,6 @@ def memory(mib: int) -> dict[str, Any]:
 def share(scene: Scene, name: str, task: dict[str, Any], **more: Any) -> Scene:
     """A gang of one pod with an own GPU request."""
     scene.gang(name, 1, gpus=0, **more)
-    from dataclasses import replace
     record: Any = scene.records[-1]
     scene.records[-1] = replace(record, **task)
     return scene
@@ -131,6 +131,34 @@ def test_mig_tasks_go_to_mig_nodes_and_count_their_instances() -> None:
 def test_whole_gpu_tasks_stay_away_from_a_mixed_mig_node() -> None:
     after = mig_node(Scene().queue("a", quota=4)).gang("a/cpu", 1, gpus=0).gang("a/gpu", 1).decide()
     assert after.bound == {"cpu-0": "m0"}
+
+
+# ── places for pods ──
+
+
+def slots(pods: int) -> Scene:
+    scene = Scene().nodes(1, gpus=2).queue("a", quota=2)
+    record: Any = scene.records[0]
+    scene.records[0] = replace(record, allocatable={**record.allocatable, "pods": pods})
+    return scene
+
+
+def test_opening_a_gpu_takes_a_second_place_for_its_reservation_pod() -> None:
+    assert not share(slots(1), "a/first", fraction(0.5)).decide().bound
+    scene = share(slots(2), "a/first", fraction(0.5)).gang("a/other", 1, gpus=0)
+    assert list(scene.decide().bound) == ["first-0"]
+
+
+def test_joining_an_open_gpu_takes_no_place_but_its_own() -> None:
+    scene = share(slots(3), "a/first", fraction(0.5) | {"gpu_groups": ("6f1d-open",)}, on="n0")
+    scene.gang("a/reservation", 1, gpus=0, on="n0")
+    assert list(share(scene, "a/second", fraction(0.5)).decide().bound) == ["second-0"]
+
+
+def test_a_part_that_opens_a_gpu_takes_both_places_from_what_matters_less() -> None:
+    scene = slots(2).gang("a/old", 1, on="n0")
+    after = share(scene, "a/new", fraction(0.5), priority=75).decide()
+    assert after.evicted == ["old-0"] and after.waiting == {"new-0": "n0"}
 
 
 # ── devices by claim ──

@@ -16,7 +16,7 @@ from functools import partial
 from typing import TypeVar
 
 from gangline.api.core import Node, Pod
-from gangline.api.kai import BindRequest
+from gangline.api.kai import BindRequest, PodGroup
 from gangline.api.kinds import BIND_REQUEST, NODE, POD, POD_GROUP, QUEUE
 from gangline.api.selectors import parse_labels
 from gangline.client.wire import STRATEGIC_PATCH
@@ -25,6 +25,7 @@ from gangline.runtime import Cache, Context, Key, key_of
 from gangline.scheduler.decisions import Bind, Decisions, Evict, GangUpdate, Nominate
 from gangline.scheduler.model.cluster import Cluster
 from gangline.scheduler.objects import bind_request_live
+from gangline.scheduler.objects.gangs import gang_uid
 from gangline.scheduler.options import Options
 from gangline.scheduler.shell import metrics, writes
 from gangline.scheduler.shell.deadlines import start_matters
@@ -39,6 +40,8 @@ from gangline.scheduler.why.verdict import Verdict
 log = logging.getLogger(__name__)
 R = TypeVar("R")
 LONGEST_PAUSE = 30.0
+LONGEST_BREATH = 0.5
+"""A cycle that took long is followed by a pause as long, up to this: what it decided is written meanwhile, and news gather."""
 EXPLAINED_AT_ONCE = 64
 
 
@@ -59,22 +62,23 @@ class Scheduler:
         self._explained: dict[str, int] = {}
         self.started = asyncio.Event()
         self._model = asyncio.Lock()
+        self._pool = parse_labels(options.selector) if options.selector else None
 
     def prepare(self, cache: Cache) -> None:
         Feed.prepare(cache, self.options)
 
     async def run(self, ctx: Context, cache: Cache) -> None:
         self._begin(ctx, cache)
-        pause, started = self.options.period, float("-inf")
+        pause, started, busy = self.options.period, float("-inf"), 0.0
         while True:
             await self._wake.wait()
-            wait = started + self.options.period - ctx.clock.now()
+            wait = started + max(self.options.period, min(2 * busy, LONGEST_BREATH)) - ctx.clock.now()
             if wait > 0:
                 await ctx.clock.sleep(wait)
             started = ctx.clock.now()
             try:
                 await self._cycle()
-                pause = self.options.period
+                pause, busy = self.options.period, ctx.clock.now() - started
             except Exception:
                 log.exception("a cycle failed; the model is built anew")
                 self._begin_anew()
@@ -90,6 +94,7 @@ class Scheduler:
         self.feed.start()
         cache.informer(BIND_REQUEST).on_change(self._request_changed)
         cache.informer(NODE).on_change(self._node_changed)
+        cache.informer(POD_GROUP).on_change(self._group_changed)
         self.started.set()
 
     def _begin_anew(self) -> None:
@@ -152,9 +157,6 @@ class Scheduler:
     async def _explain(self, thought: Thought, now: float) -> None:
         """Verdicts on gangs that wait: new ones always, the others when there is time for it."""
         waiting = [each.gang for each in thought.standings if each.waiting and not each.awaiting]
-        for gang in [gang for gang in self._verdicts if gang not in self.cluster.gangs]:
-            del self._verdicts[gang]
-            self._explained.pop(gang, None)
         new = [gang for gang in waiting if gang not in self._verdicts]
         old = [] if self.feed.pending else sorted(set(waiting) - set(new), key=lambda gang: self._explained.get(gang, 0))
         chosen = [*new, *old][:EXPLAINED_AT_ONCE]
@@ -164,8 +166,22 @@ class Scheduler:
         found = await asyncio.to_thread(
             explain_waiting, self.cluster, self.options.settings, now, refused, chosen, dict(self._verdicts))
         for gang, verdict in found.items():
-            self._verdicts[gang], self._explained[gang] = verdict, self.cycles
-            self._teller.judge(gang, verdict)
+            if self._group(gang) is not None:
+                self._verdicts[gang], self._explained[gang] = verdict, self.cycles
+                self._teller.judge(gang, verdict)
+
+    def _group(self, gang: str) -> PodGroup | None:
+        namespace, _, name = gang.partition("/")
+        return self._cache.get(POD_GROUP, name, namespace)
+
+    def _group_changed(self, before: PodGroup | None, after: PodGroup | None) -> None:
+        """Nothing is kept in mind about a gang that is gone."""
+        if after is None and before is not None:
+            gang = gang_uid(before.namespace, before.name)
+            for kept in (self._verdicts, self._explained, self._unwritten):
+                kept.pop(gang, None)
+            self.overlay.forget_gang(gang)
+            self._teller.forget(gang)
 
     def _members(self, gang: str) -> dict[str, Pod]:
         held = self.cluster.gangs.get(gang)
@@ -268,11 +284,10 @@ class Scheduler:
             if task is not None:
                 lost.setdefault(task.record.gang, []).append(evict)
         for gang, evictions in lost.items():
-            namespace, _, name = gang.partition("/")
-            group = self._cache.get(POD_GROUP, name, namespace)
+            group = self._group(gang)
             if group is not None:
                 first = evictions[0]
-                metrics.EVICTED.labels(name, namespace, group.uid, self.options.pool_name, first.action).inc(len(evictions))
+                metrics.EVICTED.labels(group.name, group.namespace, group.uid, self.options.pool_name, first.action).inc(len(evictions))
                 other_namespace, _, other = first.preemptor.partition("/")
                 self._ctx.events.tell(POD_GROUP, group, "Evict", first.message, annotations={
                     "num-evicted-pods": str(len(evictions)), "evictor-action-type": first.action,
@@ -280,17 +295,17 @@ class Scheduler:
 
     def _stamp_all(self, updates: Iterable[GangUpdate]) -> None:
         """Write time stamps; a mere start is kept in mind until somebody's minimum run time makes it matter."""
-        for update in updates:
-            self._unwritten[update.gang] = update
         matters = self.options.stamp_every_start or start_matters(self.options.settings, self._cache.list(QUEUE))
-        for gang, update in list(self._unwritten.items()):
-            held = self.cluster.gangs.get(gang)
-            if held is None or matters or update.stale_since is not None or update.last_eviction is not None:
-                del self._unwritten[gang]
-            if held is not None:
-                self.overlay.updating(update)
-                if gang not in self._unwritten:
-                    self._stamp(update)
+        kept = [self._unwritten.pop(gang) for gang in list(self._unwritten)] if matters else []
+        for update in (*kept, *updates):
+            if update.gang not in self.cluster.gangs:
+                continue
+            self.overlay.updating(update)
+            if matters or update.stale_since is not None or update.last_eviction is not None:
+                self._unwritten.pop(update.gang, None)
+                self._stamp(update)
+            else:
+                self._unwritten[update.gang] = update
 
     def _stamp(self, update: GangUpdate) -> None:
         namespace, _, name = update.gang.partition("/")
@@ -314,7 +329,7 @@ class Scheduler:
                     self._drop(request)
 
     def _ours(self, request: BindRequest) -> bool:
-        return parse_labels(self.options.selector).matches(request.labels) if self.options.selector else True
+        return self._pool is None or self._pool.matches(request.labels)
 
     def _lost_its_node(self, request: BindRequest) -> bool:
         return request.status.phase != "Succeeded" and self._cache.get(NODE, request.spec.selected_node) is None

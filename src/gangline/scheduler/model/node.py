@@ -23,6 +23,9 @@ UNKNOWN_GPU_MEMORY = 100
 """MiB that stand for a device of which nothing is known: shares then are percents."""
 
 
+ON_THE_WAY = (Status.ALLOCATED, Status.PIPELINED, Status.BINDING)
+
+
 class Placed:
     """A task as one node counts it: the status, charge and GPU groups with which it was added."""
 
@@ -150,6 +153,9 @@ class Node:
         does not have."""
         accepted = task.given
         gpu = accepted[GPU]
+        opened = self._opens(task) if task.shared and task.status in ON_THE_WAY else 0
+        if opened:
+            accepted = (*accepted[:PODS], accepted[PODS] + opened, *accepted[PODS + 1:])
         if task.shared or task.record.utility == "reservation":
             gpu = 0
         elif devices:
@@ -160,6 +166,12 @@ class Node:
         charge = [need if at(room, place) else 0 for place, need in enumerate(accepted)]
         charge[GPU] = gpu if room[GPU] else 0
         return tuple(charge)
+
+    def _opens(self, task: Task) -> int:
+        """How many devices the task opens for sharing here: each gets a reservation pod, which needs a slot too."""
+        reserved = {group for placed in self.placed.values() if placed.task.record.utility == "reservation"
+                    for group in placed.task.record.gpu_groups}
+        return sum(not self.shared.used.get(group) and group not in reserved for group in task.gpu_groups)
 
     def _count(self, placed: Placed, sign: int) -> None:
         self.journal.note(_put_vectors, self, (self.idle, self.later, self.used, self.releasing))

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from gangline.scheduler.placing.place import choose_gpus
+from gangline.scheduler.placing.storage import Storage
 
 from ...errors import Refusal
 from ..matching import node_matches, untolerated
@@ -38,6 +39,7 @@ class Predicates:
         self._largest: Vector | None = None
         self._invariants: dict[str, list[str]] = {}
         self._fitting_shapes: set[int] = set()
+        self._storage = Storage(session)
 
     # ── before any node ──
 
@@ -175,7 +177,7 @@ class Predicates:
         found = choose_gpus(self._session, task, node, simulation=False)
         if found is None or found[1]:
             found = choose_gpus(self._session, task, node, simulation=True)
-        return found is None or any(not group.lstrip("+-").isdigit() for group in found[0])
+        return found is None or any(not node.shared.used.get(group) for group in found[0])
 
     def _ports(self, task: Task, node: Node) -> str | None:
         wanted = task.record.host_ports
@@ -217,22 +219,15 @@ class Predicates:
             claim = self._cluster.volume_claims.get((task.namespace, name))
             if claim is not None and claim.nodes is not None and not node_matches(claim.nodes, node):
                 return "node(s) had volume node affinity conflict" if claim.bound else "node(s) did not have enough free storage"
-        return None if self._has_storage(task, node) else "node(s) did not have enough free storage"
+        return None if self._storage.has_room(task, node) else "node(s) did not have enough free storage"
 
-    def _has_storage(self, task: Task, node: Node) -> bool:
-        """Whether the drivers that say how much they have left have enough, on this node, for the volumes still to be made."""
-        if not self._cluster.capacities:
-            return True
-        wanted: dict[str, float] = {}
-        for name in task.record.volumes:
-            claim = self._cluster.volume_claims.get((task.namespace, name))
-            if claim is not None and not claim.bound:
-                wanted[claim.storage_class] = wanted.get(claim.storage_class, 0) + claim.size
-        for storage_class, size in wanted.items():
-            told = [each for each in self._cluster.capacities.values() if each.storage_class == storage_class]
-            if told and not any(each.free >= size and (each.nodes is None or node_matches(each.nodes, node)) for each in told):
-                return False
-        return True
+    # ── following allocations ──
+
+    def allocated(self, task: Task) -> None:
+        self._storage.allocated(task)
+
+    def deallocated(self, task: Task) -> None:
+        self._storage.deallocated(task)
 
 
 _SHOWN = {GPU: ("GPU", 1, ""), CPU: ("CPU", 1000, " cores"), MEMORY: ("memory", 1e9, " GB")}

@@ -149,9 +149,9 @@ class Feed:
     def start(self) -> None:
         handlers: dict[Kind[Any], Callable[[Any, Any], None]] = {
             BIND_REQUEST: self._request_changed, PRIORITY_CLASS: self._every_gang, TOPOLOGY: self._topology_changed,
-            RESOURCE_CLAIM: self._claim_changed, NAMESPACE: self._namespace_changed, NODE_RESOURCE_TOPOLOGY: self._zones_changed,
+            POD_GROUP: self._group_changed, RESOURCE_CLAIM: self._claim_changed, NAMESPACE: self._namespace_changed, NODE_RESOURCE_TOPOLOGY: self._zones_changed,
             PV: partial(self._storage_changed, "volume"), STORAGE_CLASS: partial(self._storage_changed, "class")}
-        for kind in (NODE, QUEUE, POD_GROUP, POD, *handlers, *PLAIN):
+        for kind in (NODE, QUEUE, POD, *handlers, *PLAIN):
             self._cache.informer(kind).on_change(handlers.get(kind) or partial(self._changed_itself, kind))
 
     @property
@@ -179,6 +179,11 @@ class Feed:
         request = after or before
         if request is not None:
             self.note_pod(Key(request.namespace, request.spec.pod_name))
+
+    def _group_changed(self, before: PodGroup | None, after: PodGroup | None) -> None:
+        """What others write into its status changes nothing here."""
+        if before is None or after is None or _read_of(before) != _read_of(after):
+            self._changed_itself(POD_GROUP, before, after)
 
     def note_pod(self, key: Key) -> None:
         """A pod, and the claims whose devices were promised to it."""
@@ -328,6 +333,11 @@ class Feed:
     def note_turned(self, now: float) -> None:
         for key in [key for key, when in self._turns.items() if when <= now]:
             self.note(POD, key)
+
+
+def _read_of(group: PodGroup) -> tuple[Any, ...]:
+    """All that a gang's record is made of."""
+    return group.uid, group.spec, group.labels, group.annotations, group.status.scheduling_conditions
 
 
 def for_pod(request: BindRequest, pod: Pod) -> bool:

@@ -67,6 +67,9 @@ class Overlay:
         self._binding.pop(uid, None)
         self._evicting.pop(uid, None)
 
+    def forget_gang(self, uid: str) -> None:
+        self._gangs.pop(uid, None)
+
     def is_binding(self, uid: str) -> bool:
         return uid in self._binding
 
