@@ -61,7 +61,8 @@ async def act(here: Stage, deed: str, number: int) -> None:
                 await here.client.patch(SCALING_GROUP, each.name, NAMESPACE, {"spec": {"replicas": max(number, least)}})
         case "clique":
             for each in (await here.every(POD_CLIQUE))[:1]:
-                await here.client.patch(POD_CLIQUE, each.name, NAMESPACE, {"spec": {"replicas": number + 1}})
+                least = each.spec.min_available or 1    # below it the gang can never run: tests/operator/test_operator_sizes.py
+                await here.client.patch(POD_CLIQUE, each.name, NAMESPACE, {"spec": {"replicas": max(number + 1, least)}})
         case "lose":
             for pod in (await here.pods())[:number]:
                 await here.client.delete(POD, pod.name, NAMESPACE, grace=0)
