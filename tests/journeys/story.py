@@ -19,7 +19,7 @@ import pytest
 from gangline.admission.settings import AdmissionSettings
 from gangline.api import names
 from gangline.api.core import Pod
-from gangline.api.kinds import POD, Kind
+from gangline.api.kinds import NODE, POD, Kind
 from gangline.api.meta import Object, Raw
 from gangline.cli import manifests
 from gangline.cli.apply import apply_one, kind_of
@@ -42,6 +42,7 @@ PATIENCE = float(os.environ.get("GANGLINE_PATIENCE", "90" if REAL else "30"))
 """A deadline for broken tests; a real garbage collector learns of new kinds only every 30 seconds."""
 AT_REST = 90.0 if REAL else 3.0
 """How long a condition may still take once everything has settled; only a real control plane settles without our seeing it."""
+NOT_READY = "node.kubernetes.io/not-ready"
 NOT_OURS = ("kubernetes", "kube-root-ca.crt")
 
 
@@ -97,7 +98,14 @@ class Story(Words):
         self._nodes += count
         for node in made:
             await register(self.client, NodePool(name=node, gpus=gpus, **pool), 0, node, timestamp(self.clock.now()))
+        if REAL:
+            await self.until(lambda: self._welcomed(made), f"{', '.join(made)} without the taint of new nodes")
         return made
+
+    async def _welcomed(self, nodes: list[str]) -> bool:
+        """On a real control plane a node may be used once its controller has heard from the kubelet."""
+        found = {node.name: node for node in (await self.client.list(NODE)).items}
+        return all(node in found and not any(taint.key == NOT_READY for taint in found[node].spec.taints) for node in nodes)
 
     async def apply(self, source: str | Raw) -> None:
         """Apply a file of the repository, a YAML text, or an object."""

@@ -6,16 +6,17 @@ from typing import Any
 
 import msgspec
 
+from backends.scene import Shelf
 from gangline.api import names
 from gangline.api.core import Node
 from gangline.api.kinds import LEASE, NODE, POD, RESOURCE_SLICE
 from gangline.api.meta import condition
 from gangline.world.hardware import gpu_uuid, numa_zones
-from gangline.world.kubelet import Addresses, free_device
+from gangline.world.kubelet import Addresses, Room, free_device
 from gangline.world.nodes import NodePool, node_object
 from gangline.world.settings import Pace
 from world.living import World, namespace, pod_spec, world
-from world.making import pod
+from world.making import node, pod
 
 ONE = NodePool(name="n", count=1, gpus=8)
 TWO = NodePool(name="n", count=2, gpus=8)
@@ -83,8 +84,22 @@ def test_a_freed_device_is_given_again() -> None:
 
 def test_addresses_go_on_after_those_in_use() -> None:
     addresses = Addresses()
-    assert addresses.take([pod(status={"podIP": "10.0.1.255"}), pod("q")]) == "10.0.2.0"
-    assert addresses.take([]) == "10.0.2.1"
+    assert addresses.take("a", [pod(status={"podIP": "10.0.1.255"}), pod("q")]) == "10.0.2.0"
+    assert addresses.take("b", []) == "10.0.2.1"
+    assert addresses.take("a", []) == "10.0.2.0"
+
+
+def test_the_room_of_a_pod_that_is_gone_is_free_before_anybody_looked_at_the_pod() -> None:
+    room, here = Room(), node(gpus=1)
+    old, new = (pod(name, spec={"nodeName": "n", "containers": [gpu_container(1)]}) for name in ("old", "new"))
+    assert room.enter(old, here, Shelf((POD, old), (POD, new))) == ""
+    assert room.enter(new, here, Shelf((POD, old), (POD, new))) == names.NVIDIA_GPU
+    assert room.enter(new, here, Shelf((POD, new))) == ""
+
+
+def gpu_container(gpus: int) -> dict[str, Any]:
+    asked = {names.NVIDIA_GPU: str(gpus)}
+    return {"name": "main", "image": "app", "resources": {"requests": asked, "limits": asked}}
 
 
 async def test_a_pod_that_nobody_else_plays_is_left_alone() -> None:

@@ -66,13 +66,17 @@ class Addresses:
 
     last: int = 0
     seen: bool = False
+    given: dict[str, str] = field(default_factory=dict)
+    """By the pod's uid, until the pod is seen to have it."""
 
-    def take(self, pods: Iterable[Pod]) -> str:
+    def take(self, uid: str, pods: Iterable[Pod]) -> str:
         if not self.seen:
             self.last = max((_number(pod.status.pod_ip) for pod in pods), default=0)
             self.seen = True
-        self.last += 1
-        return f"10.{self.last >> 16 & 255}.{self.last >> 8 & 255}.{self.last & 255}"
+        if uid not in self.given:
+            self.last += 1
+            self.given[uid] = f"10.{self.last >> 16 & 255}.{self.last >> 8 & 255}.{self.last & 255}"
+        return self.given[uid]
 
 
 def _number(address: str) -> int:
@@ -125,7 +129,7 @@ class Room:
                 if pod.status.start_time and pod.spec.node_name and pod.status.phase not in life.FINAL:
                     self._hold(pod)
 
-    def enter(self, pod: Pod, node: Node) -> str:
+    def enter(self, pod: Pod, node: Node, read: Reader) -> str:
         """The resource the node lacks for this pod; empty: it is in."""
         spot = self.board.spots.get(node.name)
         if spot is None or spot.node.status.allocatable != node.status.allocatable:
@@ -133,11 +137,22 @@ class Room:
         if self.uids.get(key_of(pod)) == pod.uid:
             return ""
         self.leave(key_of(pod))
-        missing = [name for name in self.board.spots[node.name].lacks(pod_amounts(pod)) if name not in from_devices(pod)]
-        if missing:
+        if self._lacks(pod, node):
+            self._forget_gone(read)
+        if missing := self._lacks(pod, node):
             return missing[0]
         self._hold(pod)
         return ""
+
+    def _lacks(self, pod: Pod, node: Node) -> list[str]:
+        return [name for name in self.board.spots[node.name].lacks(pod_amounts(pod)) if name not in from_devices(pod)]
+
+    def _forget_gone(self, read: Reader) -> None:
+        """Pods are looked at in any order: one that has just gone may not have been looked at yet."""
+        for key, uid in list(self.uids.items()):
+            pod = read.get(POD, key.name, key.namespace)
+            if pod is None or pod.uid != uid or pod.status.phase in life.FINAL:
+                self.leave(key)
 
     def _hold(self, pod: Pod) -> None:
         self.uids[key_of(pod)] = pod.uid
@@ -177,9 +192,11 @@ class Kubelet:
     def _place(self, ctx: Context, pod: Pod, node: Node, now: float) -> life.Place:
         host = address(node.name)
         ip = pod.status.pod_ip or (host if pod.spec.host_network else "")
-        if not ip and not pod.metadata.deleting and pod.status.phase not in life.FINAL:
-            ip = self.addresses.take(ctx.read.list(POD) if not self.addresses.seen else ())
-        lacks = "" if pod.status.start_time or pod.metadata.deleting else self.room.enter(pod, node)
+        if ip:
+            self.addresses.given.pop(pod.uid, None)
+        elif not pod.metadata.deleting and pod.status.phase not in life.FINAL:
+            ip = self.addresses.take(pod.uid, ctx.read.list(POD) if not self.addresses.seen else ())
+        lacks = "" if pod.status.start_time or pod.metadata.deleting else self.room.enter(pod, node, ctx.read)
         return life.Place(now, host, ip, holds(pod, ctx.read), lacks, must_wait(pod, ctx.read))
 
     async def _act(self, ctx: Context, pod: Pod, step: life.Step) -> None:
