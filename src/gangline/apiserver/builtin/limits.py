@@ -6,12 +6,10 @@ from typing import Any
 
 from gangline.api import resources
 from gangline.apiserver.builtin.checks import NOT_NEGATIVE, Obj, Problems, each, immutable, label_key
-from gangline.apiserver.builtin.placement import resource_name_problems
+from gangline.apiserver.builtin.placement import COUNTED, resource_names
 from gangline.apiserver.builtin.rules import KindRules
 from gangline.errors import Problem
 from gangline.schema import problems as say
-
-_STANDARD_TYPE = "must be a standard resource type or fully qualified"
 
 
 class LimitRangeRules(KindRules):
@@ -66,15 +64,7 @@ def _limit(item: Obj, kind: str, path: str) -> Problems:
 
 def _names(item: Obj, part: str, kind: str, path: str) -> Problems:
     for name in sorted(item.get(part) or {}):
-        where = f"{path}.{part}[{name}]"
-        wrong = [say.invalid(where, name, why) for why in resource_name_problems(name)]
-        yield from wrong
-        if "/" in name or name.startswith("hugepages-"):
-            continue
-        if not wrong and name not in _STANDARD:
-            yield say.invalid(where, name, _STANDARD_TYPE)
-        if kind in ("Pod", "Container") and name not in ("cpu", "memory", "ephemeral-storage"):
-            yield say.invalid(where, name, "must be a standard resource for containers")
+        yield from resource_names(name, f"{path}.{part}[{name}]", container=kind in ("Pod", "Container"))
 
 
 _LIMITED = ("Pod", "Container", "PersistentVolumeClaim")
@@ -117,11 +107,6 @@ def _not_overcommitted(item: Obj, name: str, path: str) -> Problems:
                           f"default value {limit} must equal to defaultRequest value {request} in {name}")
 
 
-_QUOTA = frozenset((
-    "cpu", "memory", "ephemeral-storage", "requests.cpu", "requests.memory", "requests.storage", "requests.ephemeral-storage", "limits.cpu",
-    "limits.memory", "limits.ephemeral-storage", "pods", "resourcequotas", "services", "replicationcontrollers", "secrets",
-    "persistentvolumeclaims", "configmaps", "services.nodeports", "services.loadbalancers"))
-_STANDARD = _QUOTA | {"storage"}
 _COMPUTE = frozenset(("cpu", "memory", "ephemeral-storage", "requests.cpu", "requests.memory", "requests.ephemeral-storage", "limits.cpu",
                       "limits.memory", "limits.ephemeral-storage", "pods"))
 _SCOPES = ("Terminating", "NotTerminating", "BestEffort", "NotBestEffort", "PriorityClass", "CrossNamespacePodAffinity",
@@ -151,13 +136,9 @@ class QuotaRules(KindRules):
 def _amounts(amounts: Obj, path: str) -> Problems:
     for name, amount in sorted(amounts.items()):
         where = f"{path}[{name}]"
-        wrong = [say.invalid(where, name, why) for why in resource_name_problems(name)]
-        yield from wrong
-        if "/" not in name and not name.startswith(("hugepages-", "requests.hugepages-")):
-            if not wrong and name not in _STANDARD:
-                yield say.invalid(where, name, _STANDARD_TYPE)
-            if name not in _QUOTA:
-                yield say.invalid(where, name, "must be a standard resource for quota")
+        yield from resource_names(name, where, container=False)
+        if "/" not in name and not name.startswith(("hugepages-", "requests.hugepages-")) and name not in COUNTED:
+            yield say.invalid(where, name, "must be a standard resource for quota")
         if resources.nanos(amount) < 0:
             yield say.invalid(where, amount, NOT_NEGATIVE)
         elif name in ("pods", "services", "secrets", "configmaps") and resources.nanos(amount) % resources.NANO:

@@ -14,6 +14,25 @@ _STANDARD_CONTAINER = ("cpu", "memory", "ephemeral-storage")
 _WEIGHT = "must be in the range 1-100"
 
 
+COUNTED = frozenset((
+    "cpu", "memory", "ephemeral-storage", "requests.cpu", "requests.memory", "requests.storage", "requests.ephemeral-storage", "limits.cpu",
+    "limits.memory", "limits.ephemeral-storage", "pods", "resourcequotas", "services", "replicationcontrollers", "secrets",
+    "persistentvolumeclaims", "configmaps", "services.nodeports", "services.loadbalancers"))
+_STANDARD = COUNTED | {"storage"}
+
+
+def resource_names(name: str, path: str, container: bool = True) -> Problems:
+    """A resource by its name: qualified, or one of the standard ones; of a container, one that containers use."""
+    wrong = [say.invalid(path, name, why) for why in qualified_name_problems(name)]
+    yield from wrong
+    if "/" in name or name.startswith(("hugepages-", "requests.hugepages-")):
+        return
+    if not wrong and name not in _STANDARD:
+        yield say.invalid(path, name, "must be a standard resource type or fully qualified")
+    if container and name not in _STANDARD_CONTAINER:
+        yield say.invalid(path, name, "must be a standard resource for containers")
+
+
 def resource_name_problems(name: str, container: bool = False) -> list[str]:
     found = qualified_name_problems(name)
     if found:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from gangline.api import notation
 from gangline.apiserver.builtin import (
+    autoscalers,
     config,
     definitions,
     devices,
     endpoints,
     events,
+    gangs,
     jobs,
     limits,
     network,
@@ -43,8 +45,9 @@ _RULES: dict[tuple[str, str], type[KindRules]] = {
     ("apps", "Deployment"): workloads.DeploymentRules, ("apps", "ReplicaSet"): workloads.ReplicaSetRules,
     ("apps", "StatefulSet"): workloads.StatefulSetRules, ("apps", "DaemonSet"): workloads.DaemonSetRules,
     ("apps", "ControllerRevision"): workloads.RevisionRules, ("batch", "Job"): jobs.JobRules, ("batch", "CronJob"): jobs.CronJobRules,
-    ("autoscaling", "HorizontalPodAutoscaler"): policy.AutoscalerRules, ("policy", "PodDisruptionBudget"): policy.BudgetRules,
-    ("scheduling", "PriorityClass"): policy.PriorityClassRules, ("scheduling_v1alpha1", "Workload"): policy.WorkloadApiRules,
+    ("autoscaling", "HorizontalPodAutoscaler"): autoscalers.AutoscalerRules,
+    ("autoscaling_v1", "HorizontalPodAutoscaler"): autoscalers.OldAutoscalerRules, ("policy", "PodDisruptionBudget"): policy.BudgetRules,
+    ("scheduling", "PriorityClass"): policy.PriorityClassRules, ("scheduling_v1alpha1", "Workload"): gangs.WorkloadApiRules,
     ("node", "RuntimeClass"): policy.RuntimeClassRules, ("coordination", "Lease"): policy.LeaseRules,
     ("rbac", "Role"): rbac.RoleRules, ("rbac", "ClusterRole"): rbac.RoleRules, ("rbac", "RoleBinding"): rbac.BindingRules,
     ("rbac", "ClusterRoleBinding"): rbac.BindingRules, ("resource", "ResourceClaim"): devices.ClaimRules,
