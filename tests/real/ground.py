@@ -75,12 +75,12 @@ class Ground(Home):
 
     async def _furnished(self, team: Team) -> None:
         """Until the scheduler has made what it makes at its start."""
-        story = Story(team)
-        for kind, name in self.scheduler.makes:
-            async def there(kind: Kind[Any] = kind, name: str = name) -> bool:
-                return any(each.name == name for each in (await team.admin.list(kind)).items)
+        for kind, name, status in self.scheduler.makes:
+            async def there(kind: Kind[Any] = kind, name: str = name, status: Raw = status) -> bool:
+                made = [each for each in (await team.admin.list(kind)).items if each.name == name]
+                return any(status.items() <= (each.status or {}).items() for each in made)
 
-            await story.until(there, f"{kind.kind} {name}, which {self.scheduler.backend} makes")
+            await Story(team).until(there, f"{kind.kind} {name}, which {self.scheduler.backend} makes")
 
     def _launch(self, program: Program) -> None:
         config = Path(self._folder.name) / f"{program.name}.yaml"

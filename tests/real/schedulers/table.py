@@ -40,8 +40,8 @@ class Scheduler:
     programs: Sequence[Program] = ()
     namespaces: Sequence[str] = ()
     """Namespaces that it takes for granted."""
-    makes: Sequence[tuple[Kind[Any], str]] = ()
-    """What it makes itself when it starts."""
+    makes: Sequence[tuple[Kind[Any], str, Raw]] = ()
+    """What it makes itself when it starts: kind, name and part of its status."""
     why: str = ""
     """Part of what a gang says, in this scheduler's own words, when there is no room for its minimum."""
     labels: Mapping[str, str] = field(default_factory=dict)
@@ -72,12 +72,13 @@ class Scheduler:
 SCHEDULERS: Mapping[str, Scheduler] = {each.backend: each for each in (
     Scheduler("default", why="Insufficient nvidia.com/gpu"),
     Scheduler(
-        "volcano", "volcano.sh/volcano", ("config/crd/volcano/bases/*.yaml",), (
+        "volcano", "volcano.sh/volcano", ("config/crd/*/bases/*.yaml",), (
             Program("volcano-scheduler", ("--kubeconfig={kubeconfig}", "--leader-elect=false", "--scheduler-conf={config}",
                                           "--enable-healthz=false", "--enable-metrics=false", "--cache-dumper=false")),
             Program("volcano-controllers", ("--kubeconfig={kubeconfig}", "--leader-elect=false", "--enable-healthz=false",
                                             "--enable-metrics=false"))),
-        namespaces=("volcano-system",), makes=((VOLCANO_QUEUE, "default"),), why="Insufficient nvidia.com/gpu"),
+        namespaces=("volcano-system",), makes=((VOLCANO_QUEUE, "default", {"state": "Open"}),),
+        why="pod group is not ready, 5 minAvailable, 7 Pending"),
     Scheduler(
         "coscheduling", "sigs.k8s.io/scheduler-plugins", ("manifests/coscheduling/crd.yaml", "manifests/capacityscheduling/crd.yaml"), (
             Program("coscheduling-scheduler", ("--config={config}", "--authentication-kubeconfig={kubeconfig}",
