@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 import uuid
 from collections.abc import Callable, Iterable
 from functools import partial
@@ -21,6 +22,7 @@ from gangline.api.kinds import BIND_REQUEST, NODE, POD, POD_GROUP, QUEUE
 from gangline.api.selectors import parse_labels
 from gangline.client.wire import STRATEGIC_PATCH
 from gangline.errors import AlreadyExists, ApiError, NotFound
+from gangline.rules import times
 from gangline.runtime import Cache, Context, Key, key_of
 from gangline.scheduler.decisions import Bind, Decisions, Evict, GangUpdate, Nominate
 from gangline.scheduler.model.cluster import Cluster
@@ -91,6 +93,7 @@ class Scheduler:
         self.feed = Feed(cache, self.options, self.overlay, self._wake.set)
         self.writer = Writer(ctx.clock)
         self._teller = Teller(ctx, cache, self.writer, self.options)
+        metrics.note_settings(self.options.settings)
         self.feed.start()
         cache.informer(BIND_REQUEST).on_change(self._request_changed)
         cache.informer(NODE).on_change(self._node_changed)
@@ -166,7 +169,9 @@ class Scheduler:
         found = await asyncio.to_thread(
             explain_waiting, self.cluster, self.options.settings, now, refused, chosen, dict(self._verdicts))
         for gang, verdict in found.items():
-            if self._group(gang) is not None:
+            if (group := self._group(gang)) is not None:
+                if gang not in self._verdicts:
+                    metrics.VERDICT.observe(max(self._ctx.clock.now() - (times.seconds(group.metadata.creation_timestamp) or now), 0.0))
                 self._verdicts[gang], self._explained[gang] = verdict, self.cycles
                 self._teller.judge(gang, verdict)
 
@@ -218,7 +223,9 @@ class Scheduler:
         body = writes.bind_request(bind, pod, self.options)
 
         async def write() -> None:
+            began = time.perf_counter()
             made = await self._ctx.client.create(BIND_REQUEST, body)
+            metrics.BIND.observe((time.perf_counter() - began) * 1000)
             self.overlay.written(pod.uid, int(made.metadata.resource_version or 0))
             self._events_of_bind(pod, bind)
             await self._label_pool(pod)

@@ -15,7 +15,7 @@ from typing import Any, TypeVar, cast
 
 from gangline.api import names
 from gangline.api.core import Node, PersistentVolumeClaim, Pod
-from gangline.api.kai import BindRequest, PodGroup
+from gangline.api.kai import BindRequest, PodGroup, Queue
 from gangline.api.kinds import (
     BIND_REQUEST,
     CONFIG_MAP,
@@ -69,6 +69,7 @@ CONFIG_MAP_NAMES: Kind[Object] = replace(cast("Kind[Any]", CONFIG_MAP), type=Obj
 OWN_HANDLERS = (BIND_REQUEST, PRIORITY_CLASS, TOPOLOGY, NAMESPACE, RESOURCE_CLAIM, PV, STORAGE_CLASS, NODE_RESOURCE_TOPOLOGY)
 POOLED: tuple[Kind[Any], ...] = (NODE, QUEUE, POD_GROUP)
 """What is divided into node pools: only our own pool's are put into the model."""
+STAMPS = (names.STALE_SINCE, names.LAST_START, names.LAST_EVICTION)
 PLAIN = (RESOURCE_SLICE, DEVICE_CLASS, PVC, CSI_STORAGE_CAPACITY, CONFIG_MAP_NAMES)
 
 T = TypeVar("T", bound=Object)
@@ -149,9 +150,10 @@ class Feed:
     def start(self) -> None:
         handlers: dict[Kind[Any], Callable[[Any, Any], None]] = {
             BIND_REQUEST: self._request_changed, PRIORITY_CLASS: self._every_gang, TOPOLOGY: self._topology_changed,
-            POD_GROUP: self._group_changed, RESOURCE_CLAIM: self._claim_changed, NAMESPACE: self._namespace_changed, NODE_RESOURCE_TOPOLOGY: self._zones_changed,
+            QUEUE: self._queue_changed, POD_GROUP: self._group_changed, RESOURCE_CLAIM: self._claim_changed,
+            NAMESPACE: self._namespace_changed, NODE_RESOURCE_TOPOLOGY: self._zones_changed,
             PV: partial(self._storage_changed, "volume"), STORAGE_CLASS: partial(self._storage_changed, "class")}
-        for kind in (NODE, QUEUE, POD, *handlers, *PLAIN):
+        for kind in (NODE, POD, *handlers, *PLAIN):
             self._cache.informer(kind).on_change(handlers.get(kind) or partial(self._changed_itself, kind))
 
     @property
@@ -176,14 +178,19 @@ class Feed:
             self.note(kind, key_of(obj))
 
     def _request_changed(self, before: BindRequest | None, after: BindRequest | None) -> None:
+        """That a request was fulfilled is told by its pod."""
         request = after or before
-        if request is not None:
+        if request is not None and (before is None or after is None or _promises(before) != _promises(after)):
             self.note_pod(Key(request.namespace, request.spec.pod_name))
 
     def _group_changed(self, before: PodGroup | None, after: PodGroup | None) -> None:
         """What others write into its status changes nothing here."""
         if before is None or after is None or _read_of(before) != _read_of(after):
             self._changed_itself(POD_GROUP, before, after)
+
+    def _queue_changed(self, before: Queue | None, after: Queue | None) -> None:
+        if before is None or after is None or (before.uid, before.spec, before.labels) != (after.uid, after.spec, after.labels):
+            self._changed_itself(QUEUE, before, after)
 
     def note_pod(self, key: Key) -> None:
         """A pod, and the claims whose devices were promised to it."""
@@ -335,9 +342,15 @@ class Feed:
             self.note(POD, key)
 
 
+def _promises(request: BindRequest) -> tuple[Any, ...]:
+    return request.uid, request.spec, request.metadata.deleting, objects.bind_request_live(request)
+
+
 def _read_of(group: PodGroup) -> tuple[Any, ...]:
     """All that a gang's record is made of."""
-    return group.uid, group.spec, group.labels, group.annotations, group.status.scheduling_conditions
+    noted, spec = group.annotations, group.spec
+    conditions = group.status.scheduling_conditions if spec.scheduling_backoff is not None else ()
+    return group.uid, spec, group.labels, conditions, *(noted.get(name) for name in STAMPS)
 
 
 def for_pod(request: BindRequest, pod: Pod) -> bool:

@@ -25,6 +25,7 @@ from gangline.scheduler.shell import feed
 from gangline.scheduler.shell.deadlines import next_deadline
 from gangline.scheduler.shell.overlay import bound, evicted, updated_gang
 from gangline.scheduler.shell.writes import opens_group
+from gangline.scheduler.tally import Tally
 
 R = TypeVar("R")
 AWAITING = Status.ALLOCATED | Status.PIPELINED | Status.BINDING
@@ -65,6 +66,9 @@ class Thought:
     shares: list[ShareOfQueue] = field(default_factory=list)
     scheduled: Mapping[str, int] = field(default_factory=dict)
     """How many gangs each action placed pods of."""
+    tally: Tally = field(default_factory=Tally)
+    waited: list[float] = field(default_factory=list)
+    """Seconds since its gang was made, for each pod that was placed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,17 +86,22 @@ def think(cluster: Cluster, changes: list[feed.Change], settings: Settings, now:
     touched = {gang for change in changes if (gang := gang_of(cluster, change))}
     unread = feed.apply(cluster, changes)
     touched |= {gang for change in changes if (gang := gang_of(cluster, change))}
-    decided, times, shares = decide_timed(cluster, settings, now)
+    tally = Tally(time.perf_counter)
+    decided, times, shares = decide_timed(cluster, settings, now, tally)
     decisions = name_groups(decided, fresh)
     told = sorted(touched | set(cluster.waiting) | {refuse.gang for refuse in decisions.refusals})
     book(cluster, decisions)
     standings = [standing(cluster.gangs[uid]) for uid in told if uid in cluster.gangs]
     waiting = [cluster.gangs[uid].created for uid in cluster.waiting]
     return Thought(decisions, standings, unread, next_deadline(cluster, settings, now), time.perf_counter() - began,
-                   len(waiting), now - min(waiting) if waiting else 0.0, times, shares, scheduled_gangs(cluster, decisions))
+                   len(waiting), now - min(waiting) if waiting else 0.0, times, shares, scheduled_gangs(cluster, decisions), tally,
+                   [now - held.created for bind in decisions.binds if (held := cluster.tasks[bind.task].gang) is not None])
 
 
-def decide_timed(cluster: Cluster, settings: Settings, now: float) -> tuple[Decisions, dict[str, float], list[ShareOfQueue]]:
+Decided = tuple[Decisions, dict[str, float], list[ShareOfQueue]]
+
+
+def decide_timed(cluster: Cluster, settings: Settings, now: float, tally: Tally) -> Decided:
     """`cycle.decide`, with how long each part took and what the queues were due."""
     times: dict[str, float] = {}
 
@@ -103,7 +112,7 @@ def decide_timed(cluster: Cluster, settings: Settings, now: float) -> tuple[Deci
         finally:
             times[name] = time.perf_counter() - began
 
-    session = clocked("open", lambda: Session(cluster, settings, now))
+    session = clocked("open", lambda: Session(cluster, settings, now, tally=tally))
     try:
         for name in settings.actions:
             clocked(name, partial(run_actions, session, (name,)))
