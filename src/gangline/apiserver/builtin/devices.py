@@ -5,17 +5,27 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from gangline.apiserver.builtin.checks import IMMUTABLE, Obj, Problems, each, immutable, label, named, one_of, subdomain
-from gangline.apiserver.builtin.placement import EFFECTS, node_selector
+from gangline.apiserver.builtin.addresses import read_cidr
+from gangline.apiserver.builtin.checks import IMMUTABLE, Obj, Problems, conditions, each, immutable, label, named, subdomain
+from gangline.apiserver.builtin.placement import node_selector
 from gangline.apiserver.builtin.rules import WHOLE_METADATA, KindRules
 from gangline.errors import Problem
 from gangline.schema import cel
 from gangline.schema import problems as say
 from gangline.schema.devices import DEVICE_ENV
+from gangline.schema.labels import check_annotations, check_labels
 from gangline.schema.names import subdomain_problems
 
 _UNKNOWN_REQUEST = "must be the name of a request in the claim or the name of a request and a subrequest separated by '/'"
+VERSION = re.compile(r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?")
 _QUALIFIED = "a fully qualified name must be a domain and a name separated by a slash"
+
+
+_GATED_REQUEST = ("tolerations", "capacity")
+_GATED_SLICE = ("sharedCounters", "perDeviceNodeSelection")
+_GATED_DEVICE = ("taints", "nodeName", "nodeSelector", "allNodes", "consumesCounters", "bindsToNode", "bindingConditions",
+                 "bindingFailureConditions", "allowMultipleAllocations")
+"""Fields behind gates that are off in 1.35: they are dropped without a word."""
 
 
 def default_devices(devices: Obj) -> None:
@@ -25,8 +35,15 @@ def default_devices(devices: Obj) -> None:
                 part.setdefault("allocationMode", "ExactCount")
                 if part["allocationMode"] == "ExactCount":
                     part.setdefault("count", 1)
-                for toleration in part.get("tolerations") or []:
-                    toleration.setdefault("operator", "Equal")
+
+
+def drop_gated(devices: Obj) -> None:
+    for request in devices.get("requests") or []:
+        for part in [request.get("exactly"), *(request.get("firstAvailable") or [])]:
+            for name in _GATED_REQUEST:
+                (part or {}).pop(name, None)
+    for constraint in devices.get("constraints") or []:
+        constraint.pop("distinctAttribute", None)
 
 
 class ClaimRules(KindRules):
@@ -37,6 +54,10 @@ class ClaimRules(KindRules):
 
     def defaults(self, obj: Obj) -> None:
         default_devices(obj.setdefault("spec", {}).setdefault("devices", {}))
+
+    def prepare_create(self, obj: Obj) -> None:
+        super().prepare_create(obj)
+        drop_gated(obj["spec"]["devices"])
 
     def validate(self, obj: Obj) -> list[Problem]:
         return [*claim_spec(obj.get("spec") or {}, "spec")]
@@ -54,8 +75,16 @@ class TemplateRules(KindRules):
     def defaults(self, obj: Obj) -> None:
         default_devices(obj.setdefault("spec", {}).setdefault("spec", {}).setdefault("devices", {}))
 
+    def prepare_create(self, obj: Obj) -> None:
+        drop_gated(obj["spec"]["spec"]["devices"])
+
     def validate(self, obj: Obj) -> list[Problem]:
-        return [*claim_spec((obj.get("spec") or {}).get("spec") or {}, "spec.spec")]
+        about = (obj.get("spec") or {}).get("metadata") or {}
+        found = [say.forbidden(f"spec.metadata.{name}", "cannot be set") for name in ("name", "generateName", "namespace", "uid") if
+                 about.get(name)]
+        found += check_labels(about.get("labels") or {}, "spec.metadata.labels")
+        found += check_annotations(about.get("annotations") or {}, "spec.metadata.annotations")
+        return [*found, *claim_spec((obj.get("spec") or {}).get("spec") or {}, "spec.spec")]
 
     def validate_update(self, new: Obj, old: Obj, subresource: str = "") -> list[Problem]:
         return [*self.validate(new), *immutable(new.get("spec"), old.get("spec"), "spec")]
@@ -90,19 +119,23 @@ def _request(request: Obj, path: str, names: set[str]) -> Problems:
     name = request.get("name") or ""
     yield from label(name, f"{path}.name")
     if name in names:
-        yield say.duplicate(f"{path}.name", name)
+        yield say.duplicate(path, name)
     names.add(name)
     exactly, first = request.get("exactly"), request.get("firstAvailable") or []
     if exactly is not None and first:
-        yield say.invalid(path, say.OMIT, "exactly one of `exactly` or `firstAvailable` is required, but multiple fields are set")
+        yield say.invalid(path, None, "exactly one of `exactly` or `firstAvailable` is required, but multiple fields are set")
     elif exactly is None and not first:
         yield say.required(path, "exactly one of `exactly` or `firstAvailable` is required")
     if exactly is not None:
         yield from _exact(exactly, f"{path}.exactly")
     if len(first) > 8:
         yield say.too_many(f"{path}.firstAvailable", len(first), 8)
+    seen: set[str] = set()
     for where, part in each(first, f"{path}.firstAvailable"):
         yield from label(part.get("name") or "", f"{where}.name")
+        if part.get("name") in seen:
+            yield say.duplicate(where, part.get("name"))
+        seen.add(part.get("name") or "")
         yield from _exact(part, where)
 
 
@@ -121,10 +154,6 @@ def _exact(part: Obj, path: str) -> Problems:
             yield say.invalid(f"{path}.count", count or 0, "must be greater than zero")
     else:
         yield say.unsupported(f"{path}.allocationMode", mode or "", ("All", "ExactCount"))
-    for where, toleration in each(part.get("tolerations"), f"{path}.tolerations"):
-        yield from one_of(toleration.get("operator"), ("Equal", "Exists"), f"{where}.operator")
-        if toleration.get("effect"):
-            yield from one_of(toleration["effect"], EFFECTS, f"{where}.effect")
 
 
 def selectors(items: list[Obj], path: str) -> Problems:
@@ -152,18 +181,20 @@ def _expression(text: str, path: str) -> Problems:
 
 def _constraint(constraint: Obj, path: str, known: set[str]) -> Problems:
     yield from _known_requests(constraint.get("requests") or [], f"{path}.requests", known)
-    name = constraint.get("matchAttribute")
-    if name is None:
-        if constraint.get("distinctAttribute") is None:
-            yield say.required(f"{path}.matchAttribute")
+    if constraint.get("matchAttribute") is None:
+        yield say.required(f"{path}.matchAttribute")
     else:
-        yield from _attribute(name, f"{path}.matchAttribute")
+        yield from _attribute(constraint["matchAttribute"], f"{path}.matchAttribute")
 
 
 def _known_requests(items: list[str], path: str, known: set[str]) -> Problems:
+    seen: set[str] = set()
     for where, name in each(items, path):
         if name not in known:
             yield say.invalid(where, name, _UNKNOWN_REQUEST)
+        if name in seen:
+            yield say.duplicate(where, name)
+        seen.add(name)
 
 
 def _attribute(name: str, path: str) -> Problems:
@@ -172,7 +203,10 @@ def _attribute(name: str, path: str) -> Problems:
         yield say.invalid(path, name, _QUALIFIED)
         return
     yield from named(domain, subdomain_problems, path)
-    yield from _identifier(rest, path)
+    if rest:
+        yield from _identifier(rest, path)
+    else:
+        yield say.invalid(path, rest, "the name must not be empty")
 
 
 def _identifier(name: str, path: str) -> Problems:
@@ -193,6 +227,8 @@ def _opaque(config: Obj, path: str) -> Problems:
     yield from driver(driver_name, f"{path}.opaque.driver")
     if opaque.get("parameters") is None:
         yield say.required(f"{path}.opaque.parameters")
+    elif not isinstance(opaque["parameters"], dict):
+        yield say.invalid(f"{path}.opaque.parameters", "<value omitted>", "must be a valid JSON object")
 
 
 def driver(name: str, path: str) -> Problems:
@@ -201,7 +237,7 @@ def driver(name: str, path: str) -> Problems:
         return
     if len(name) > 63:
         yield say.too_long(path, 63)
-    yield from named(name.lower(), subdomain_problems, path)
+    yield from (say.invalid(path, name, why) for why in subdomain_problems(name.lower()))
 
 
 def _claim_status(new: Obj, old: Obj) -> Problems:
@@ -225,6 +261,19 @@ def _claim_status(new: Obj, old: Obj) -> Problems:
         yield from _allocation(allocation, "status.allocation", known)
     if consumers and allocation is None:
         yield say.forbidden("status.reservedFor", "may not be specified when `allocated` is not set")
+    yield from _device_status(status.get("devices") or [], ((allocation or {}).get("devices") or {}).get("results") or [])
+
+
+def _device_status(devices: list[Obj], results: list[Obj]) -> Problems:
+    allocated = {(result.get("driver"), result.get("pool"), result.get("device")) for result in results}
+    for where, device in each(devices, "status.devices"):
+        if (device.get("driver"), device.get("pool"), device.get("device")) not in allocated:
+            shown = {name.capitalize(): device.get(name) or "" for name in ("driver", "pool", "device")}
+            yield say.invalid(where, {**shown, "ShareID": None}, "must be an allocated device in the claim")
+        yield from conditions(device.get("conditions"), f"{where}.conditions")
+        for at, address in each((device.get("networkData") or {}).get("ips"), f"{where}.networkData.ips"):
+            if read_cidr(address) is None:
+                yield say.invalid(at, address, "must be a valid address in CIDR form, (e.g. 10.9.8.7/24 or 2001:db8::1/64)")
 
 
 def _allocation(allocation: Obj, path: str, known: set[str]) -> Problems:
@@ -267,6 +316,15 @@ class SliceRules(KindRules):
 
     generation = True
 
+    def prepare_create(self, obj: Obj) -> None:
+        super().prepare_create(obj)
+        spec = obj.get("spec") or {}
+        for name in _GATED_SLICE:
+            spec.pop(name, None)
+        for device in spec.get("devices") or []:
+            for name in _GATED_DEVICE:
+                device.pop(name, None)
+
     def validate(self, obj: Obj) -> list[Problem]:
         return [*_slice(obj.get("spec") or {})]
 
@@ -286,37 +344,53 @@ def _slice(spec: Obj) -> Problems:
         yield say.invalid("spec.pool.resourceSliceCount", pool.get("resourceSliceCount", 0), "must be greater than zero")
     if pool.get("generation", 0) < 0:
         yield say.invalid("spec.pool.generation", pool["generation"], "must be greater than or equal to zero")
-    chosen = [name for name in ("nodeName", "nodeSelector", "allNodes", "perDeviceNodeSelection") if spec.get(name)]
-    told = "exactly one of `nodeName`, `nodeSelector`, `allNodes`, `perDeviceNodeSelection` is required"
-    if not chosen:
-        yield say.required("spec", told)
-    elif len(chosen) > 1:
-        yield say.invalid("spec", "{" + ", ".join(f"`{name}`" for name in chosen) + "}", f"{told}, but multiple fields are set")
-    if spec.get("nodeName"):
-        yield from subdomain(spec["nodeName"], "spec.nodeName")
+    yield from _slice_place(spec)
     if len(spec.get("devices") or []) > 128:
         yield say.too_many("spec.devices", len(spec["devices"]), 128)
     seen: set[Any] = set()
     for where, device in each(spec.get("devices"), "spec.devices"):
         yield from _device(device, where)
         if device.get("name") in seen:
-            yield say.duplicate(f"{where}.name", device.get("name"))
+            yield say.duplicate(where, device.get("name"))
         seen.add(device.get("name"))
+
+
+def _slice_place(spec: Obj) -> Problems:
+    """Where the devices are: on one node, on nodes with some labels, or on all."""
+    if spec.get("nodeName") == "":
+        yield say.invalid("spec.nodeName", "", "must be either unset or set to a non-empty string")
+    elif spec.get("nodeName"):
+        yield from subdomain(spec["nodeName"], "spec.nodeName")
+    if spec.get("nodeSelector") is not None:
+        yield from node_selector(spec["nodeSelector"], "spec.nodeSelector")
+        terms = spec["nodeSelector"].get("nodeSelectorTerms") or []
+        if len(terms) != 1:
+            yield say.invalid("spec.nodeSelector.nodeSelectorTerms", terms, "must have exactly one node selector term")
+    if spec.get("allNodes") is False:
+        yield say.invalid("spec.allNodes", False, "must be either unset or set to true")
+    chosen = [name for name in ("nodeName", "nodeSelector", "allNodes") if spec.get(name) or (name == "nodeSelector" and name in spec)]
+    told = "exactly one of `nodeName`, `nodeSelector`, `allNodes`, `perDeviceNodeSelection` is required"
+    if not chosen:
+        yield say.required("spec", told)
+    elif len(chosen) > 1:
+        yield say.invalid("spec", "{" + ", ".join(f"`{name}`" for name in chosen) + "}", f"{told}, but multiple fields are set")
 
 
 def _device(device: Obj, path: str) -> Problems:
     yield from label(device.get("name") or "", f"{path}.name")
+    total = sum(len(device.get(part) or {}) for part in ("attributes", "capacity"))
+    if total > 32:
+        yield say.invalid(path, total, "the total number of attributes and capacities must not exceed 32")
     for name, value in sorted((device.get("attributes") or {}).items()):
         where = f"{path}.attributes[{name}]"
         yield from _attribute(name, where) if "/" in name else _identifier(name, where)
         chosen = [kind for kind in ("int", "bool", "string", "version") if value.get(kind) is not None]
         if len(chosen) != 1:
-            yield say.invalid(where, value, "exactly one value must be specified") if chosen else say.required(
-                where, "exactly one value must be specified")
+            yield say.invalid(where, value if chosen else "", "exactly one value must be specified")
+        if value.get("version") is not None and not VERSION.fullmatch(value["version"]):
+            yield say.invalid(f"{where}.version", value["version"], "must be a string compatible with semver.org spec 2.0.0")
         if len(value.get("string") or "") > 64:
             yield say.too_long(f"{where}.string", 64)
     for name in sorted(device.get("capacity") or {}):
         where = f"{path}.capacity[{name}]"
         yield from _attribute(name, where) if "/" in name else _identifier(name, where)
-    for where, taint in each(device.get("taints"), f"{path}.taints"):
-        yield from one_of(taint.get("effect"), ("NoSchedule", "NoExecute", "None"), f"{where}.effect", required=True)
