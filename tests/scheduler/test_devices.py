@@ -99,7 +99,6 @@ def test_a_share_waits_for_a_gpu_whose_users_are_leaving() -> None:
 def test_opening_a_gpu_for_sharing_needs_a_second_pod_slot() -> None:
     scene = Scene().queue("a", quota=2)
     scene.node("n0", gpus=1)
-    from dataclasses import replace
     record: Any = scene.records[-1]
     scene.records[-1] = replace(record, allocatable={**record.allocatable, "pods": 1})
     after = share(scene, "a/half", fraction(0.5)).decide()
@@ -114,7 +113,6 @@ def mig(amount: int = 1) -> dict[str, Any]:
 
 
 def mig_node(scene: Scene, name: str = "m0", **more: Any) -> Scene:
-    from dataclasses import replace
     scene.node(name, gpus=0, mig_enabled=True, mig_strategy="mixed", **more)
     record: Any = scene.records[-1]
     scene.records[-1] = replace(record, allocatable={**record.allocatable, "nvidia.com/mig-1g.5gb": 2})

@@ -8,7 +8,7 @@ import pytest
 from prometheus_client import REGISTRY
 
 from gangline.api import names
-from gangline.api.kinds import BIND_REQUEST, NODE, POD_GROUP, QUEUE
+from gangline.api.kinds import BIND_REQUEST, NODE, POD_GROUP, PRIORITY_CLASS, QUEUE
 from gangline.binder.component import component as binder
 from gangline.controllers.component import pod_group_controller, queue_controller
 from gangline.errors import ConfigError
@@ -138,6 +138,39 @@ async def test_a_queue_that_used_much_yields_to_one_that_used_little() -> None:
 
 
 
+def test_a_scheduler_without_a_configuration_runs_what_kais_operator_writes_for_a_plain_shard() -> None:
+    plugins = [each.name for each in read_flags({}).options.settings.plugins]
+    assert plugins.index("podaffinity") == plugins.index("elastic") - 1 and plugins == [each.name for each in Options().settings.plugins]
+
+
+def sample(name: str, **labels: str) -> float:
+    found = REGISTRY.get_sample_value(name, labels)
+    assert found is not None, f"nobody told {name} {labels}"
+    return found
+
+
+async def test_a_search_for_victims_is_measured_under_upstreams_names() -> None:
+    async with stage(component(period=0.01), binder()) as here:
+        await here.node("n0", gpus=1)
+        await here.client.create(PRIORITY_CLASS, {"metadata": {"name": "low"}, "value": 30})
+        await here.gang("old", 1, gpus=1, priorityClassName="low")
+        await here.settles()
+        await here.run("old-0")
+        await here.gang("new", 1, gpus=1)
+        await here.settles()
+        assert sample("kai_scenario_search_jobs_total", action="preempt", result="solved", reduced_budget="false") >= 1
+        assert sample("kai_scenario_search_scenarios_total", action="preempt", generator="NodeLocalGreedy", state="simulated") >= 1
+        assert sample("kai_scenario_search_scenarios_total", action="preempt", generator="NodeLocalGreedy", state="emitted") >= 1
+        ran = {"action": "preempt", "generator": "NodeLocalGreedy", "result": "solved"}
+        assert sample("kai_scenario_search_duration_seconds_count", **ran) >= 1
+        assert sample("kai_scenario_search_duration_seconds_sum", **ran) > 0
+        assert sample("kai_scenario_search_action_budget_configured_seconds", action="preempt") == 300
+        assert sample("kai_scenario_search_job_budget_configured_seconds") == 240
+        assert sample("kai_scenario_search_generator_budget_configured_seconds", generator="NodeLocalGreedy") == 30
+        assert sample("kai_podgroups_acted_on_by_action_total", action="preempt") >= 1
+        assert sample("kai_total_preemption_attempts_total") >= 1
+
+
 async def test_metrics_have_upstreams_names() -> None:
     async with stage(component(period=0.01), binder()) as here:
         await here.node("n0")
@@ -148,3 +181,20 @@ async def test_metrics_have_upstreams_names() -> None:
         assert REGISTRY.get_sample_value("kai_action_scheduling_latency_milliseconds", {"action": "allocate"}) is not None
         assert (REGISTRY.get_sample_value("kai_podgroups_scheduled_by_action_total", {"action": "allocate"}) or 0) >= 1
         assert (REGISTRY.get_sample_value("kai_e2e_scheduling_latency_milliseconds") or 0) > 0
+        assert sample("kai_plugin_scheduling_latency_milliseconds", plugin="proportion", OnSession="OnSessionOpen") > 0
+        assert sample("kai_task_scheduling_latency_milliseconds_count") >= 2 and sample("kai_task_bind_latency_milliseconds_count") >= 2
+        assert sample("gangline_scheduler_decisions_per_second") > 0
+
+
+async def test_how_long_a_gang_waits_and_how_soon_it_is_told_why_is_measured() -> None:
+    clock = ManualClock()
+    async with stage(component(period=0.0), clock=clock) as here:
+        before = REGISTRY.get_sample_value("gangline_scheduler_verdict_seconds_count") or 0
+        await here.node("n0")
+        await here.gang("g", 2, gpus=80)
+        await here.settles()
+        assert sample("gangline_scheduler_verdict_seconds_count") == before + 1
+        clock.advance(30)
+        await here.gang("later", 1, gpus=80)
+        await here.settles()
+        assert sample("gangline_scheduler_waiting_gangs") == 2 and sample("gangline_scheduler_oldest_waiting_seconds") >= 30

@@ -10,7 +10,7 @@ from gangline.runtime import Cache, Component, Context, Service
 from gangline.runtime.health import Endpoint
 from gangline.scheduler.options import Options
 from gangline.scheduler.service import Scheduler
-from gangline.scheduler.settings import Settings
+from gangline.scheduler.settings import Settings, shard_settings
 from gangline.scheduler.shell.pages import pages
 from gangline.scheduler.usage.history import History
 from gangline.scheduler.usage.windows import UsageSettings
@@ -19,7 +19,7 @@ from gangline.scheduler.usage.windows import UsageSettings
 def component(settings: Settings | None = None, *, period: float = 1.0, options: Options | None = None,
               usage: UsageSettings | None = None, plugin_port: int | None = None) -> Component:
     """`plugin_port`: where the pages are served, on this machine only; None: nowhere."""
-    told = options or Options(settings=settings or Settings(), period=period)
+    told = options or Options(settings=settings or shard_settings(), period=period)
     scheduler = Scheduler(replace(told, settings=replace(told.settings, node_pool=told.pool_name)))
     history = History(usage or UsageSettings())
 

@@ -14,7 +14,7 @@ from typing import Any
 from gangline.rules.flags import Table, refuse_unknown, truth, values
 from gangline.rules.times import duration
 from gangline.scheduler.options import Options
-from gangline.scheduler.settings import read_config
+from gangline.scheduler.settings import read_config, shard_settings
 from gangline.scheduler.usage.windows import UsageSettings, read_usage
 
 WITHOUT_MEANING = ("version", "enable-profiler", "profiler-port", "pyroscope-address", "pyroscope-mutex-profiler-rate",
@@ -55,7 +55,7 @@ KNOWN = (*OPTIONS, *SETTINGS, *OTHERS, "scheduler-conf", *WITHOUT_MEANING)
 def read_flags(flags: Mapping[str, str], config: Mapping[str, Any] | None = None) -> Started:
     """Flags without their dashes, and the parsed config.yaml."""
     refuse_unknown("scheduler", flags, KNOWN)
-    settings = replace(read_config(config or {}), **values(flags, SETTINGS))
+    settings = replace(read_config(config or {}, shard_settings()), **values(flags, SETTINGS))
     options = replace(Options(settings=settings), **values(flags, OPTIONS))
     usage = read_usage((config or {}).get("usageDBConfig") or {})
     return replace(Started(options, usage=usage), **values(flags, OTHERS))

@@ -8,12 +8,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from gangline.api import names
-from gangline.scheduler.settings import Settings
+from gangline.scheduler.settings import Settings, shard_settings
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    settings: Settings = field(default_factory=Settings)
+    settings: Settings = field(default_factory=shard_settings)
     """Of the decision core."""
     scheduler_name: str = names.KAI_SCHEDULER
     node_pool_key: str = names.NODE_POOL

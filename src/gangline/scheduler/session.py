@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from gangline.scheduler.placing.lists import GangLists
@@ -29,6 +30,7 @@ from .plugins import plugin_class
 from .refusals import NO_QUEUE, PODS, GangRefusals, summary
 from .settings import Settings
 from .statement import Statement
+from .tally import Tally
 
 
 @dataclass(slots=True)
@@ -42,8 +44,11 @@ class _Mine:
 class Session:
     """`action` is the name of the action at work. `queues` are those with an unbroken line of ancestors."""
 
-    def __init__(self, cluster: Cluster, settings: Settings, now: float, extra: Iterable[PluginClass] = ()) -> None:
+    def __init__(
+        self, cluster: Cluster, settings: Settings, now: float, extra: Iterable[PluginClass] = (), tally: Tally | None = None
+    ) -> None:
         self.cluster = cluster
+        self.tally = tally or Tally()
         self.settings = settings
         self.now = now
         self.journal = cluster.journal
@@ -72,7 +77,8 @@ class Session:
             make = plugin_class(setting.name)
             if make is None:
                 raise ConfigError(f"plugins: there is no plugin {setting.name!r}")
-            made.append(make(self, setting.arguments))
+            plugin, self.tally.plugins[setting.name] = self.tally.timed(partial(make, self, setting.arguments))
+            made.append(plugin)
         return made
 
     def _gpu_memory(self) -> tuple[int | None, int | None]:

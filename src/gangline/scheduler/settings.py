@@ -32,6 +32,18 @@ DEFAULT_PLUGINS: tuple[PluginSetting, ...] = tuple(
 )
 
 
+SHARD_PLUGINS: tuple[PluginSetting, ...] = tuple(
+    PluginSetting(name, {"cpu": "binpack", "gpu": "binpack"} if name == "nodeplacement" else {})
+    for name in (
+        "predicates", "proportion", "priority", "nodeavailability", "resourcetype", "podaffinity", "elastic", "kubeflow", "ray",
+        "subgrouporder", "taskorder", "nominatednode", "dynamicresources", "minruntime", "topology", "snapshot", "sg-nodelocalgreedy",
+        "sg-multinodegang", "gpupack", "nodeplacement", "gpusharingorder",
+    )
+)
+"""What a scheduler runs with unless its configuration says otherwise: the list that KAI's operator writes for a plain shard.
+The shorter one above is what the bare decision core starts from."""
+
+
 STEPS_PER_SECOND = 200
 """A search budget given as a duration is so many what-if simulations per second: the same everywhere, whatever the machine."""
 
@@ -96,6 +108,10 @@ class Settings:
             if setting.name == plugin:
                 return setting.arguments
         return {}
+
+
+def shard_settings() -> Settings:
+    return Settings(plugins=SHARD_PLUGINS)
 
 
 def read_config(config: Mapping[str, Any], base: Settings | None = None) -> Settings:

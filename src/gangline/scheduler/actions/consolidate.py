@@ -27,6 +27,7 @@ def run(session: Session) -> None:
     failed = FailedGangs(session)
     while queue:
         gang = queue.pop()
+        session.tally.acted[session.action] += 1
         if failed.hopeless(gang) or not victim_invariant_holds(session, gang):
             continue
         solution = _try(session, gang)

@@ -21,6 +21,7 @@ def run(session: Session) -> None:
     failed: dict[str, FailedGangs] = {}
     while queue:
         gang = queue.pop()
+        session.tally.acted[session.action] += 1
         known = failed.setdefault(gang.queue, FailedGangs(session))
         if known.hopeless(gang) or not victim_invariant_holds(session, gang):
             continue

@@ -26,6 +26,7 @@ def run(session: Session) -> None:
     failed: dict[str, FailedGangs] = {}
     while queue:
         gang = queue.pop()
+        session.tally.acted[session.action] += 1
         if not session.hooks.methods("can_reclaim") or session.hooks.veto("can_reclaim", gang) is not None:
             continue
         known = failed.setdefault(gang.queue, FailedGangs(session))

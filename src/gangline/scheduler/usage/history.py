@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import Mapping
 from typing import Any
 
@@ -17,6 +18,7 @@ from gangline.api import resources
 from gangline.api.kinds import NODE, QUEUE
 from gangline.errors import GanglineError
 from gangline.runtime import Cache, Context
+from gangline.scheduler.shell import metrics
 from gangline.scheduler.usage import prometheus as usage_prometheus
 from gangline.scheduler.usage.store import UsageStore
 from gangline.scheduler.usage.windows import NONE, RESOURCES, STORE, UsageSettings
@@ -49,9 +51,10 @@ class History:
             await ctx.clock.sleep(self.settings.fetch)
 
     async def refresh(self, ctx: Context, cache: Cache, changed: Any) -> None:
-        now = ctx.clock.now()
+        now, began = ctx.clock.now(), time.perf_counter()
         try:
             found = await self._ask(now, cache)
+            metrics.USAGE.observe((time.perf_counter() - began) * 1000)
         except (GanglineError, aiohttp.ClientError, TimeoutError, ValueError) as error:
             old = now - self.known_at
             log.warning("past usage cannot be asked for (figures are %.0f s old): %s", old, error)

@@ -175,7 +175,10 @@ class Accumulation:
         return True
 
     def _passes(self) -> bool:
-        return all(screen.holds() for screen in self._screens)
+        if all(screen.holds() for screen in self._screens):
+            return True
+        self.session.tally.filtered[self.session.action] += 1
+        return False
 
     def _is_known(self, tasks: Iterable[Task]) -> bool:
         known = self._known

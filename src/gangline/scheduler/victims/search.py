@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from gangline.scheduler import tally as tallied
 from gangline.scheduler.model.gang import Gang, Group
 from gangline.scheduler.model.node import Node, NodeList
 from gangline.scheduler.model.status import ACTIVE_ALLOCATED, Status
@@ -63,6 +64,21 @@ class Meter:
         self._gang = self._allowed()
         self._generator = math.inf
 
+    @property
+    def reduced(self) -> bool:
+        """Whether the action has less left than a gang may use."""
+        action, gang = self._budgets.for_action(self._session.action), self._budgets.gang
+        return bool(action) and (not gang or action - self._used() < gang)
+
+    @property
+    def spent(self) -> bool:
+        """Whether there is nothing left for this gang."""
+        return self._used() >= self._gang
+
+    def action_spent(self) -> bool:
+        action = self._budgets.for_action(self._session.action)
+        return bool(action) and self._used() >= action
+
     def _used(self) -> int:
         return self._session.steps.get(self._session.action, 0)
 
@@ -92,9 +108,13 @@ def solve(session: Session, gang: Gang, plan: Plan) -> Solution:
         for plugin in session.hooks.having("scenario_generator"):
             statement = search.run(plugin)
             if statement is not None:
-                return Solution(_whole(session, gang, active, statement))
+                whole = _whole(session, gang, active, statement)
+                search.ended("solved" if whole is not None else "generators_exhausted")
+                return Solution(whole)
     except OutOfSteps:
+        search.ended("deadline_exhausted")
         return Solution(stop=True)
+    search.ended("generators_exhausted")
     return Solution()
 
 
@@ -124,6 +144,9 @@ class Search:
         self._feasible = self._feasible_nodes()
         self._stream = VictimStream(session, plan.victims)
         self._recorded: list[Batch] = []
+        self._reduced = self._meter.reduced
+        self._attempted = bool(self._tasks) and not self._meter.spent
+        self._generator = ""
         self._tried: set[tuple[frozenset[str], frozenset[str], frozenset[str]]] = set()
 
     def _feasible_nodes(self) -> dict[str, Node]:
@@ -133,10 +156,31 @@ class Search:
         self._session.free.refresh()
         return dict(self._session.free.feasible)
 
+    def ended(self, result: str) -> None:
+        """Count how the search for the gang ended."""
+        tally, action = self._session.tally, self._session.action
+        tally.searches[tallied.Search(action, result if self._attempted else "not_attempted", self._reduced)] += 1
+        tally.solved[action] += result == "solved"
+        tally.exhausted[action] += result == "deadline_exhausted" and self._meter.action_spent()
+
+    def _note(self, state: str) -> None:
+        self._session.tally.scenarios[tallied.Generated(self._session.action, self._generator, state)] += 1
+
     def run(self, plugin: Any) -> Statement | None:
+        """Let one generator search, and note how long it did."""
+        tally, result = self._session.tally, "deadline_exhausted"
+        self._generator = getattr(plugin, "generator", plugin.name)
+        began = tally.stopwatch()
+        try:
+            found = self._run(plugin.scenario_generator)
+            result = "solved" if found is not None else "generators_exhausted"
+            return found
+        finally:
+            tally.searching.append((tallied.Ran(self._session.action, self._generator, result), tally.stopwatch() - began))
+
+    def _run(self, generate: Generator) -> Statement | None:
         """Find the largest servable number of tasks, then serve all with what was learnt."""
-        generate: Generator = plugin.scenario_generator
-        self._meter.begin(getattr(plugin, "generator", plugin.name))
+        self._meter.begin(self._generator)
         self._recorded = []
         number = len(self._tasks)
         if not number or (number > 1 and self._takes_too_much(partial(self._gang, self._tasks))):
@@ -182,12 +226,15 @@ class Search:
         state = Accumulation(session, view, self._recorded, self._stream, self._nodes_with(known))
         bound: Bound | None = None
         for scenario in generate(state):
+            self._note("emitted")
             if bound is None:
                 bound = Bound(session, view, state.pending, known)
             if not bound.allows(task for batch in scenario.potential for task in batch.tasks):
+                session.tally.filtered[session.action] += 1
                 continue
             mark = scenario.fingerprint()
             if mark in self._tried:
+                self._note("duplicate")
                 continue
             if self._meter.generator_done():
                 break
@@ -214,12 +261,15 @@ class Search:
             return None
         session = self._session
         self._meter.count()
+        self._note("simulated")
         statement = session.statement()
         messages = [self._plan.message(task) for task in victims]
         for task, message in zip(victims, messages, strict=True):
             statement.evict(task, message, self._gang.uid)
-        if self._place_all(statement, scenario, victims) and self._plan.valid(scenario):
-            return statement
+        if self._place_all(statement, scenario, victims):
+            if self._plan.valid(scenario):
+                return statement
+            self._note("validator_rejected")
         statement.discard()
         return None
 

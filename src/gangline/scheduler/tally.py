@@ -1,0 +1,58 @@
+"""What a cycle counted on its way: gangs looked at, searches and how they ended, scenarios tried and dropped, seconds of each part.
+
+The core counts and the shell tells (`shell/metrics.py`). Seconds come from a stopwatch that the shell hands in; without one they are 0.
+No decision depends on anything here.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import NamedTuple, TypeVar
+
+R = TypeVar("R")
+
+
+class Search(NamedTuple):
+    """How the search for one gang ended: solved, generators_exhausted, deadline_exhausted or not_attempted. `reduced`: the action had
+    less of its budget left than a gang may use."""
+
+    action: str
+    result: str
+    reduced: bool
+
+
+class Generated(NamedTuple):
+    """Scenarios of one generator: emitted, simulated, validator_rejected or duplicate."""
+
+    action: str
+    generator: str
+    state: str
+
+
+class Ran(NamedTuple):
+    action: str
+    generator: str
+    result: str
+
+
+@dataclass(slots=True)
+class Tally:
+    stopwatch: Callable[[], float] = lambda: 0.0
+    acted: Counter[str] = field(default_factory=Counter)
+    """Gangs that an action looked at."""
+    filtered: Counter[str] = field(default_factory=Counter)
+    """Sets of victims that an action dropped without a simulation."""
+    searches: Counter[Search] = field(default_factory=Counter)
+    scenarios: Counter[Generated] = field(default_factory=Counter)
+    exhausted: Counter[str] = field(default_factory=Counter)
+    """Actions that ended because their budget was used up."""
+    solved: Counter[str] = field(default_factory=Counter)
+    searching: list[tuple[Ran, float]] = field(default_factory=list)
+    plugins: dict[str, float] = field(default_factory=dict)
+    """Seconds to open each plugin's part of the session."""
+
+    def timed(self, work: Callable[[], R]) -> tuple[R, float]:
+        began = self.stopwatch()
+        return work(), self.stopwatch() - began
