@@ -80,13 +80,24 @@ class Admission:
             self._steps.setdefault((group, resource, operation), []).append(_Step(name, mutate, validate, subresources))
 
     def _for(self, review: Review) -> list[_Step]:
-        key = (review.resource.group, review.resource.plural, review.operation, review.subresource)
+        return self._steps_for(review.resource, review.operation, review.subresource)
+
+    def _steps_for(self, resource: Resource, operation: str, subresource: str) -> list[_Step]:
+        key = (resource.group, resource.plural, operation, subresource)
         found = self._found.get(key)
         if found is None:
-            steps = self._steps.get(("*", "*", review.operation), []) + self._steps.get(key[:3], [])
-            found = [step for step in steps if review.subresource in step.subresources or "*" in step.subresources]
-            self._found[key] = found
+            steps = self._steps.get(("*", "*", operation), []) + self._steps.get(key[:3], [])
+            found = self._found[key] = [step for step in steps if subresource in step.subresources or "*" in step.subresources]
         return found
+
+    @property
+    def calls_out(self) -> bool:
+        """Writes may wait for others."""
+        return self.mutating_hook is not None or self.validating_hook is not None
+
+    def changes(self, resource: Resource, operation: str, subresource: str) -> bool:
+        """Whether somebody may change such a write."""
+        return self.mutating_hook is not None or any(step.mutate for step in self._steps_for(resource, operation, subresource))
 
     async def mutate(self, review: Review) -> None:
         for step in self._for(review):

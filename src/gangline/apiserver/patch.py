@@ -11,6 +11,8 @@ from __future__ import annotations
 import copy
 from typing import Any
 
+import msgspec
+
 from gangline.errors import GanglineError
 
 LIMIT = 10_000
@@ -42,7 +44,7 @@ def json_patch(target: Any, operations: Any) -> Any:
         raise PatchFailed("a JSON patch is a list of operations", malformed=True)
     if len(operations) > LIMIT:
         raise PatchFailed(f"The allowed maximum operations in a JSON patch is {LIMIT}, got {len(operations)}", malformed=True)
-    document = copy.deepcopy(target)
+    document = msgspec.json.decode(msgspec.json.encode(target))
     for operation in operations:
         document = _apply(document, operation)
     return document

@@ -45,7 +45,7 @@ async def patch(core: Core, call: Call) -> Written:
         deduplicate_owners(call, new)
         return track(core, call, old, new)
 
-    return await change(core, call, patched)
+    return await change(core, call, patched, in_place=False)
 
 
 def patch_form(call: Call) -> str:
@@ -127,10 +127,22 @@ def _readmitted(call: Call, new: Obj, old: Obj, refuse: Callable[[str], ApiError
     shared = [name for name in ("spec", "status") if name in new and new[name] is old.get(name)]
     if not shared:
         return admit(call, new, rules, [], refuse)
-    clean = admit(call, {name: value for name, value in new.items() if name not in shared}, rules, [], refuse, complete=False)
+    rest = {name: value for name, value in new.items() if name not in shared}
+    accounts = _accounts(old)
+    if accounts is not None and accounts is _accounts(new):
+        rest["metadata"] = {name: value for name, value in new["metadata"].items() if name != "managedFields"}
+        clean = admit(call, rest, rules, [], refuse, complete=False)
+        clean["metadata"]["managedFields"] = accounts
+    else:
+        clean = admit(call, rest, rules, [], refuse, complete=False)
     clean.update((name, old[name]) for name in shared)
     rules.defaults(clean)
     return clean
+
+
+def _accounts(obj: Obj) -> Any:
+    about = obj.get("metadata")
+    return about.get("managedFields") if isinstance(about, dict) else None
 
 
 def _strategic_refusal(call: Call, why: str) -> ApiError:
@@ -193,7 +205,7 @@ async def _apply(core: Core, call: Call) -> Written:
         check_namespace(call, new)
         return new
 
-    return await change(core, call, updated)
+    return await change(core, call, updated, in_place=False)
 
 
 def _go_place(call: Call) -> str:

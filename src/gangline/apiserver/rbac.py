@@ -9,6 +9,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import msgspec
+
 from gangline.apiserver.store import DELETED, Change, ShelfKey, Store
 from gangline.client.wire import User
 
@@ -20,8 +22,7 @@ ANONYMOUS = User("system:anonymous", (UNAUTHENTICATED,))
 Obj = dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Action:
+class Action(msgspec.Struct, frozen=True, gc=False):
     """What somebody wants to do; `path` only for what is not a resource."""
 
     verb: str
@@ -37,6 +38,9 @@ class Action:
 class Verdict:
     allowed: bool
     reason: str = ""
+
+
+_ANYTHING = Verdict(True)
 
 
 class Authorizer:
@@ -61,7 +65,7 @@ class Authorizer:
 
     def decide(self, user: User, action: Action) -> Verdict:
         if MASTERS in user.groups:
-            return Verdict(True)
+            return _ANYTHING
         key = (user.name, user.groups, action)
         found = self._cache.get(key)
         if found is None:

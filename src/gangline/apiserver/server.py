@@ -175,12 +175,9 @@ class Server:
         call = self._understand(request, user, verb, parts)
         started = time.perf_counter()
         try:
-            async with asyncio.timeout(self.settings.request_seconds):
-                response = await self._dispatch(call)
+            response = await (self._in_time(call) if self.admission.calls_out else self._dispatch(call))
         except ApiError as error:
             response = answer(error)
-        except TimeoutError:
-            raise failure(504, "Timeout", f"Timeout: request did not complete within {self.settings.request_seconds:g}s", {}) from None
         defined = call.resource.shelf == custom.SHELF and call.verb in ("create", "update", "patch") and response.status < 300
         if defined and not call.dry_run:
             self._settle_definition(call)
@@ -191,6 +188,14 @@ class Server:
             response.warnings = (*response.warnings, *call.warnings)
         await self.store.settled(self.store.revision)
         return response
+
+    async def _in_time(self, call: Call) -> Response:
+        """Only those who ask others can wait for long."""
+        try:
+            async with asyncio.timeout(self.settings.request_seconds):
+                return await self._dispatch(call)
+        except TimeoutError:
+            raise failure(504, "Timeout", f"Timeout: request did not complete within {self.settings.request_seconds:g}s", {}) from None
 
     def _settle_definition(self, call: Call) -> None:
         if call.name:

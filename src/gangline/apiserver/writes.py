@@ -7,7 +7,6 @@ revision.
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -16,6 +15,7 @@ from gangline.apiserver.admission import CREATE, UPDATE, Review
 from gangline.apiserver.apply import Untypable
 from gangline.apiserver.bodies import check_options, read_object
 from gangline.apiserver.call import Call, is_number
+from gangline.apiserver.codec import decode_json, encode
 from gangline.apiserver.core import Core, unstored, whole
 from gangline.apiserver.features import drop_disabled
 from gangline.apiserver.meta import Obj
@@ -168,15 +168,16 @@ async def update(core: Core, call: Call) -> Written:
     deduplicate_owners(call, obj)
     if resource.namespaced:
         obj["metadata"]["namespace"] = call.namespace
+    pristine = encode(obj)
 
     def replaced(old: Obj) -> Obj:
         _check_revision_given(call, obj)
-        return track(core, call, old, copy.deepcopy(obj))
+        return track(core, call, old, decode_json(pristine, resource.kind))
 
     if rules.create_on_update and not call.subresource and core.store.get(resource.shelf, call.place) is None:
         core.allow(call.user, Action("create", resource.group, resource.plural, "", call.namespace, call.name))
         return await create_object(core, call, track(core, call, None, obj))
-    return await change(core, call, replaced)
+    return await change(core, call, replaced, in_place=False)
 
 
 def check_name(call: Call, obj: Obj) -> None:
@@ -197,8 +198,11 @@ def _check_revision_given(call: Call, obj: Obj) -> None:
         raise invalid(resource.shelf[0], resource.plural, call.name, [problem])
 
 
-async def change(core: Core, call: Call, make: Change, *, admitted: bool = False) -> Written:
-    """Replace the stored object by what `make` turns it into; `admitted`: admission has already judged what leads to it."""
+async def change(core: Core, call: Call, make: Change, *, admitted: bool = False, in_place: bool = True) -> Written:
+    """Replace the stored object by what `make` turns it into; `admitted`: admission has already judged what leads to it.
+
+    Not `in_place`: it makes a new object, which may share parts with the stored one, and leaves that alone.
+    """
     resource, place = call.resource, call.place
     warned = len(call.warnings)
     for _ in range(RETRIES):
@@ -207,7 +211,8 @@ async def change(core: Core, call: Call, make: Change, *, admitted: bool = False
             raise not_found(resource.shelf[0], resource.plural, call.name)
         del call.warnings[warned:]
         old = whole(resource, current)
-        written = await _attempt(core, call, current, old, make(whole(resource, current)), admitted)
+        apart = in_place or core.admission.changes(resource, UPDATE, call.subresource)
+        written = await _attempt(core, call, current, old, make(whole(resource, current) if apart else old), admitted)
         if written is not None:
             return written
     raise modified(resource.shelf[0], resource.plural, call.name)

@@ -305,13 +305,17 @@ def _compare_one(name: str, node: Node, was: Any, now: Any, added: FieldSet, mod
 def _is_whole(node: Node, before: Any, after: Any) -> bool:
     if node.atomic or node.shape == "scalar":
         return True
-    if not _given(before) and not _given(after):
+    if not _given(before):
+        return not _given(after) or not _has_form(after, form(node, after))
+    kind = form(node, before)
+    if not _has_form(before, kind):
         return True
-    kinds = {form(node, value) for value in (before, after) if _given(value)}
-    if len(kinds) != 1 or LEAF in kinds:
-        return True
-    expected = dict if OBJECT in kinds else list
-    return any(_given(value) and not isinstance(value, expected) for value in (before, after))
+    return _given(after) and (form(node, after) != kind or not _has_form(after, kind))
+
+
+def _has_form(value: Any, kind: str) -> bool:
+    """A value can be walked as its form says."""
+    return kind != LEAF and isinstance(value, dict if kind == OBJECT else list)
 
 
 def _given(value: Any) -> bool:
