@@ -151,7 +151,7 @@ def test_every_part_has_a_switch() -> None:
     assert [each.name for each in everything] == ["kubelet", "controller-manager", "default-scheduler", "autoscaler"]
     assert components(WorldSettings(off=frozenset(PARTS))) == []
     assert not [each for each in control_plane(WorldSettings(off=frozenset({"garbage"}))).services if each.name == "garbage"]
-    assert [each.name for each in simulated_nodes().controllers] == ["heart", "kubelet"]
+    assert [each.name for each in simulated_nodes().controllers] == ["heart", "kubelet", "provisioner"]
 
 
 def test_a_switch_that_does_not_exist_is_refused() -> None:

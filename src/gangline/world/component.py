@@ -44,6 +44,7 @@ PARTS: dict[str, tuple[str, Callable[[WorldSettings], Made]]] = {
     "nodes": (KUBELET, heart.registrar),
     "heart": (KUBELET, heart.heart),
     "kubelet": (KUBELET, kubelet.kubelet),
+    "provisioner": (KUBELET, lambda settings: volumes.provisioner()),
     "garbage": (CONTROLLERS, lambda settings: garbage.garbage()),
     "namespaces": (CONTROLLERS, lambda settings: namespaces.namespaces()),
     "accounts": (CONTROLLERS, namespaces.accounts),

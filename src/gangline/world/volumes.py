@@ -1,7 +1,8 @@
 """PersistentVolumeClaims find their volume: one that is there, or one made for them, at once or when their first consumer has a node.
 
 `choose` is pure and says what a claim should do next. Claims and volumes in use are kept by their protection finalizers, which go
-here when nobody uses them any more; volumes of claims that are gone are released or deleted, as their policy says.
+here when nobody uses them any more; volumes of claims that are gone are released or deleted, as their policy says. Volumes on a node of
+ours are made by `provisioner`, which belongs to the simulated nodes: on a real cluster it stands in for a storage driver.
 """
 
 from __future__ import annotations
@@ -13,12 +14,13 @@ from typing import Any, TypeAlias
 from gangline.api import resources
 from gangline.api.builtin import Untyped
 from gangline.api.core import PersistentVolumeClaim, Pod
-from gangline.api.kinds import POD, PV, PVC, STORAGE_CLASS, reference
+from gangline.api.kinds import NODE, POD, PV, PVC, STORAGE_CLASS, reference
 from gangline.api.meta import Object, Raw
 from gangline.api.selectors import from_selector
 from gangline.runtime import Again, Context, Controller, Key, Reader, Watch, itself, key_of
 from gangline.world.kubelet import CLAIMS, by_claim
 from gangline.world.life import FINAL
+from gangline.world.nodes import simulated
 from gangline.world.scheduler import SELECTED_NODE
 from gangline.world.writes import create_quietly, delete_quietly
 
@@ -141,13 +143,34 @@ async def reconcile_claim(ctx: Context, key: Key) -> Again | None:
     match choose(claim, ctx.read.list(PV), classes):
         case Take(volume):
             await _bind(ctx, claim, volume)
-        case Make(volume):
-            await create_quietly(ctx, PV, volume)
-            ctx.events.tell(PVC, claim, "ProvisioningSucceeded", f"Successfully provisioned volume {volume['metadata']['name']}")
+        case Make(volume) if SELECTED_NODE not in claim.annotations:
+            await _provide(ctx, claim, volume)
+        case Make():
+            ctx.events.tell(PVC, claim, "ExternalProvisioning", "Waiting for a volume to be created on the chosen node")
         case Wait(reason, message):
             ctx.events.tell(PVC, claim, reason, message)
             if not claim.status.phase:
                 await ctx.client.patch(PVC, key.name, key.namespace, {"status": {"phase": "Pending"}}, subresource="status")
+    return None
+
+
+async def _provide(ctx: Context, claim: PersistentVolumeClaim, volume: Raw) -> None:
+    await create_quietly(ctx, PV, volume)
+    ctx.events.tell(PVC, claim, "ProvisioningSucceeded", f"Successfully provisioned volume {volume['metadata']['name']}")
+
+
+async def provision(ctx: Context, key: Key) -> Again | None:
+    """A volume for a claim whose first consumer goes to a node of ours."""
+    claim = ctx.read.get(PVC, key.name, key.namespace)
+    if claim is None or claim.metadata.deleting or claim.status.phase == "Bound":
+        return None
+    node = ctx.read.get(NODE, claim.annotations.get(SELECTED_NODE, ""))
+    klass = ctx.read.get(STORAGE_CLASS, claim.spec.storage_class_name or "")
+    if node is None or klass is None or not simulated(node):
+        return None
+    made = choose(claim, (), {klass.name: await _class(ctx, klass)})
+    if isinstance(made, Make):
+        await _provide(ctx, claim, made.volume)
     return None
 
 
@@ -231,6 +254,11 @@ def _volume_of(claim: PersistentVolumeClaim, read: Reader) -> list[Key]:
 
 def _unbound(klass: Object, read: Reader) -> list[Key]:
     return [key_of(claim) for claim in read.list(PVC) if claim.status.phase != "Bound"]
+
+
+def provisioner() -> Controller:
+    return Controller("provisioner", provision, workers=2, watches=(
+        Watch(PVC, itself), Watch(STORAGE_CLASS, _unbound), Watch(NODE, _unbound, when=lambda before, after: before is None)))
 
 
 def volumes() -> list[Controller]:
