@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gangline.apiserver.builtin.checks import Obj, Problems, each, label_selector, one_of
+from gangline.apiserver.builtin.checks import Obj, Problems, each, label_selector, one_of, subdomain
 from gangline.apiserver.builtin.rules import KindRules
 from gangline.errors import Problem
 from gangline.schema import problems as say
@@ -90,6 +90,8 @@ class BindingRules(KindRules):
         if kind == "ServiceAccount":
             if group:
                 yield say.unsupported(f"{path}.apiGroup", group, ("",))
+            if subject.get("name"):
+                yield from subdomain(subject["name"], f"{path}.name")
             if not subject.get("namespace") and self.kind == "ClusterRoleBinding":
                 yield say.required(f"{path}.namespace")
         elif kind in ("User", "Group"):

@@ -1,4 +1,4 @@
-"""Rules of PersistentVolume, PersistentVolumeClaim, StorageClass and the CSI kinds."""
+"""Rules of PersistentVolume and PersistentVolumeClaim."""
 
 from __future__ import annotations
 
@@ -11,20 +11,26 @@ from gangline.apiserver.builtin.checks import (
     immutable,
     label_selector,
     one_of,
-    quantity_not_negative,
     subdomain,
 )
 from gangline.apiserver.builtin.placement import node_selector
 from gangline.apiserver.builtin.rules import KindRules
-from gangline.apiserver.builtin.volumes import ORDER
+from gangline.apiserver.builtin.volumes import ORDER, host_path
 from gangline.errors import Problem
 from gangline.schema import problems as say
+from gangline.schema.names import subdomain_problems
 
 _ACCESS = ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod")
 _RECLAIM = ("Delete", "Recycle", "Retain")
 _SOURCES = (*(name for name in ORDER if name not in ("emptyDir", "gitRepo", "secret", "persistentVolumeClaim", "downwardAPI", "configMap",
                                                      "projected", "ephemeral", "image")), "local")
-_NEEDS = {"hostPath": ("path",), "nfs": ("server", "path"), "local": ("path",), "csi": ("driver", "volumeHandle")}
+_OLD_CLASS = "volume.beta.kubernetes.io/storage-class"
+_FILLED_FROM = (("", "PersistentVolumeClaim"), ("snapshot.storage.k8s.io", "VolumeSnapshot"))
+_SAME_SOURCE = ("apiGroup", "kind", "name")
+_RESIZING = ("ControllerResizeInProgress", "ControllerResizeInfeasible", "NodeResizeInProgress", "NodeResizeInfeasible",
+             "NodeResizePending")
+_NEEDS = {"hostPath": ("path",), "nfs": ("server", "path"), "local": ("path",), "csi": ("driver", "volumeHandle"),
+          "iscsi": ("targetPortal",)}
 
 
 class VolumeRules(KindRules):
@@ -43,6 +49,20 @@ class VolumeRules(KindRules):
         obj["status"] = {"phase": "Pending", "lastPhaseTransitionTime": obj["metadata"].get("creationTimestamp")}
         _protect(obj, "kubernetes.io/pv-protection")
 
+    def prepare_update(self, new: Obj, old: Obj, subresource: str = "") -> None:
+        super().prepare_update(new, old, subresource)
+        if subresource == "status":
+            status, before = new.setdefault("status", {}), old.get("status") or {}
+            status["phase"] = status.get("phase") or "Pending"
+            kept = before.get("lastPhaseTransitionTime")
+            status["lastPhaseTransitionTime"] = kept if status["phase"] == before.get("phase") else status.get(
+                "lastPhaseTransitionTime") or kept
+
+    def warnings(self, obj: Obj, old: Obj | None = None) -> list[str]:
+        told = ("spec.persistentVolumeReclaimPolicy: The Recycle reclaim policy is deprecated. Instead, the recommended approach is to use "
+                "dynamic provisioning.")
+        return [told] if obj["spec"].get("persistentVolumeReclaimPolicy") == "Recycle" else []
+
     def validate(self, obj: Obj) -> list[Problem]:
         return [*_volume(obj["spec"])]
 
@@ -52,7 +72,7 @@ class VolumeRules(KindRules):
         found = [*_volume(new["spec"])]
         if any(new["spec"].get(name) != old["spec"].get(name) for name in _SOURCES):
             found.append(say.forbidden("spec.persistentvolumesource", "spec.persistentvolumesource is immutable after creation\n"))
-        return [*found, *immutable(new["spec"].get("volumeMode"), old["spec"].get("volumeMode"), "spec.volumeMode")]
+        return [*found, *immutable(new["spec"].get("volumeMode"), old["spec"].get("volumeMode"), "volumeMode")]
 
 
 def _protect(obj: Obj, finalizer: str) -> None:
@@ -66,12 +86,14 @@ def _volume(spec: Obj) -> Problems:
         yield say.required("spec.accessModes")
     for _, mode in each(spec.get("accessModes"), "spec.accessModes"):
         yield from one_of(mode, _ACCESS, "spec.accessModes")
+    yield from _alone(spec.get("accessModes") or [], "spec.accessModes")
     capacity = spec.get("capacity") or {}
     if not capacity:
         yield say.required("spec.capacity")
     if set(capacity) != {"storage"}:
         yield say.unsupported("spec.capacity", capacity, ("storage",))
     for name, amount in sorted(capacity.items()):
+        yield from _a_quantity(amount, f"spec.capacity[{name}]")
         if resources.nanos(amount) <= 0:
             yield say.invalid(f"spec.capacity[{name}]", amount, "must be greater than zero")
     yield from one_of(spec.get("persistentVolumeReclaimPolicy"), _RECLAIM, "spec.persistentVolumeReclaimPolicy")
@@ -82,7 +104,28 @@ def _volume(spec: Obj) -> Problems:
         else:
             yield from node_selector(affinity["required"], "spec.nodeAffinity.required")
     yield from _volume_source(spec)
+    if spec.get("storageClassName"):
+        yield from subdomain(spec["storageClassName"], "spec.storageClassName")
     yield from one_of(spec.get("volumeMode"), ("Block", "Filesystem"), "spec.volumeMode")
+    attributes = spec.get("volumeAttributesClassName")
+    if attributes is not None:
+        if not attributes:
+            yield say.required("spec.volumeAttributesClassName", "an empty string is disallowed")
+        else:
+            yield from subdomain(attributes, "spec.volumeAttributesClassName")
+        if spec.get("csi") is None:
+            yield say.required("spec.csi", "has to be specified when using volumeAttributesClassName")
+
+
+def _alone(modes: list[str], path: str) -> Problems:
+    if "ReadWriteOncePod" in modes and len(modes) > 1:
+        yield say.forbidden(path, "may not use ReadWriteOncePod with other access modes")
+
+
+def _a_quantity(amount: str, path: str) -> Problems:
+    if resources.nanos(amount) < 0:
+        yield Problem(path, f"Invalid value: {resources.nanos(amount) // resources.NANO}: must be a valid resource quantity",
+                      "FieldValueInvalid", amount)
 
 
 def _volume_source(spec: Obj) -> Problems:
@@ -90,7 +133,14 @@ def _volume_source(spec: Obj) -> Problems:
     if not chosen:
         yield say.required("spec", "must specify a volume type")
         return
-    yield from given(spec[chosen[0]], f"spec.{chosen[0]}", *_NEEDS.get(chosen[0], ()))
+    about, path = spec[chosen[0]], f"spec.{chosen[0]}"
+    yield from given(about, path, *_NEEDS.get(chosen[0], ()))
+    if chosen[0] == "nfs" and not (about.get("path") or "").startswith("/"):
+        yield say.invalid(f"{path}.path", about.get("path") or "", "must be an absolute path")
+    if chosen[0] == "hostPath":
+        yield from host_path(about, path)
+    if chosen[0] == "csi" and about.get("driver"):
+        yield from (say.invalid(f"{path}.driver", about["driver"], why) for why in subdomain_problems(about["driver"].lower()))
     if chosen[0] == "local" and spec.get("nodeAffinity") is None:
         yield say.required("spec.nodeAffinity", "Local volume requires node affinity")
     for name in chosen[1:]:
@@ -103,23 +153,39 @@ class ClaimRules(KindRules):
     has_status = True
 
     def defaults(self, obj: Obj) -> None:
-        spec = obj.setdefault("spec", {})
-        spec.setdefault("volumeMode", "Filesystem")
-        source = spec.get("dataSource")
-        if source is not None and spec.get("dataSourceRef") is None:
-            spec["dataSourceRef"] = dict(source)
+        obj.setdefault("spec", {}).setdefault("volumeMode", "Filesystem")
 
     def prepare_create(self, obj: Obj) -> None:
         obj["status"] = {"phase": "Pending"}
         _protect(obj, "kubernetes.io/pvc-protection")
+        _agree_on_source(obj["spec"])
+
+    def warnings(self, obj: Obj, old: Obj | None = None) -> list[str]:
+        told = f'metadata.annotations[{_OLD_CLASS}]: deprecated since v1.8; use "storageClassName" attribute instead'
+        return [told] if _OLD_CLASS in (obj["metadata"].get("annotations") or {}) else []
 
     def validate(self, obj: Obj) -> list[Problem]:
         return [*claim_spec(obj["spec"], "spec")]
 
     def validate_update(self, new: Obj, old: Obj, subresource: str = "") -> list[Problem]:
         if subresource:
-            return []
+            return [*_claim_status(new.get("status") or {})]
         return [*claim_spec(new["spec"], "spec"), *_claim_update(new["spec"], old)]
+
+
+def _agree_on_source(spec: Obj) -> None:
+    """The two ways to say what a volume is filled from say the same; what nothing fills is dropped."""
+    source, reference = spec.get("dataSource"), spec.get("dataSourceRef")
+    if source is not None and (source.get("apiGroup") or "", source.get("kind")) not in _FILLED_FROM:
+        spec.pop("dataSource")
+        source = None
+    if reference is not None and reference.get("namespace"):
+        spec.pop("dataSourceRef")
+        reference = None
+    if source is not None and reference is None:
+        spec["dataSourceRef"] = dict(source)
+    elif reference is not None and source is None:
+        spec["dataSource"] = {name: value for name, value in reference.items() if name != "namespace"}
 
 
 def claim_spec(spec: Obj, path: str) -> Problems:
@@ -129,8 +195,7 @@ def claim_spec(spec: Obj, path: str) -> Problems:
         yield say.required(f"{path}.accessModes", "at least 1 access mode is required")
     for mode in modes:
         yield from one_of(mode, _ACCESS, f"{path}.accessModes")
-    if "ReadWriteOncePod" in modes and len(modes) > 1:
-        yield say.forbidden(f"{path}.accessModes", "may not use ReadWriteOncePod with other access modes")
+    yield from _alone(modes, f"{path}.accessModes")
     storage = ((spec.get("resources") or {}).get("requests") or {}).get("storage")
     if storage is None:
         yield say.required(f"{path}.resources[storage]")
@@ -139,12 +204,31 @@ def claim_spec(spec: Obj, path: str) -> Problems:
     if spec.get("storageClassName"):
         yield from subdomain(spec["storageClassName"], f"{path}.storageClassName")
     yield from one_of(spec.get("volumeMode"), ("Block", "Filesystem"), f"{path}.volumeMode")
+    for name in ("dataSource", "dataSourceRef"):
+        if spec.get(name) is not None:
+            yield from given(spec[name], f"{path}.{name}", "kind", "name")
+    source, reference = spec.get("dataSource"), spec.get("dataSourceRef")
+    if source is not None and reference is not None and any(source.get(name) != reference.get(name) for name in _SAME_SOURCE):
+        yield say.invalid(path, {}, "must match dataSourceRef")
+    if spec.get("volumeAttributesClassName"):
+        yield from subdomain(spec["volumeAttributesClassName"], f"{path}.volumeAttributesClassName")
+
+
+def _claim_status(status: Obj) -> Problems:
+    for name, amount in sorted((status.get("capacity") or {}).items()):
+        yield from _a_quantity(amount, f"status.capacity[{name}]")
+    for name, told in sorted((status.get("allocatedResourceStatuses") or {}).items()):
+        if told not in _RESIZING:
+            yield say.unsupported("status.allocatedResourceStatuses", name, _RESIZING)
+    for name in sorted(status.get("allocatedResources") or {}):
+        if name != "storage" and "/" not in name:
+            yield say.unsupported("status.allocatedResources", name, ("storage",))
 
 
 def _claim_update(new: Obj, old: Obj) -> Problems:
     before = old["spec"]
     bound = (old.get("status") or {}).get("phase") == "Bound"
-    free = ("resources", "volumeAttributesClassName") if bound else ("volumeAttributesClassName",)
+    free: tuple[str, ...] = ("resources", "volumeAttributesClassName") if bound else ()
     if not before.get("volumeName"):
         free = (*free, "volumeName")
     if before.get("storageClassName") is None:
@@ -153,69 +237,8 @@ def _claim_update(new: Obj, old: Obj) -> Problems:
     if fixed[0] != fixed[1]:
         yield say.forbidden("spec", "spec is immutable after creation except resources.requests and volumeAttributesClassName for bound "
                             "claims\n")
+        yield from immutable(new.get("volumeMode"), before.get("volumeMode"), "volumeMode")
         return
     amounts = [((spec.get("resources") or {}).get("requests") or {}).get("storage", "0") for spec in (new, before)]
     if resources.nanos(amounts[0]) < resources.nanos(amounts[1]):
         yield say.forbidden("spec.resources.requests.storage", "field can not be less than status.capacity")
-
-
-class StorageClassRules(KindRules):
-    def defaults(self, obj: Obj) -> None:
-        obj.setdefault("reclaimPolicy", "Delete")
-        obj.setdefault("volumeBindingMode", "Immediate")
-
-    def validate(self, obj: Obj) -> list[Problem]:
-        found = [*given(obj, "", "provisioner")]
-        found += one_of(obj.get("reclaimPolicy"), ("Delete", "Retain"), "reclaimPolicy")
-        return [*found, *one_of(obj.get("volumeBindingMode"), ("Immediate", "WaitForFirstConsumer"), "volumeBindingMode", required=True)]
-
-    def validate_update(self, new: Obj, old: Obj, subresource: str = "") -> list[Problem]:
-        found = [say.forbidden(name, f"updates to {name} are forbidden.") for name in ("parameters", "provisioner", "reclaimPolicy")
-                 if new.get(name) != old.get(name)]
-        return [*found, *immutable(new.get("volumeBindingMode"), old.get("volumeBindingMode"), "volumeBindingMode")]
-
-
-class CapacityRules(KindRules):
-    """CSIStorageCapacity."""
-
-    unconditional_update = False
-
-    def validate(self, obj: Obj) -> list[Problem]:
-        found = [*subdomain(obj.get("storageClassName") or "", "storageClassName")]
-        found += label_selector(obj.get("nodeTopology"), "nodeTopology")
-        for name in ("capacity", "maximumVolumeSize"):
-            if obj.get(name) is not None:
-                found += quantity_not_negative(obj[name], name)
-        return found
-
-    def validate_update(self, new: Obj, old: Obj, subresource: str = "") -> list[Problem]:
-        found = self.validate(new)
-        for name in ("nodeTopology", "storageClassName"):
-            found += immutable(new.get(name), old.get(name), name)
-        return found
-
-
-class CsiDriverRules(KindRules):
-    unconditional_update = False
-
-    def defaults(self, obj: Obj) -> None:
-        spec = obj.setdefault("spec", {})
-        for name, value in (("attachRequired", True), ("podInfoOnMount", False), ("storageCapacity", False),
-                            ("fsGroupPolicy", "ReadWriteOnceWithFSType"), ("volumeLifecycleModes", ["Persistent"]),
-                            ("requiresRepublish", False), ("seLinuxMount", False)):
-            if spec.get(name) is None:
-                spec[name] = value
-
-
-class CsiNodeRules(KindRules):
-    unconditional_update = False
-
-    def validate(self, obj: Obj) -> list[Problem]:
-        found: list[Problem] = []
-        seen: set[str] = set()
-        for where, driver in each((obj.get("spec") or {}).get("drivers"), "spec.drivers"):
-            found += given(driver, where, "name", "nodeID")
-            if driver.get("name") in seen:
-                found.append(say.duplicate(f"{where}.name", driver.get("name")))
-            seen.add(driver.get("name") or "")
-        return found

@@ -54,7 +54,7 @@ def _details(name: str, about: Obj, path: str) -> Problems:
         yield say.forbidden(f"{path}.sizeLimit", "SizeLimit field must be a valid resource quantity")
     yield from given(about, path, *_NEEDS.get(name, ()))
     if name == "hostPath":
-        yield from _host_path(about, path)
+        yield from host_path(about, path)
     if name == "nfs" and about.get("path") and not about["path"].startswith("/"):
         yield say.invalid(f"{path}.path", about["path"], "must be an absolute path")
     if name in ("secret", "configMap"):
@@ -67,7 +67,7 @@ def _details(name: str, about: Obj, path: str) -> Problems:
         yield from _projected(about, path)
 
 
-def _host_path(about: Obj, path: str) -> Problems:
+def host_path(about: Obj, path: str) -> Problems:
     if ".." in (about.get("path") or "").split("/"):
         yield say.invalid(f"{path}.path", about["path"], "must not contain '..'")
     if about.get("type"):
