@@ -28,7 +28,7 @@ from gangline.errors import GanglineError
 from gangline.operator import rollout, status
 from gangline.operator.act import act
 from gangline.operator.backends import NoBackend, Selection
-from gangline.operator.backends.contract import SURPLUS_GATED, capabilities_of, links_of
+from gangline.operator.backends.contract import SIZE, SURPLUS_GATED, capabilities_of, links_of
 from gangline.operator.desired import claims
 from gangline.operator.desired import pods as desired
 from gangline.operator.desired.hashes import clique_hash
@@ -256,9 +256,15 @@ def _lift_gates(op: Operator, read: Reader, look: Look, selection: Selection, li
         if reason:
             thought.held.setdefault(reason, []).append(pod.name)
         else:
-            steps.append(Patch(POD, pod.name, pod.namespace, {"spec": {"schedulingGates": desired.without_gates(pod, gates)}},
-                               code="ERR_REMOVE_POD_SCHEDULING_GATE"))
+            lifted = {"spec": {"schedulingGates": desired.without_gates(pod, gates)}} | _unheld(pod, selection)
+            steps.append(Patch(POD, pod.name, pod.namespace, lifted, code="ERR_REMOVE_POD_SCHEDULING_GATE"))
     return steps
+
+
+def _unheld(pod: Pod, selection: Selection) -> Raw:
+    """A patch that removes the annotations which go with a backend's gate, if it has any (`held`)."""
+    notes = {key: None for key in getattr(selection.backend, "held", ()) if key in pod.annotations}
+    return {"metadata": {"annotations": notes}} if notes else {}
 
 
 def _listed(look: Look) -> set[str]:
@@ -283,10 +289,10 @@ def _scheduled(gang: PodGang) -> bool:
 
 
 def _surplus(op: Operator, read: Reader, look: Look, selection: Selection, living: Sequence[Pod]) -> set[str]:
-    """Pods above the clique's minimum that wait for the rest, where the scheduler knows one minimum only."""
+    """Pods above the clique's minimum that wait for the rest, where the scheduler itself would not let the rest go first."""
     if look.gang is None or _scheduled(look.gang):
         return set()
-    if capabilities_of(selection.backend, op.registry.facts(op.facts(read), selection)).groups != SURPLUS_GATED:
+    if capabilities_of(selection.backend, op.registry.facts(op.facts(read), selection)).groups not in (SURPLUS_GATED, SIZE):
         return set()
     ranked = sorted(living, key=lambda pod: (desired.index_of(pod) or 0, pod.name))
     return {pod.name for pod in ranked[status.minimum(look.clique):]}

@@ -38,6 +38,8 @@ PREFIX = "kueue.x-k8s.io/"
 QUEUE = f"{PREFIX}queue-name"
 PRIORITY = f"{PREFIX}priority-class"
 """A WorkloadPriorityClass; without one Kueue goes by the pods' own priority."""
+HELD = f"{PREFIX}admission-gated-by"
+"""Kueue (0.19 and newer) reserves no quota for a pod that has this annotation: without it the surplus could take what the minimum needs."""
 NO_QUEUE = "names no queue"
 LABEL_IT = f"label the PodCliqueSet with {QUEUE}"
 
@@ -46,6 +48,7 @@ class Kueue:
     name = "kueue"
     scheduler_name = names.DEFAULT_SCHEDULER
     gate = names.GATE_KUEUE
+    held = (HELD,)
     reads: Kinds = (KUEUE_WORKLOAD,)
     writes: Kinds = ()
     capabilities = CAPABILITIES["kueue"]
@@ -78,7 +81,7 @@ class Kueue:
         index = int(pod["metadata"]["labels"].get(names.POD_INDEX) or 0)
         minimum = 0 if group is None else group.usual_minimum if gang.released else group.minimum
         if group is None or index >= minimum:
-            return with_metadata(pod, marks, notes)
+            return with_metadata(pod, marks, notes | {HELD: self.gate})
         return with_metadata(pod, marks | {f"{PREFIX}pod-group-name": gang.name}, notes | {
             f"{PREFIX}pod-group-total-count": str(gang.usual_minimum), f"{PREFIX}pod-group-serving": "true",
             f"{PREFIX}role-hash": group.name})
