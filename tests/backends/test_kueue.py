@@ -8,7 +8,8 @@ from backends.scene import DECODE, EMPTY, PREFILL, Shelf, a_gang, a_pod, a_set, 
 from gangline.api.grove import GangPack
 from gangline.api.kinds import KUEUE_WORKLOAD
 from gangline.operator.backends.contract import CannotTranslate, Facts
-from gangline.operator.backends.kueue import Kueue
+from gangline.operator.backends.kueue import HELD, Kueue
+from operator_stage import clique, pod_clique_set, stage
 
 IN_QUEUE = a_set(labels={"kueue.x-k8s.io/queue-name": "team-a"})
 
@@ -25,7 +26,18 @@ def test_a_pod_of_the_minimum_belongs_to_a_group_of_just_the_minima() -> None:
 def test_a_surplus_pod_is_a_workload_of_its_own() -> None:
     meta = Kueue().prepare_pod(a_pod(PREFILL, 2), a_gang(pcs=IN_QUEUE, prefill=GangPack(preferred="example.com/rack")))["metadata"]
     assert meta["labels"] == a_pod(PREFILL, 2)["metadata"]["labels"] | {"kueue.x-k8s.io/queue-name": "team-a"}
-    assert meta["annotations"] == {"own": "note", "kueue.x-k8s.io/podset-preferred-topology": "example.com/rack"}
+    assert meta["annotations"] == {"own": "note", "kueue.x-k8s.io/podset-preferred-topology": "example.com/rack",
+                                   "kueue.x-k8s.io/admission-gated-by": "kueue.x-k8s.io/gang"}
+
+
+async def test_a_surplus_pod_takes_no_quota_before_the_minimum_is_placed() -> None:
+    async with stage() as here:
+        await here.apply(pod_clique_set("llm", clique("a", 3, 2, scheduler=""), labels={"kueue.x-k8s.io/queue-name": "team-a"},
+                                        annotations={"grove.io/scheduler-backend": "kueue"}))
+        [held] = [pod for pod in await here.pods() if pod.spec.scheduling_gates]
+        assert held.annotations[HELD] == "kueue.x-k8s.io/gang" and held.labels["grove.io/podclique-pod-index"] == "2"
+        await here.run(*(pod for pod in await here.pods() if not pod.spec.scheduling_gates))
+        assert [pod.name for pod in await here.pods() if pod.spec.scheduling_gates or HELD in pod.annotations] == []
 
 
 def test_while_every_minimum_is_zero_new_pods_announce_the_usual_size() -> None:
