@@ -13,10 +13,11 @@ from urllib.parse import urlsplit
 from gangline.admission.settings import AdmissionSettings
 from gangline.api.kinds import QUEUE, TOPOLOGY_BINDING
 from gangline.api.meta import Raw, as_raw
+from gangline.client import Client
 from gangline.config import manner
 from gangline.errors import ConfigError
 from gangline.rules.hooks import Hook
-from gangline.rules.sets import OperatorSettings
+from gangline.rules.sets import OperatorProcess, OperatorSettings
 from gangline.runtime import Component, Reader
 
 
@@ -42,6 +43,8 @@ class Options:
     """Of the scheduler half's hooks; their manner follows `compat`."""
     operator: OperatorSettings = field(default_factory=OperatorSettings)
     """Of the operator and its hooks; their manner follows `compat`."""
+    process: OperatorProcess | None = None
+    """How the operator's processes run, where Grove's OperatorConfiguration says it."""
 
 
 def _sets(options: Options) -> OperatorSettings:
@@ -51,7 +54,8 @@ def _sets(options: Options) -> OperatorSettings:
 def _operator(options: Options) -> Component:
     from gangline.operator.component import component
 
-    return component(replace(_sets(options), outside=options.outside))
+    settings = _sets(options)
+    return component(replace(settings, outside=(*settings.outside, *options.outside)))
 
 
 def backend(options: Options, name: str) -> Component:
@@ -123,6 +127,10 @@ def _admission(options: Options) -> Component:
     from gangline.operator.checks import kinds as backend_kinds
 
     settings = WebhookSettings()
+    if options.process is not None:
+        said = options.process.webhooks
+        settings = replace(settings, host=said.host, port=said.port, secret=said.secret, folder=said.folder if said.manual else "",
+                           register=not said.manual)
     if options.webhook:
         where = urlsplit(options.webhook)
         settings = replace(settings, place=Place(url=options.webhook), host=where.hostname or settings.host, port=where.port or 443)
@@ -185,6 +193,14 @@ def build(name: str, options: Options) -> Component:
     if builder is None:
         raise ConfigError(f"no component {name!r}; there are: {', '.join(COMPONENTS)}")
     return builder(options)
+
+
+async def preflight(name: str, options: Options, client: Client) -> None:
+    """What must be there before a component starts; raises ConfigError."""
+    if name == "operator":
+        from gangline.operator.preflight import check
+
+        await check(client, _sets(options))
 
 
 def hooks(options: Options, read: Reader) -> Iterable[Hook]:

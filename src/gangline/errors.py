@@ -29,6 +29,9 @@ from typing import Any
 class GanglineError(Exception):
     """Raised on purpose; the text says what happened and what to do next."""
 
+    exit_code = 1
+    """Of a command that ends with it."""
+
 
 class ConfigError(GanglineError):
     pass

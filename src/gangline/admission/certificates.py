@@ -12,19 +12,21 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from cryptography import x509
+from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-GOOD_FOR, RENEWED_BEFORE = timedelta(days=3650), timedelta(days=30)
+GOOD_FOR, RENEWED_BEFORE = timedelta(days=3650), timedelta(days=90)
 
 
 @dataclass(frozen=True, slots=True)
 class KeyPair:
-    """Certificate and private key, in PEM."""
+    """Certificate and private key, and the certificate that vouches for them, in PEM."""
 
     certificate: bytes
     key: bytes
+    authority: bytes = b""
 
 
 def self_signed(hosts: Sequence[str], now: datetime) -> KeyPair:
@@ -35,7 +37,8 @@ def self_signed(hosts: Sequence[str], now: datetime) -> KeyPair:
                .add_extension(x509.BasicConstraints(True, None), critical=True)
                .add_extension(x509.SubjectAlternativeName([_named(host) for host in hosts]), critical=False))
     written = builder.sign(key, hashes.SHA256()).public_bytes(serialization.Encoding.PEM)
-    return KeyPair(written, key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()))
+    secret = key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+    return KeyPair(written, secret, written)
 
 
 def still_good(pair: KeyPair, hosts: Sequence[str], now: datetime) -> bool:
@@ -46,6 +49,15 @@ def still_good(pair: KeyPair, hosts: Sequence[str], now: datetime) -> bool:
     except (ValueError, x509.ExtensionNotFound):
         return False
     return all(_named(host) in named for host in hosts) and now + RENEWED_BEFORE < read.not_valid_after_utc
+
+
+def authority_of(certificate: bytes, given: bytes) -> bytes:
+    """Whom to trust for a certificate: who issued it, where that is given, else the certificate itself."""
+    try:
+        x509.load_pem_x509_certificate(certificate).verify_directly_issued_by(x509.load_pem_x509_certificate(given))
+    except (ValueError, TypeError, InvalidSignature):
+        return certificate
+    return given
 
 
 def _named(host: str) -> x509.GeneralName:

@@ -1,30 +1,35 @@
 """Admission as something `gangline run` can start beside a real cluster: certificate, server, registration.
 
-The order matters: the cluster is told to ask only once somebody answers. The hooks come from the composition root; on the embedded
-server they run in process and this component is not needed.
+The order matters: the cluster is told to ask only once somebody answers. The certificate is looked at again and again: one that is
+about to run out is replaced, one that somebody else replaced is taken up, without a connection lost. The hooks come from the composition
+root; on the embedded server they run in process and this component is not needed.
 """
 
 from __future__ import annotations
 
-import asyncio
 import base64
+import logging
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from pathlib import Path
 
-from gangline.admission.certificates import KeyPair, self_signed, still_good
+from gangline.admission.certificates import KeyPair, authority_of, self_signed, still_good
 from gangline.admission.registration import Place, configurations
 from gangline.admission.webhook import Listener
 from gangline.api import names
 from gangline.api.kinds import MUTATING_WEBHOOK, SECRET, VALIDATING_WEBHOOK, Kind
 from gangline.api.meta import Object, Raw
 from gangline.client import Client
-from gangline.errors import AlreadyExists, NotFound
+from gangline.errors import AlreadyExists, ApiError, ConfigError, NotFound
 from gangline.rules.hooks import Hook
 from gangline.runtime import Cache, Component, Context, Reader, Service
 
+log = logging.getLogger(__name__)
 TLS_SECRET = "gangline-admission-tls"
-CERTIFICATE, KEY = "tls.crt", "tls.key"
+CERTIFICATE, KEY, AUTHORITY = "tls.crt", "tls.key", "ca.crt"
+LOOK_AGAIN = 600.0
+"""Seconds between two looks at the certificate."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +42,10 @@ class WebhookSettings:
     """Where the certificate is kept."""
     register: bool = True
     """Write the webhook configurations; off: somebody else does."""
+    secret: str = TLS_SECRET
+    """Where our own certificate is kept."""
+    folder: str = ""
+    """Where somebody else's certificate is mounted (tls.crt, tls.key, ca.crt); empty: we make our own."""
 
 
 Hooks = Callable[[Reader], Iterable[Hook]]
@@ -57,44 +66,76 @@ def component(hooks: Hooks, settings: WebhookSettings | None = None, reads: Sequ
 
 
 async def serve(ctx: Context, hooks: Sequence[Hook], settings: WebhookSettings) -> None:
-    now = datetime.fromtimestamp(ctx.clock.now(), UTC)
-    pair = await certificate(ctx.client, settings, now)
+    pair = await certificate(ctx.client, settings, _now(ctx))
     listener = Listener(hooks, pair, settings.host, settings.port)
     await listener.start()
     try:
-        if settings.register:
-            await register(ctx.client, hooks, settings.place, pair)
-        await asyncio.Event().wait()
+        await _told(ctx, hooks, settings, pair)
+        while True:
+            await ctx.clock.sleep(LOOK_AGAIN)
+            try:
+                fresh = await certificate(ctx.client, settings, _now(ctx))
+            except (ApiError, ConfigError) as error:
+                log.warning("the certificate cannot be looked at: %s; the one in use stays", error)
+                continue
+            if fresh != pair:
+                pair = fresh
+                listener.renew(pair)
+                await _told(ctx, hooks, settings, pair)
     finally:
         await listener.stop()
 
 
+def _now(ctx: Context) -> datetime:
+    return datetime.fromtimestamp(ctx.clock.now(), UTC)
+
+
+async def _told(ctx: Context, hooks: Sequence[Hook], settings: WebhookSettings, pair: KeyPair) -> None:
+    """The cluster hears whom to ask and whom to trust, if that is our affair."""
+    if settings.register and pair.authority:
+        await register(ctx.client, hooks, settings.place, pair)
+
+
 async def certificate(client: Client, settings: WebhookSettings, now: datetime) -> KeyPair:
-    """The kept certificate, or a new one that is kept from now on."""
+    """The mounted certificate, or the kept one, or a new one that is kept from now on."""
+    if settings.folder:
+        return mounted(Path(settings.folder))
     hosts = settings.place.hosts
     try:
-        kept = _pair(await client.get_raw(SECRET, TLS_SECRET, settings.namespace))
+        kept = _pair(await client.get_raw(SECRET, settings.secret, settings.namespace))
         if still_good(kept, hosts, now):
             return kept
-        await client.delete(SECRET, TLS_SECRET, settings.namespace)
+        await client.delete(SECRET, settings.secret, settings.namespace)
     except NotFound:
         pass
     made = self_signed(hosts, now)
-    data = {CERTIFICATE: base64.b64encode(made.certificate).decode(), KEY: base64.b64encode(made.key).decode()}
-    secret = {"metadata": {"name": TLS_SECRET, "namespace": settings.namespace}, "type": "kubernetes.io/tls", "data": data}
+    data = {name: base64.b64encode(part).decode() for name, part in (
+        (CERTIFICATE, made.certificate), (KEY, made.key), (AUTHORITY, made.authority))}
+    secret = {"metadata": {"name": settings.secret, "namespace": settings.namespace}, "type": "kubernetes.io/tls", "data": data}
     try:
         await client.create(SECRET, secret)
     except AlreadyExists:
-        return _pair(await client.get_raw(SECRET, TLS_SECRET, settings.namespace))
+        return _pair(await client.get_raw(SECRET, settings.secret, settings.namespace))
     return made
+
+
+def mounted(folder: Path) -> KeyPair:
+    """The certificate that somebody else put there; without ca.crt, whom to trust is theirs to say as well."""
+    missing = [name for name in (CERTIFICATE, KEY) if not (folder / name).is_file()]
+    if missing:
+        raise ConfigError(f"certProvisionMode is manual, and {folder} has no {' and no '.join(missing)}: mount the Secret with the "
+                          "certificate there, or set server.webhooks.certProvisionMode to auto")
+    authority = folder / AUTHORITY
+    return KeyPair((folder / CERTIFICATE).read_bytes(), (folder / KEY).read_bytes(), authority.read_bytes() if authority.is_file() else b"")
 
 
 def _pair(secret: Raw) -> KeyPair:
     data = secret.get("data") or {}
-    return KeyPair(base64.b64decode(data.get(CERTIFICATE, "")), base64.b64decode(data.get(KEY, "")))
+    written = {name: base64.b64decode(data.get(name) or "") for name in (CERTIFICATE, KEY, AUTHORITY)}
+    return KeyPair(written[CERTIFICATE], written[KEY], authority_of(written[CERTIFICATE], written[AUTHORITY]))
 
 
 async def register(client: Client, hooks: Sequence[Hook], place: Place, pair: KeyPair) -> None:
-    for configuration in configurations(hooks, place, pair.certificate):
+    for configuration in configurations(hooks, place, pair.authority):
         kind = MUTATING_WEBHOOK if configuration["kind"] == MUTATING_WEBHOOK.kind else VALIDATING_WEBHOOK
         await client.apply(kind, configuration)

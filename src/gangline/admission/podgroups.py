@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from gangline.api.meta import Raw
-from gangline.rules import durations
+from gangline.rules import times
 from gangline.rules.hooks import Denied, Review
 
 DURATIONS = ("preemptionDelay", "stalenessGracePeriod")
@@ -43,7 +43,7 @@ def bad_duration(spec: Raw, fields: Iterable[str]) -> Denied | None:
     """A text that no client can read as a duration would hide the whole object from them."""
     for field in fields:
         text = spec.get(field)
-        if isinstance(text, str) and durations.nanoseconds(text) is None:
+        if isinstance(text, str) and times.nanoseconds(text) is None:
             return Denied(f"spec.{field} must be a duration such as 90s or 1h30m, not {text!r}", code=400, reason="BadRequest")
     return None
 

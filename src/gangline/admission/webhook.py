@@ -121,26 +121,26 @@ class Listener:
 
     def __init__(self, hooks: Iterable[Hook], pair: KeyPair, host: str = "0.0.0.0", port: int = 9443) -> None:
         self._runner = web.AppRunner(application(hooks), access_log=None)
-        self._pair, self._host, self.port = pair, host, port
+        self._tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        self._tls.minimum_version = ssl.TLSVersion.TLSv1_2
+        self._host, self.port = host, port
+        self.renew(pair)
+
+    def renew(self, pair: KeyPair) -> None:
+        """Show another certificate from now on; open connections stay."""
+        with tempfile.TemporaryDirectory() as folder:
+            certificate, key = Path(folder) / "tls.crt", Path(folder) / "tls.key"
+            certificate.write_bytes(pair.certificate)
+            key.touch(mode=0o600)
+            key.write_bytes(pair.key)
+            self._tls.load_cert_chain(certificate, key)
 
     async def start(self) -> None:
         await self._runner.setup()
-        site = web.TCPSite(self._runner, self._host, self.port, ssl_context=_tls(self._pair))
+        site = web.TCPSite(self._runner, self._host, self.port, ssl_context=self._tls)
         await site.start()
         self.port = self._runner.addresses[0][1]
         log.info("admission listens on port %d", self.port)
 
     async def stop(self) -> None:
         await self._runner.cleanup()
-
-
-def _tls(pair: KeyPair) -> ssl.SSLContext:
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.minimum_version = ssl.TLSVersion.TLSv1_2
-    with tempfile.TemporaryDirectory() as folder:
-        certificate, key = Path(folder) / "tls.crt", Path(folder) / "tls.key"
-        certificate.write_bytes(pair.certificate)
-        key.touch(mode=0o600)
-        key.write_bytes(pair.key)
-        context.load_cert_chain(certificate, key)
-    return context

@@ -67,6 +67,6 @@ def main() -> None:
         sys.exit(error.exit_code)
     except GanglineError as error:
         click.echo(f"error: {error}", err=True)
-        sys.exit(1)
+        sys.exit(error.exit_code)
     except KeyboardInterrupt:
         sys.exit(130)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-from collections.abc import Mapping
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,8 +21,10 @@ from gangline.errors import ConfigError
 if TYPE_CHECKING:
     from gangline.client import Client
     from gangline.components import Options
-    from gangline.runtime.election import Elected
-    from gangline.runtime.health import Endpoint
+    from gangline.runtime.election import Elected, ElectionSettings
+
+CONFIGURED = ("operator", "admission", "backend")
+"""What Grove's OperatorConfiguration is about."""
 
 
 @click.command(help="Run one component until Ctrl-C: " + ", ".join(COMPONENTS) + "; or a scheduler's backend alone, as in `run "
@@ -29,55 +33,84 @@ if TYPE_CHECKING:
 @click.argument("component", type=click.Choice([*COMPONENTS, "backend"]))
 @click.argument("flags", nargs=-1, type=click.UNPROCESSED)
 @click.option("--kubeconfig", metavar="FILE", help="which cluster (default: the one we run in, else the platform started here)")
+@click.option("--config", "configuration", metavar="FILE", help="for operator, admission and backends: Grove's OperatorConfiguration")
 @click.option("--compat", multiple=True, type=click.Choice(["grove", "kai"]), help="upstream's names and habits")
 @click.option("--outside", multiple=True, metavar="BACKEND", help="for the operator: a backend that runs as a process of its own")
 @click.option("--webhook", default="", metavar="URL", help="for admission: where the cluster reaches it, if not through its service")
 @click.option("--schedule-period", type=float, default=1.0, show_default=True, help="seconds between cycles, at least")
 @click.option("--log", "level", default="info", show_default=True, type=click.Choice(["debug", "info", "warning", "error"]))
-def command(component: str, flags: tuple[str, ...], kubeconfig: str | None, compat: tuple[str, ...], outside: tuple[str, ...],
-            webhook: str, schedule_period: float, level: str) -> None:
+def command(component: str, flags: tuple[str, ...], kubeconfig: str | None, configuration: str | None, compat: tuple[str, ...],
+            outside: tuple[str, ...], webhook: str, schedule_period: float, level: str) -> None:
     from gangline.components import BACKEND, Options
     from gangline.rules.flags import parse
     from gangline.runtime.logs import set_up
 
     set_up(level)
+    if configuration and component not in CONFIGURED:
+        raise ConfigError(f"--config is for {', '.join(CONFIGURED)}, not for {component}")
     if component == "backend":
         if not flags or flags[0].startswith("-"):
             raise ConfigError("which backend? say for example: gangline run backend kai")
         component, flags = f"{BACKEND}{flags[0]}", flags[1:]
     given = parse(flags)
     options = Options(compat=compat, period=schedule_period, webhook=webhook, outside=outside, flags=given,
-                      config=_config(given.get("scheduler-conf")))
-    run(_run(component, kubeconfig, options))
+                      config=mapping(given.get("scheduler-conf"), "--scheduler-conf"))
+    run(_run(component, kubeconfig, configured(options, configuration)))
 
 
-def _config(path: str | None) -> dict[str, Any]:
-    """The scheduler's config.yaml."""
+def mapping(path: str | None, flag: str) -> dict[str, Any]:
+    """What a YAML file holds that a flag names; nothing without a file."""
     if path is None:
         return {}
     try:
         found = yaml.safe_load(Path(path).read_text()) or {}
     except (OSError, yaml.YAMLError) as error:
-        raise ConfigError(f"--scheduler-conf={path} cannot be read: {error}") from error
+        raise ConfigError(f"{flag}={path} cannot be read: {error}") from error
     if not isinstance(found, dict):
-        raise ConfigError(f"--scheduler-conf={path} holds no mapping")
+        raise ConfigError(f"{flag}={path} holds no mapping")
     return found
+
+
+def configured(options: Options, path: str | None) -> Options:
+    """Options with what Grove's OperatorConfiguration says; what it says in vain is told."""
+    from gangline.operator.settings import notes, process, read
+    from gangline.runtime.logs import set_up
+
+    if path is None:
+        return options
+    said = mapping(path, "--config")
+    runs = process(said)
+    if {"logLevel", "logFormat"} & said.keys():
+        set_up(runs.log_level, runs.log_format)
+    for note in notes(said):
+        click.echo(f"--config={path}: {note}", err=True)
+    return replace(options, operator=read(said), process=runs)
 
 
 async def _run(component: str, kubeconfig: str | None, options: Options) -> None:
     from gangline.client import Client
     from gangline.client.kubeconfig import in_cluster, load, transport
+    from gangline.components import preflight
 
     inside = not kubeconfig and os.environ.get("KUBERNETES_SERVICE_HOST")
     agent = f"gangline-{component}"
     carrier = in_cluster(agent) if inside else transport(load(kubeconfig_path(kubeconfig)), agent)
     client = Client(carrier, manager=f"gangline-{component}")
-    worker = _worker(component, options, client)
-    endpoint = await _serve(options.flags, worker)
+    try:
+        click.echo(f"{component}: connecting to {carrier.server} …")
+        await preflight(component, options, client)
+        worker = _worker(component, options, client)
+        async with _pages(component, options, worker):
+            await _work(component, worker)
+    finally:
+        await client.close()
+
+
+async def _work(component: str, worker: Elected) -> None:
+    """Until somebody stops it, or it leads no longer."""
     stopped = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, stopped.set)
-    click.echo(f"{component}: connecting to {carrier.server} …")
     starting = asyncio.create_task(worker.start())
     waiting = [asyncio.create_task(stopped.wait()), asyncio.create_task(worker.lost.wait())]
     try:
@@ -92,33 +125,51 @@ async def _run(component: str, kubeconfig: str | None, options: Options) -> None
         for task in (starting, *waiting):
             task.cancel()
         await worker.stop()
-        if endpoint is not None:
-            await endpoint.close()
-        await client.close()
 
 
 def _worker(component: str, options: Options, client: Client) -> Elected:
     """The component; where it is elected, it works only while it leads."""
-    from gangline.api import names
-    from gangline.components import build, lease
-    from gangline.rules.flags import truth
+    from gangline.components import build
     from gangline.runtime import Manager, SystemClock
-    from gangline.runtime.election import Elected, Election, ElectionSettings
+    from gangline.runtime.election import Elected, Election
 
-    built = build(component, options)
+    built, settings = build(component, options), _election(component, options)
+    return Elected(lambda: Manager(built, client), Election(client, SystemClock(), settings) if settings is not None else None)
+
+
+def _election(component: str, options: Options) -> ElectionSettings | None:
+    from gangline.api import names
+    from gangline.components import lease
+    from gangline.rules.flags import truth
+    from gangline.runtime.election import ElectionSettings
+
+    said = options.process.election if options.process is not None and component == "operator" else None
+    if said is not None and "leader-elect" not in options.flags:
+        home = options.flags.get("namespace") or os.environ.get("POD_NAMESPACE") or names.SYSTEM_NAMESPACE
+        return ElectionSettings(said.name, home, duration=said.duration, deadline=said.deadline, retry=said.retry) if said.enabled else None
     elect = truth(options.flags.get("leader-elect", "true" if component == "scheduler" and options.flags else "false"))
-    settings = ElectionSettings(lease(component, options), options.flags.get("namespace", names.KAI_NAMESPACE))
-    return Elected(lambda: Manager(built, client), Election(client, SystemClock(), settings) if elect else None)
+    return ElectionSettings(lease(component, options), options.flags.get("namespace", names.KAI_NAMESPACE)) if elect else None
 
 
-async def _serve(flags: Mapping[str, str], worker: Elected) -> Endpoint | None:
-    """Health and metrics, where one of upstream's flags names an address."""
-    from gangline.runtime.health import Endpoint, split_address
+@asynccontextmanager
+async def _pages(component: str, options: Options, worker: Elected) -> AsyncIterator[None]:
+    """Health and metrics, where one of upstream's flags names an address, or the operator's configuration its ports."""
+    from gangline.runtime.health import Endpoint
+
+    async with AsyncExitStack() as open_pages:
+        for address in _addresses(component, options):
+            endpoint = Endpoint(lambda: worker.manager is not None)
+            await endpoint.open(*address)
+            open_pages.push_async_callback(endpoint.close)
+        yield
+
+
+def _addresses(component: str, options: Options) -> list[tuple[str, int]]:
+    from gangline.runtime.health import split_address
 
     named = ("listen-address", "metrics-bind-address", "metrics-listen-address", "health-probe-bind-address")
-    address = next((flags[flag] for flag in named if flags.get(flag)), None)
-    if address in (None, "0"):
-        return None
-    endpoint = Endpoint(lambda: worker.manager is not None)
-    await endpoint.open(*split_address(str(address), 8080))
-    return endpoint
+    address = next((options.flags[flag] for flag in named if options.flags.get(flag)), None)
+    if address is not None:
+        return [split_address(address, 8080)] if address != "0" else []
+    runs = options.process if component == "operator" else None
+    return [("0.0.0.0", port) for port in (runs.health_port, runs.metrics_port) if port] if runs is not None else []

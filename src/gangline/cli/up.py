@@ -15,6 +15,7 @@ from gangline.cli.connection import home, run
 from gangline.errors import BadInput
 
 if TYPE_CHECKING:
+    from gangline.components import Options
     from gangline.local import Platform
 
 PORT = 8443
@@ -27,22 +28,25 @@ PORT = 8443
 @click.option("--host", default="127.0.0.1", show_default=True, help="address to listen on")
 @click.option("--nodes", "nodes_file", metavar="FILE", type=click.Path(exists=True, dir_okay=False),
               help="simulated nodes (default: 4 nodes of 8 GPUs); see examples/nodes.yaml")
+@click.option("--config", "configuration", metavar="FILE", type=click.Path(exists=True, dir_okay=False),
+              help="Grove's OperatorConfiguration, for the operator and its admission checks")
 @click.option("--compat", multiple=True, type=click.Choice(["grove", "kai"]), help="upstream's names and habits")
 @click.option("--log", "level", default="warning", show_default=True, type=click.Choice(["debug", "info", "warning", "error"]))
-def command(memory: bool, port: int, host: str, nodes_file: str | None, compat: tuple[str, ...], level: str) -> None:
+def command(memory: bool, port: int, host: str, nodes_file: str | None, configuration: str | None, compat: tuple[str, ...],
+            level: str) -> None:
+    from gangline.cli.run import configured
+    from gangline.components import Options
     from gangline.runtime.logs import set_up
 
     set_up(level)
     nodes = Path(nodes_file).read_text() if nodes_file else ""
-    run(_up(memory, port, host, nodes, compat))
+    run(_up(memory, port, host, configured(Options(compat=compat, period=0.05, nodes=nodes), configuration)))
 
 
-async def _up(memory: bool, port: int, host: str, nodes: str, compat: tuple[str, ...]) -> None:
-    from gangline.components import Options
+async def _up(memory: bool, port: int, host: str, options: Options) -> None:
     from gangline.local import Platform, PlatformSettings
 
-    folder = None if memory else home() / "data"
-    platform = Platform(PlatformSettings(folder=folder, options=Options(compat=compat, period=0.05, nodes=nodes)))
+    platform = Platform(PlatformSettings(folder=None if memory else home() / "data", options=options))
     stopped = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):

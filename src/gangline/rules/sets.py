@@ -1,4 +1,4 @@
-"""What the operator and admission must agree on about PodCliqueSets: the operator's settings.
+"""What the operator and admission must agree on about PodCliqueSets: the operator's settings, and how its processes run.
 
 Read from Grove's OperatorConfiguration by operator/settings.py; nothing here reads a file.
 """
@@ -29,6 +29,41 @@ class Workers:
     pod_clique: int = 10
     scaling_group: int = 5
     pod_gang: int = 5
+
+
+@dataclass(frozen=True, slots=True)
+class LeaderElection:
+    """One of several operators works; times in seconds."""
+
+    enabled: bool = False
+    name: str = "grove-operator-leader-election"
+    duration: float = 15.0
+    deadline: float = 10.0
+    retry: float = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class WebhookServer:
+    host: str = "0.0.0.0"
+    port: int = 2750
+    folder: str = "/etc/grove-operator/webhook-certs"
+    """Where a certificate that somebody else provides is mounted: tls.crt, tls.key and ca.crt."""
+    secret: str = "grove-webhook-server-cert"
+    """Where our own certificate is kept."""
+    manual: bool = False
+    """The certificate is somebody else's: read, never made, and webhook configurations are not written."""
+
+
+@dataclass(frozen=True, slots=True)
+class OperatorProcess:
+    """How a process of the operator runs, as Grove's OperatorConfiguration says it."""
+
+    election: LeaderElection = LeaderElection()
+    webhooks: WebhookServer = WebhookServer()
+    health_port: int = 2751
+    metrics_port: int = 2752
+    log_level: str = "info"
+    log_format: str = "json"
 
 
 @dataclass(frozen=True, slots=True)

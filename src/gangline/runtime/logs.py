@@ -1,4 +1,4 @@
-"""Logs for machines: one JSON object a line, on standard error."""
+"""Logs on standard error: one JSON object a line for machines, or plain lines for people."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ class JsonLines(logging.Formatter):
         return json.dumps(line, ensure_ascii=False)
 
 
-def set_up(level: str) -> None:
+def set_up(level: str, form: str = "json") -> None:
+    """`form`: json, or text for people."""
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(JsonLines())
+    handler.setFormatter(JsonLines() if form == "json" else logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
     logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
