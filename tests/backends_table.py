@@ -15,6 +15,8 @@ TESTS = REPOSITORY / "tests" / "backends"
 BEGIN, END = "<!-- capabilities: printed by `make docs` -->\n", "<!-- end of capabilities -->"
 SHOWN = {"kai": ("tests/backends/test_kai.py", "tests/operator/test_operator_backends.py", "tests/journeys/test_skeleton.py")}
 """Backends that more than their own file of tests shows."""
+TOGETHER = {"On a server": "test_journeys", "From one backend to another": "test_moves", "What stands in the way": "test_bad_input"}
+"""Files of tests about all of them."""
 
 
 def files(backend: str) -> tuple[str, ...]:
@@ -42,8 +44,9 @@ def table() -> str:
     for backend in BUILT_IN:
         own = f"tests/backends/test_{backend}.py"
         lines += ["", f"### {backend}", "", f"Shown by `{own}`:", "", *(f"* {sentence}" for sentence in sentences(own))]
-    together = "tests/backends/test_journeys.py"
-    lines += ["", "### On a server", "", f"Shown by `{together}`:", "", *(f"* {sentence}" for sentence in sentences(together))]
+    for title, name in TOGETHER.items():
+        file = f"tests/backends/{name}.py"
+        lines += ["", f"### {title}", "", f"Shown by `{file}`:", "", *(f"* {sentence}" for sentence in sentences(file))]
     return "\n".join(lines)
 
 

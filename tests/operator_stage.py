@@ -13,7 +13,7 @@ import msgspec
 from embedded import admin, embedded, until
 from gangline.api.core import Pod
 from gangline.api.grove import PodCliqueSet, PodGang
-from gangline.api.kinds import POD, POD_CLIQUE_SET, POD_GANG, Kind
+from gangline.api.kinds import POD, POD_CLIQUE_SET, POD_GANG, QUEUE, Kind
 from gangline.api.meta import Object, Raw
 from gangline.apiserver.server import Server, ServerSettings
 from gangline.client import Client, User
@@ -129,6 +129,7 @@ async def stage(settings: OperatorSettings | None = None, clock: ManualClock | N
     time_source = clock or SystemClock()
     async with embedded(kinds=True, settings=ServerSettings(clock=time_source.now, workload_versions=workloads)) as server:
         client = admin(server)
+        await client.create(QUEUE, {"metadata": {"name": "default-queue"}, "spec": {}})
         manager = Manager(component(settings or OperatorSettings()), Client(server.transport(OPERATOR), manager="gangline"), time_source)
         world = Manager(control_plane(WorldSettings(off=frozenset(PARTS) - WORLD_PARTS, root_ca="authority")),
                         Client(server.transport(OPERATOR), manager="world"), time_source)

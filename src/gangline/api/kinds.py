@@ -125,6 +125,7 @@ HYPER_NODE = Kind("topology.volcano.sh", "v1alpha1", "HyperNode", "hypernodes", 
 KOORDINATOR_POD_GROUP = Kind("scheduling.sigs.k8s.io", "v1alpha1", "PodGroup", "podgroups", builtin.Untyped)
 KOORDINATOR_TOPOLOGY = Kind(
     "scheduling.koordinator.sh", "v1alpha1", "ClusterNetworkTopology", "clusternetworktopologies", builtin.Untyped, namespaced=False)
+KUEUE_QUEUE = Kind("kueue.x-k8s.io", "v1beta2", "LocalQueue", "localqueues", builtin.Untyped)
 KUEUE_WORKLOAD = Kind("kueue.x-k8s.io", "v1beta2", "Workload", "workloads", builtin.Untyped)
 COSCHEDULING_POD_GROUP = Kind("scheduling.x-k8s.io", "v1alpha1", "PodGroup", "podgroups", builtin.Untyped)
 NODE_RESOURCE_TOPOLOGY = Kind("topology.node.k8s.io", "v1alpha2", "NodeResourceTopology",

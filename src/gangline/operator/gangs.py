@@ -16,8 +16,10 @@ from gangline.api.meta import Condition, Raw, condition
 from gangline.operator.backends.contract import GangState, PodGangInfo
 from gangline.operator.desired.pods import ready, scheduled
 from gangline.operator.plan import with_condition
+from gangline.operator.silence import PATIENCE
 
 PENDING, STARTING, RUNNING = "Pending", "Starting", "Running"
+SILENT = "SchedulerSilent"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +33,8 @@ class GangView:
     says: GangState
     sticky: bool
     """A gang that was complete once stays so."""
+    silent: bool = False
+    """No scheduler has said anything about it for a set time."""
     asked: str = ""
     """The backend that the set asks for now, while bound pods keep the gang with its own."""
 
@@ -42,7 +46,8 @@ def status(view: GangView, now: str) -> Raw:
     found = [_initialized(view), _scheduled_condition(view, placed), _ready_condition(running), _unhealthy(view, placed, running),
              *_disrupted(view), *_lost(view), *_stays(view)]
     new: Raw = {"phase": phase, "conditions": [with_condition(before, each, now) for each in found if each is not None]}
-    return new | ({"placementScore": view.gang.status.placement_score} if view.gang.status.placement_score is not None else {})
+    score = view.says.score if view.says.score is not None else view.gang.status.placement_score
+    return new | ({"placementScore": score} if score is not None else {})
 
 
 def incomplete(view: GangView) -> str:
@@ -81,6 +86,9 @@ def _scheduled_condition(view: GangView, placed: Sequence[str]) -> Condition:
     if not placed:
         note = view.says.why if view.says.reason == "GangSchedulingUnavailable" else "every group has its minimum scheduled"
         return Condition(type="Scheduled", status="True", reason="MinimumScheduled", message=note)
+    if view.silent:
+        return Condition(type="Scheduled", status="False", reason=SILENT, message=(
+            f"no scheduler has looked at this gang for {PATIENCE / 60:.0f} min: is {view.info.scheduler_name} running?"))
     why = view.says.why or view.translated or incomplete(view) or f"waiting for the scheduler: {', '.join(placed)}{_said_of_a_pod(view)}"
     return Condition(type="Scheduled", status="False", reason=view.says.reason or "MinimumNotScheduled", message=why)
 

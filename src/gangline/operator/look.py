@@ -38,13 +38,18 @@ from gangline.api.kinds import (
     Kind,
 )
 from gangline.api.meta import Object, Raw, condition
-from gangline.operator.backends import Registry, Selection
+from gangline.errors import NotFound
+from gangline.operator.act import Failure
+from gangline.operator.backends import NoBackend, Registry, Selection
 from gangline.operator.backends.contract import Backend, Facts, GroupInfo, ParentInfo, PodGangInfo
 from gangline.operator.desired import topology
 from gangline.operator.desired.layout import gang_place
+from gangline.operator.plan import Apply
+from gangline.operator.probes import Probes
 from gangline.operator.selections import count
+from gangline.operator.silence import Silence
 from gangline.rules.sets import OperatorSettings
-from gangline.runtime import Cache, Key, Reader
+from gangline.runtime import Cache, Context, Key, Reader
 
 OURS = f"{names.MANAGED_BY}={names.GROVE_OPERATOR}"
 _MADE_HERE = (POD, SERVICE, SERVICE_ACCOUNT, SECRET, ROLE, ROLE_BINDING, HPA, RESOURCE_CLAIM)
@@ -62,6 +67,10 @@ class Operator:
     registry: Registry = field(init=False)
     settled: Settled = field(default_factory=lambda: Settled())
     pace: Pace = field(default_factory=lambda: Pace())
+    probes: Probes = field(default_factory=Probes)
+    silence: Silence = field(default_factory=Silence)
+    gone: dict[Kind[Any], int] = field(default_factory=dict)
+    """Kinds that a write found to be served no more, and what was last seen of them: a watch may outlive its kind."""
 
     def __post_init__(self) -> None:
         self.registry = Registry(self.settings, heard=count)
@@ -81,7 +90,23 @@ class Operator:
 
     def facts(self, read: Reader) -> Facts:
         kinds = [kind for backend in self.followed for kind in (*backend.reads, *backend.writes)]
-        return Facts(frozenset(kind for kind in kinds if served(read, kind)), self.settings.manner, {}, read, known=isinstance(read, Cache))
+        there = frozenset(kind for kind in kinds if served(read, kind) and self.gone.get(kind) != revision(read, kind))
+        return Facts(there, self.settings.manner, {}, read, isinstance(read, Cache), self.probes.dropped)
+
+    def note_gone(self, read: Reader, failures: Iterable[Failure]) -> None:
+        """A write that met no such kind tells that it is served no more, until its informer has seen it again."""
+        for failure in failures:
+            if isinstance(failure.error, NotFound) and isinstance(failure.step, Apply):
+                self.gone[failure.step.kind] = revision(read, failure.step.kind)
+
+    async def ask(self, ctx: Context, pcs: PodCliqueSet | None) -> None:
+        """Find out what the API server really keeps of a backend's objects, before any is made."""
+        try:
+            backend = self.registry.for_set(pcs).backend if pcs is not None else None
+        except NoBackend:
+            return
+        if pcs is not None and backend is not None and hasattr(backend, "probes"):
+            await self.probes.ask(ctx.client, ctx.clock, backend, self.facts(ctx.read), pcs.namespace)
 
     def binding(self, read: Reader, pcs: PodCliqueSet) -> ClusterTopologyBinding | None:
         name = topology.topology_name(pcs)
@@ -142,7 +167,11 @@ def wish_of(pcs: PodCliqueSet) -> tuple[object, ...]:
 
 def served(read: Reader, kind: Kind[Any]) -> bool:
     """Whether the API server serves a kind: its informer has been answered."""
-    return isinstance(read, Cache) and read.revision(kind) > 0
+    return revision(read, kind) > 0
+
+
+def revision(read: Reader, kind: Kind[Any]) -> int:
+    return read.revision(kind) if isinstance(read, Cache) else 0
 
 
 # --- indexes -------------------------------------------------------------------------------------------------------------

@@ -41,6 +41,7 @@ from gangline.operator.look import (
     gang_info,
     initialized,
     live_objects,
+    pods_of_gang,
     selection_of,
     set_of,
 )
@@ -100,6 +101,7 @@ async def reconcile(op: Operator, unseen: Unseen, ctx: Context, key: Key) -> Aga
     look = _look(ctx.read, clique)
     if look is None or not unseen.caught_up(key, ctx.read):
         return None
+    await op.ask(ctx, look.pcs)
     now = timestamp(ctx.clock.now())
     thought = think(op, ctx.read, look, now)
     if _selected(thought.progress) != _selected(clique.status.update_progress):
@@ -217,7 +219,7 @@ def _new_pods(op: Operator, read: Reader, look: Look, selection: Selection, miss
     priority = "" if manner.priority_on_gang_only else look.pcs.spec.template.priority_class_name
     recipe = desired.Recipe(look.pcs, look.place, image, op.registry.gate(selection.backend), not manner.gates_replaced, priority)
     facts = op.registry.facts(op.facts(read), selection)
-    info = gang_info(look.gang, look.pcs, selection, facts, live_objects(op, read, look.gang))
+    info = gang_info(look.gang, look.pcs, selection, facts, live_objects(op, read, look.gang), pods_of_gang(read, look.gang))
     there = {pod.name: pod for pod in look.pods}
     found: list[Create] = []
     for index in desired.free_indices(look.pods, missing):

@@ -22,7 +22,7 @@ from gangline.errors import GanglineError
 from gangline.operator import gangs
 from gangline.operator.act import act
 from gangline.operator.backends import KEPT, NoBackend, Selection
-from gangline.operator.backends.contract import CannotTranslate, Facts, GangObject, PodGangInfo
+from gangline.operator.backends.contract import CannotTranslate, Facts, GangObject, GangState, PodGangInfo
 from gangline.operator.desired import topology
 from gangline.operator.desired.gangs import pod_gang
 from gangline.operator.desired.hashes import set_hash
@@ -40,6 +40,7 @@ from gangline.operator.look import (
     set_of,
 )
 from gangline.operator.plan import Apply, Patch, Plan, Said, Step, changed, delete
+from gangline.operator.silence import PATIENCE, unanswered
 from gangline.operator.tell import status_patch
 from gangline.runtime import Again, Context, Controller, Key, Reader, Watch, itself, owner
 from gangline.runtime.clock import timestamp
@@ -65,8 +66,12 @@ class Look:
 
 async def reconcile(op: Operator, ctx: Context, key: Key) -> Again | None:
     gang = ctx.read.get(POD_GANG, key.name, key.namespace)
-    if gang is None or gang.metadata.deleting or gang.labels.get(names.MANAGED_BY) != names.GROVE_OPERATOR:
+    if gang is None:
+        op.silence.forget(key)
         return None
+    if gang.metadata.deleting or gang.labels.get(names.MANAGED_BY) != names.GROVE_OPERATOR:
+        return None
+    await op.ask(ctx, set_of(ctx.read, gang))
     look = _look(op, ctx.read, gang)
     if look is None:
         return None
@@ -75,11 +80,12 @@ async def reconcile(op: Operator, ctx: Context, key: Key) -> Again | None:
         return None
     plan, info, trouble = think(op, ctx.read, look)
     failures = await act(ctx, plan)
+    op.note_gone(ctx.read, failures)
     trouble = trouble or "; ".join(str(failure) for failure in failures)
-    await _tell(op, ctx, look, info, trouble)
+    again = await _tell(op, ctx, look, info, trouble)
     if failures:
         raise GanglineError(trouble)
-    return Again(TROUBLE) if trouble else None
+    return Again(TROUBLE) if trouble else again
 
 
 def _look(op: Operator, read: Reader, gang: PodGang) -> Look | None:
@@ -264,15 +270,39 @@ def _spec_of(obj: Object) -> Raw:
 # --- tell --------------------------------------------------------------------------------------------------------------------
 
 
-async def _tell(op: Operator, ctx: Context, look: Look, info: PodGangInfo, trouble: str) -> None:
+async def _tell(op: Operator, ctx: Context, look: Look, info: PodGangInfo, trouble: str) -> Again | None:
     if not look.pods and not trouble and not look.gang.status.phase:
-        return                                          # nothing to tell before the first pod
+        return None                                     # nothing to tell before the first pod
+    now = ctx.clock.now()
     says = look.selection.backend.gang_status(info, ctx.read)
-    view = gangs.GangView(look.gang, info, look.cliques, trouble, says, op.settings.manner.gate_by_listing, look.asked)
-    new = gangs.status(view, timestamp(ctx.clock.now()))
+    wait = _patience(op, look, says, now)
+    view = gangs.GangView(look.gang, info, look.cliques, trouble, says, op.settings.manner.gate_by_listing, wait == 0, look.asked)
+    new = gangs.status(view, timestamp(now))
     patch = status_patch(POD_GANG, look.gang, new)
     if patch is not None:
+        _say_causes(ctx, look.gang, new, says)
         await ctx.client.patch(POD_GANG, look.gang.name, look.gang.namespace, patch, subresource="status")
+    if says.blocked and new["phase"] == gangs.PENDING:
+        return Again(TROUBLE)
+    return Again(wait) if wait else None
+
+
+def _patience(op: Operator, look: Look, says: GangState, now: float) -> float | None:
+    """Seconds until a silent scheduler is asked for; None where it has answered, or has nothing to look at yet."""
+    key = Key(look.gang.namespace, look.gang.name)
+    if not unanswered(look.pods, says):
+        op.silence.forget(key)
+        return None
+    return max(PATIENCE - op.silence.lasts(key, look.gang.uid, now), 0.0)
+
+
+def _say_causes(ctx: Context, gang: PodGang, new: Raw, says: GangState) -> None:
+    """A cause outside the gang is an event too, once."""
+    known = {(each.reason, each.message) for each in gang.status.conditions}
+    for each in new["conditions"]:
+        fresh = (each["reason"], each["message"]) not in known
+        if fresh and each["type"] == "Scheduled" and (each["reason"] == gangs.SILENT or (says.blocked and each["message"] == says.why)):
+            ctx.events.tell(POD_GANG, gang, each["reason"], each["message"], warning=True)
 
 
 # --- the controller --------------------------------------------------------------------------------------------------------------
@@ -291,7 +321,8 @@ def _pod_moved(before: Pod | None, after: Pod | None) -> bool:
     if before is None or after is None:
         return True
     return (before.metadata.deleting != after.metadata.deleting or scheduled(before) != scheduled(after) or ready(before) != ready(after)
-            or before.status.conditions != after.status.conditions)
+            or before.status.conditions != after.status.conditions
+            or bool(before.spec.scheduling_gates) != bool(after.spec.scheduling_gates))
 
 
 def _size_changed(before: PodClique | None, after: PodClique | None) -> bool:

@@ -66,9 +66,14 @@ class Facts:
     """What is in the cluster, where a check needs it."""
     known: bool = False
     """Whether `served` is the whole truth, or the cluster has not been asked."""
+    dropped: frozenset[tuple[Kind[Any], str]] = frozenset()
+    """Fields of spec that the server drops without a word, because their feature is off."""
 
     def serves(self, *kinds: Kind[Any]) -> bool:
         return all(kind in self.served for kind in kinds)
+
+    def keeps(self, kind: Kind[Any], field: str) -> bool:
+        return (kind, field) not in self.dropped
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,6 +176,10 @@ class GangState:
     reason: str = ""
     lost: tuple[str, ...] = ()
     """Wishes that this scheduler cannot express."""
+    blocked: bool = False
+    """`why` is not the scheduler's word but a cause outside the gang: told as an event too, and looked at again."""
+    score: float | None = None
+    """How well the gang is placed, from 0 to 1, where the scheduler says so itself."""
 
 
 class CannotTranslate(GanglineError):

@@ -2,8 +2,8 @@
 
 Kubernetes 1.35 has one Workload with a flat minimum, 1.36 one PodGroup; there the surplus above each group's minimum
 stays gated until the rest is placed. 1.37 with CompositePodGroup holds the whole tree (default_tree.py). Specs are
-mostly fixed: what must change is made anew. Servers drop fields of disabled features without a word, so what was
-written is read back. Where nothing is served, pods pass through and the gang's condition says so.
+mostly fixed: what must change is made anew. Servers drop fields of disabled features without a word, so they are asked
+(default_generations.py), and what was written is read back. Where nothing is served, pods pass through and the gang's condition says so.
 """
 
 from __future__ import annotations
@@ -25,14 +25,7 @@ from gangline.api.kinds import (
 from gangline.api.meta import Raw
 from gangline.errors import Problem
 from gangline.operator.backends import default_tree
-from gangline.operator.backends.capabilities import (
-    CAPABILITIES,
-    KUBE_135,
-    KUBE_136,
-    KUBE_137,
-    KUBE_137_FLAT,
-    KUBE_NONE,
-)
+from gangline.operator.backends.capabilities import CAPABILITIES, KUBE_135, KUBE_137, KUBE_137_FLAT, KUBE_NONE
 from gangline.operator.backends.contract import (
     CannotTranslate,
     Capabilities,
@@ -44,6 +37,16 @@ from gangline.operator.backends.contract import (
     first_condition,
     live_spec,
 )
+from gangline.operator.backends.default_generations import (
+    DISRUPTION,
+    FLAT_GROUPS,
+    PRIORITY,
+    abilities,
+    generation,
+    generation_of,
+    lost_fields,
+    probes,
+)
 from gangline.operator.backends.losses import demand, levelled, lost_wishes, refusals
 
 if TYPE_CHECKING:
@@ -51,7 +54,6 @@ if TYPE_CHECKING:
 
 GROUP = "gang"
 UNAVAILABLE = "GangSchedulingUnavailable"
-FLAT_GROUPS: dict[str, Kind[Any]] = {KUBE_136: KUBE_POD_GROUP_V1ALPHA2, KUBE_137_FLAT: KUBE_POD_GROUP}
 CONDITIONS = ("PodGroupScheduled", "PodGroupInitiallyScheduled")
 
 
@@ -64,7 +66,10 @@ class Default:
     capabilities = CAPABILITIES[KUBE_135]
 
     def capabilities_for(self, facts: Facts) -> Capabilities:
-        return CAPABILITIES[generation(facts)]
+        return abilities(generation(facts), facts)[1]
+
+    def probes(self, facts: Facts) -> Iterable[GangObject]:
+        return probes(facts)
 
     def matches(self, scheduler_name: str) -> bool:
         return scheduler_name in ("", names.DEFAULT_SCHEDULER)
@@ -73,14 +78,15 @@ class Default:
         if facts.manner.topology_for_kai_only or not facts.known:
             return
         found = generation(facts)
-        yield from refusals(pcs, found, CAPABILITIES[found])
+        yield from refusals(pcs, *abilities(found, facts))
         if found in (KUBE_137, KUBE_137_FLAT):
             yield from _priorities(pcs)
 
     def gang_objects(self, gang: PodGangInfo, facts: Facts) -> Iterable[GangObject]:
-        found = generation(facts)
-        one = levelled(gang, CAPABILITIES[found])
-        demand(one, found, CAPABILITIES[found])
+        found = generation_of(gang)
+        name, can = abilities(found, facts)
+        one = levelled(gang, can)
+        demand(one, name, can)
         if found == KUBE_135:
             yield _workload(gang)
         elif found in FLAT_GROUPS:
@@ -89,7 +95,7 @@ class Default:
             yield from default_tree.objects(one, _priority(one))
 
     def prepare_pod(self, pod: Raw, gang: PodGangInfo) -> Raw:
-        found = generation(gang.facts)
+        found = generation_of(gang)
         if found == KUBE_NONE:
             return pod
         if found == KUBE_135:
@@ -98,29 +104,23 @@ class Default:
         return pod | {"spec": pod["spec"] | {"schedulingGroup": {"podGroupName": group}}}
 
     def gang_status(self, gang: PodGangInfo, read: Reader) -> GangState:
-        found = generation(gang.facts)
-        wishes = lost_wishes(levelled(gang, CAPABILITIES[found]), CAPABILITIES[found])
+        found = generation_of(gang)
+        can = abilities(found, gang.facts)[1]
+        wishes = lost_wishes(levelled(gang, can), can) + tuple(lost_fields(gang, found))
         if found == KUBE_NONE:
-            return GangState(f"this cluster does not serve {WORKLOAD.resource}, so pods are placed one by one: enable that API, "
-                             "or choose a scheduler with gang scheduling", UNAVAILABLE, wishes)
+            serves = "no longer serves" if _linked(gang) else "does not serve"
+            return GangState(f"this cluster {serves} {WORKLOAD.resource}, so pods are placed one by one: enable that API, "
+                             "or choose a scheduler with gang scheduling", UNAVAILABLE, wishes, blocked=True)
         if _unlinked(gang, found):
             return GangState("the API server dropped the pods' link to their group, so they are placed one by one: switch on feature gate "
-                             "GenericWorkload", UNAVAILABLE, wishes)
+                             "GenericWorkload; pods from before an upgrade are linked once they are made anew", UNAVAILABLE, wishes,
+                             blocked=True)
         for _, live in gang.live:
             for type in CONDITIONS:
                 refused = first_condition(getattr(live, "status", None), type, "False")
                 if refused is not None:
                     return GangState(str(refused.get("message") or ""), str(refused.get("reason") or "Unschedulable"), wishes)
         return GangState(lost=wishes)
-
-
-def generation(facts: Facts) -> str:
-    """The newest generation that is served whole, judged by resources and not by version names."""
-    if facts.serves(KUBE_POD_GROUP):
-        return KUBE_137 if facts.serves(COMPOSITE_POD_GROUP, WORKLOAD_V1BETA1) else KUBE_137_FLAT
-    if facts.serves(KUBE_POD_GROUP_V1ALPHA2):
-        return KUBE_136
-    return KUBE_135 if facts.serves(WORKLOAD) else KUBE_NONE
 
 
 def _workload(gang: PodGangInfo) -> GangObject:
@@ -142,11 +142,18 @@ def _flat_group(gang: PodGangInfo, kind: Kind[Any]) -> GangObject:
         spec |= default_tree.topology(key)
         default_tree.read_back(kind, gang.name, live, spec)
     priority = _priority(gang)
-    if priority:
-        spec["priorityClassName"] = priority
-    spec["disruptionMode"] = "PodGroup" if kind is KUBE_POD_GROUP_V1ALPHA2 else {"all": {}}
+    if priority and gang.facts.keeps(kind, PRIORITY):
+        spec[PRIORITY] = priority
+    if gang.facts.keeps(kind, DISRUPTION):
+        spec[DISRUPTION] = "PodGroup" if kind is KUBE_POD_GROUP_V1ALPHA2 else {"all": {}}
     fixed = ("schedulingPolicy", "schedulingConstraints") if kind is KUBE_POD_GROUP_V1ALPHA2 else ("schedulingConstraints",)
     return GangObject(kind, {"metadata": {"name": gang.name, "namespace": gang.namespace}, "spec": spec}, owns=tuple(spec), fixed=fixed)
+
+
+def _linked(gang: PodGangInfo) -> bool:
+    """Whether some pod was made for an API that is gone now."""
+    pods = (pod for group in gang.groups for pod in group.pods)
+    return any(pod.spec.workload_ref is not None or pod.spec.scheduling_group is not None for pod in pods)
 
 
 def _unlinked(gang: PodGangInfo, found: str) -> bool:

@@ -74,6 +74,9 @@ class Kai:
 
     def gang_status(self, gang: PodGangInfo, read: Reader) -> GangState:
         lost = lost_wishes(gang, self.capabilities)
+        missing = _missing_queue(gang, read)
+        if missing:
+            return GangState(missing, "QueueDoesNotExist", lost, blocked=True)
         for _, live in gang.live:
             if isinstance(live, PodGroup):
                 for condition in live.status.scheduling_conditions:
@@ -145,6 +148,15 @@ def _queue(gang: PodGangInfo) -> str:
     if not queues and gang.facts.manner.queue_mandatory:
         raise CannotTranslate(f"gang {gang.name} names no queue; label the PodCliqueSet with {names.QUEUE}")
     return queues[0] if queues else str(gang.facts.config.get("queue") or names.DEFAULT_QUEUE)
+
+
+def _missing_queue(gang: PodGangInfo, read: Reader) -> str:
+    """The queue that the gang's PodGroup names and that is not there, in words."""
+    live = next((obj for kind, obj in gang.live if kind is POD_GROUP and not obj.metadata.deleting), None)
+    queue = live.spec.queue if isinstance(live, PodGroup) else ""
+    if live is None or not queue or not gang.facts.serves(QUEUE) or read.get(QUEUE, queue) is not None:
+        return ""
+    return f"queue {queue} does not exist: create that Queue of {QUEUE.group}, or name another one in spec.queue of PodGroup {live.name}"
 
 
 def _queues(pcs: PodCliqueSet) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from gangline.api import names
 from gangline.api.grove import GangPack, PodCliqueSet
-from gangline.api.kinds import KUEUE_WORKLOAD
+from gangline.api.kinds import KUEUE_QUEUE, KUEUE_WORKLOAD
 from gangline.api.meta import Raw
 from gangline.errors import Problem
 from gangline.operator.backends.capabilities import CAPABILITIES
@@ -49,7 +49,7 @@ class Kueue:
     scheduler_name = names.DEFAULT_SCHEDULER
     gate = names.GATE_KUEUE
     held = (HELD,)
-    reads: Kinds = (KUEUE_WORKLOAD,)
+    reads: Kinds = (KUEUE_WORKLOAD, KUEUE_QUEUE)
     writes: Kinds = ()
     capabilities = CAPABILITIES["kueue"]
 
@@ -88,6 +88,10 @@ class Kueue:
 
     def gang_status(self, gang: PodGangInfo, read: Reader) -> GangState:
         lost = lost_wishes(levelled(gang, self.capabilities), self.capabilities)
+        queue = setting(gang, QUEUE, "queue")
+        if gang.facts.serves(KUEUE_QUEUE) and read.get(KUEUE_QUEUE, queue, gang.namespace) is None:
+            return GangState(f"LocalQueue {queue} does not exist in namespace {gang.namespace}: create it, or label the PodCliqueSet with "
+                             f"another {QUEUE}", "QueueDoesNotExist", lost, blocked=True)
         live: Any = read.get(KUEUE_WORKLOAD, gang.name, gang.namespace)
         status = live.status if live is not None else None
         for type, state, reason in (("Evicted", "True", "Evicted"), ("QuotaReserved", "False", "QuotaPending")):

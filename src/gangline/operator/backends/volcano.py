@@ -68,7 +68,7 @@ class Volcano:
         one = levelled(gang, self.capabilities)
         demand(one, self.name, self.capabilities)
         meta: Raw = {"name": gang.name, "namespace": gang.namespace, "labels": dict(gang.labels)}
-        spec: Raw = {"queue": gang.annotations.get(names.VOLCANO_QUEUE, "").strip() or names.DEFAULT_VOLCANO_QUEUE}
+        spec: Raw = {"queue": _queue(gang)}
         if gang.priority_class:
             spec["priorityClassName"] = gang.priority_class
         spec |= {"minMember": max(gang.minimum, 1), "subGroupPolicy": [_policy(group, facts) for group in one.groups]}
@@ -85,11 +85,19 @@ class Volcano:
 
     def gang_status(self, gang: PodGangInfo, read: Reader) -> GangState:
         lost = lost_wishes(levelled(gang, self.capabilities), self.capabilities)
+        queue = _queue(gang)
+        if gang.facts.serves(VOLCANO_QUEUE) and read.get(VOLCANO_QUEUE, queue) is None:
+            return GangState(f"queue {queue} does not exist: create a Queue of {VOLCANO_QUEUE.group}, or name another one with annotation "
+                             f"{names.VOLCANO_QUEUE}", "QueueDoesNotExist", lost, blocked=True)
         for _, live in gang.live:
             found = first_condition(getattr(live, "status", None), "Unschedulable", "True")
             if found is not None:
                 return GangState(str(found.get("message", "")), str(found.get("reason", "Unschedulable")), lost)
         return GangState(lost=lost)
+
+
+def _queue(gang: PodGangInfo) -> str:
+    return gang.annotations.get(names.VOLCANO_QUEUE, "").strip() or names.DEFAULT_VOLCANO_QUEUE
 
 
 def _policy(group: GroupInfo, facts: Facts) -> Raw:

@@ -1,0 +1,54 @@
+"""Which fields an API server drops without a word: asked by creating objects in a dry run, which keeps nothing.
+
+What to ask comes from a backend (`probes(facts)`); the answers become `Facts.dropped`. Asked again when other kinds are served, and every
+minute while something is dropped, so that a feature that is switched on is noticed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import Any
+
+from gangline.api.kinds import Kind
+from gangline.client import Client
+from gangline.errors import ApiError
+from gangline.operator.backends.contract import Backend, Facts, GangObject
+from gangline.runtime.clock import Clock
+
+log = logging.getLogger(__name__)
+PATIENCE = 60.0
+
+
+class Probes:
+    def __init__(self) -> None:
+        self.dropped: frozenset[tuple[Kind[Any], str]] = frozenset()
+        self._asked: tuple[frozenset[Kind[Any]], float] | None = None
+        self._lock = asyncio.Lock()
+
+    def due(self, facts: Facts, now: float) -> bool:
+        if self._asked is None or self._asked[0] != facts.served:
+            return True
+        return bool(self.dropped) and now - self._asked[1] >= PATIENCE
+
+    async def ask(self, client: Client, clock: Clock, backend: Backend, facts: Facts, namespace: str) -> None:
+        """Find out, unless it is known well enough."""
+        wanted = getattr(backend, "probes", None)
+        if wanted is None or not self.due(facts, clock.now()):
+            return
+        async with self._lock:
+            if self.due(facts, clock.now()):
+                found = [await _dropped(client, each, namespace) for each in wanted(facts)]
+                self.dropped = frozenset(pair for each in found for pair in each)
+                self._asked = facts.served, clock.now()
+
+
+async def _dropped(client: Client, probe: GangObject, namespace: str) -> list[tuple[Kind[Any], str]]:
+    wanted = probe.obj | {"metadata": probe.obj["metadata"] | {"namespace": namespace}}
+    try:
+        answer = await client.create(probe.kind, wanted, dry_run=True)
+    except ApiError as error:
+        log.info("cannot find out which fields of %s work: %s", probe.kind.resource, error)
+        return []
+    kept = getattr(answer, "spec", None) or {}
+    return [(probe.kind, field) for field in wanted["spec"] if field not in kept]
