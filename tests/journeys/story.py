@@ -19,7 +19,7 @@ import pytest
 from gangline.admission.settings import AdmissionSettings
 from gangline.api import names
 from gangline.api.core import Pod
-from gangline.api.kinds import NODE, POD, Kind
+from gangline.api.kinds import EVENT, NODE, POD, Kind
 from gangline.api.meta import Object, Raw
 from gangline.cli import manifests
 from gangline.cli.apply import apply_one, kind_of
@@ -158,9 +158,11 @@ class Story(Words):
         self.clock.advance(seconds)
 
     async def picture(self) -> str:
-        pods = await self.pods()
-        return "\n".join(f"  {pod.name} {pod.status.phase} {pod.spec.node_name} "
-                         f"{[gate.name for gate in pod.spec.scheduling_gates]}" for pod in pods) or "  no pods"
+        pods = [f"  {pod.name} {pod.status.phase} {pod.spec.node_name} {[gate.name for gate in pod.spec.scheduling_gates]} "
+                f"{pod.status.reason or ''} {pod.status.message or ''}" for pod in await self.pods()]
+        told = [f"  {each.involved_object.get('name')}: {each.reason}: {each.message}"
+                for each in (await self.client.list(EVENT)).items if each.type == "Warning"]
+        return "\n".join([*(pods or ["  no pods"]), *told[-20:]])
 
 
 def _objects(source: str | Raw) -> list[Raw]:

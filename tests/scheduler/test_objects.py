@@ -270,3 +270,20 @@ def test_a_volume_claim_waits_when_its_class_binds_on_first_use() -> None:
     claim = msgspec.convert({"metadata": {"name": "c"}, "spec": spec}, PersistentVolumeClaim)
     record = objects.volume_claim_record(claim, classes={"fast": {"volumeBindingMode": "WaitForFirstConsumer"}})
     assert record.waits and not record.bound and record.size == 2**30
+
+
+def test_a_claim_for_which_nobody_makes_a_volume_goes_where_a_free_one_fits() -> None:
+    spec = {"storageClassName": "local", "accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
+    claim = msgspec.convert({"metadata": {"name": "c", "namespace": "x"}, "spec": spec}, PersistentVolumeClaim)
+    classes = {"local": {"provisioner": "kubernetes.io/no-provisioner", "volumeBindingMode": "WaitForFirstConsumer"}}
+
+    def volume(host: str, size: str = "1Gi", **more: object) -> dict[str, object]:
+        term = {"matchExpressions": [{"key": "host", "operator": "In", "values": [host]}]}
+        return {"spec": {"storageClassName": "local", "accessModes": ["ReadWriteOnce"], "capacity": {"storage": size},
+                         "nodeAffinity": {"required": {"nodeSelectorTerms": [term]}}, **more}}
+
+    volumes = {"free": volume("a"), "small": volume("b", "1Mi"), "taken": volume("c", claimRef={"namespace": "x", "name": "other"}),
+               "kept": volume("d", claimRef={"namespace": "x", "name": "c"})}
+    record = objects.volume_claim_record(claim, volumes, classes)
+    assert record.nodes is not None and [term.labels[0].values for term in record.nodes] == [("a",), ("d",)]
+    assert objects.volume_claim_record(claim, {}, classes).nodes == ()

@@ -59,17 +59,17 @@ Choice: TypeAlias = Take | Make | Wait
 
 def choose(claim: PersistentVolumeClaim, volumes: Iterable[Untyped], classes: Mapping[str, Raw]) -> Choice:
     """What a claim without a volume should do; `classes` are StorageClasses as plain data, by name."""
+    name = claim.spec.storage_class_name or ""
+    klass = classes.get(name)
     found = fitting(claim, volumes)
-    if found is not None:
+    late = (klass or {}).get("volumeBindingMode") == LATE
+    if found is not None and not (late and SELECTED_NODE not in claim.annotations and not _holder(found) and not claim.spec.volume_name):
         return Take(found)
     if claim.spec.volume_name:
         return Wait("VolumeMissing", f"volume {claim.spec.volume_name} is not there or belongs to another claim")
-    name = claim.spec.storage_class_name or ""
-    klass = classes.get(name)
     if klass is None:
         return Wait("FailedBinding", f'storageclass.storage.k8s.io "{name}" not found' if name else
                     "no persistent volumes available for this claim and no storage class is set")
-    late = klass.get("volumeBindingMode") == LATE
     if late and SELECTED_NODE not in claim.annotations:
         return Wait(LATE, "waiting for first consumer to be created before binding")
     if klass.get("provisioner") == NO_PROVISIONER:

@@ -6,7 +6,7 @@ pod.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from gangline.api import resources
 from gangline.api.core import ConfigMap, PersistentVolumeClaim
@@ -15,6 +15,7 @@ from gangline.scheduler.objects import affinity
 from gangline.scheduler.records import ConfigMapRecord, NodeTerm, StorageCapacityRecord, VolumeClaimRecord
 
 WAITS = "WaitForFirstConsumer"
+NO_PROVISIONER = "kubernetes.io/no-provisioner"
 
 
 def volume_claim_record(
@@ -22,21 +23,39 @@ def volume_claim_record(
 ) -> VolumeClaimRecord:
     """`volumes` and `classes` are PersistentVolumes and StorageClasses by name."""
     spec = claim.spec
-    volume = (volumes or {}).get(spec.volume_name)
     name = spec.storage_class_name or ""
-    mode = ((classes or {}).get(name) or {}).get("volumeBindingMode")
+    storage = (classes or {}).get(name) or {}
+    mode = storage.get("volumeBindingMode")
+    stays = not spec.volume_name and storage.get("provisioner") == NO_PROVISIONER
+    found = volumes or {}
     owners = claim.metadata.owner_references
     return VolumeClaimRecord(
         name=claim.name,
         namespace=claim.namespace,
         bound=claim.status.phase == "Bound",
         waits=mode == WAITS,
-        nodes=volume_nodes(volume),
+        nodes=free_nodes(claim, found.values()) if stays else volume_nodes(found.get(spec.volume_name)),
         storage_class=name,
         size=float(resources.units(spec.resources.requests.get("storage", 0))),
         deleted=claim.metadata.deleting or claim.status.phase == "Lost",
         owner=owners[0].uid if len(owners) == 1 and owners[0].kind == "Pod" else "",
     )
+
+
+def free_nodes(claim: PersistentVolumeClaim, volumes: Iterable[Raw]) -> tuple[NodeTerm, ...] | None:
+    """Where a claim for which nobody makes a volume finds one that is free; None: everywhere."""
+    reached = [volume_nodes(volume) for volume in volumes if _fits(claim, volume)]
+    return None if None in reached else tuple(term for terms in reached for term in terms or ())
+
+
+def _fits(claim: PersistentVolumeClaim, volume: Raw) -> bool:
+    has, held = volume.get("spec") or {}, (volume.get("spec") or {}).get("claimRef") or {}
+    asked = resources.nanos(claim.spec.resources.requests.get("storage", 0))
+    return ((not held or (held.get("namespace"), held.get("name")) == (claim.namespace, claim.name))
+            and has.get("storageClassName") == claim.spec.storage_class_name
+            and set(claim.spec.access_modes) <= set(has.get("accessModes") or ())
+            and resources.nanos((has.get("capacity") or {}).get("storage", 0)) >= asked
+            and not (volume.get("metadata") or {}).get("deletionTimestamp"))
 
 
 def volume_nodes(volume: Raw | None) -> tuple[NodeTerm, ...] | None:

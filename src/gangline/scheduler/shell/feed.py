@@ -14,6 +14,7 @@ from functools import partial
 from typing import Any, TypeVar, cast
 
 from gangline.api import names
+from gangline.api.builtin import Untyped
 from gangline.api.core import Node, PersistentVolumeClaim, Pod
 from gangline.api.kai import BindRequest, PodGroup, Queue
 from gangline.api.kinds import (
@@ -221,7 +222,12 @@ class Feed:
 
     def _storage_changed(self, index: str, before: Object | None, after: Object | None) -> None:
         obj = after or before
-        for claim in self._cache.by(PVC, index, obj.name) if obj is not None else ():
+        if obj is None:
+            return
+        found = self._cache.by(PVC, index, obj.name)
+        if isinstance(obj, Untyped) and index == "volume":
+            found = [*found, *self._cache.by(PVC, "class", (obj.spec or {}).get("storageClassName") or "")]
+        for claim in found:
             self.note(PVC, key_of(claim))
 
     def _namespace_changed(self, before: Object | None, after: Object | None) -> None:
@@ -317,10 +323,11 @@ class Feed:
         return next((each for each in made if for_pod(each, pod)), None)
 
     def _storage_of(self, claim: PersistentVolumeClaim) -> tuple[dict[str, Raw], dict[str, Raw]]:
-        """The claim's volume and class, by name."""
+        """The claim's volume, or those it could have, and its class, by name."""
         volume = self._cache.get(PV, claim.spec.volume_name)
+        volumes = [volume] if volume is not None else [] if claim.spec.volume_name else self._cache.list(PV)
         storage = self._cache.get(STORAGE_CLASS, claim.spec.storage_class_name or "")
-        return ({} if volume is None else {volume.name: as_raw(volume)}), ({} if storage is None else {storage.name: as_raw(storage)})
+        return {each.name: as_raw(each) for each in volumes}, ({} if storage is None else {storage.name: as_raw(storage)})
 
     def _usable(self, node: Node) -> bool:
         options = self._options
