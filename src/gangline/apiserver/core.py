@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import secrets
 import time
-import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -25,6 +24,9 @@ from gangline.client.wire import User
 if TYPE_CHECKING:
     from gangline.apiserver.admission import Admission
 
+_UID_KEPT = ~((0xF << 76) | (0x3 << 62))
+_UID_FIXED = (0x4 << 76) | (0x2 << 62)
+"""Version and variant of a random uid (RFC 9562)."""
 SYSTEM_NAMESPACES = ("default", "kube-system", "kube-public", "kube-node-lease")
 
 
@@ -79,7 +81,8 @@ class Core:
         return self._second_text
 
     def new_uid(self) -> str:
-        return str(uuid.uuid4())
+        digits = f"{secrets.randbits(128) & _UID_KEPT | _UID_FIXED:032x}"
+        return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
 
     def suffix(self) -> str:
         return "".join(secrets.choice(SUFFIX_LETTERS) for _ in range(5))

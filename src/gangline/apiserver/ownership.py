@@ -24,8 +24,6 @@ _LEAF: Tree = {}
 _SERVER_FIELDS = frozenset(("name", "namespace", "creationTimestamp", "selfLink", "uid", "clusterName", "generation", "managedFields",
                             "resourceVersion"))
 _MOST_PLANS = 1024
-_walks: dict[int, Walk] = {}
-_zeros: dict[int, Obj] = {}
 
 
 def track(old: Obj | None, new: Obj, manager: str, schema: Schema, now: str, subresource: str, api_version: str,
@@ -61,10 +59,7 @@ def _created(new: Obj, manager: str, schema: Schema, now: str, subresource: str,
 
 def _top(schema: Schema, new: Obj, hidden: set[str]) -> Tree:
     """Everything a new object sets, apart from what the server decides."""
-    zero = _zeros.get(id(schema))
-    if zero is None:
-        zero = _zeros[id(schema)] = schema.admit({})[0] if schema.builtin else {}
-        _kept.append(schema)
+    zero = schema.zero
     tree: Tree = {}
     for name, value in new.items():
         if name in ("apiVersion", "kind") or name in hidden:
@@ -72,7 +67,7 @@ def _top(schema: Schema, new: Obj, hidden: set[str]) -> Tree:
         child = schema.root.fields.get(name) or schema.root.values or ANY
         if name == "metadata":
             kept = {key: item for key, item in value.items() if key not in _SERVER_FIELDS}
-            inner = _beyond(child, zero.get("metadata") or {}, kept)
+            inner = _beyond(child, zero.get("metadata") or _NOTHING, kept)
             if inner:
                 tree["f:metadata"] = inner
         else:
@@ -80,16 +75,37 @@ def _top(schema: Schema, new: Obj, hidden: set[str]) -> Tree:
     return _sorted(tree)
 
 
-_kept: list[Schema] = []
-"""Schemas whose identity is a key above: they must not be forgotten before their zero is."""
+_NOTHING: Obj = {}
+_Beyond = tuple[Tree, list[tuple[str, str, Walk]], list[tuple[str, str, Node]]]
+"""The account if everything were a leaf, where to look further, and what may be as in the zero."""
 
 
 def _beyond(node: Node, zero: Obj, value: Obj) -> Tree:
     """What an object sets beyond its zero."""
-    tree: Tree = {}
-    for name, item in value.items():
-        _add_beyond(tree, f"f:{name}", node.fields.get(name) or node.values or ANY, zero, name, item)
-    return _sorted(tree)
+    plans: dict[tuple[int, Path], _Beyond] = node.made.setdefault("beyond", {})
+    key = (id(zero), tuple(value))
+    plan = plans.get(key)
+    if plan is None:
+        if len(plans) >= _MOST_PLANS:
+            plans.clear()
+        plan = plans[key] = _beyond_plan(node, zero, key[1])
+    flat, deeper, doubtful = plan
+    tree = flat.copy()
+    for part, name, inner in deeper:
+        item = value[name]
+        if item:
+            tree[part] = inner(item)
+    for part, name, child in doubtful:
+        del tree[part]
+        _add_beyond(tree, part, child, zero, name, value[name])
+    return _sorted(tree) if doubtful else tree
+
+
+def _beyond_plan(node: Node, zero: Obj, names: Path) -> _Beyond:
+    children = [(f"f:{name}", name, node.fields.get(name) or node.values or ANY) for name in sorted(names)]
+    walks = [(part, name, _walk(child)) for part, name, child in children if name not in zero]
+    return ({part: _LEAF for part, _, _ in children}, [each for each in walks if each[2] is not _leaf],
+            [each for each in children if each[1] in zero])
 
 
 def _add_beyond(tree: Tree, key: str, child: Node, zero: Obj, name: str, item: Any) -> None:
@@ -113,17 +129,13 @@ def _add_beyond(tree: Tree, key: str, child: Node, zero: Obj, name: str, item: A
 
 def _walk(node: Node) -> Walk:
     """The account of a value that was not there before: itself, and what it sets below itself."""
-    found = _walks.get(id(node))
+    found: Walk | None = node.made.get("walk")
     if found is None:
         holder: list[Walk] = []
-        _walks[id(node)] = lambda value: holder[0](value)
-        found = _walks[id(node)] = _compile(node)
+        node.made["walk"] = lambda value: holder[0](value)
+        found = node.made["walk"] = _compile(node)
         holder.append(found)
-        _nodes.append(node)
     return found
-
-
-_nodes: list[Node] = []
 
 
 def _compile(node: Node) -> Walk:

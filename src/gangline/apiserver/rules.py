@@ -7,11 +7,14 @@ nobody here acts on (certificate requests, flow schemas) are kept as they are se
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from typing import Any
+
+import msgspec
 
 from gangline.apiserver import builtin
 from gangline.apiserver.builtin import KindRules
+from gangline.apiserver.codec import encode
 from gangline.apiserver.resources import Resource
 from gangline.errors import Problem
 from gangline.schema import Schema, compile_schema
@@ -46,6 +49,12 @@ def metadata_questions(resource: Resource) -> str:
 _ANYTHING = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
 
 
+@lru_cache(maxsize=256)
+def _compiled(openapi: bytes) -> Schema:
+    """The same definition on several servers of one process is compiled once."""
+    return compile_schema(msgspec.json.decode(openapi))
+
+
 class CustomRules:
     """The rules of one version of a custom resource."""
 
@@ -59,7 +68,7 @@ class CustomRules:
 
     @cached_property
     def schema(self) -> Schema:
-        return compile_schema(self._openapi or _ANYTHING)
+        return _compiled(encode(self._openapi or _ANYTHING))
 
     def defaults(self, obj: Obj) -> None:
         """The schema has filled them in when the object was admitted."""

@@ -84,6 +84,11 @@ class Schema:
         return list(self.rules.judge(obj, before))
 
     @cached_property
+    def zero(self) -> Obj:
+        """What an empty object of a built-in kind always shows. Only to be read."""
+        return self.admit({})[0] if self.builtin else {}
+
+    @cached_property
     def rules(self) -> RuleTree:
         from gangline.schema.rules import RuleTree  # CEL reads nodes: the one import that goes round
         return RuleTree(self.root)

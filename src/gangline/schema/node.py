@@ -48,6 +48,8 @@ class Node:
     omit_zero: bool = False
     checks: Mapping[str, Any] = field(default_factory=dict)
     """The value checks of an OpenAPI schema, as written."""
+    made: dict[str, Any] = field(default_factory=dict)
+    """What others compiled from this node, under their own words: it goes when the node goes."""
 
     def child(self, name: str) -> Node | None:
         """The node of one key: a declared field, else what the values of the map are."""
@@ -82,6 +84,7 @@ def builtin_node(table: str, name: str) -> Node:
 
 def _field_node(item: Field) -> Node:
     node = copy.copy(_type_node(item.type))
+    node.made = {}
     node.pointer, node.always, node.omit_zero = item.pointer, item.always, item.omit_zero
     node.merge, node.merge_key, node.retain_keys = item.merge, item.merge_key, item.retain_keys
     node.default = item.default
@@ -100,6 +103,7 @@ def _type_node(kind: Type) -> Node:
     inner = _type_node(kind.inner)
     if kind.form == "either":
         either = copy.copy(inner)
+        either.made = {}
         either.shape = "either"
         return either
     if kind.form == "list":
