@@ -151,6 +151,14 @@ def label_selector(selector: Any, path: str) -> Problems:
 
 
 def _requirement(term: Obj, path: str) -> Problems:
+    yield from operator_values(term, path)
+    yield from label_key(term.get("key") or "", f"{path}.key")
+    for where, value in each(term.get("values"), f"{path}.values"):
+        yield from named(value, label_value_problems, where)
+
+
+def operator_values(term: Obj, path: str, compares: bool = False) -> Problems:
+    """How many values the operator of a selector's term takes; some selectors compare numbers too."""
     operator, values = term.get("operator") or "", term.get("values") or []
     if operator in ("In", "NotIn"):
         if not values:
@@ -158,11 +166,11 @@ def _requirement(term: Obj, path: str) -> Problems:
     elif operator in ("Exists", "DoesNotExist"):
         if values:
             yield say.forbidden(f"{path}.values", "may not be specified when `operator` is 'Exists' or 'DoesNotExist'")
+    elif compares and operator in ("Gt", "Lt"):
+        if len(values) != 1:
+            yield say.required(f"{path}.values", "must be specified single value when `operator` is 'Lt' or 'Gt'")
     else:
         yield say.invalid(f"{path}.operator", operator, "not a valid selector operator")
-    yield from label_key(term.get("key") or "", f"{path}.key")
-    for where, value in each(values, f"{path}.values"):
-        yield from named(value, label_value_problems, where)
 
 
 def label_key(key: str, path: str) -> Iterable[Problem]:

@@ -23,17 +23,21 @@ from gangline.apiserver.builtin.checks import (
     subdomain,
     within,
 )
-from gangline.apiserver.builtin.placement import resource_name_problems
+from gangline.apiserver.builtin.mounts import devices, mounts
+from gangline.apiserver.builtin.placement import resource_name_problems, resource_names
 from gangline.errors import Problem
 from gangline.schema import problems as say
 from gangline.schema.names import qualified_name_problems
 
 _FIELD_PATHS = ("metadata.name", "metadata.namespace", "metadata.uid", "spec.nodeName", "spec.serviceAccountName", "status.hostIP",
                 "status.hostIPs", "status.podIP", "status.podIPs")
+_FILE_PATHS = ("metadata.annotations", "metadata.labels", "metadata.name", "metadata.namespace", "metadata.uid")
 _KNOWN_PATHS = (*_FIELD_PATHS, "metadata.labels", "metadata.annotations", "spec.restartPolicy", "spec.schedulerName", "status.phase",
                 "spec.hostNetwork")
 _RESOURCE_FIELDS = ("limits.cpu", "limits.ephemeral-storage", "limits.memory", "requests.cpu", "requests.ephemeral-storage",
                     "requests.memory")
+_CPU_UNITS = ("1m", "1")
+_BYTE_UNITS = ("1", "1k", "1M", "1G", "1T", "1P", "1E", "1Ki", "1Mi", "1Gi", "1Ti", "1Pi", "1Ei")
 _HANDLERS = ("exec", "httpGet", "tcpSocket", "grpc", "sleep")
 _PLAIN_RESOURCES = ("cpu", "memory", "ephemeral-storage")
 _PROBES = ("livenessProbe", "readinessProbe", "startupProbe")
@@ -97,12 +101,32 @@ def common(container: Obj, path: str, spec: Obj, volumes: Iterable[str]) -> Prob
         yield from _env_from(container["envFrom"], f"{path}.envFrom")
     if container.get("volumeMounts"):
         yield from mounts(container, f"{path}.volumeMounts", volumes)
+    if container.get("volumeDevices"):
+        yield from devices(container, f"{path}.volumeDevices", [*volumes], _claimed(spec))
     yield from one_of(container.get("imagePullPolicy"), PULL_POLICIES, f"{path}.imagePullPolicy", required=True)
     if container.get("resources"):
         claims = [claim.get("name") for claim in spec.get("resourceClaims") or []]
         yield from requirements(container["resources"], f"{path}.resources", claims)
     if container.get("securityContext"):
         yield from security(container["securityContext"], f"{path}.securityContext")
+    if container.get("resizePolicy"):
+        yield from _resize_policy(container["resizePolicy"], f"{path}.resizePolicy")
+
+
+def _claimed(spec: Obj) -> list[str]:
+    return [volume.get("name") or "" for volume in spec.get("volumes") or []
+            if volume.get("persistentVolumeClaim") is not None or volume.get("ephemeral") is not None]
+
+
+def _resize_policy(items: list[Obj], path: str) -> Problems:
+    seen: set[str] = set()
+    for where, item in each(items, path):
+        name = item.get("resourceName") or ""
+        if name in seen:
+            yield say.duplicate(where, name)
+        seen.add(name)
+        yield from one_of(name, ("cpu", "memory"), path, required=True)
+        yield from one_of(item.get("restartPolicy"), ("NotRequired", "RestartContainer"), path, required=True)
 
 
 def image_spaces(items: list[Obj], path: str) -> Problems:
@@ -189,13 +213,17 @@ def field_ref(reference: Obj, path: str, files: bool = False) -> Problems:
     if not text:
         yield say.required(f"{path}.fieldPath")
         return
+    if reference["apiVersion"] != "v1":
+        told = f"error converting fieldPath: unsupported pod version: {reference['apiVersion']}"
+        yield say.invalid(f"{path}.fieldPath", text, told)
+        return
     match = re.fullmatch(r"(metadata\.(?:labels|annotations))\['(.*)'\]", text)
     if match:
         yield from named(match.group(2).lower() if "annotations" in text else match.group(2), qualified_name_problems, path)
     elif text not in _KNOWN_PATHS:
         yield say.invalid(f"{path}.fieldPath", text, f"error converting fieldPath: field label not supported: {text}")
-    elif not files and text not in _FIELD_PATHS:
-        yield say.unsupported(f"{path}.fieldPath", text, sorted(_FIELD_PATHS))
+    elif text not in (_FILE_PATHS if files else _FIELD_PATHS):
+        yield say.unsupported(f"{path}.fieldPath", text, sorted(_FILE_PATHS if files else _FIELD_PATHS))
 
 
 def resource_ref(reference: Obj, path: str, volume: bool = False) -> Problems:
@@ -206,12 +234,21 @@ def resource_ref(reference: Obj, path: str, volume: bool = False) -> Problems:
         yield say.required(f"{path}.resource")
     elif name not in _RESOURCE_FIELDS and not name.startswith(("limits.hugepages-", "requests.hugepages-")):
         yield say.unsupported(f"{path}.resource", name, _RESOURCE_FIELDS)
+    else:
+        yield from _divisor(reference.get("divisor"), name, f"{path}.divisor")
+
+
+def _divisor(divisor: Any, name: str, path: str) -> Problems:
+    kind = name.partition(".")[2].partition("-")[0]
+    allowed = _CPU_UNITS if kind == "cpu" else _BYTE_UNITS
+    told = {"cpu": "cpu", "memory": "memory", "ephemeral": "local ephemeral storage", "hugepages": "hugepages"}[kind]
+    if divisor is not None and resources.nanos(divisor) and divisor not in allowed:
+        shown = "1m and 1" if kind == "cpu" else ", ".join(_BYTE_UNITS)
+        yield say.invalid(path, name, f"only divisor's values {shown} are supported with the {told} resource")
 
 
 def key_ref(reference: Obj, path: str) -> Problems:
-    if not reference.get("name") and "name" in reference:
-        yield say.required(f"{path}.name")
-    yield from subdomain(reference.get("name") or None, f"{path}.name")
+    yield from subdomain(reference.get("name") or "", f"{path}.name")
     if not reference.get("key"):
         yield say.required(f"{path}.key")
     else:
@@ -245,36 +282,6 @@ def _env_from(items: list[Obj], path: str) -> Problems:
             yield say.invalid(path, "", "must specify one of: `configMapRef` or `secretRef`")
         elif len(sources) > 1:
             yield say.invalid(path, "", "may not have more than one field specified at a time")
-
-
-def mounts(container: Obj, path: str, volumes: Iterable[str]) -> Problems:
-    known, seen = set(volumes), set()
-    for where, item in each(container.get("volumeMounts"), path):
-        if not item.get("name"):
-            yield say.required(f"{where}.name")
-        if item.get("name") not in known:
-            yield say.not_found(f"{where}.name", item.get("name") or "")
-        if not item.get("mountPath"):
-            yield say.required(f"{where}.mountPath")
-        if item.get("mountPath") in seen:
-            yield say.invalid(f"{where}.mountPath", item.get("mountPath"), "must be unique")
-        seen.add(item.get("mountPath"))
-        for name in ("subPath", "subPathExpr"):
-            if item.get(name):
-                yield from descending_path(item[name], f"{path}.{name}")
-        if item.get("subPath") and item.get("subPathExpr"):
-            yield say.invalid(f"{where}.subPathExpr", item["subPathExpr"], "subPathExpr and subPath are mutually exclusive")
-        propagation = item.get("mountPropagation")
-        yield from one_of(propagation, ("Bidirectional", "HostToContainer", "None"), f"{path}.mountPropagation")
-        if propagation == "Bidirectional" and not (container.get("securityContext") or {}).get("privileged"):
-            yield say.forbidden(f"{path}.mountPropagation", "Bidirectional mount propagation is available only to privileged containers")
-
-
-def descending_path(value: str, path: str) -> Problems:
-    if value.startswith("/"):
-        yield say.invalid(path, value, "must be a relative path")
-    if ".." in value.split("/"):
-        yield say.invalid(path, value, "must not contain '..'")
 
 
 def _life(container: Obj, path: str, spec: Obj) -> Problems:
@@ -364,10 +371,19 @@ def overcommits(name: str) -> bool:
 
 
 def _resource(name: str, amount: Any, path: str) -> Problems:
-    yield from (say.invalid(path, name, why) for why in resource_name_problems(name, container=True))
+    yield from resource_names(name, path)
+    yield from (say.invalid(path, name, why) for why in resource_name_problems(name, container=True) if "/" in name)
     yield from quantity_not_negative(amount, path)
+    if name.startswith("hugepages-"):
+        yield from _pages(name, amount, path)
     if _whole(name) and resources.nanos(amount) % resources.NANO:
         yield say.invalid(path, amount, "must be an integer")
+
+
+def _pages(name: str, amount: Any, path: str) -> Problems:
+    size, asked = resources.nanos(name.removeprefix("hugepages-")), resources.nanos(amount)
+    if size > 0 and asked % size:
+        yield say.invalid(path, amount, f"{amount} is not positive integer multiple of {name}")
 
 
 def _whole(name: str) -> bool:
@@ -388,7 +404,7 @@ def _claims(items: list[Obj], path: str, known: list[Any]) -> Problems:
     for where, item in each(items, path):
         name = item.get("name") or ""
         if not name:
-            yield say.required(f"{where}.name")
+            yield say.required(where)
             continue
         if (name, item.get("request")) in seen:
             yield say.duplicate(where, name)
@@ -411,6 +427,18 @@ def security(context: Obj | None, path: str) -> Problems:
         if "CAP_SYS_ADMIN" in ((context.get("capabilities") or {}).get("add") or []):
             yield say.invalid(path, context, "cannot set `allowPrivilegeEscalation` to false and `capabilities.Add` CAP_SYS_ADMIN")
     yield from seccomp(context.get("seccompProfile"), f"{path}.seccompProfile")
+    yield from app_armor(context.get("appArmorProfile"), f"{path}.appArmorProfile")
+
+
+def app_armor(profile: Obj | None, path: str) -> Problems:
+    if profile is None:
+        return
+    yield from one_of(profile.get("type"), ("Localhost", "RuntimeDefault", "Unconfined"), f"{path}.type", required=True)
+    local, given_one = profile.get("type") == "Localhost", profile.get("localhostProfile")
+    if local and not given_one:
+        yield say.required(f"{path}.localhostProfile", "must be set when AppArmor type is Localhost")
+    if not local and given_one is not None:
+        yield say.invalid(f"{path}.localhostProfile", given_one, "can only be set when AppArmor type is Localhost")
 
 
 def seccomp(profile: Obj | None, path: str) -> Problems:

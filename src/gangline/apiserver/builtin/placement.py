@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from gangline.apiserver.builtin.checks import Obj, Problems, each, label_key, label_selector, named, one_of, qualified
+from gangline.apiserver.builtin.checks import (
+    Obj,
+    Problems,
+    each,
+    label_key,
+    label_selector,
+    named,
+    one_of,
+    operator_values,
+    qualified,
+)
 from gangline.schema import problems as say
 from gangline.schema.names import label_problems, label_value_problems, qualified_name_problems
 
@@ -80,19 +90,8 @@ def node_term(term: Obj, path: str) -> Problems:
 
 
 def _node_rule(rule: Obj, path: str) -> Problems:
-    operator, values = rule.get("operator") or "", rule.get("values") or []
-    if operator in ("In", "NotIn"):
-        if not values:
-            yield say.required(f"{path}.values", "must be specified when `operator` is 'In' or 'NotIn'")
-    elif operator in ("Exists", "DoesNotExist"):
-        if values:
-            yield say.forbidden(f"{path}.values", "may not be specified when `operator` is 'Exists' or 'DoesNotExist'")
-    elif operator in ("Gt", "Lt"):
-        if len(values) != 1:
-            yield say.required(f"{path}.values", "must be specified single value when `operator` is 'Lt' or 'Gt'")
-    else:
-        yield say.invalid(f"{path}.operator", operator, "not a valid selector operator")
-    for where, value in each(values, f"{path}.values"):
+    yield from operator_values(rule, path, compares=True)
+    for where, value in each(rule.get("values"), f"{path}.values"):
         yield from named(value, label_value_problems, where)
     yield from label_key(rule.get("key") or "", f"{path}.key")
 
@@ -123,6 +122,18 @@ def _pod_term(term: Obj, path: str) -> Problems:
     if not term.get("topologyKey"):
         yield say.required(f"{path}.topologyKey", "can not be empty")
     yield from qualified(term.get("topologyKey") or "", f"{path}.topologyKey")
+    yield from _label_keys(term, path, ("matchLabelKeys", "mismatchLabelKeys"))
+
+
+def _label_keys(term: Obj, path: str, names: tuple[str, ...]) -> Problems:
+    """Labels by which a selector follows the pod's own: only beside a selector."""
+    if term.get("labelSelector") is None:
+        yield from (say.forbidden(f"{path}.{name}", "must not be specified when labelSelector is not set") for name in names if
+                    term.get(name))
+        return
+    for name in names:
+        for where, key in each(term.get(name), f"{path}.{name}"):
+            yield from label_key(key, where)
 
 
 def tolerations(items: list[Obj], path: str) -> Problems:
@@ -142,13 +153,15 @@ def tolerations(items: list[Obj], path: str) -> Problems:
             if value:
                 yield say.invalid(f"{where}.operator", value, "value must be empty when `operator` is 'Exists'")
         else:
-            yield say.unsupported(f"{where}.operator", operator, ("Equal", "Exists"))
+            compared = ("Lt", "Gt") if operator in ("Lt", "Gt") else ()
+            yield say.unsupported(f"{where}.operator", operator, ("Equal", "Exists", *compared))
         if item.get("effect"):
             yield from one_of(item["effect"], EFFECTS, f"{where}.effect")
 
 
 def spread(items: list[Obj], path: str) -> Problems:
     for index, (where, item) in enumerate(each(items, path)):
+        yield from _label_keys(item, where, ("matchLabelKeys",))
         if item.get("maxSkew", 0) <= 0:
             yield say.invalid(f"{where}.maxSkew", item.get("maxSkew", 0), "must be greater than zero")
         if not item.get("topologyKey"):

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from gangline.api import resources
 from gangline.apiserver.builtin import containers, placement
 from gangline.apiserver.builtin.checks import (
     Obj,
     Problems,
     each,
-    given,
     ip,
     label,
     named,
@@ -27,6 +28,7 @@ from gangline.schema.labels import check_annotations, check_labels
 from gangline.schema.names import subdomain_problems
 
 _DNS = ("ClusterFirstWithHostNet", "ClusterFirst", "Default", "None")
+_SYSCTL = r"^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[\./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$"
 RESTARTS = ("Always", "OnFailure", "Never")
 
 
@@ -105,7 +107,11 @@ def _rest(spec: Obj, path: str) -> Problems:
     for name, amount in sorted((spec.get("overhead") or {}).items()):
         yield from quantity_not_negative(amount, f"{path}.overhead[{name}]")
     if spec.get("os") is not None:
-        yield from one_of(spec["os"].get("name"), ("linux", "windows"), f"{path}.os.name", required=True)
+        if not spec["os"].get("name"):
+            yield say.required(f"{path}.os.name")
+        yield from one_of(spec["os"].get("name"), ("linux", "windows"), f"{path}.os")
+    if spec.get("resources"):
+        yield from _pod_resources(spec["resources"], f"{path}.resources")
     if spec.get("workloadRef") is not None:
         yield from _workload(spec["workloadRef"], f"{path}.workloadRef")
 
@@ -159,11 +165,39 @@ def _security(context: Obj, path: str) -> Problems:
         yield from within(context.get(name), 0, 2147483647, f"{path}.{name}")
     for where, group in each(context.get("supplementalGroups"), f"{path}.supplementalGroups"):
         yield from within(group, 0, 2147483647, where)
-    for where, item in each(context.get("sysctls"), f"{path}.sysctls"):
-        yield from given(item, where, "name")
+    yield from _sysctls(context.get("sysctls") or [], f"{path}.sysctls")
     if context.get("fsGroupChangePolicy") is not None:
         yield from one_of(context["fsGroupChangePolicy"], ("Always", "OnRootMismatch"), f"{path}.fsGroupChangePolicy")
+    if context.get("supplementalGroupsPolicy") is not None:
+        yield from one_of(context["supplementalGroupsPolicy"], ("Merge", "Strict"), f"{path}.supplementalGroupsPolicy")
     yield from containers.seccomp(context.get("seccompProfile"), f"{path}.seccompProfile")
+    yield from containers.app_armor(context.get("appArmorProfile"), f"{path}.appArmorProfile")
+
+
+def _sysctls(items: list[Obj], path: str) -> Problems:
+    seen: set[str] = set()
+    for where, item in each(items, path):
+        name = item.get("name") or ""
+        if not name:
+            yield say.required(f"{where}.name")
+        elif len(name) > 253 or not re.fullmatch(_SYSCTL, name):
+            yield say.invalid(f"{where}.name", name, f"must have at most 253 characters and match regex {_SYSCTL}")
+        elif name in seen:
+            yield say.duplicate(f"{where}.name", name)
+        seen.add(name)
+
+
+def _pod_resources(about: Obj, path: str) -> Problems:
+    """What the containers of a pod share."""
+    limits, requests = about.get("limits") or {}, about.get("requests") or {}
+    for part, amounts in (("limits", limits), ("requests", requests)):
+        for name, amount in sorted(amounts.items()):
+            where = f"{path}.{part}[{name}]"
+            if name not in ("cpu", "memory") and not name.startswith("hugepages-"):
+                yield say.unsupported(where, name, ("cpu", "hugepages-", "memory"))
+            yield from quantity_not_negative(amount, where)
+            if part == "requests" and name in limits and resources.nanos(amount) > resources.nanos(limits[name]):
+                yield say.invalid(f"{path}.requests", amount, f"must be less than or equal to {name} limit of {limits[name]}")
 
 
 def _dns_config(spec: Obj, path: str) -> Problems:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+import re
+from collections.abc import Iterator
 from typing import Any
 
 from gangline.api import resources
@@ -61,6 +63,8 @@ class PodRules(KindRules):
 
     def _whole(self, obj: Obj) -> Problems:
         spec = obj.get("spec") or {}
+        if obj["metadata"].get("annotations"):
+            yield from _annotations(obj["metadata"]["annotations"], spec)
         yield from pod_spec(spec, "spec")
         yield from containers.image_spaces(spec.get("containers") or [], "spec.containers")
         yield from containers.image_spaces(spec.get("initContainers") or [], "spec.initContainers")
@@ -77,7 +81,12 @@ class PodRules(KindRules):
         return [*self._whole(new), *_spec_update(new["spec"], old["spec"])]
 
     def warnings(self, obj: Obj, old: Obj | None = None) -> list[str]:
-        return [*spec_warnings(obj.get("spec") or {}, "spec")] if old is None or self.spec_changed(obj, old) else []
+        if old is not None and not self.spec_changed(obj, old):
+            return []
+        critical = "scheduler.alpha.kubernetes.io/critical-pod" in (obj["metadata"].get("annotations") or ())
+        told = ('metadata.annotations[scheduler.alpha.kubernetes.io/critical-pod]: non-functional in v1.16+; use the "priorityClassName" '
+                "field instead")
+        return [*([told] if critical else ()), *spec_warnings(obj.get("spec") or {}, "spec")]
 
 
 def _agree_on_address(status: Obj) -> None:
@@ -92,8 +101,9 @@ def _agree_on_address(status: Obj) -> None:
 def quality(spec: Obj) -> str:
     """The quality-of-service class: guaranteed only when every container's cpu and memory limits equal its requests."""
     requests, limits, guaranteed = False, False, True
-    for container in [*(spec.get("containers") or []), *(spec.get("initContainers") or [])]:
-        needs = container.get("resources") or {}
+    shared = (spec.get("resources") or {}).get("requests") or (spec.get("resources") or {}).get("limits")
+    for asks in [spec] if shared else [*(spec.get("containers") or []), *(spec.get("initContainers") or [])]:
+        needs = asks.get("resources") or {}
         asked, most = _compute(needs.get("requests")), _compute(needs.get("limits"))
         requests, limits = requests or bool(asked), limits or bool(most)
         guaranteed = guaranteed and set(most) == {"cpu", "memory"} and asked == most
@@ -252,6 +262,21 @@ def _status_update(new: Obj, old: Obj) -> Problems:
                 yield say.forbidden(f"{where}.state", "may not be transitioned to non-terminated state")
 
 
+def _annotations(given: Obj, spec: Obj) -> Problems:
+    """Annotations that mean something."""
+    cost = given.get("controller.kubernetes.io/pod-deletion-cost")
+    if cost is not None and not _is_int32(cost):
+        yield say.invalid("metadata.annotations[controller.kubernetes.io/pod-deletion-cost]", cost, "must be a 32bit integer")
+    mirror = given.get("kubernetes.io/config.mirror")
+    if mirror is not None and not spec.get("nodeName"):
+        yield say.invalid("metadata.annotations[kubernetes.io/config.mirror]", mirror,
+                          "must set spec.nodeName if mirror pod annotation is set")
+
+
+def _is_int32(text: str) -> bool:
+    return bool(re.fullmatch(r"-?(0|[1-9][0-9]*)", text)) and -(2**31) <= int(text) < 2**31
+
+
 def spec_warnings(spec: Obj, path: str) -> list[str]:
     """What is accepted but probably not meant."""
     found: list[str] = []
@@ -263,7 +288,9 @@ def spec_warnings(spec: Obj, path: str) -> list[str]:
             found += _container_warnings(container, where)
     for where, volume in each(spec.get("volumes"), f"{path}.volumes"):
         if volume.get("gitRepo") is not None:
-            found.append(f"{where}.gitRepo: deprecated in v1.11")
+            found.append(f"{where}.gitRepo: deprecated in v1.11, and disabled by default in v1.33+")
+        if any(not source for source in (volume.get("projected") or {}).get("sources") or []):
+            found.append(f'volume "{volume.get("name")}" (Projected) has no sources provided')
     return found
 
 
@@ -278,6 +305,16 @@ def _container_warnings(container: Obj, path: str) -> list[str]:
     seen: set[Any] = set()
     for index, variable in enumerate(container.get("env") or []):
         if variable.get("name") in seen:
-            found.append(f'{path}.env[{index}]: hides previous definition of "{variable.get("name")}", which may be unexpected')
+            found.append(f'{path}.env[{index}]: hides previous definition of "{variable.get("name")}", which may be dropped when using '
+                         "apply")
         seen.add(variable.get("name"))
-    return found
+    return [*found, *_port_warnings(container.get("ports") or [], path)]
+
+
+def _port_warnings(items: list[Obj], path: str) -> Iterator[str]:
+    for index, item in enumerate(items):
+        same = (item.get("containerPort"), item.get("protocol"), item.get("hostPort") or 0, item.get("hostIP") or "")
+        for earlier, other in enumerate(items[:index]):
+            if same == (other.get("containerPort"), other.get("protocol"), other.get("hostPort") or 0, other.get("hostIP") or ""):
+                yield f"{path}.ports[{index}]: duplicate port definition with {path}.ports[{earlier}]"
+                break

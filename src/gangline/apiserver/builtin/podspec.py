@@ -57,6 +57,15 @@ def default_container(container: Obj) -> None:
     for hook in (container.get("lifecycle") or {}).values():
         if isinstance(hook, dict):
             _default_http(hook.get("httpGet"))
+    if "lifecycle" in container:
+        _drop_gated(container)
+
+
+def _drop_gated(container: Obj) -> None:
+    """A signal to stop with is behind a gate that is off."""
+    (container["lifecycle"] or {}).pop("stopSignal", None)
+    if not container["lifecycle"]:
+        del container["lifecycle"]
 
 
 def pull_policy(image: str) -> str:
@@ -121,10 +130,11 @@ def default_volume(volume: Obj) -> None:
 
 def default_requests(spec: Obj) -> None:
     """Pods only: what has a limit but no request requests its limit."""
-    for container in [*(spec.get("containers") or []), *(spec.get("initContainers") or [])]:
-        needs = container.get("resources") or {}
+    for asks in [*(spec.get("containers") or []), *(spec.get("initContainers") or []), spec]:
+        needs = asks.get("resources") or {}
         limits = needs.get("limits")
         if limits:
             requests = needs.setdefault("requests", {})
             for name, amount in limits.items():
-                requests.setdefault(name, amount)
+                if asks is not spec or "/" not in name:
+                    requests.setdefault(name, amount)

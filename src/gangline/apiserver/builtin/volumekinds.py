@@ -9,10 +9,10 @@ from gangline.apiserver.builtin.checks import (
     each,
     given,
     immutable,
-    label_selector,
     one_of,
     subdomain,
 )
+from gangline.apiserver.builtin.claims import ACCESS, alone, claim_spec
 from gangline.apiserver.builtin.placement import node_selector
 from gangline.apiserver.builtin.rules import KindRules
 from gangline.apiserver.builtin.volumes import ORDER, host_path
@@ -20,13 +20,11 @@ from gangline.errors import Problem
 from gangline.schema import problems as say
 from gangline.schema.names import subdomain_problems
 
-_ACCESS = ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod")
 _RECLAIM = ("Delete", "Recycle", "Retain")
 _SOURCES = (*(name for name in ORDER if name not in ("emptyDir", "gitRepo", "secret", "persistentVolumeClaim", "downwardAPI", "configMap",
                                                      "projected", "ephemeral", "image")), "local")
 _OLD_CLASS = "volume.beta.kubernetes.io/storage-class"
 _FILLED_FROM = (("", "PersistentVolumeClaim"), ("snapshot.storage.k8s.io", "VolumeSnapshot"))
-_SAME_SOURCE = ("apiGroup", "kind", "name")
 _RESIZING = ("ControllerResizeInProgress", "ControllerResizeInfeasible", "NodeResizeInProgress", "NodeResizeInfeasible",
              "NodeResizePending")
 _NEEDS = {"hostPath": ("path",), "nfs": ("server", "path"), "local": ("path",), "csi": ("driver", "volumeHandle"),
@@ -85,8 +83,8 @@ def _volume(spec: Obj) -> Problems:
     if not spec.get("accessModes"):
         yield say.required("spec.accessModes")
     for _, mode in each(spec.get("accessModes"), "spec.accessModes"):
-        yield from one_of(mode, _ACCESS, "spec.accessModes")
-    yield from _alone(spec.get("accessModes") or [], "spec.accessModes")
+        yield from one_of(mode, ACCESS, "spec.accessModes")
+    yield from alone(spec.get("accessModes") or [], "spec.accessModes")
     capacity = spec.get("capacity") or {}
     if not capacity:
         yield say.required("spec.capacity")
@@ -115,11 +113,6 @@ def _volume(spec: Obj) -> Problems:
             yield from subdomain(attributes, "spec.volumeAttributesClassName")
         if spec.get("csi") is None:
             yield say.required("spec.csi", "has to be specified when using volumeAttributesClassName")
-
-
-def _alone(modes: list[str], path: str) -> Problems:
-    if "ReadWriteOncePod" in modes and len(modes) > 1:
-        yield say.forbidden(path, "may not use ReadWriteOncePod with other access modes")
 
 
 def _a_quantity(amount: str, path: str) -> Problems:
@@ -186,32 +179,6 @@ def _agree_on_source(spec: Obj) -> None:
         spec["dataSourceRef"] = dict(source)
     elif reference is not None and source is None:
         spec["dataSource"] = {name: value for name, value in reference.items() if name != "namespace"}
-
-
-def claim_spec(spec: Obj, path: str) -> Problems:
-    yield from label_selector(spec.get("selector"), f"{path}.selector")
-    modes = spec.get("accessModes") or []
-    if not modes:
-        yield say.required(f"{path}.accessModes", "at least 1 access mode is required")
-    for mode in modes:
-        yield from one_of(mode, _ACCESS, f"{path}.accessModes")
-    yield from _alone(modes, f"{path}.accessModes")
-    storage = ((spec.get("resources") or {}).get("requests") or {}).get("storage")
-    if storage is None:
-        yield say.required(f"{path}.resources[storage]")
-    elif resources.nanos(storage) <= 0:
-        yield say.invalid(f"{path}.resources[storage]", storage, "must be greater than zero")
-    if spec.get("storageClassName"):
-        yield from subdomain(spec["storageClassName"], f"{path}.storageClassName")
-    yield from one_of(spec.get("volumeMode"), ("Block", "Filesystem"), f"{path}.volumeMode")
-    for name in ("dataSource", "dataSourceRef"):
-        if spec.get(name) is not None:
-            yield from given(spec[name], f"{path}.{name}", "kind", "name")
-    source, reference = spec.get("dataSource"), spec.get("dataSourceRef")
-    if source is not None and reference is not None and any(source.get(name) != reference.get(name) for name in _SAME_SOURCE):
-        yield say.invalid(path, {}, "must match dataSourceRef")
-    if spec.get("volumeAttributesClassName"):
-        yield from subdomain(spec["volumeAttributesClassName"], f"{path}.volumeAttributesClassName")
 
 
 def _claim_status(status: Obj) -> Problems:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from gangline.api import resources
 from gangline.apiserver.builtin.checks import Obj, Problems, each, given, label, one_of
-from gangline.apiserver.builtin.containers import descending_path, field_ref, resource_ref
+from gangline.apiserver.builtin.claims import claim_spec
+from gangline.apiserver.builtin.containers import field_ref, resource_ref
+from gangline.apiserver.builtin.mounts import descending_path
 from gangline.schema import problems as say
 
 ORDER = ("emptyDir", "hostPath", "gitRepo", "gcePersistentDisk", "awsElasticBlockStore", "secret", "nfs", "iscsi", "glusterfs", "flocker",
@@ -65,6 +67,10 @@ def _details(name: str, about: Obj, path: str) -> Problems:
         yield from _files(about.get("items") or [], path)
     if name == "projected":
         yield from _projected(about, path)
+    if name == "ephemeral" and (about.get("volumeClaimTemplate") or {}).get("spec") is not None:
+        yield from claim_spec(about["volumeClaimTemplate"]["spec"], f"{path}.volumeClaimTemplate.spec")
+    if name == "image" and about.get("pullPolicy"):
+        yield from one_of(about["pullPolicy"], ("Always", "IfNotPresent", "Never"), f"{path}.pullPolicy")
 
 
 def host_path(about: Obj, path: str) -> Problems:
@@ -114,6 +120,8 @@ def _projected(about: Obj, path: str) -> Problems:
                 yield from _keys(item[name].get("items") or [], f"{where}.{name}.items")
         if item.get("downwardAPI") is not None:
             yield from _files(item["downwardAPI"].get("items") or [], f"{where}.downwardAPI")
+        if sum(value is not None for value in item.values()) > 1:
+            yield say.forbidden(where, "may not specify more than 1 volume type per source")
         token = item.get("serviceAccountToken")
         if token is not None:
             yield from _token(token, f"{where}.serviceAccountToken", path)

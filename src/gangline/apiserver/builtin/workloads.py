@@ -20,11 +20,11 @@ from gangline.apiserver.builtin.checks import (
     selector_is_empty,
     selector_matches,
 )
+from gangline.apiserver.builtin.claims import claim_spec
 from gangline.apiserver.builtin.podchecks import template
 from gangline.apiserver.builtin.pods import spec_warnings
 from gangline.apiserver.builtin.podspec import default_template
 from gangline.apiserver.builtin.rules import KindRules
-from gangline.apiserver.builtin.volumekinds import claim_spec
 from gangline.errors import Problem
 from gangline.schema import problems as say
 from gangline.schema.names import label_problems
