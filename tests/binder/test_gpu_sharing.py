@@ -241,3 +241,24 @@ async def test_hami_tells_the_container_its_memory() -> None:
         await report(here)
         await here.settles()
         assert (await here.client.get(CONFIG_MAP, "p-abc-shared-gpu-0", SPACE)).data["CUDA_DEVICE_MEMORY_LIMIT"] == "4096m"
+
+
+async def test_a_pod_for_a_whole_gpu_waits_for_a_reservation_that_nobody_uses_to_end() -> None:
+    async with stage() as here:
+        await here.node("n", gpus=1)
+        held = {"name": "left", "namespace": HELD, "labels": {names.GPU_GROUP: "g1"}, "finalizers": ["example.com/hold"]}
+        await here.client.create(POD, {"metadata": held, "spec": {"nodeName": "n", "containers": [{"name": "c", "image": "i"}]}})
+        await here.request(await here.pod("whole", gpus=1), "n")
+        await here.start(component())
+        await until(lambda: _leaving(here), "the reservation to be deleted")
+        assert (await here.get_pod("whole")).spec.node_name == ""
+        await here.client.patch(POD, "left", HELD, {"metadata": {"finalizers": None}})
+
+        async def bound() -> bool:
+            return (await here.get_pod("whole")).spec.node_name == "n"
+
+        await until(bound, "the pod to be bound")
+
+
+async def _leaving(here: Stage) -> bool:
+    return all(pod.metadata.deleting for pod in await reservations_of(here))

@@ -26,10 +26,10 @@ from gangline.runtime import Again, Context, Controller, Key, Reader, Watch
 
 log = logging.getLogger(__name__)
 TOUCHED = "gangline.io/reserved-for"
-LOOK_AGAIN = 5.0
+LOOK_AGAIN, SOON = 5.0, 0.1
 ENDED = ("Succeeded", "Failed")
 CONTAINER = "resource-reservation"
-GROUP = "group"
+GROUP, ON_NODE = "group", "reserving on node"
 
 
 def pod_name(node: str, group: str) -> str:
@@ -63,6 +63,17 @@ async def reserve(attempt: Attempt, group: str, settings: Settings) -> str:
     await _delete(client, pod)
     raise CannotBind(f"reservation pod {namespace}/{name} did not get a GPU of node {attempt.node.name} in "
                      f"{settings.reservation_timeout:g} s")
+
+
+async def free_unused(attempt: Attempt, settings: Settings) -> None:
+    """A pod for whole GPUs waits until reservations on its node that nobody uses any more have given theirs back."""
+    read = attempt.ctx.read
+    unused = [group for pod in read.by(POD, ON_NODE, attempt.node.name) for group in by_group(pod)
+              if not in_order(read, group, settings)]
+    for group in unused:
+        await settle(attempt.ctx, group, settings)
+    if unused:
+        raise NotYet(f"waiting for the reservation of GPU group {unused[0]} on node {attempt.node.name} to end", SOON)
 
 
 def said_something(before: Pod | None, after: Pod | None) -> bool:
@@ -168,7 +179,8 @@ def clean_up(settings: Settings) -> Controller:
 
     return Controller(
         "reservations", reconcile, workers=4, watches=(Watch(POD, of_pod), Watch(BIND_REQUEST, of_request)),
-        indexes=((POD, GROUP, by_group), (BIND_REQUEST, GROUP, lambda request: request.spec.selected_gpu_groups)))
+        indexes=((POD, GROUP, by_group), (BIND_REQUEST, GROUP, lambda request: request.spec.selected_gpu_groups),
+                 (POD, ON_NODE, lambda pod: [pod.spec.node_name] if pod.namespace == settings.reservation_namespace else [])))
 
 
 def _wants(request: BindRequest, group: str) -> bool:

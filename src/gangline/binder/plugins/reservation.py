@@ -1,4 +1,5 @@
-"""Shared GPUs, the device's side: make sure that each GPU group of the request holds a real GPU, and put the pod in the group.
+"""Shared GPUs, the device's side: make sure that each GPU group of the request holds a real GPU, and put the pod in the group; and that
+no GPU is still reserved for nobody when a pod for whole GPUs comes.
 
 What the cache shows of the pod may be old, so labels are written whatever it shows. First of all plugins, so that the
 others know the devices. What a reservation is, and when it ends, is in ../reservations.py.
@@ -23,6 +24,8 @@ class Reservation(Plugin):
 
     async def prepare(self, attempt: Attempt) -> None:
         if not attempt.shares_gpu:
+            if requests.request(attempt.pod).gpu.count:
+                await reservations.free_unused(attempt, self.settings)
             return
         groups = attempt.request.spec.selected_gpu_groups
         for group in groups:
