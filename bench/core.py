@@ -23,13 +23,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from gangline.rules.requests import GpuRequest
 from gangline.scheduler.cycle import decide
 from gangline.scheduler.decisions import Decisions
 from gangline.scheduler.model.cluster import Cluster
 from gangline.scheduler.model.status import Status
 from gangline.scheduler.records import (
     GangRecord,
-    GpuRequest,
     NodeRecord,
     QueueRecord,
     Record,

@@ -9,6 +9,7 @@ from typing import Any
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
+from gangline.rules.requests import GpuRequest
 from gangline.scheduler.cycle import decide
 from gangline.scheduler.decisions import Bind, Decisions, Evict, Nominate
 from gangline.scheduler.model.cluster import Cluster
@@ -16,7 +17,6 @@ from gangline.scheduler.model.resources import GPU
 from gangline.scheduler.model.status import ACTIVE_ALLOCATED, Status
 from gangline.scheduler.records import (
     GangRecord,
-    GpuRequest,
     GroupRecord,
     NodeRecord,
     PodSetRecord,

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gangline.rules.durations import canonical, nanoseconds
+from gangline.rules.times import canonical, nanoseconds
 
 
 @pytest.mark.parametrize(("text", "stored"), [

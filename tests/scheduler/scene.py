@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from gangline.rules.requests import GpuRequest
 from gangline.scheduler.cycle import decide
 from gangline.scheduler.decisions import Bind, Decisions, Evict, Nominate
 from gangline.scheduler.model.cluster import Cluster
@@ -18,7 +19,6 @@ from gangline.scheduler.model.status import Status
 from gangline.scheduler.records import (
     DEFAULT_POD_SET,
     GangRecord,
-    GpuRequest,
     GroupRecord,
     NodeRecord,
     PodSetRecord,

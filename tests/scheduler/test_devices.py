@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from gangline.rules.requests import GpuRequest
 from gangline.scheduler.model.status import Status
 from gangline.scheduler.records import (
     ClaimRecord,
@@ -13,7 +14,6 @@ from gangline.scheduler.records import (
     DeviceClassRecord,
     DeviceId,
     DeviceRequest,
-    GpuRequest,
     NumaRecord,
     SliceRecord,
     ZoneRecord,

@@ -131,6 +131,38 @@ def test_a_running_gang_is_moved_to_make_room_and_nobody_loses_a_place() -> None
     assert "resource consolidation" in after.decisions.evictions[0].message
 
 
+def scattered(nodes: int) -> Scene:
+    """Three one-GPU pods on every node of eight, of a queue that owns the cluster together with b."""
+    scene = Scene().nodes(nodes).queue("a", quota=nodes * 4).queue("b", quota=nodes * 4)
+    for number in range(nodes * 3):
+        scene.gang(f"a/loose{number}", 1, on=f"n{number % nodes}")
+    return scene
+
+
+def test_a_gang_of_large_pods_moves_one_small_pod_on_each_node_it_takes() -> None:
+    after = scattered(12).gang("b/tight", 6, gpus=6).with_settings(max_consolidation_victims=-1).decide()
+    assert len(after.evicted) == 6 and after.decisions.steps == {"consolidation": 1}
+    assert len({after.waiting[f"tight-{number}"] for number in range(6)}) == 6
+
+
+def test_as_many_gangs_as_there_are_gpus_for_find_their_nodes_in_one_cycle() -> None:
+    scene = scattered(60).with_settings(max_consolidation_victims=-1)
+    for number in range(5):
+        scene.gang(f"b/tight{number}", 10, gpus=6)
+    after = scene.decide()
+    assert len(after.evicted) == 50 and sum(name.startswith("tight") for name in after.waiting) == 50
+
+
+def test_a_gang_whose_cheapest_moves_concern_too_many_others_moves_nobody() -> None:
+    after = scattered(12).gang("b/tight", 6, gpus=6).with_settings(max_consolidation_victims=4).decide()
+    assert not after.evicted
+
+
+def test_pods_of_different_sizes_find_their_nodes_together() -> None:
+    after = scattered(6).gang("b/large", 2, gpus=7).gang("b/small", 1, gpus=6).with_settings(max_consolidation_victims=-1).decide()
+    assert len(after.evicted) == 5
+
+
 def test_consolidation_can_be_switched_off() -> None:
     scene = Scene().nodes(2, gpus=2).queue("a", quota=4).gang("a/left", 1, on="n0").gang("a/right", 1, on="n1")
     assert not scene.gang("a/wide", 1, gpus=2).with_settings(max_consolidation_victims=0).decide().evicted

@@ -12,16 +12,17 @@ import math
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final, Literal, TypeAlias
 
 from gangline.api import names, resources
 from gangline.api.core import Container, Pod
 from gangline.api.meta import Raw
 
-REGULAR = "Regular"
-FRACTION = "Fraction"
-GPU_MEMORY = "GpuMemory"
-MIG = "MigInstance"
+GpuKind: TypeAlias = Literal["Regular", "Fraction", "GpuMemory", "MigInstance"]
+REGULAR: Final = "Regular"
+FRACTION: Final = "Fraction"
+GPU_MEMORY: Final = "GpuMemory"
+MIG: Final = "MigInstance"
 
 GPU = "gpu"
 PODS = "pods"
@@ -38,11 +39,11 @@ Quantities = Mapping[str, float]
 class GpuRequest:
     """How a pod wants GPUs: `count` devices, each a `portion` or with `memory` MiB; MIG slices; devices of DRA classes."""
 
-    kind: str = REGULAR
+    kind: GpuKind = REGULAR
     count: int = 0
     portion: float = 0.0
     memory: int = 0
-    mig: Mapping[str, int] = field(default_factory=dict)
+    mig: Mapping[str, float] = field(default_factory=dict)
     dra: Mapping[str, int] = field(default_factory=dict)
     legacy_mig: bool = False
 
@@ -186,7 +187,7 @@ def _shared(annotations: Mapping[str, str]) -> GpuRequest | None:
     if not portion and not memory:
         return None
     count = _integer(annotations.get(names.GPU_FRACTION_DEVICES))
-    kind = FRACTION if portion else GPU_MEMORY
+    kind: GpuKind = FRACTION if portion else GPU_MEMORY
     if count is None:
         return GpuRequest(kind, 1, portion, 0 if portion else memory)
     return GpuRequest(kind, count, portion, memory)

@@ -15,6 +15,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
+from gangline.rules.requests import GpuRequest
+
 from .model.status import Status
 
 Amounts: TypeAlias = Mapping[str, float]
@@ -186,22 +188,6 @@ class GangRecord:
     problems: tuple[str, ...] = ()
 
 
-GpuKind: TypeAlias = Literal["Regular", "Fraction", "GpuMemory", "MigInstance"]
-
-
-@dataclass(frozen=True, slots=True)
-class GpuRequest:
-    """What a pod asks of GPUs: `count` devices, each `portion` of a device or `memory` MiB; MIG profiles; DRA devices
-    per class."""
-
-    kind: GpuKind = "Regular"
-    count: int = 0
-    portion: float = 0
-    memory: int = 0
-    mig: Amounts = field(default_factory=dict)
-    dra: Mapping[str, int] = field(default_factory=dict)
-
-
 NO_GPU = GpuRequest()
 
 
@@ -277,7 +263,6 @@ class TaskRecord:
     containers: tuple[ContainerRecord, ...] = ()
     qos: str = ""
     nominated_node: str = ""
-    legacy_mig: bool = False
     utility: Literal["", "reservation", "scaling"] = ""
     signature: str = ""
 

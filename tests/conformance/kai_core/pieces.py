@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, cast
 
 from conformance.kai_core.rows import only
+from gangline.rules.requests import GpuKind, GpuRequest
 from gangline.scheduler.model.gang import Gang, Group, PodSet
 from gangline.scheduler.model.journal import Journal
 from gangline.scheduler.model.node import Node
@@ -16,8 +17,6 @@ from gangline.scheduler.model.topology import ROOT, Domain, TopologyTree
 from gangline.scheduler.records import (
     DEFAULT_POD_SET,
     GangRecord,
-    GpuKind,
-    GpuRequest,
     GroupRecord,
     NodeRecord,
     PodSetRecord,

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from conformance.kai_core.rows import UnknownKey
+from gangline.rules.requests import GpuRequest
 from gangline.scheduler.model.status import ACTIVE_USED, ALLOCATED, Status
 from gangline.scheduler.records import (
     DEFAULT_POD_SET,
@@ -22,7 +23,6 @@ from gangline.scheduler.records import (
     DeviceId,
     DeviceRequest,
     GangRecord,
-    GpuRequest,
     GroupRecord,
     NodeRecord,
     NodeTerm,
@@ -131,6 +131,7 @@ def settings_of(case: Case) -> Settings:
         actions=tuple(case["actions"]), plugins=tuple(plugins), staleness_grace=seconds(session.get("staleness_grace", "0")),
         max_consolidation_victims=-1, signatures=False, dynamic_resources=bool(session.get("dynamic_resources")), default_gpu_memory=100,
         leaves_unsolved=True,
+        fewest_moves=False,
     )
 
 
@@ -282,7 +283,7 @@ def _tasks(
             volumes=tuple(task.get("pvcs") or ()), claims=tuple(task.get("claims") or ()), containers=containers,
             numa_zones=tuple(int(share["zone"].rpartition("-")[2]) for share in observed) if observed else None,
             numa_amounts=tuple({name: _amount(name, text) for name, text in share["amount"].items()} for share in observed),
-            qos=job.get("qos_class", ""), legacy_mig=bool(task.get("legacy_mig")),
+            qos=job.get("qos_class", ""),
         )
 
 
@@ -295,6 +296,10 @@ def _pod_terms(key: str | None, selector: tuple[Requirement, ...]) -> tuple[PodT
 
 
 def _gpu(job: Mapping[str, Any], task: Mapping[str, Any], claims: list[Mapping[str, Any]]) -> GpuRequest:
+    return replace(_asked(job, task, claims), legacy_mig=bool(task.get("legacy_mig")))
+
+
+def _asked(job: Mapping[str, Any], task: Mapping[str, Any], claims: list[Mapping[str, Any]]) -> GpuRequest:
     if task.get("mig"):
         return GpuRequest("MigInstance", mig=task["mig"])
     devices = job.get("fraction_devices_per_task") or 1

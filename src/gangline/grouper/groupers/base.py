@@ -16,7 +16,7 @@ from gangline.grouper.defaults import defaults_of, kind_defaults
 from gangline.grouper.grouping import Grouping, Placement
 from gangline.grouper.look import Look
 from gangline.grouper.topowner import described
-from gangline.rules import durations
+from gangline.rules import times
 
 TRAIN, BUILD, INFERENCE = "train", "build", "inference"
 PREEMPTIBILITIES = ("preemptible", "non-preemptible", "")
@@ -104,10 +104,10 @@ def _delay(pod: Pod, searched: Sequence[Raw], annotation: str, *, negative: bool
 
 def delay(text: str | None, *, negative: bool = False) -> str | None:
     """A duration in the form in which it is stored; None when it is none, or below zero where that makes no sense."""
-    nanos = durations.nanoseconds(text) if text is not None else None
+    nanos = times.nanoseconds(text) if text is not None else None
     if nanos is None or (nanos < 0 and not negative):
         return None
-    return durations.canonical(nanos)
+    return times.canonical(nanos)
 
 
 def placement(annotations: dict[str, str]) -> Placement:

@@ -120,7 +120,7 @@ class Node:
         devices = self._claims.held_by(task)
         placed = Placed(task, self._charge(task, devices), device_memory(task, self.gpu_memory), devices)
         self.journal.set_item(self.placed, task.uid, placed)
-        if task.record.legacy_mig:
+        if task.gpu.legacy_mig:
             self.journal.set_item(self.legacy_mig, task.uid, None)
         self._count(placed, +1)
         for key in devices:

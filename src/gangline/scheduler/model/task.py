@@ -12,7 +12,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from ..records import GpuRequest, TaskRecord
+from gangline.rules.requests import GpuRequest
+
+from ..records import TaskRecord
 from .resources import GPU, ResourceNames, Vector, half_up, mig_portion, plain
 from .status import Status
 
@@ -27,7 +29,7 @@ ZoneShare = tuple[int, tuple[tuple[str, float], ...]]
 
 def gpus_of(request: GpuRequest) -> float:
     """Whole and fractional devices asked for, to the hundredth; GPU memory, MIG and DRA count 0 here."""
-    return _hundredths(request.portion, request.count)
+    return plain(request.gpus)
 
 
 def _hundredths(portion: float, count: int) -> float:
@@ -39,23 +41,16 @@ def share_of(memory: int, gpu_memory: int) -> float:
     return math.ceil(memory / gpu_memory * 100) / 100
 
 
-MOST = 2**63 - 1
-
-
-def dra_gpus(request: GpuRequest) -> int:
-    return min(sum(request.dra.values()), MOST) if request.dra else 0
-
-
 def gpu_quota(request: GpuRequest) -> float:
     """Devices as quotas count them: MIG instances by portion, DRA devices, whole and fractional devices."""
     mig = sum(mig_portion(name) * amount for name, amount in request.mig.items())
-    return mig + dra_gpus(request) + gpus_of(request)
+    return mig + request.dra_gpus + gpus_of(request)
 
 
 def request_vector(record: TaskRecord, names: ResourceNames) -> Vector:
     amounts: dict[str, float] = dict(record.request)
     amounts["pods"] = 1
-    amounts["gpu"] = gpus_of(record.gpu) + dra_gpus(record.gpu)
+    amounts["gpu"] = gpus_of(record.gpu) + record.gpu.dra_gpus
     amounts.update(record.gpu.mig)
     return names.vector(amounts)
 
@@ -160,7 +155,7 @@ class Task:
         self.accepted_portion, self.accepted_memory = portion, memory
         if gpu.memory:
             given = list(self.request)
-            given[GPU] = _hundredths(portion, gpu.count) + dra_gpus(gpu)
+            given[GPU] = _hundredths(portion, gpu.count) + gpu.dra_gpus
             self.accepted = tuple(given)
         else:
             self.accepted = self.request
@@ -172,7 +167,7 @@ class Task:
 def shape_key(record: TaskRecord) -> tuple[Any, ...]:
     gpu = record.gpu
     return (
-        tuple(record.request.items()), gpu.kind, gpu.count, gpu.portion, gpu.memory, _items(gpu.dra), _items(gpu.mig), record.legacy_mig,
+        tuple(record.request.items()), gpu.kind, gpu.count, gpu.portion, gpu.memory, _items(gpu.dra), _items(gpu.mig), gpu.legacy_mig,
         _items(record.node_selector), record.node_affinity, record.tolerations, record.host_ports, record.nominated_node, record.utility,
         record.qos, tuple([(_items(each.requests), each.init, each.sidecar) for each in record.containers]) if record.containers else (),
     )

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 
 from gangline.api import core
 from gangline.api.meta import Raw
+from gangline.scheduler.matching import all_match
 from gangline.scheduler.objects.reading import Reading
 from gangline.scheduler.records import NodeTerm, PodTerm, Requirement, Taint, Toleration
 
@@ -74,21 +75,7 @@ def pod_term(term: Raw, weight: int, reading: Reading) -> PodTerm:
 
 def _matching(selector: Raw, namespaces: Mapping[str, Mapping[str, str]]) -> list[str]:
     wanted = requirements(selector)
-    return [name for name, labels in namespaces.items() if all(holds(each, labels) for each in wanted)]
-
-
-def holds(requirement: Requirement, labels: Mapping[str, str]) -> bool:
-    value = labels.get(requirement.key)
-    match requirement.operator:
-        case "In":
-            return value is not None and value in requirement.values
-        case "NotIn":
-            return value is None or value not in requirement.values
-        case "Exists":
-            return value is not None
-        case "DoesNotExist":
-            return value is None
-    return False
+    return [name for name, labels in namespaces.items() if all_match(wanted, labels)]
 
 
 def tolerations(given: Iterable[core.Toleration]) -> tuple[Toleration, ...]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Literal, cast
+from typing import Literal
 
 from gangline.api import kai, names
 from gangline.api.core import Pod
@@ -21,7 +21,7 @@ from gangline.scheduler.objects.gangs import gang_uid
 from gangline.scheduler.objects.nodes import by_name, zone_number
 from gangline.scheduler.objects.reading import DEFAULTS, Reading, not_negative
 from gangline.scheduler.objects.templates import every_container, template_of
-from gangline.scheduler.records import DEFAULT_POD_SET, DeviceId, GpuKind, GpuRequest, TaskRecord
+from gangline.scheduler.records import DEFAULT_POD_SET, DeviceId, TaskRecord
 
 OBSERVED_ZONES = "kai.scheduler/numa-placement-observed"
 PREDICTED_ZONES = "kai.scheduler/numa-placement-predicted"
@@ -56,7 +56,7 @@ def task_record(
         created=times.seconds(pod.metadata.creation_timestamp) or 0.0,
         request={name: value for name, value in asked.amounts.items() if name != requests.GPU and not requests.is_mig(name)},
         overhead=template.overhead,
-        gpu=gpu_record(asked.gpu),
+        gpu=asked.gpu,
         gpu_groups=(binding.spec.selected_gpu_groups if binding else ()) or requests.gpu_groups(pod),
         labels=labels,
         annotations=pod.annotations,
@@ -82,7 +82,6 @@ def task_record(
         containers=template.containers,
         qos=pod.status.qos_class or template.qos,
         nominated_node=pod.status.nominated_node_name,
-        legacy_mig=asked.gpu.legacy_mig,
         utility=utility(labels, reading),
         signature=template.signature,
     )
@@ -118,11 +117,6 @@ def status_of(pod: Pod, binding: kai.BindRequest | None, reading: Reading) -> St
     if binding is not None:
         return Status.BINDING
     return Status.GATED if pod.spec.scheduling_gates else Status.PENDING
-
-
-def gpu_record(gpu: requests.GpuRequest) -> GpuRequest:
-    mig = {name: float(count) for name, count in gpu.mig.items()}
-    return GpuRequest(cast(GpuKind, gpu.kind), gpu.count, gpu.portion, gpu.memory, mig, gpu.dra)
 
 
 def utility(labels: Mapping[str, str], reading: Reading) -> Literal["", "reservation", "scaling"]:

@@ -143,7 +143,7 @@ class Predicates:
     def _kind(self, task: Task, node: Node) -> str | None:
         """Whole, shared, MIG and DRA GPUs each want their kind of node."""
         mig = task.gpu.kind == "MigInstance"
-        if task.record.legacy_mig:
+        if task.gpu.legacy_mig:
             return f"Legacy MIG jobs cannot be scheduled on node {node.name}"
         if not task.needs_gpu:
             return None

@@ -12,7 +12,7 @@ from gangline.scheduler.matching import node_matches
 from gangline.scheduler.model.gang import Gang, Group
 from gangline.scheduler.model.node import Node
 from gangline.scheduler.model.resources import mig_portion
-from gangline.scheduler.model.task import Task, dra_gpus
+from gangline.scheduler.model.task import Task
 from gangline.scheduler.victims.free import slots
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def _groups(group: Group) -> Iterable[Group]:
 
 def freed_gpus(task: Task) -> float:
     """GPUs that come free when the task leaves."""
-    gpus = task.accepted_gpus + dra_gpus(task.gpu)
+    gpus = task.accepted_gpus + task.gpu.dra_gpus
     if task.gpu.mig:
         gpus += sum(mig_portion(name) * amount for name, amount in task.gpu.mig.items())
     return gpus
@@ -52,19 +52,19 @@ class Affinities:
     def __init__(self, session: Session, tasks: Sequence[Task], nodes: Sequence[Node]) -> None:
         self._nodes = session.cluster.nodes
         self._seen = {node.name for node in nodes}
-        self._lonely = [task for task in tasks if not any(_wants(task, node) for node in nodes)]
+        self._lonely = [task for task in tasks if not any(wants(task, node) for node in nodes)]
 
     def add(self, node: str, gpus: float) -> None:
         if node in self._seen or not self._lonely:
             return
         self._seen.add(node)
-        self._lonely = [each for each in self._lonely if not _wants(each, self._nodes[node])]
+        self._lonely = [each for each in self._lonely if not wants(each, self._nodes[node])]
 
     def holds(self) -> bool:
         return not self._lonely
 
 
-def _wants(task: Task, node: Node) -> bool:
+def wants(task: Task, node: Node) -> bool:
     record = task.record
     return (all(node.labels.get(key) == value for key, value in record.node_selector.items())
             and (record.node_affinity is None or node_matches(record.node_affinity, node)))
@@ -127,7 +127,7 @@ class Domains:
         self._wanted: dict[tuple[str, str], list[float]] = {}
         for group in groups:
             assert group.topology is not None
-            asked = sum(task.gpus + dra_gpus(task.gpu) for leaf in group.pod_sets() for task in leaf.tasks.values())
+            asked = sum(task.gpus + task.gpu.dra_gpus for leaf in group.pod_sets() for task in leaf.tasks.values())
             self._wanted.setdefault((group.topology.topology, group.topology.required), []).append(asked)
         for wanted in self._wanted.values():
             wanted.sort(reverse=True)
