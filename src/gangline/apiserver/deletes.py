@@ -11,7 +11,7 @@ from typing import Any
 from gangline.apiserver.admission import DELETE, Review
 from gangline.apiserver.call import Call, truth
 from gangline.apiserver.codec import decode_body
-from gangline.apiserver.core import Core, whole
+from gangline.apiserver.core import Core, unstored, whole
 from gangline.apiserver.meta import Obj
 from gangline.apiserver.resources import Resource
 from gangline.apiserver.rules import ORPHANING
@@ -57,11 +57,11 @@ def read_options(call: Call) -> Options:
         options.policy = request.argument("propagationPolicy")
         if request.argument("orphanDependents"):
             options.orphan = truth(request.argument("orphanDependents"))
-    _check_options(options)
+    check_options(options)
     return options
 
 
-def _check_options(options: Options) -> None:
+def check_options(options: Options) -> None:
     problems = []
     path = "propagationPolicy"
     if options.dry_run and options.dry_run_given != ["All"]:
@@ -187,7 +187,7 @@ def _carry_out(core: Core, call: Call, current: Record, options: Options) -> tup
     later = core.now(pod_grace(obj, options)) if resource.kind == "Pod" else core.now()
     decision = decide(obj, options, resource, core.now(), later)
     if options.dry_run:
-        return current, decision.remove
+        return unstored(resource, place, dict(decision.obj), current.revision) if decision.store else current, decision.remove
     record = current
     if decision.store:
         record = core.write(resource, place, dict(decision.obj))

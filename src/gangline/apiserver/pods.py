@@ -11,7 +11,7 @@ from gangline.apiserver.admission import CREATE, Review
 from gangline.apiserver.call import Call
 from gangline.apiserver.codec import decode_body
 from gangline.apiserver.core import Core
-from gangline.apiserver.deletes import Options, check_preconditions, delete_one
+from gangline.apiserver.deletes import Options, check_options, check_preconditions, delete_one
 from gangline.apiserver.meta import Obj
 from gangline.apiserver.selectors import selector_test
 from gangline.apiserver.status import bad_request, conflict, forbidden, internal, not_found, storage_conflict, too_many_requests
@@ -112,6 +112,7 @@ async def evict(core: Core, call: Call) -> dict[str, Any]:
     if not options.dry_run:
         await _mark_evicted(core, call)
         options.revision = ""
+    check_options(options)
     await delete_one(core, call, options, admitted=True)
     return CREATED
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from gangline.api import resources
 from gangline.apiserver.builtin import containers, placement
-from gangline.apiserver.builtin.checks import Obj, Problems, each, ip, subdomain
+from gangline.apiserver.builtin.checks import IMMUTABLE, Obj, Problems, each, ip, qualified, subdomain
 from gangline.apiserver.builtin.podchecks import pod_spec
 from gangline.apiserver.builtin.podspec import default_pod_spec, default_requests
 from gangline.apiserver.builtin.rules import KindRules
@@ -153,6 +153,9 @@ def _spec_update(new: Obj, old: Obj) -> Problems:
         if len(new.get(name) or []) != len(old.get(name) or []):
             yield say.forbidden(f"spec.{name}", "pod updates may not add or remove containers")
             return
+    for where, container in each(new.get("containers"), "spec.containers"):
+        if not container.get("image"):
+            yield say.required(f"{where}.image")
     yield from _deadline(new.get("activeDeadlineSeconds"), old.get("activeDeadlineSeconds"))
     yield from placement.only_added(new.get("tolerations") or [], old.get("tolerations") or [], "spec.tolerations")
     yield from placement.only_deleted(new.get("schedulingGates") or [], old.get("schedulingGates") or [], "spec.schedulingGates")
@@ -226,13 +229,23 @@ def _ephemeral_update(new: Obj, old: Obj) -> Problems:
 
 
 def _resize(new: Obj, old: Obj) -> Problems:
+    if quality(new) != quality(old):
+        yield say.invalid("spec", quality(old), "Pod QOS Class may not change as a result of resizing")
     for name in ("containers", "initContainers"):
-        for after, before in zip(new.get(name) or [], old.get(name) or [], strict=False):
+        if [item.get("name") for item in new.get(name) or []] != [item.get("name") for item in old.get(name) or []]:
+            yield say.forbidden(f"spec.{name}", f"{name} may not be added or removed on resize")
+            return
+        for index, (after, before) in enumerate(zip(new.get(name) or [], old.get(name) or [], strict=True)):
+            yield from _not_removed(after.get("resources") or {}, before.get("resources") or {}, f"spec.{name}[{index}].resources")
             if _fixed_resources(after) != _fixed_resources(before):
                 yield say.forbidden("spec", "only cpu and memory resources are mutable")
                 return
-    if quality(new) != quality(old):
-        yield say.invalid("spec", quality(new), "Pod QOS Class may not change as a result of resizing")
+
+
+def _not_removed(new: Obj, old: Obj, path: str) -> Problems:
+    for part in ("limits", "requests"):
+        if any(name not in (new.get(part) or {}) for name in old.get(part) or {} if name in _RESIZABLE):
+            yield say.forbidden(f"{path}.{part}", f"resource {part} cannot be removed")
 
 
 def _fixed_resources(container: Obj) -> Obj:
@@ -248,8 +261,15 @@ def _status_update(new: Obj, old: Obj) -> Problems:
         yield from subdomain(after["nominatedNodeName"], "status.nominatedNodeName")
         if (new.get("spec") or {}).get("nodeName") and after["nominatedNodeName"] != before.get("nominatedNodeName"):
             yield say.forbidden("status.nominatedNodeName", "may not be set on pods that are already bound to a node")
-    for where, item in each(after.get("podIPs"), "status.podIPs"):
-        yield from ip(item.get("ip"), where)
+    yield from _addresses(after)
+    for where, condition in each(after.get("conditions"), "status.conditions"):
+        yield from qualified(condition.get("type") or "", f"{where}.Type")
+    if before.get("qosClass") and after.get("qosClass") != before["qosClass"]:
+        yield say.invalid("status.qosClass", after.get("qosClass"), IMMUTABLE)
+    claims = [claim.get("name") for claim in (new.get("spec") or {}).get("resourceClaims") or []]
+    for where, item in each(after.get("resourceClaimStatuses"), "status.resourceClaimStatuses"):
+        if item.get("name") not in claims:
+            yield say.invalid(f"{where}.name", item.get("name") or "", "must match the name of an entry in `spec.resourceClaims`")
     if restart == "Always":
         return
     for name in ("containerStatuses", "initContainerStatuses"):
@@ -260,6 +280,19 @@ def _status_update(new: Obj, old: Obj) -> Problems:
                 continue
             if (item.get("state") or {}).get("terminated") is None:
                 yield say.forbidden(f"{where}.state", "may not be transitioned to non-terminated state")
+
+
+def _addresses(status: Obj) -> Problems:
+    items = status.get("podIPs") or []
+    for where, item in each(items, "status.podIPs"):
+        yield from ip(item.get("ip"), where)
+    families = [":" in (item.get("ip") or "") for item in items]
+    if len(families) != len(set(families)):
+        dumped = [{"IP": item.get("ip") or ""} for item in items]
+        yield say.invalid("status.podIPs", dumped, "may specify no more than one IP for each IP family")
+    hosts = status.get("hostIPs") or []
+    if hosts and hosts[0].get("ip") != (status.get("hostIP") or ""):
+        yield say.invalid("status.hostIPs[0].ip", hosts[0].get("ip"), "must be equal to `hostIP`")
 
 
 def _annotations(given: Obj, spec: Obj) -> Problems:
