@@ -26,7 +26,7 @@ def files(backend: str) -> tuple[str, ...]:
 def row(name: str, can: Capabilities) -> str:
     backend = name.split()[0]
     cells = [f"`{name}`" if name == backend else name, "yes" if can.gang else "no", can.groups, ", ".join(can.required) or "–",
-             ", ".join(can.preferred) or "–", "yes" if can.both else "no", "yes" if can.queue else "no",
+             ", ".join(can.preferred) or "–", "yes" if can.both else "no", "yes" if can.queue else "no", "yes" if can.reuse else "no",
              " ".join(f"`{file}`" for file in files(backend))]
     return f"| {' | '.join(cells)} |"
 
@@ -39,8 +39,9 @@ def sentences(file: str) -> list[str]:
 
 
 def table() -> str:
-    lines = ["| backend | gang | each group's minimum | required topology for | preferred topology for | both at once | queue | shown by |",
-             "|---|---|---|---|---|---|---|---|", *(row(name, can) for name, can in CAPABILITIES.items())]
+    lines = [("| backend | gang | each group's minimum | required topology for | preferred topology for | both at once | queue "
+              "| reuse of places | shown by |"),
+             "|---|---|---|---|---|---|---|---|---|", *(row(name, can) for name, can in CAPABILITIES.items())]
     for backend in BUILT_IN:
         own = f"tests/backends/test_{backend}.py"
         lines += ["", f"### {backend}", "", f"Shown by `{own}`:", "", *(f"* {sentence}" for sentence in sentences(own))]

@@ -29,6 +29,8 @@ SCHEDULER_NAME = "grove.io/scheduler-name"
 SCHEDULER_BACKEND = "grove.io/scheduler-backend"
 MNNVL_GROUP = "grove.io/mnnvl-group"
 TOPOLOGY_NAME = "grove.io/topology-name"
+REUSE_PLACES = "gangline.io/reuse-places-of"
+"""On a PodCliqueSet: an earlier set of its namespace, whose gangs' places its own gangs would rather use again."""
 RECONCILE_TRIGGER = "grove.io/reconcile-trigger"
 UNPROTECTED = "grove.io/disable-managed-resource-protection"
 

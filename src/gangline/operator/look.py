@@ -20,6 +20,7 @@ from gangline.api.grove import (
     PodClique,
     PodCliqueSet,
     PodGang,
+    PodReference,
 )
 from gangline.api.kinds import (
     HPA,
@@ -262,14 +263,28 @@ def gang_info(gang: PodGang, pcs: PodCliqueSet, selection: Selection, facts: Fac
         members.setdefault(pod.labels.get(names.POD_CLIQUE, ""), []).append(pod)
     place = gang_place(pcs, gang.name)
     templates = {member.name: member.template for member in place.members} if place is not None else {}
+    before = _former_places(facts.read, spec.reuse_reservation_ref)
+    prefix = f"{names.set_replica(pcs.name, place.replica)}-" if place is not None else ""
     groups = tuple(GroupInfo(group.name, group.min_replicas, tuple(members.get(group.name, ())), _pack(group.topology_constraint),
-                             parents.get(group.name, ""), templates.get(group.name)) for group in spec.podgroups)
+                             parents.get(group.name, ""), templates.get(group.name), before.get(group.name.removeprefix(prefix), ()))
+                   for group in spec.podgroups)
     return PodGangInfo(
         gang.name, gang.namespace, gang.uid, groups,
         tuple(ParentInfo(config.name, config.pod_group_names, _pack(config.topology_constraint))
               for config in spec.topology_constraint_group_configs),
         _pack(spec.topology_constraint), gang.annotations.get(names.TOPOLOGY_NAME, ""), spec.priority_class_name,
         spec.reuse_reservation_ref, selection.scheduler_name, _passed_on(gang.labels), gang.annotations, tuple(live), pcs, facts)
+
+
+def _former_places(read: Reader | None, earlier: PodReference | None) -> dict[str, tuple[str, ...]]:
+    """The nodes of an earlier gang, by group; a group's name counts without its set and replica."""
+    found: dict[str, dict[str, None]] = {}
+    for pod in read.by(POD, "gang", f"{earlier.namespace}/{earlier.name}") if read is not None and earlier is not None else ():
+        if pod.spec.node_name:
+            prefix = f"{pod.labels.get(names.PART_OF, '')}-{pod.labels.get(names.SET_REPLICA, '')}-"
+            group = pod.labels.get(names.POD_CLIQUE, "").removeprefix(prefix)
+            found.setdefault(group, {})[pod.spec.node_name] = None
+    return {group: tuple(sorted(nodes)) for group, nodes in found.items()}
 
 
 def _passed_on(labels: dict[str, str]) -> dict[str, str]:

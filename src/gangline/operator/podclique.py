@@ -28,7 +28,8 @@ from gangline.errors import GanglineError
 from gangline.operator import rollout, status
 from gangline.operator.act import act
 from gangline.operator.backends import NoBackend, Selection
-from gangline.operator.backends.contract import SIZE, SURPLUS_GATED, capabilities_of, links_of
+from gangline.operator.backends.contract import SIZE, SURPLUS_GATED, capabilities_of, group_of, links_of
+from gangline.operator.backends.places import placed
 from gangline.operator.desired import claims
 from gangline.operator.desired import pods as desired
 from gangline.operator.desired.hashes import clique_hash
@@ -220,14 +221,15 @@ def _new_pods(op: Operator, read: Reader, look: Look, selection: Selection, miss
     recipe = desired.Recipe(look.pcs, look.place, image, op.registry.gate(selection.backend), not manner.gates_replaced, priority)
     facts = op.registry.facts(op.facts(read), selection)
     info = gang_info(look.gang, look.pcs, selection, facts, live_objects(op, read, look.gang), pods_of_gang(read, look.gang))
-    there = {pod.name: pod for pod in look.pods}
+    there, can = {pod.name: pod for pod in look.pods}, capabilities_of(selection.backend, facts)
     found: list[Create] = []
     for index in desired.free_indices(look.pods, missing):
         pod = desired.build(clique, recipe, index, desired.pod_name(clique, index, there))
         pod["spec"]["schedulerName"] = selection.scheduler_name
         if not manner.backend_stays:
             pod["metadata"]["labels"][names.SCHEDULER_BACKEND] = selection.backend.name
-        found.append(Create(POD, selection.backend.prepare_pod(pod, info), "ERR_CREATE_POD"))
+        prepared = selection.backend.prepare_pod(pod, info)
+        found.append(Create(POD, placed(prepared, group_of(pod, info)) if can.reuse else prepared, "ERR_CREATE_POD"))
     return found
 
 

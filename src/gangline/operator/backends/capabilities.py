@@ -26,7 +26,7 @@ CAPABILITIES: Mapping[str, Capabilities] = {
     "volcano": Capabilities(required=(GANG, GROUP), preferred=(GANG, GROUP), both=True, queue=True),
     "koordinator": Capabilities(required=(GANG,), queue=True),
     "yunikorn": Capabilities(queue=True),
-    "kueue": Capabilities(groups=SIZE, required=(GROUP,), preferred=(GROUP,), queue=True, places=False),
+    "kueue": Capabilities(groups=SIZE, required=(GROUP,), preferred=(GROUP,), queue=True, reuse=False, places=False),
     "coscheduling": Capabilities(groups=SURPLUS_GATED),
     "passthrough": Capabilities(gang=False, groups=NO_GANG),
 }

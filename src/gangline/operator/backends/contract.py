@@ -50,6 +50,8 @@ class Capabilities:
     both: bool = False
     """A level can have a bound and a wish at once."""
     queue: bool = False
+    reuse: bool = True
+    """It can be told that places of an earlier gang would rather be used again."""
     places: bool = True
     """It places pods itself; a layer of quota leaves that to whichever scheduler the pods name."""
 
@@ -88,6 +90,8 @@ class GroupInfo:
     """The group of groups it belongs to, if any."""
     template: CliqueTemplate | None = None
     """What its pods are made from."""
+    places: tuple[str, ...] = ()
+    """Nodes of the same group of an earlier gang, whose places would rather be used again."""
 
     @property
     def size(self) -> int:

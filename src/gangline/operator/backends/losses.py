@@ -20,6 +20,7 @@ from gangline.operator.backends.contract import (
     Capabilities,
     PodGangInfo,
 )
+from gangline.operator.backends.places import asks
 from gangline.operator.desired import topology
 from gangline.operator.desired.layout import base_gang
 
@@ -63,9 +64,15 @@ def lost_wishes(gang: PodGangInfo, can: Capabilities) -> tuple[str, ...]:
         return ()
     found = [f"{what} would rather be in one {pack.preferred}" for level, what, pack in _constraints(gang)
              if pack.preferred and (level not in can.preferred or (pack.required and not can.both))]
-    if gang.reuse is not None:
-        found.append(f"the places of {gang.reuse.name} would rather be used again")
-    return tuple(found)
+    return tuple(found) + _lost_places(gang, can)
+
+
+def _lost_places(gang: PodGangInfo, can: Capabilities) -> tuple[str, ...]:
+    pods = [pod for group in gang.groups for pod in group.pods]
+    if gang.reuse is None or (can.reuse and (not pods or any(asks(pod) for pod in pods))):
+        return ()
+    why = " (it had no bound pods of the same groups when these pods were made)" if can.reuse else ""
+    return (f"the places of {gang.reuse.name} would rather be used again{why}",)
 
 
 def levelled(gang: PodGangInfo, can: Capabilities) -> PodGangInfo:

@@ -27,6 +27,7 @@ from gangline.operator.backends.contract import (
     with_metadata,
 )
 from gangline.operator.backends.losses import demand, lost_wishes, refusals
+from gangline.operator.backends.places import affinity
 
 if TYPE_CHECKING:
     from gangline.runtime import Reader
@@ -95,6 +96,8 @@ def _minimum(group: GroupInfo, gang: PodGangInfo) -> int:
 
 def _task_group(group: GroupInfo, gang: PodGangInfo) -> Raw:
     spec = group.template.spec.pod_spec if group.template else {}
+    if group.places:
+        spec = spec | {"affinity": affinity(spec.get("affinity"), group.places)}
     return {"name": group.name, "minMember": _minimum(group, gang), "minResource": requests(spec)} | {
         key: spec[key] for key in FOLLOWED if spec.get(key)}
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from gangline.api import names
 from gangline.api.grove import PodCliqueSet, PodGang
 from gangline.api.kinds import POD_CLIQUE_SET
-from gangline.api.meta import Raw
+from gangline.api.meta import Raw, as_raw
 from gangline.operator.desired import topology
 from gangline.operator.desired.layout import GangPlace, Place, group_minimum, minimum
 from gangline.operator.desired.metadata import labels, metadata
@@ -39,7 +39,18 @@ def pod_gang(pcs: PodCliqueSet, place: GangPlace, pods: PodNames, chosen: Chosen
     notes.pop(names.TOPOLOGY_NAME, None)
     if known is not None and _constrained(spec):
         notes[names.TOPOLOGY_NAME] = topology.topology_name(pcs)
+    earlier = _earlier(pcs, place, live)
+    if earlier is not None:
+        spec["reuseReservationRef"] = earlier
     return {"metadata": metadata(place.name, POD_CLIQUE_SET, pcs, marks, annotations=notes), "spec": spec}
+
+
+def _earlier(pcs: PodCliqueSet, place: GangPlace, live: PodGang | None) -> Raw | None:
+    """The gang whose places are to be used again: the same one of the set that is named, else what somebody wrote on the gang."""
+    former = pcs.annotations.get(names.REUSE_PLACES, "")
+    if former:
+        return {"namespace": pcs.namespace, "name": f"{former}{place.name.removeprefix(pcs.name)}"}
+    return as_raw(live.spec.reuse_reservation_ref) if live is not None and live.spec.reuse_reservation_ref is not None else None
 
 
 def _mirror(live: Mapping[str, str], wanted: Mapping[str, str]) -> dict[str, str]:
