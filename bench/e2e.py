@@ -17,7 +17,7 @@ import resource
 import statistics
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from typing import Any
 
 from gangline.api import names
@@ -214,6 +214,15 @@ class Bench:
                 print(f"    {number / max(pods, 1):6.2f}  {what}")
         await self.clean()
 
+    @contextlib.contextmanager
+    def part(self, scenario: str, **more: Any) -> Iterator[None]:
+        """The part of a scenario that counts, after its stage was set."""
+        began, used, before = time.perf_counter(), time.process_time(), sum(self.counts.values())
+        yield
+        print(json.dumps({"bench": "e2e", "scenario": scenario, "seconds": round(time.perf_counter() - began, 2),
+                          "cpu_seconds": round(time.process_time() - used, 2),
+                          "writes": sum(self.counts.values()) - before} | more), flush=True)
+
     async def singles(self) -> int:
         number = self.count(4000)
         await self.many([self.pod(f"single-{each}", 1, names.DEFAULT_QUEUE) for each in range(number)])
@@ -243,48 +252,59 @@ class Bench:
         return len(times) * 10
 
     async def reclaim_gang(self) -> int:
-        """One queue borrows everything; the other takes half of it back with one gang."""
+        """One queue borrows everything with pods of whole nodes; the other takes half of it back with one gang."""
         whole = self.nodes * GPUS
-        await self.queue("org")
-        await self.queue("lender", whole / 2, "org")
-        await self.queue("borrower", whole / 2, "org")
+        await self._queues(whole / 2, whole / 2)
         await self.many([self.pod(f"borrowed-{each}", GPUS, "borrower") for each in range(self.nodes)])
         await self.until(lambda: self.running() == self.nodes, "the borrower")
-        began = time.perf_counter()
-        number = self.nodes // 2
-        await self.gang("claim", number, GPUS, "lender")
-        await self.until(lambda: self.bound("claim") == number, "the claim")
-        print(json.dumps({"bench": "e2e", "scenario": "reclaim-only", "seconds": round(time.perf_counter() - began, 2)}), flush=True)
+        return await self._claim_gang()
+
+    async def reclaim_gang_from_singles(self) -> int:
+        """The same, from one-GPU pods: eight of them go for each pod of the gang."""
+        whole = self.nodes * GPUS
+        await self._queues(whole / 2, whole / 2)
+        await self.many([self.pod(f"borrowed-{each}", 1, "borrower") for each in range(whole)])
+        await self.until(lambda: self.running() == whole, "the borrower")
+        return await self._claim_gang()
+
+    async def _claim_gang(self) -> int:
+        with self.part("reclaim-only"):
+            number = self.nodes // 2
+            await self.gang("claim", number, GPUS, "lender")
+            await self.until(lambda: self.bound("claim") == number, "the claim")
         return number
 
-    async def reclaim_singles(self) -> int:
-        whole = self.nodes * GPUS
+    async def _queues(self, lender: float, borrower: float) -> None:
         await self.queue("org")
-        await self.queue("lender", whole / 2, "org")
-        await self.queue("borrower", whole / 2, "org")
-        number = self.count(whole)
+        for name, gpus in (("lender", lender), ("borrower", borrower)):
+            await self.queue(name, gpus, "org")
+
+    async def reclaim_singles(self) -> int:
+        """A queue without quota has the whole cluster in one-GPU pods; another, whose it is, takes all of it back one by one."""
+        number = self.count(self.nodes * GPUS)
+        await self._queues(self.nodes * GPUS, 0)
         await self.many([self.pod(f"borrowed-{each}", 1, "borrower") for each in range(number)])
         await self.until(lambda: self.running() == number, "the borrower")
-        began = time.perf_counter()
-        wanted = number // 2
-        await self.many([self.pod(f"claim-{each}", 1, "lender") for each in range(wanted)])
-        await self.until(lambda: self.bound("claim") == wanted, "the claim")
-        print(json.dumps({"bench": "e2e", "scenario": "reclaim-only", "seconds": round(time.perf_counter() - began, 2)}), flush=True)
-        return wanted
+        with self.part("reclaim-only"):
+            await self.many([self.pod(f"claim-{each}", 1, "lender") for each in range(number)])
+            await self.until(lambda: self.bound("claim") == number, "the claim")
+        return number
 
     async def consolidation(self) -> int:
-        """Every node has 3 of its GPUs taken, so nobody finds 6; gangs of 10 × 6 GPUs need others to move together."""
-        for name, gpus in (("early", 5), ("loose", 3)):
-            await self.many([self.job(f"{name}-{each}", 1, gpus, names.DEFAULT_QUEUE) for each in range(self.nodes)], JOB)
-            await self.until(lambda name=name: self.running(name) == self.nodes, "the first pods")  # type: ignore[misc]
-        for each in range(self.nodes):
-            await self.client.delete(JOB, f"early-{each}", SPACE, propagation="Background")
+        """Three one-GPU jobs are on every node, so nobody finds 6 GPUs; gangs of 10 × 6 GPUs, as many as there are GPUs for, need
+        others to move together."""
+        await self._queues(self.nodes * GPUS, self.nodes * GPUS)
+        await self.many([self.pod(f"early-{each}", 5, "lender") for each in range(self.nodes)])
+        await self.until(lambda: self.running("early") == self.nodes, "the first pods")
+        loose, gangs = self.nodes * 3, self.nodes * 5 // 60
+        await self.many([self.job(f"loose-{each}", 1, 1, "borrower") for each in range(loose)], JOB)
+        await self.until(lambda: self.running("loose") == loose, "the one-GPU jobs")
+        for pod in [pod for pod in self.pods() if pod.name.startswith("early")]:
+            await self.client.delete(POD, pod.name, SPACE, grace=0)
         await self.until(lambda: not any(pod.name.startswith("early") for pod in self.pods()), "the early pods to go")
-        began, gangs = time.perf_counter(), max(1, self.count(41) * self.nodes // 500 // 2)
-        await self.many([self.job(f"tight-{number}", 10, 6, names.DEFAULT_QUEUE) for number in range(gangs)], JOB)
-        await self.until(lambda: self.bound("tight") == gangs * 10, "the tight gangs")
-        print(json.dumps({"bench": "e2e", "scenario": "consolidation-only", "gangs": gangs,
-                          "seconds": round(time.perf_counter() - began, 2)}), flush=True)
+        with self.part("consolidation-only", gangs=gangs):
+            await self.many([self.job(f"tight-{number}", 10, 6, "lender") for number in range(gangs)], JOB)
+            await self.until(lambda: self.bound("tight") == gangs * 10, "the tight gangs")
         return gangs * 10
 
     async def idle(self) -> int:
@@ -312,6 +332,7 @@ async def main() -> None:
     await bench.measure("512-gang", bench.one_gang)
     await bench.measure("unschedulable", bench.verdicts)
     await bench.measure("reclaim-gang", bench.reclaim_gang)
+    await bench.measure("reclaim-gang-from-singles", bench.reclaim_gang_from_singles)
     await bench.measure("reclaim-singles", bench.reclaim_singles)
     await bench.measure("consolidation", bench.consolidation)
     await bench.measure("idle", bench.idle)

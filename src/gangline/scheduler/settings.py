@@ -76,6 +76,7 @@ class Settings:
     """`max_consolidation_victims` -1: no limit. `queue_depth`: how many gangs per leaf queue an action looks at
     (absent: all).
 
+    `fewest_moves`: consolidation first tries the victims whose moving costs least, before it searches as upstream does.
     `leaves_unsolved` (upstream's manner): a
     search that finds room for its tasks but not for the whole gang leaves the virtual evictions standing until the cycle ends."""
 
@@ -97,6 +98,7 @@ class Settings:
     budgets: Budgets = field(default_factory=Budgets)
     default_gpu_memory: int | None = None
     leaves_unsolved: bool = False
+    fewest_moves: bool = True
 
     @property
     def plugins_key(self) -> tuple[tuple[str, tuple[tuple[str, str], ...]], ...]:

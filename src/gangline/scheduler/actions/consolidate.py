@@ -5,15 +5,19 @@ Victims are preemptible gangs of any queue; a scenario counts only if every vict
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from gangline.scheduler.placing.easier import FailedGangs
 from gangline.scheduler.placing.order import GangQueue
+from gangline.scheduler.victims.accumulate import Batch
 from gangline.scheduler.victims.evictions import consolidate_message, may_evict, victim_invariant_holds
+from gangline.scheduler.victims.packing import fewest_moves
 from gangline.scheduler.victims.search import Plan, Solution, solve, still_leaving
 
 from ..model.gang import Gang
 from ..model.status import ALIVE
+from ..model.task import Task
 
 if TYPE_CHECKING:
     from ..session import Session
@@ -42,8 +46,17 @@ def run(session: Session) -> None:
 def _try(session: Session, gang: Gang) -> Solution:
     if not _enough(session, gang):
         return Solution()
-    plan = Plan(victims=lambda: _victims(session, gang), valid=lambda scenario: not still_leaving(scenario), message=consolidate_message)
+    plan = Plan(victims=lambda: _victims(session, gang), valid=lambda scenario: not still_leaving(scenario), message=consolidate_message,
+                first=lambda tasks: _cheapest(session, gang, tasks))
     return solve(session, gang, plan)
+
+
+def _cheapest(session: Session, gang: Gang, tasks: Sequence[Task]) -> list[Batch] | None:
+    if not session.settings.fewest_moves:
+        return None
+    lists = session.lists.victims().values()
+    victims = (other for listed in lists for other in listed.gangs if other.uid != gang.uid and _stands(session, other))
+    return fewest_moves(session, gang, tasks, victims, session.settings.max_consolidation_victims)
 
 
 def _enough(session: Session, gang: Gang) -> bool:

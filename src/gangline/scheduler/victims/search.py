@@ -35,12 +35,13 @@ if TYPE_CHECKING:
 @dataclass(slots=True)
 class Plan:
     """What an action wants: who may be a victim (a fresh queue each time), when a scenario is acceptable, what to tell a
-    victim, and the most GPUs that an acceptable scenario can take."""
+    victim, the most GPUs that an acceptable scenario can take, and victims to try before any search."""
 
     victims: Callable[[], GangQueue]
     valid: Callable[[Scenario], bool]
     message: Callable[[Task], str]
     most: Callable[[Gang], float] = lambda gang: math.inf
+    first: Callable[[Sequence[Task]], Sequence[Batch] | None] = lambda tasks: None
 
 
 @dataclass(slots=True)
@@ -105,6 +106,10 @@ def solve(session: Session, gang: Gang, plan: Plan) -> Solution:
     active = gang.active_used
     search = Search(session, gang, plan)
     try:
+        statement = search.run_first()
+        if statement is not None and (whole := _whole(session, gang, active, statement)) is not None:
+            search.ended("solved")
+            return Solution(whole)
         for plugin in session.hooks.having("scenario_generator"):
             statement = search.run(plugin)
             if statement is not None:
@@ -165,6 +170,15 @@ class Search:
 
     def _note(self, state: str) -> None:
         self._session.tally.scenarios[tallied.Generated(self._session.action, self._generator, state)] += 1
+
+    def run_first(self) -> Statement | None:
+        """Try the victims that the plan proposes, if it does."""
+        batches = self._plan.first(self._tasks)
+        if not batches:
+            return None
+        self._generator = "FewestMoves"
+        view = partial(self._gang, self._tasks)
+        return self._simulate(Scenario(view, list(self._session.wanted(view, simulation=True)), (), batches))
 
     def run(self, plugin: Any) -> Statement | None:
         """Let one generator search, and note how long it did."""

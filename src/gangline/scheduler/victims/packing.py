@@ -1,0 +1,139 @@
+"""Consolidation by arithmetic: which few victims to move so that a gang of whole GPUs finds its nodes.
+
+Tried once, before the search of `search.py` walks victims in their order: for each pending task the node on which the fewest GPUs must
+make way, counted on running sums. It proposes; simulating shows whether everybody finds a place again, and if not the search goes on as
+ever. Gangs that share GPUs, use devices or must stay in one topology domain are left to the search.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from gangline.scheduler.model.gang import Gang, Group
+from gangline.scheduler.model.node import Node
+from gangline.scheduler.model.task import Task
+from gangline.scheduler.victims.accumulate import Batch
+from gangline.scheduler.victims.screens import wants
+
+if TYPE_CHECKING:
+    from gangline.scheduler.session import Session
+
+REGULAR = "Regular"
+
+
+@dataclass(slots=True)
+class _Spot:
+    """A node: what is free on it, and who could make way, cheapest first (GPUs that move in all, GPUs that come free here)."""
+
+    node: Node
+    free: float
+    batches: list[tuple[float, float, Batch]] = field(default_factory=list)
+
+    def way(self, gpus: float) -> tuple[float, list[tuple[float, float, Batch]]] | None:
+        """The fewest GPUs that must move for so many to be free here, and whose; None when even all are not enough."""
+        missing, cost, chosen = gpus - self.free, 0.0, []
+        for entry in self.batches:
+            if missing <= 0:
+                break
+            chosen.append(entry)
+            cost, missing = cost + entry[0], missing - entry[1]
+        if missing > 0:
+            return None
+        for entry in list(chosen):
+            if entry[1] <= -missing:
+                chosen.remove(entry)
+                cost, missing = cost - entry[0], missing + entry[1]
+        return cost, chosen
+
+
+def fewest_moves(session: Session, gang: Gang, tasks: Sequence[Task], victims: Iterable[Gang], most: int) -> list[Batch] | None:
+    """Victims whose leaving would give every task a node; `most`: of how many gangs they may be, -1: of any number."""
+    if not tasks or any(not _plain(task) for task in tasks) or _bound_to_domain(gang.root):
+        return None
+    spots = _spots(session, victims)
+    chosen: dict[int, Batch] = {}
+    for gpus, alike in _by_size(tasks):
+        if not _serve(spots, gpus, alike, chosen):
+            return None
+    found = list(chosen.values())
+    return found if found and (most < 0 or len({batch.gang.uid for batch in found}) <= most) else None
+
+
+def _plain(task: Task) -> bool:
+    return task.gpu.kind == REGULAR and not task.shared and not task.gpu.dra and task.quota_gpus > 0
+
+
+def _bound_to_domain(group: Group) -> bool:
+    return (group.topology is not None and bool(group.topology.required)) or any(_bound_to_domain(child) for child in group.groups)
+
+
+def _by_size(tasks: Sequence[Task]) -> Iterator[tuple[float, list[Task]]]:
+    """Tasks of one size together, the largest first."""
+    sizes: dict[float, list[Task]] = {}
+    for task in tasks:
+        sizes.setdefault(task.quota_gpus, []).append(task)
+    yield from sorted(sizes.items(), reverse=True)
+
+
+def _spots(session: Session, victims: Iterable[Gang]) -> dict[str, _Spot]:
+    session.free.refresh()
+    free = session.free.by_node
+    spots = {name: _Spot(node, free.get(name, 0.0)) for name, node in session.cluster.nodes.items() if node.ready}
+    for gang in victims:
+        taken, _ = session.steps_of(gang)
+        batch = Batch.of(gang, taken)
+        here: dict[str, float] = {}
+        for node, gpus in batch.freed:
+            here[node] = here.get(node, 0.0) + gpus
+        total = sum(here.values())
+        for node, gpus in here.items():
+            if node in spots and gpus > 0:
+                spots[node].batches.append((total, gpus, batch))
+    for spot in spots.values():
+        spot.batches.sort(key=lambda entry: (entry[0], -entry[1], entry[2].gang.uid))
+    return spots
+
+
+def _serve(spots: dict[str, _Spot], gpus: float, tasks: Sequence[Task], chosen: dict[int, Batch]) -> bool:
+    """Give each task the node where the least must move, then the one that it fills best."""
+    heap = [ranked for name in sorted(spots) if (ranked := _ranked(spots[name], gpus)) is not None]
+    heapq.heapify(heap)
+    for task in tasks:
+        refused = []
+        while heap:
+            cost, left, name = heapq.heappop(heap)
+            now = _ranked(spots[name], gpus)
+            if now is not None and now != (cost, left, name):
+                heapq.heappush(heap, now)
+            elif now is not None and not wants(task, spots[name].node):
+                refused.append(now)
+            elif now is not None:
+                break
+        else:
+            return False
+        _take(spots, name, gpus, chosen)
+        for entry in (*refused, _ranked(spots[name], gpus)):
+            if entry is not None:
+                heapq.heappush(heap, entry)
+    return True
+
+
+def _ranked(spot: _Spot, gpus: float) -> tuple[float, float, str] | None:
+    way = spot.way(gpus)
+    return None if way is None else (way[0], spot.free + sum(entry[1] for entry in way[1]) - gpus, spot.node.name)
+
+
+def _take(spots: dict[str, _Spot], name: str, gpus: float, chosen: dict[int, Batch]) -> None:
+    """The task goes there and its victims leave, from wherever else they are too."""
+    way = spots[name].way(gpus)
+    assert way is not None
+    for _, _, batch in way[1]:
+        chosen[id(batch)] = batch
+        for node in {node for node, _ in batch.freed if node in spots}:
+            spot = spots[node]
+            spot.free += sum(entry[1] for entry in spot.batches if entry[2] is batch)
+            spot.batches = [entry for entry in spot.batches if entry[2] is not batch]
+    spots[name].free -= gpus
