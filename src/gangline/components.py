@@ -11,6 +11,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from gangline.admission.settings import AdmissionSettings
+from gangline.api import names
 from gangline.api.kinds import QUEUE, TOPOLOGY_BINDING
 from gangline.api.meta import Raw, as_raw
 from gangline.client import Client
@@ -121,6 +122,12 @@ def _numa_placement_exporter(options: Options) -> Component:
     return numa_placement_exporter()
 
 
+def _resource_reservation(options: Options) -> Component:
+    from gangline.controllers.reservation import component
+
+    return component()
+
+
 def _admission(options: Options) -> Component:
     from gangline.admission.component import WebhookSettings, component
     from gangline.admission.registration import Place
@@ -161,6 +168,7 @@ COMPONENTS: dict[str, Callable[[Options], Component]] = {
     "queue-controller": _queue_controller,
     "node-scale-adjuster": _node_scale_adjuster,
     "numa-placement-exporter": _numa_placement_exporter,
+    "resource-reservation": _resource_reservation,
     "admission": _admission,
     "kubelet": _world("kubelet"),
     "controller-manager": _world("controller-manager"),
@@ -169,9 +177,13 @@ COMPONENTS: dict[str, Callable[[Options], Component]] = {
 }
 
 
-LEASES = {"binder": "2ad35f9c.kai.scheduler", "podgroup-controller": "o1x22tjj.kai.scheduler",
+LEASES = {"grouper": "54dff599.kai.scheduler", "binder": "2ad35f9c.kai.scheduler", "podgroup-controller": "o1x22tjj.kai.scheduler",
           "queue-controller": "ov3xj497.kai.scheduler", "node-scale-adjuster": "7n7h49uc.kai.scheduler"}
 """Upstream's leases, so that one of ours and one of theirs never work side by side."""
+
+
+EVERYWHERE = ("numa-placement-exporter", "resource-reservation", "admission")
+"""Components of which every copy works: one per node, one per reserved GPU, one per replica of a service."""
 
 
 def lease(name: str, options: Options) -> str:
@@ -180,6 +192,11 @@ def lease(name: str, options: Options) -> str:
         pool = options.flags.get("partition-label-value", "")
         return options.flags.get("scheduler-name", "kai-scheduler") + (f"-{pool}" if pool else "")
     return LEASES.get(name, f"gangline-{name}")
+
+
+def home(name: str) -> str:
+    """The namespace of its lease: the scheduler half's is upstream's."""
+    return names.KAI_NAMESPACE if name in (*LEASES, "scheduler") else names.SYSTEM_NAMESPACE
 
 
 BACKEND = "backend-"

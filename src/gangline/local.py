@@ -45,8 +45,9 @@ def account(component: str) -> User:
 class PlatformSettings:
     folder: Path | None = None
     """Where objects are kept; None: in memory, gone when the platform stops."""
-    components: Sequence[str] = tuple(name for name in COMPONENTS if name != "admission")
-    """All but the webhook server: its hooks run inside the embedded server."""
+    components: Sequence[str] = tuple(name for name in COMPONENTS if name not in ("admission", "resource-reservation"))
+    """All but the webhook server, whose hooks run inside the embedded server, and what runs inside reservation pods, which the simulated
+    kubelet plays."""
     options: Options = field(default_factory=lambda: Options(period=0.05))
     clock: Clock = field(default_factory=SystemClock)
 

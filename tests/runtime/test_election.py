@@ -29,13 +29,13 @@ class Line:
         return None
 
 
-def candidate(name: str, line: Line, clock: ManualClock) -> Elected:
+def candidate(name: str, line: Line, clock: ManualClock, namespace: str = "default") -> Elected:
     async def reconcile(ctx: Context, key: Key) -> Again | None:
         return None
 
     client = Client(line, retries=0)
     component = Component(name, (Controller(name, reconcile, (Watch(POD, itself),)),))
-    return Elected(lambda: Manager(component, client, clock), Election(client, clock, ElectionSettings("test", "default", name)))
+    return Elected(lambda: Manager(component, client, clock), Election(client, clock, ElectionSettings("test", namespace, name)))
 
 
 async def pass_time(clock: ManualClock, seconds: float, check: Callable[[], None] = lambda: None) -> None:
@@ -101,3 +101,13 @@ async def ensure_default(server: Server) -> None:
     names = [each.name for each in (await admin(server).list(NAMESPACE)).items]
     if "default" not in names:
         await admin(server).create(NAMESPACE, {"metadata": {"name": "default"}})
+
+
+async def test_without_a_place_for_its_lease_a_candidate_says_so_instead_of_waiting_for_ever() -> None:
+    async with embedded() as server:
+        one = candidate("one", Line(server), ManualClock(), "nowhere")
+        await one.start()
+        await asyncio.wait_for(one.lost.wait(), 5)
+        assert str(one.refused) == ("lease test cannot be made, there is no namespace nowhere: create it, name another with --namespace, "
+                                    "or start without election by --leader-elect=false")
+        await one.stop()

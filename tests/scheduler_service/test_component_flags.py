@@ -6,7 +6,8 @@ import pytest
 
 from gangline.binder.flags import read_flags as binder_flags
 from gangline.binder.settings import PluginSetting
-from gangline.components import Options, build, lease
+from gangline.cli.run import _election
+from gangline.components import COMPONENTS, Options, build, home, lease
 from gangline.controllers.flags import node_scale_flags, queue_flags
 from gangline.errors import ConfigError
 from gangline.rules.flags import parse
@@ -48,4 +49,14 @@ def test_every_component_is_built_from_flags_and_refuses_what_it_does_not_know(n
 def test_each_shard_has_its_own_lease_and_the_others_upstreams() -> None:
     assert lease("scheduler", Options()) == "kai-scheduler"
     assert lease("scheduler", Options(flags={"partition-label-value": "blue", "scheduler-name": "s"})) == "s-blue"
-    assert lease("binder", Options()) == "2ad35f9c.kai.scheduler"
+    assert lease("binder", Options()) == "2ad35f9c.kai.scheduler" and lease("grouper", Options()) == "54dff599.kai.scheduler"
+    assert (home("binder"), home("operator")) == ("kai-scheduler", "gangline-system")
+
+
+def elected(name: str, **flags: str) -> bool:
+    return _election(name, Options(flags=flags)) is not None
+
+
+def test_of_every_component_one_copy_works_unless_each_has_its_own_place_or_it_is_switched_off() -> None:
+    assert [name for name in COMPONENTS if not elected(name)] == ["numa-placement-exporter", "resource-reservation", "admission"]
+    assert not [name for name in COMPONENTS if elected(name, **{"leader-elect": "false"})]

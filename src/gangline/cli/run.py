@@ -28,7 +28,8 @@ CONFIGURED = ("operator", "admission", "backend")
 
 
 @click.command(help="Run one component until Ctrl-C: " + ", ".join(COMPONENTS) + "; or a scheduler's backend alone, as in `run "
-               "backend kai`. FLAGS are upstream's own, as in --leader-elect=false.",
+               "backend kai`. Of several copies of a component one works, the one that holds its lease; --leader-elect=false lets each "
+               "work. FLAGS are upstream's own.",
                context_settings={"ignore_unknown_options": True})
 @click.argument("component", type=click.Choice([*COMPONENTS, "backend"]))
 @click.argument("flags", nargs=-1, type=click.UNPROCESSED)
@@ -55,7 +56,8 @@ def command(component: str, flags: tuple[str, ...], kubeconfig: str | None, conf
     given = parse(flags)
     options = Options(compat=compat, period=schedule_period, webhook=webhook, outside=outside, flags=given,
                       config=mapping(given.get("scheduler-conf"), "--scheduler-conf"))
-    run(_run(component, kubeconfig, configured(options, configuration)))
+    options = configured(options, configuration)
+    run(_run(component, kubeconfig, replace(options, operator=replace(options.operator, narrow=True))))
 
 
 def mapping(path: str | None, flag: str) -> dict[str, Any]:
@@ -119,6 +121,8 @@ async def _work(component: str, worker: Elected) -> None:
             starting.result()
             click.echo("ready")
             await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+        if worker.refused is not None:
+            raise worker.refused
         if worker.lost.is_set():
             raise ConfigError(f"{component} is no longer the leader and stops; start it again")
     finally:
@@ -138,17 +142,22 @@ def _worker(component: str, options: Options, client: Client) -> Elected:
 
 
 def _election(component: str, options: Options) -> ElectionSettings | None:
-    from gangline.api import names
-    from gangline.components import lease
+    from gangline.components import EVERYWHERE, lease
     from gangline.rules.flags import truth
     from gangline.runtime.election import ElectionSettings
 
     said = options.process.election if options.process is not None and component == "operator" else None
     if said is not None and "leader-elect" not in options.flags:
-        home = options.flags.get("namespace") or os.environ.get("POD_NAMESPACE") or names.SYSTEM_NAMESPACE
+        home = _home(component, options)
         return ElectionSettings(said.name, home, duration=said.duration, deadline=said.deadline, retry=said.retry) if said.enabled else None
-    elect = truth(options.flags.get("leader-elect", "true" if component == "scheduler" and options.flags else "false"))
-    return ElectionSettings(lease(component, options), options.flags.get("namespace", names.KAI_NAMESPACE)) if elect else None
+    elect = component not in EVERYWHERE and truth(options.flags.get("leader-elect", "true"))
+    return ElectionSettings(lease(component, options), _home(component, options)) if elect else None
+
+
+def _home(component: str, options: Options) -> str:
+    from gangline.components import home
+
+    return options.flags.get("namespace") or os.environ.get("POD_NAMESPACE") or home(component)
 
 
 @asynccontextmanager

@@ -3,11 +3,15 @@
 What a kubelet assigned to its pods comes in as `Assigned`; `placement` turns it into the annotation that the scheduler
 reads. On simulated nodes `assign` plays the kubelet's topology manager over the zones of the node's
 NodeResourceTopology. Pods of which nothing can be told are left alone.
+
+Real nodes are not read: their kubelet answers only gRPC on a socket of the node, for which there is no client here. There, run
+KAI's own exporter: it writes the same annotation, and our scheduler reads it. A real node that this one meets is told once.
 """
 
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -24,6 +28,8 @@ from gangline.runtime import Again, Context, Controller, Key, Reader, Watch, key
 OBSERVED = "kai.scheduler/numa-placement-observed"
 PREDICTED = "kai.scheduler/numa-placement-predicted"
 ON_NODE = "node"
+NOT_SIMULATED = "node %s is not simulated: its kubelet's pod-resources socket is not read here; run KAI's numa-placement-exporter on it"
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,9 +129,16 @@ def observed_zones(pod: Pod) -> list[int]:
 def controller() -> Controller:
     """Keeps the annotation right for the pods of simulated nodes."""
 
+    real: set[str] = set()
+
     async def reconcile(ctx: Context, key: Key) -> Again | None:
         node, topology = ctx.read.get(NODE, key.name), ctx.read.get(NODE_RESOURCE_TOPOLOGY, key.name)
-        if node is None or topology is None or names.SIMULATED not in node.labels:
+        if node is None or topology is None:
+            return None
+        if names.SIMULATED not in node.labels:
+            if node.name not in real:
+                log.warning(NOT_SIMULATED, node.name)
+            real.add(node.name)
             return None
         running = [pod for pod in ctx.read.by(POD, ON_NODE, key.name) if pod.status.phase == "Running"]
         noted = {key_of(pod): pod.annotations.get(OBSERVED) for pod in running}

@@ -20,7 +20,7 @@ from gangline.api.builtin import Lease
 from gangline.api.kinds import LEASE
 from gangline.api.meta import Raw
 from gangline.client import Client
-from gangline.errors import AlreadyExists, ApiError, Conflict, GanglineError, NotFound
+from gangline.errors import AlreadyExists, ApiError, ConfigError, Conflict, GanglineError, NotFound
 from gangline.runtime.clock import Clock, micro_timestamp
 from gangline.runtime.manager import Manager
 
@@ -108,6 +108,9 @@ class Election:
             await self._client.create(LEASE, {"metadata": meta, "spec": self._spec(now, 0) | {"acquireTime": micro_timestamp(now)}})
         except (AlreadyExists, Conflict):
             return False
+        except NotFound:
+            raise ConfigError(f"lease {self.settings.name} cannot be made, there is no namespace {self.settings.namespace}: create it, "
+                              "name another with --namespace, or start without election by --leader-elect=false") from None
         except ApiError as error:
             log.warning("creating lease %s: %s", self.settings.name, error)
             return False
@@ -144,6 +147,8 @@ class Elected:
         self._build, self._election = build, election
         self.manager: Manager | None = None
         self.lost = asyncio.Event()
+        self.refused: ConfigError | None = None
+        """Why there can be no election."""
         self._task: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
@@ -155,7 +160,12 @@ class Elected:
             self._task = asyncio.create_task(self._live(self._election), name=f"election {self._election.settings.name}")
 
     async def _live(self, election: Election) -> None:
-        await election.win()
+        try:
+            await election.win()
+        except ConfigError as error:
+            self.refused = error
+            self.lost.set()
+            return
         manager = self._build()
         try:
             await manager.start()
