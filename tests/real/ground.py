@@ -7,6 +7,7 @@ is swept away afterwards.
 from __future__ import annotations
 
 import atexit
+import base64
 import os
 import subprocess
 from collections import Counter
@@ -16,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from gangline.api import names
-from gangline.api.kinds import CRD, NAMESPACE, NODE, POD_CLIQUE_SET, POD_GANG, Kind
+from gangline.api.kinds import NAMESPACE, NODE, POD_CLIQUE_SET, POD_GANG, SECRET, Kind
 from gangline.api.meta import Condition, Raw, condition
 from gangline.components import Options
 from gangline.local import Team
@@ -26,7 +27,7 @@ from operator_stage import clique, pod_clique_set
 from real.broom import Broom
 from real.plane import assets, free_port
 from real.platform import Home, RealPlatform
-from real.schedulers.table import Program, Scheduler
+from real.schedulers.scheduler import Program, Scheduler
 
 COMPONENTS = ("operator", "admission", "kubelet")
 LIVES_ON = {"nodes", "leases.coordination.k8s.io", "events", "csinodes.storage.k8s.io"}
@@ -43,6 +44,7 @@ class Ground(Home):
     def __init__(self, scheduler: Scheduler) -> None:
         super().__init__()
         self.scheduler = scheduler
+        self._ports = {each.name: free_port() for each in scheduler.programs}
         self._programs: dict[str, subprocess.Popen[bytes]] = {}
 
     @classmethod
@@ -60,18 +62,35 @@ class Ground(Home):
     async def _start(self) -> None:
         await self.plane.start_server()
         team = Team(self.connect, Options(), SystemClock())
-        for definition in self.scheduler.kinds():
-            await team.admin.create(CRD, definition)
-        await team.install()
         for name in self.scheduler.namespaces:
             await team.admin.create(NAMESPACE, {"metadata": {"name": name}})
+        for kind, obj in self.scheduler.installs(next(iter(self._ports.values()), 0)):
+            await team.admin.create(kind, obj)
+        await team.install()
         self.plane.start_rest()
         await self._populated(team.admin)
         for program in self.scheduler.programs:
             self._launch(program)
+        await self._mounted(team)
         await self._furnished(team)
         await self.broom.learn(team.admin)
         await team.admin.close()
+
+    async def _mounted(self, team: Team) -> None:
+        """Shows a program the Secret that it has filled itself, as a kubelet does."""
+        if self.scheduler.mounts is None:
+            return
+        namespace, name = self.scheduler.mounts
+        shown = Path(self._folder.name) / "certs"
+        shown.mkdir(exist_ok=True)
+
+        async def filled() -> bool:
+            data = (await team.admin.get(SECRET, name, namespace)).data or {}
+            for key, value in data.items():
+                (shown / key).write_bytes(value if isinstance(value, bytes) else base64.b64decode(value))
+            return "tls.crt" in data
+
+        await Story(team).until(filled, f"Secret {name}, which {self.scheduler.backend} fills")
 
     async def _furnished(self, team: Team) -> None:
         """Until the scheduler has made what it makes at its start."""
@@ -84,12 +103,13 @@ class Ground(Home):
 
     def _launch(self, program: Program) -> None:
         config = Path(self._folder.name) / f"{program.name}.yaml"
-        config.write_text(self.scheduler.config(self.plane.kubeconfig))
-        fill = {"kubeconfig": self.plane.kubeconfig, "config": config, "port": free_port()}
-        told = {key: value.format(**fill) for key, value in program.environment.items()}
+        fill = {"kubeconfig": str(self.plane.kubeconfig), "config": str(config), "folder": self._folder.name,
+                "port": str(self._ports[program.name])}
+        config.write_text(filled(self.scheduler.config(), fill))
+        told = {key: filled(value, fill) for key, value in program.environment.items()}
         with (self.log_file(program.name)).open("wb") as log:
             self._programs[program.name] = subprocess.Popen(
-                [str(assets() / program.name), *(each.format(**fill) for each in program.arguments)], env=os.environ | told,
+                [str(assets() / program.name), *(filled(each, fill) for each in program.arguments)], env=os.environ | told,
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=self._folder.name)
         atexit.register(self._programs[program.name].kill)
 
@@ -111,6 +131,13 @@ class Ground(Home):
         self._folder.cleanup()
 
 
+def filled(text: str, words: Mapping[str, str]) -> str:
+    """A text with words in place of their names in braces."""
+    for name, word in words.items():
+        text = text.replace(f"{{{name}}}", word)
+    return text
+
+
 class Proof(Story):
     """One gang of two groups on a ground: prefill wants 3 pods and needs 2, decode wants 4 and needs 3; a pod takes one GPU."""
 
@@ -126,6 +153,8 @@ class Proof(Story):
         """Nodes that hold so many pods of the gang."""
         await self.nodes(1, gpus=pods // 2)
         await self.nodes(1, gpus=pods - pods // 2)
+        for kind, obj in self.ground.scheduler.quota(pods):
+            await self.client.create(kind, obj)
         await self.until(self._nodes_ready, "nodes that take pods")
         await self._before.learn(self.client)
 

@@ -1,0 +1,81 @@
+"""What a third-party scheduler is to a proof: what is built, which definitions it brings, and how it is started outside a cluster.
+
+Definitions of kinds are read from its module in the Go cache, so they are of the very version that runs.
+"""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from gangline.api.kinds import CRD, Kind
+from gangline.api.meta import Raw
+from real.plane import assets
+
+HERE = Path(__file__).parent
+Objects = Iterable[tuple[Kind[Any], Raw]]
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """One process; `{kubeconfig}`, `{config}` (our config.yaml beside its module), `{folder}` and `{port}` (a free one) are put in."""
+
+    name: str
+    arguments: Sequence[str] = ()
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Scheduler:
+    backend: str
+    module: str = ""
+    """The Go module it comes from; empty: it is part of the control plane."""
+    definitions: Sequence[str] = ()
+    """Its kinds: patterns of files inside its module."""
+    programs: Sequence[Program] = ()
+    namespaces: Sequence[str] = ()
+    """Namespaces that it takes for granted."""
+    makes: Sequence[tuple[Kind[Any], str, Raw]] = ()
+    """What it makes itself when it starts: kind, name and part of its status."""
+    why: str = ""
+    """Part of what a gang says, in this scheduler's own words, when there is no room for its minimum."""
+    labels: Mapping[str, str] = field(default_factory=dict)
+    """What a set must say to use it."""
+    mounts: tuple[str, str] | None = None
+    """Namespace and name of a Secret that a kubelet would show it in `{folder}/certs`."""
+
+    def missing(self) -> str:
+        """Why it cannot be started here; empty if it can."""
+        absent = [each.name for each in self.programs if not (assets() / each.name).exists()]
+        return f"no {', '.join(absent)} in {assets().name}: run `make test-real SCHEDULERS={self.backend}` (needs Go)" if absent else ""
+
+    def installs(self, port: int) -> Objects:
+        """What must be there before it starts; `port` is that of its first program."""
+        return [(CRD, each) for pattern in self.definitions for each in self.manifests(pattern)]
+
+    def quota(self, pods: int) -> Objects:
+        """What it needs to be told of so much room, beyond nodes."""
+        return ()
+
+    def manifests(self, pattern: str) -> list[Raw]:
+        """Objects in files of its module."""
+        found = [each for file in sorted(folder(self.backend, self.module).glob(pattern)) for each in yaml.safe_load_all(file.read_text())]
+        return [each for each in found if each]
+
+    def config(self) -> str:
+        """The text of its configuration file, if it has one."""
+        file = HERE / self.backend / "config.yaml"
+        return file.read_text() if file.exists() else ""
+
+
+@cache
+def folder(backend: str, module: str) -> Path:
+    """Where the Go client keeps a scheduler's module."""
+    told = subprocess.run(["go", "list", "-m", "-f", "{{.Dir}}", module], cwd=HERE / backend, check=True, capture_output=True, text=True)
+    return Path(told.stdout.strip())
