@@ -19,7 +19,8 @@ SHELLS = {
 }
 """Files and folders that may do input and output (in mixed folders, the pure parts below are named in PURE)."""
 PURE = {"operator/desired", "operator/backends", "operator/status.py", "operator/rollout.py", "operator/termination.py",
-        "operator/gangs.py", "operator/plan.py", "operator/adoption.py", "operator/tell.py", "operator/rights.py", "admission/podcliqueset.py",
+        "operator/gangs.py", "operator/plan.py", "operator/adoption.py", "operator/tell.py", "operator/rights.py",
+        "admission/podcliqueset.py",
         "admission/immutable.py", "admission/topology.py", "admission/topologybinding.py", "admission/authorizer.py",
         "admission/typed.py", "grouper/groupers", "grouper/owners.py", "grouper/plan.py", "grouper/look.py",
         "grouper/write.py", "grouper/defaults.py", "grouper/fields.py", "grouper/grouping.py", "grouper/topowner.py", "grouper/jq.py",
