@@ -1,17 +1,19 @@
 """Durability: every change goes into an sqlite file (WAL) before its writer is answered.
 
-One thread owns the file and commits whatever has gathered since its last commit, so many writes share one commit, and as few statements as
-possible: between two statements the interpreter may stay with the server for milliseconds. The folder is locked while it is open. A folder
-that is damaged, newer than this program or in use is refused and left as it is.
+Writes of one turn of the loop share one commit, made by the loop itself: handing them to a thread and back costs more than the commit,
+which waits for no disk. What does wait (moving commits from the write-ahead file into the database) has a thread. The folder is locked
+while it is open. A folder that is damaged, newer than this program or in use is refused and left as it is.
 """
 
 from __future__ import annotations
 
+import asyncio
 import fcntl
 import os
 import sqlite3
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -31,25 +33,25 @@ INSERT INTO objects VALUES ('', '#revision', '', '', '1');
 _REVISION = ("", "#revision")
 """A row that is no object: the latest revision, written with whatever it belongs to."""
 _AT_ONCE = 1000
+_TIDY_AFTER = 8 * 1024 * 1024
 
 
 class SqliteJournal:
-    """`durable(revision)` is called from the writer's thread after each commit, `failed(error)` if it cannot go on."""
+    """`durable(revision)` is called after each commit, `failed(error)` if it cannot go on."""
 
     def __init__(self, folder: Path, durable: Callable[[int], None], failed: Callable[[Exception], None]) -> None:
         self._folder = folder
         self._durable = durable
         self._failed = failed
         self._entries: list[_Entry] = []
-        self._ready = threading.Condition()
-        self._stopping = False
+        self._due = self._broken = False
         self._lock = _lock(folder)
         try:
             self._database = _open(folder)
         except BaseException:
             os.close(self._lock)
             raise
-        self._thread = threading.Thread(target=self._run, name="journal", daemon=True)
+        self._tidier = _Tidier(folder / FILE)
 
     def revision(self) -> int:
         found = self._database.execute("SELECT body FROM objects WHERE grp = ? AND plural = ?", _REVISION).fetchone()
@@ -67,38 +69,43 @@ class SqliteJournal:
             raise _damaged(self._folder, error) from None
 
     def start(self) -> None:
-        self._thread.start()
+        self._loop = asyncio.get_running_loop()
+        self._tidier.start()
 
     def append(self, revision: int, key: ShelfKey, place: Place, body: bytes | None) -> None:
-        with self._ready:
-            self._entries.append((revision, key, place, body))
-            self._ready.notify()
+        self._entries.append((revision, key, place, body))
+        if not self._due and not self._broken:
+            self._due = True
+            self._loop.call_soon(self._turn)
+
+    def flush(self) -> None:
+        """Commit everything now."""
+        while self._entries and not self._broken:
+            self._turn()
 
     def close(self) -> None:
-        """Commit what is left and give the folder back."""
-        with self._ready:
-            self._stopping = True
-            self._ready.notify()
-        if self._thread.is_alive():
-            self._thread.join()
+        """Give the folder back. `flush` first."""
+        self._tidier.close()
         self._database.close()
         os.close(self._lock)
 
-    def _run(self) -> None:
-        while True:
-            with self._ready:
-                while not self._entries and not self._stopping:
-                    self._ready.wait()
-                entries, self._entries = self._entries, []
-            if not entries:
-                return
-            try:
-                self._commit(entries)
-            except sqlite3.Error as error:
-                self._failed(DataFolderError(f"{self._folder}: the journal cannot be written: {error}. Nothing that was "
-                                             "acknowledged is lost; free space or repair the disk, then start again."))
-                return
-            self._durable(entries[-1][0])
+    def _turn(self) -> None:
+        """Commit what has gathered in this turn of the loop."""
+        entries, self._entries = self._entries[:_AT_ONCE], self._entries[_AT_ONCE:]
+        self._due = bool(self._entries)
+        if self._due:
+            self._loop.call_soon(self._turn)
+        if not entries or self._broken:
+            return
+        try:
+            self._commit(entries)
+        except sqlite3.Error as error:
+            self._broken = True
+            self._failed(DataFolderError(f"{self._folder}: the journal cannot be written: {error}. Nothing that was "
+                                         "acknowledged is lost; free space or repair the disk, then start again."))
+            return
+        self._tidier.note(sum(len(entry[3] or b"") for entry in entries))
+        self._durable(entries[-1][0])
 
     def _commit(self, entries: list[_Entry]) -> None:
         latest: dict[tuple[ShelfKey, Place], bytes | None] = {}
@@ -127,6 +134,40 @@ class SqliteJournal:
                                [value for row in rows for value in row])
 
 
+class _Tidier:
+    """Brings what the write-ahead file holds into the database, beside the server: only this waits for the disk."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+        self._written = 0
+        self._wanted = threading.Event()
+        self._stopping = False
+        self._thread = threading.Thread(target=self._run, name="journal", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def note(self, size: int) -> None:
+        self._written += size
+        if self._written > _TIDY_AFTER:
+            self._written = 0
+            self._wanted.set()
+
+    def close(self) -> None:
+        self._stopping = True
+        self._wanted.set()
+        if self._thread.is_alive():
+            self._thread.join()
+
+    def _run(self) -> None:
+        database = sqlite3.connect(self._file, isolation_level=None)
+        while self._wanted.wait() and not self._stopping:
+            self._wanted.clear()
+            with suppress(sqlite3.Error):
+                database.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+        database.close()
+
+
 def _lock(folder: Path) -> int:
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     handle = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o600)
@@ -145,6 +186,7 @@ def _open(folder: Path) -> sqlite3.Connection:
     try:
         database.execute("PRAGMA journal_mode = WAL")
         database.execute("PRAGMA synchronous = NORMAL")
+        database.execute("PRAGMA wal_autocheckpoint = 0")
         if fresh:
             database.executescript(f"BEGIN; {_SCHEMA} PRAGMA user_version = {FORMAT}; COMMIT;")
         _check(database, folder)

@@ -100,18 +100,11 @@ class Server:
         if self._webhooks is not None:
             await self._webhooks.close()
         if self._journal is not None:
+            self._journal.flush()
             await asyncio.to_thread(self._journal.close)
 
     def _open_journal(self, folder: Path) -> None:
-        loop = asyncio.get_running_loop()
-
-        def durable(revision: int) -> None:
-            loop.call_soon_threadsafe(self.store.settle, revision)
-
-        def failed(error: Exception) -> None:
-            loop.call_soon_threadsafe(self.store.fail, error)
-
-        journal = self._journal = SqliteJournal(folder, durable, failed)
+        journal = self._journal = SqliteJournal(folder, self.store.settle, self.store.fail)
         self.store.load(journal.revision(), self._stored(journal))
         self.store.journal = journal
         journal.start()
