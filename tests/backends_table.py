@@ -6,8 +6,10 @@ import ast
 from pathlib import Path
 
 from gangline.operator.backends import BUILT_IN
-from gangline.operator.backends.capabilities import CAPABILITIES
+from gangline.operator.backends.capabilities import CAPABILITIES, KUBE_135
 from gangline.operator.backends.contract import Capabilities
+from real.schedulers.scheduler import Scheduler
+from real.schedulers.table import SCHEDULERS
 
 REPOSITORY = Path(__file__).parents[1]
 PAGE = REPOSITORY / "docs" / "backends.md"
@@ -15,6 +17,11 @@ TESTS = REPOSITORY / "tests" / "backends"
 BEGIN, END = "<!-- capabilities: printed by `make docs` -->\n", "<!-- end of capabilities -->"
 SHOWN = {"kai": ("tests/backends/test_kai.py", "tests/operator/test_operator_backends.py", "tests/journeys/test_skeleton.py")}
 """Backends that more than their own file of tests shows."""
+PROOF = "tests/real/test_backends.py"
+PROVEN = {KUBE_135 if name == "default" else name: each for name, each in SCHEDULERS.items()}
+"""The row of capabilities that each real scheduler is there for."""
+NOT_RUN = "not run against the real scheduler"
+OURS = "our own scheduler half"
 TOGETHER = {"On a server": "test_journeys", "From one backend to another": "test_moves", "What stands in the way": "test_bad_input"}
 """Files of tests about all of them."""
 
@@ -27,8 +34,32 @@ def row(name: str, can: Capabilities) -> str:
     backend = name.split()[0]
     cells = [f"`{name}`" if name == backend else name, "yes" if can.gang else "no", can.groups, ", ".join(can.required) or "–",
              ", ".join(can.preferred) or "–", "yes" if can.both else "no", "yes" if can.queue else "no", "yes" if can.reuse else "no",
-             " ".join(f"`{file}`" for file in files(backend))]
+             " ".join(f"`{file}`" for file in (*files(backend), *([PROOF] if _ran(name) else ()))), _real(name, can)]
     return f"| {' | '.join(cells)} |"
+
+
+def _ran(name: str) -> Scheduler | None:
+    """The real scheduler that a row of capabilities has been run against."""
+    found = PROVEN.get(name)
+    return found if found is not None and not found.not_run else None
+
+
+def _real(name: str, can: Capabilities) -> str:
+    if (ran := _ran(name)) is not None:
+        return f"{ran.product} {ran.version}"
+    return OURS if name == "kai" else NOT_RUN if can.gang else "–"
+
+
+def proofs() -> list[str]:
+    """What was shown on the real schedulers, and what could not be."""
+    lines = ["", "### On the real schedulers", "", (
+        f"Shown by `{PROOF}` (`make test-real SCHEDULERS=…`): a gang of two groups, prefill with 3 pods of which it needs 2 and decode "
+        "with 4 of which it needs 3, on a real control plane with simulated nodes:"), ""]
+    lines += [f"* {sentence}" for sentence in sentences(PROOF)]
+    lines += ["", "| backend | scheduler | what a gang without room says in the scheduler's words |", "|---|---|---|"]
+    for name, each in SCHEDULERS.items():
+        lines.append(f"| `{name}` | {each.product} {each.version} | {f'{NOT_RUN}: {each.not_run}' if each.not_run else f'“{each.why}”'} |")
+    return lines
 
 
 def sentences(file: str) -> list[str]:
@@ -40,15 +71,15 @@ def sentences(file: str) -> list[str]:
 
 def table() -> str:
     lines = [("| backend | gang | each group's minimum | required topology for | preferred topology for | both at once | queue "
-              "| reuse of places | shown by |"),
-             "|---|---|---|---|---|---|---|---|---|", *(row(name, can) for name, can in CAPABILITIES.items())]
+              "| reuse of places | shown by | run against |"),
+             "|---|---|---|---|---|---|---|---|---|---|", *(row(name, can) for name, can in CAPABILITIES.items())]
     for backend in BUILT_IN:
         own = f"tests/backends/test_{backend}.py"
         lines += ["", f"### {backend}", "", f"Shown by `{own}`:", "", *(f"* {sentence}" for sentence in sentences(own))]
     for title, name in TOGETHER.items():
         file = f"tests/backends/{name}.py"
         lines += ["", f"### {title}", "", f"Shown by `{file}`:", "", *(f"* {sentence}" for sentence in sentences(file))]
-    return "\n".join(lines)
+    return "\n".join([*lines, *proofs()])
 
 
 def written() -> str:

@@ -34,8 +34,9 @@ class Program:
 @dataclass(frozen=True)
 class Scheduler:
     backend: str
-    module: str = ""
-    """The Go module it comes from; empty: it is part of the control plane."""
+    product: str
+    module: str
+    """The Go module it comes from."""
     definitions: Sequence[str] = ()
     """Its kinds: patterns of files inside its module."""
     programs: Sequence[Program] = ()
@@ -47,8 +48,17 @@ class Scheduler:
     """Part of what a gang says, in this scheduler's own words, when there is no room for its minimum."""
     labels: Mapping[str, str] = field(default_factory=dict)
     """What a set must say to use it."""
+    not_run: str = ""
+    """Why the proof has not been run, as measured; empty: it has been, and holds."""
     mounts: tuple[str, str] | None = None
     """Namespace and name of a Secret that a kubelet would show it in `{folder}/certs`."""
+
+    @property
+    def version(self) -> str:
+        """As it stands in the Go module that builds it."""
+        file = HERE / self.backend / "go.mod"
+        lines = (file if file.exists() else HERE.parent / "go.mod").read_text().splitlines()
+        return next(line.split()[1] for line in lines if line.split()[:1] == [self.module]).removeprefix("v")
 
     def missing(self) -> str:
         """Why it cannot be started here; empty if it can."""

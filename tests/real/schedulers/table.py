@@ -16,12 +16,13 @@ from real.schedulers.scheduler import Program, Scheduler
 KUBE_SCHEDULER = ("--config={config}", "--authentication-kubeconfig={kubeconfig}", "--authorization-kubeconfig={kubeconfig}",
                   "--authentication-skip-lookup", "--secure-port={port}", "--bind-address=127.0.0.1", "--cert-dir={folder}/certs")
 """What a program that is built upon kube-scheduler is told."""
+NOT_BUILT = "its build needs minutes of two idle cores, which the machine of the last run did not have"
 NO_ROOM = "Insufficient nvidia.com/gpu"
 
 SCHEDULERS: Mapping[str, Scheduler] = {each.backend: each for each in (
-    Scheduler("default", why=NO_ROOM),
+    Scheduler("default", "kube-scheduler", "k8s.io/kubernetes", why=NO_ROOM),
     Scheduler(
-        "volcano", "volcano.sh/volcano", ("config/crd/*/bases/*.yaml",), (
+        "volcano", "Volcano", "volcano.sh/volcano", ("config/crd/*/bases/*.yaml",), (
             Program("volcano-scheduler", ("--kubeconfig={kubeconfig}", "--leader-elect=false", "--scheduler-conf={config}",
                                           "--enable-healthz=false", "--enable-metrics=false", "--cache-dumper=false")),
             Program("volcano-controllers", ("--kubeconfig={kubeconfig}", "--leader-elect=false", "--enable-healthz=false",
@@ -29,23 +30,24 @@ SCHEDULERS: Mapping[str, Scheduler] = {each.backend: each for each in (
         namespaces=("volcano-system",), makes=((VOLCANO_QUEUE, "default", {"state": "Open"}),),
         why="pod group is not ready, 5 minAvailable, 7 Pending"),
     Scheduler(
-        "coscheduling", "sigs.k8s.io/scheduler-plugins", ("manifests/coscheduling/crd.yaml", "manifests/capacityscheduling/crd.yaml"), (
+        "coscheduling", "scheduler-plugins", "sigs.k8s.io/scheduler-plugins",
+        ("manifests/coscheduling/crd.yaml", "manifests/capacityscheduling/crd.yaml"), (
             Program("coscheduling-scheduler", KUBE_SCHEDULER),
             Program("coscheduling-controller", ("--metricsAddr=127.0.0.1:{port}", "--probeAddr=127.0.0.1:0"),
                     {"KUBECONFIG": "{kubeconfig}"})),
-        why=NO_ROOM),
+        why=NO_ROOM, not_run=NOT_BUILT),
     Scheduler(
-        "yunikorn", "github.com/apache/yunikorn-k8shim", (), (
+        "yunikorn", "YuniKorn", "github.com/apache/yunikorn-k8shim", (), (
             Program("yunikorn-scheduler", (), {"KUBECONFIG": "{kubeconfig}", "NAMESPACE": "yunikorn"}),),
-        namespaces=("yunikorn",), why=NO_ROOM),
+        namespaces=("yunikorn",), why=NO_ROOM, not_run=NOT_BUILT),
     Scheduler(
-        "koordinator", "github.com/koordinator-sh/koordinator", ("config/crd/bases/*.yaml",), (
+        "koordinator", "Koordinator", "github.com/koordinator-sh/koordinator", ("config/crd/bases/*.yaml",), (
             Program("koordinator-scheduler", KUBE_SCHEDULER),),
-        namespaces=("koordinator-system",), why=NO_ROOM),
+        namespaces=("koordinator-system",), why=NO_ROOM, not_run=NOT_BUILT),
     Kueue(
-        "kueue", "sigs.k8s.io/kueue", ("config/components/crd/bases/*.yaml",), (
+        "kueue", "Kueue", "sigs.k8s.io/kueue", ("config/components/crd/bases/*.yaml",), (
             Program("kueue-controller", ("--config={config}", "--feature-gates=VisibilityOnDemand=false"),
                     {"KUBECONFIG": "{kubeconfig}"}),),
         namespaces=(KUEUE_NAMESPACE,), mounts=(KUEUE_NAMESPACE, "kueue-webhook-server-cert"), why="insufficient unused quota",
-        labels={"kueue.x-k8s.io/queue-name": "team"}),
+        labels={"kueue.x-k8s.io/queue-name": "team"}, not_run=NOT_BUILT),
 )}
