@@ -62,6 +62,8 @@ class Manner:
     """The backend of a set can never be changed, instead of while none of its pods is bound; pods do not carry its name."""
     gates_replaced: bool = field(default=False, metadata={"compat": GROVE})
     """Scheduling gates that a template names are dropped, instead of kept beside the operator's."""
+    zero_minimum_refused: bool = field(default=False, metadata={"compat": GROVE})
+    """A clique or scaling group with `minAvailable: 0` is refused, instead of allowed where the rest of the gang keeps a minimum."""
     unknown_priority_hides: bool = field(default=False, metadata={"compat": KAI})
     """A priority class on an owner that does not exist hides the pod's own, instead of being passed over."""
     empty_queue_counts: bool = field(default=False, metadata={"compat": KAI})

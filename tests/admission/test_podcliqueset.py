@@ -97,7 +97,7 @@ CLIQUE, GROUP = "spec.template.cliques[0]", "spec.template.podCliqueScalingGroup
 
 
 @pytest.mark.parametrize(("change", "path", "message"), [
-    (lambda raw: spec_of(raw).update(minAvailable=0), f"{CLIQUE}.spec.minAvailable", "must be greater than 0"),
+    (lambda raw: spec_of(raw).update(minAvailable=-1), f"{CLIQUE}.spec.minAvailable", "must not be less than 0"),
     (lambda raw: spec_of(raw).update(minAvailable=9), f"{CLIQUE}.spec.minAvailable", "must not be greater than replicas (2)"),
     (lambda raw: spec_of(raw).update(replicas=-1), f"{CLIQUE}.spec.replicas", "must be greater than 0"),
     (lambda raw: raw["spec"]["template"]["cliques"][0].update(name="Bad"), f"{CLIQUE}.name",
@@ -131,7 +131,7 @@ def test_each_fault_is_named_with_its_place_and_reason(change: Change, path: str
 
 
 def test_every_problem_is_told_at_once() -> None:
-    faults: Change = lambda raw: (spec_of(raw).update(minAvailable=0), spec_of(raw, 1).update(replicas=-1))  # noqa: E731
+    faults: Change = lambda raw: (spec_of(raw).update(minAvailable=9), spec_of(raw, 1).update(replicas=-1))  # noqa: E731
     raw = changed(given(clique("a", 2), clique("b")), faults)
     assert {f"{CLIQUE}.spec.minAvailable", "spec.template.cliques[1].spec.replicas"} <= refusals(raw).keys()
 

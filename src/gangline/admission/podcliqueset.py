@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from gangline.admission import immutable, topology
+from gangline.admission import immutable, minima, topology
 from gangline.admission.typed import Reading, go_duration
 from gangline.api import names
 from gangline.api.grove import PodCliqueSet
 from gangline.api.meta import Raw
 from gangline.api.notation import Type
 from gangline.errors import Problem
-from gangline.rules import text
+from gangline.rules import text, wishes
 from gangline.rules.hooks import Denied, Hook, Review, denied
 from gangline.rules.sets import OperatorSettings
 from gangline.rules.times import duration
@@ -43,16 +43,17 @@ def hooks(settings: OperatorSettings | None = None, read: Callable[[], Reader | 
     """Defaulting, then validation. `read` gives what is in the cluster, where it is known."""
     wanted = settings or OperatorSettings()
     return [
-        Hook("pcs.defaulting.webhooks.grove.io", "grove.io", "podcliquesets", mutate=lambda review: defaulted(review)),
-        Hook("pcs.validating.webhooks.grove.io", "grove.io", "podcliquesets", warn=lambda review: topology.warnings(review.obj),
+        Hook("pcs.defaulting.webhooks.grove.io", "grove.io", "podcliquesets",
+             mutate=lambda review: defaulted(review, wanted.manner.zero_minimum_refused)),
+        Hook("pcs.validating.webhooks.grove.io", "grove.io", "podcliquesets", warn=lambda review: topology.warnings(review.obj, read()),
              validate=lambda review: validated(review, wanted, read(), check, move))]
 
 
 # --- defaults --------------------------------------------------------------------------------------------------------------
 
 
-def defaulted(review: Review) -> Raw | Denied:
-    """The set with everything filled in that it leaves open."""
+def defaulted(review: Review, one_at_least: bool = False) -> Raw | Denied:
+    """The set with everything filled in that it leaves open. `one_at_least`: a clique of 0 pods becomes one of 1."""
     reading = Reading()
     obj = dict(review.obj)
     spec = reading.read(Type("struct", "PodCliqueSetSpec", "grove"), obj.get("spec") or {}, "spec")
@@ -62,14 +63,17 @@ def defaulted(review: Review) -> Raw | Denied:
                                         hint="write for example 90s, 30m or 4h"))
     if reading.problems:
         return Denied("; ".join(map(str, reading.problems)), tuple(reading.problems), 400, "BadRequest")
+    for made, given in zip(spec["template"].get("cliques") or (), _cliques(review.obj), strict=True):
+        said = "replicas" in (given.get("spec") or {})
+        if not said and not one_at_least:
+            made["spec"]["replicas"] = 1
+        _fill_clique(made["spec"], may_be_empty=said and not one_at_least)
     _fill(spec)
     return obj | {"spec": spec}
 
 
 def _fill(spec: Raw) -> None:
     template = spec["template"]
-    for clique in template.get("cliques") or ():
-        _fill_clique(clique["spec"])
     for group in template.get("podCliqueScalingGroups") or ():
         scale = group.get("scaleConfig")
         if scale is not None and scale.get("minReplicas") is None:
@@ -79,8 +83,10 @@ def _fill(spec: Raw) -> None:
     template.setdefault("headlessServiceConfig", {"publishNotReadyAddresses": True})
 
 
-def _fill_clique(spec: Raw) -> None:
+def _fill_clique(spec: Raw, *, may_be_empty: bool) -> None:
+    """Only who says 0 gets a clique without pods, and only where no minimum asks for one."""
     pod, replicas = spec["podSpec"], spec.get("replicas", 0)
+    empty = may_be_empty and not spec.get("minAvailable")
     if not pod.get("restartPolicy"):
         pod["restartPolicy"] = "Always"
     pod.setdefault("terminationGracePeriodSeconds", 30)
@@ -89,7 +95,7 @@ def _fill_clique(spec: Raw) -> None:
     scaling = spec.get("autoScalingConfig")
     if scaling is not None and scaling.get("minReplicas") is None:
         scaling["minReplicas"] = replicas
-    spec["replicas"] = replicas or 1
+    spec["replicas"] = replicas or (0 if empty else 1)
 
 
 # --- checks ----------------------------------------------------------------------------------------------------------------
@@ -122,9 +128,12 @@ def problems_of(obj: Raw, old: Raw | None, settings: OperatorSettings, read: Rea
     yield from _set(obj)
     yield from _claim_templates(obj)
     yield from _sharing(obj)
-    yield from _cliques_problems(obj, old is None)
+    zero = not settings.manner.zero_minimum_refused
+    yield from _cliques_problems(obj, old is None, zero)
     yield from _schedulers(obj, settings)
-    yield from _groups(obj)
+    yield from _groups(obj, zero)
+    yield from minima.problems(_template(obj)) if zero else ()
+    yield from wishes.problems((obj.get("metadata") or {}).get("annotations") or {})
     yield from _mnnvl(obj, settings)
     yield from check(_view(obj), read)
     if old is None:
@@ -224,7 +233,7 @@ def _filter(path: str, given: Raw, known: Mapping[str, set[Any]]) -> Iterator[Pr
 # --- cliques -----------------------------------------------------------------------------------------------------------------
 
 
-def _cliques_problems(obj: Raw, creating: bool) -> Iterator[Problem]:
+def _cliques_problems(obj: Raw, creating: bool, zero: bool) -> Iterator[Problem]:
     cliques = _cliques(obj)
     name = str((obj.get("metadata") or {}).get("name") or "")
     grouped = {each for group in _template(obj).get("podCliqueScalingGroups") or () for each in group.get("cliqueNames") or ()}
@@ -233,7 +242,7 @@ def _cliques_problems(obj: Raw, creating: bool) -> Iterator[Problem]:
         yield from _clique_name(path, clique.get("name") or "", name, grouped)
         yield from _marks(f"{path}.labels", clique.get("labels") or {}, values=True)
         yield from _marks(f"{path}.annotations", clique.get("annotations") or {}, values=False)
-        yield from _clique_spec(f"{path}.spec", clique.get("spec") or {})
+        yield from _clique_spec(f"{path}.spec", clique.get("spec") or {}, zero)
         yield from _pod_spec(f"{path}.spec.podSpec.spec", (clique.get("spec") or {}).get("podSpec") or {}, creating)
     yield from _duplicates("spec.template.cliques.name", (each.get("name") for each in cliques if each.get("name")))
     yield from _duplicates("spec.template.cliques.roleName", ((each.get("spec") or {}).get("roleName", "") for each in cliques))
@@ -263,15 +272,14 @@ def _marks(path: str, given: Raw, values: bool) -> Iterator[Problem]:
             yield Problem(path, f"{value!r}: {wrong}", value=value)
 
 
-def _clique_spec(path: str, spec: Raw) -> Iterator[Problem]:
+def _clique_spec(path: str, spec: Raw, zero: bool) -> Iterator[Problem]:
     replicas, least = spec.get("replicas", 0), spec.get("minAvailable")
-    if replicas <= 0:
-        yield Problem(f"{path}.replicas", "must be greater than 0", value=replicas)
+    yield from minima.size(f"{path}.replicas", replicas, zero and not least)
     if least is None:
         yield Problem(f"{path}.minAvailable", "must be given", "FieldValueRequired")
         least = 0
-    elif least <= 0:
-        yield Problem(f"{path}.minAvailable", "must be greater than 0", value=least)
+    elif wrong := list(minima.size(f"{path}.minAvailable", least, zero)):
+        yield from wrong
     elif least > replicas:
         yield Problem(f"{path}.minAvailable", f"must not be greater than replicas ({replicas})", value=least)
     scaling = spec.get("autoScalingConfig")
@@ -376,12 +384,12 @@ def _schedulers(obj: Raw, settings: OperatorSettings) -> Iterator[Problem]:
                           hint=f"enabled: {', '.join(profile.name for profile in settings.profiles)}")
 
 
-def _groups(obj: Raw) -> Iterator[Problem]:
+def _groups(obj: Raw, zero: bool) -> Iterator[Problem]:
     path, groups = "spec.template.podCliqueScalingGroups", _template(obj).get("podCliqueScalingGroups") or []
     cliques = {clique.get("name"): clique for clique in _cliques(obj)}
     set_name = str((obj.get("metadata") or {}).get("name") or "")
     for index, group in enumerate(groups):
-        yield from _group(f"{path}[{index}]", group, cliques, set_name)
+        yield from _group(f"{path}[{index}]", group, cliques, set_name, zero)
     yield from _duplicates(f"{path}.name", (group.get("name") for group in groups))
     yield from _duplicates(f"{path}.cliqueNames", (name for group in groups for name in group.get("cliqueNames") or ()))
     members = [name for group in groups for name in group.get("cliqueNames") or ()]
@@ -391,7 +399,7 @@ def _groups(obj: Raw) -> Iterator[Problem]:
                           hint="move it to the group's scaleConfig")
 
 
-def _group(path: str, group: Raw, cliques: Mapping[Any, Raw], set_name: str) -> Iterator[Problem]:
+def _group(path: str, group: Raw, cliques: Mapping[Any, Raw], set_name: str, zero: bool) -> Iterator[Problem]:
     name, members = group.get("name") or "", group.get("cliqueNames") or ()
     wrong = text.subdomain_problem(name)
     if wrong:
@@ -406,10 +414,8 @@ def _group(path: str, group: Raw, cliques: Mapping[Any, Raw], set_name: str) -> 
                 yield Problem(where, f"{set_name}, {name} and {member} have {length} characters together, {LONGEST} are allowed",
                               value=member, hint="pod names are made of all three; shorten one")
     replicas, least = group.get("replicas", 1), group.get("minAvailable", 1)
-    if replicas <= 0:
-        yield Problem(f"{path}.replicas", "must be greater than 0", value=replicas)
-    if least <= 0:
-        yield Problem(f"{path}.minAvailable", "must be greater than 0", value=least)
+    yield from minima.size(f"{path}.replicas", replicas, zero and not least)
+    yield from minima.size(f"{path}.minAvailable", least, zero)
     if least > replicas:
         yield Problem(f"{path}.minAvailable", f"must not be greater than replicas ({replicas})", value=least)
     low = (group.get("scaleConfig") or {}).get("minReplicas")

@@ -123,7 +123,7 @@ def updated(obj: Raw, old: Raw, settings: OperatorSettings, read: Reader | None)
     repaired = False
     for place in places(obj):
         was = before.get(place.path)
-        if was is None or _constraint(was) == _constraint(place):
+        if was is None or _constraint(was) == _constraint(place) or _moved_to_pack(was, place):
             continue
         if _legacy_repair(was, place, nameless):
             repaired = True
@@ -133,8 +133,17 @@ def updated(obj: Raw, old: Raw, settings: OperatorSettings, read: Reader | None)
         yield from created(obj, settings, read)
 
 
-def _constraint(place: Place) -> tuple[bool, str, str, str]:
-    return place.constraint is not None, place.topology, place.required, place.preferred
+def _constraint(place: Place) -> tuple[bool, str, str, str, str]:
+    """Present, binding, required, preferred, and the deprecated form; what is empty counts as absent."""
+    given = place.constraint or {}
+    return (place.constraint is not None, place.topology, str((given.get("pack") or {}).get("required") or ""), place.preferred,
+            str(given.get("packDomain") or ""))
+
+
+def _moved_to_pack(was: Place, now: Place) -> bool:
+    """The deprecated packDomain became pack.required, and means the same; there is no way back."""
+    meaning = (was.topology, was.required, was.preferred) == (now.topology, now.required, now.preferred)
+    return meaning and bool((was.constraint or {}).get("packDomain")) and not (now.constraint or {}).get("packDomain")
 
 
 def _legacy_repair(was: Place, now: Place, nameless: bool) -> bool:
@@ -145,11 +154,20 @@ def _legacy_repair(was: Place, now: Place, nameless: bool) -> bool:
 def _changed(was: Place, now: Place) -> Iterator[Problem]:
     if was.topology != now.topology:
         yield Problem(f"{now.path}.topologyName", f"cannot be changed from {was.topology!r} to {now.topology!r}", "FieldValueForbidden")
-    if (was.constraint is None) != (now.constraint is None) or (was.required, was.preferred) != (now.required, now.preferred):
+    if _constraint(was)[:1] + _constraint(was)[2:] != _constraint(now)[:1] + _constraint(now)[2:]:
         yield Problem(now.path, f"the constraint of {now.kind} {now.name} cannot be changed, added or removed", "FieldValueForbidden",
                       hint="make a new set")
 
 
-def warnings(obj: Raw) -> list[str]:
-    return [f"{place.path}.packDomain is deprecated; use pack.required" for place in places(obj)
-            if (place.constraint or {}).get("packDomain")]
+def warnings(obj: Raw, read: Reader | None = None) -> list[str]:
+    """Deprecated forms, and preferences that say less than what is required anyway."""
+    old = [f"{place.path}.packDomain is deprecated; use pack.required" for place in places(obj)
+           if (place.constraint or {}).get("packDomain")]
+    effective = _effective(obj)
+    found: list[str] = []
+    for place in places(obj):
+        binding = read.get(TOPOLOGY_BINDING, effective.get(place.path, "")) if read is not None and effective.get(place.path) else None
+        order = [level.domain for level in binding.spec.levels] if binding is not None else []
+        if place.required in order and place.preferred in order and order.index(place.preferred) < order.index(place.required):
+            found.append(f"{place.path}.pack.preferred: {place.preferred} is wider than the required {place.required} and has no effect")
+    return old + found

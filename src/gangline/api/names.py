@@ -163,6 +163,12 @@ STOP_SECONDS = "gangline.io/stop-seconds"
 """Annotation on a pod: how long it takes to stop on a simulated node, within its grace period."""
 METRIC = "gangline.io/metric"
 """Annotation on a HorizontalPodAutoscaler: the value its metrics have in the simulated world."""
+GANG_TERMINATION = "gangline.io/gang-termination"
+"""Annotation on a PodCliqueSet: `disabled` leaves a gang below its minimum running."""
+MAX_UNAVAILABLE = "gangline.io/max-unavailable"
+"""Annotation on a PodCliqueSet: how much of each unit an update takes away at once, as a number or a share (`25%`)."""
+PROGRESS_DEADLINE = "gangline.io/progress-deadline"
+"""Annotation on a PodCliqueSet: after how long without progress an update is said to be stuck."""
 
 
 # --- generated names -----------------------------------------------------------------------------------------------------

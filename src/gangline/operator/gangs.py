@@ -86,11 +86,24 @@ def _scheduled_condition(view: GangView, placed: Sequence[str]) -> Condition:
     if not placed:
         note = view.says.why if view.says.reason == "GangSchedulingUnavailable" else "every group has its minimum scheduled"
         return Condition(type="Scheduled", status="True", reason="MinimumScheduled", message=note)
+    low = _too_small(view)
+    if low:
+        return Condition(type="Scheduled", status="False", reason="ScaledBelowMinimum", message=low)
     if view.silent:
         return Condition(type="Scheduled", status="False", reason=SILENT, message=(
             f"no scheduler has looked at this gang for {PATIENCE / 60:.0f} min: is {view.info.scheduler_name} running?"))
     why = view.says.why or view.translated or incomplete(view) or f"waiting for the scheduler: {', '.join(placed)}{_said_of_a_pod(view)}"
     return Condition(type="Scheduled", status="False", reason=view.says.reason or "MinimumNotScheduled", message=why)
+
+
+def _too_small(view: GangView) -> str:
+    """Which clique somebody scaled so low that its gang can never run."""
+    for group in view.info.groups:
+        clique = view.cliques.get(group.name)
+        if clique is not None and clique.spec.replicas < group.minimum:
+            return (f"{group.name} is scaled to {clique.spec.replicas} pods, below its minimum of {group.minimum}: "
+                    "it cannot run until it is scaled up")
+    return ""
 
 
 def _said_of_a_pod(view: GangView) -> str:

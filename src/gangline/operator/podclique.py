@@ -58,7 +58,9 @@ from gangline.operator.plan import (
     without_finalizer,
 )
 from gangline.operator.tell import error_list, status_patch
+from gangline.operator.trims import TRIMS
 from gangline.operator.unseen import Unseen
+from gangline.rules import wishes
 from gangline.runtime import Again, Context, Controller, Key, Reader, Watch, itself, owner
 from gangline.runtime.clock import timestamp
 
@@ -165,7 +167,8 @@ def _think_pods(op: Operator, read: Reader, look: Look, selection: Selection, th
     living = [pod for pod in look.pods if not pod.metadata.deleting and pod.uid not in moved]
     surplus = len(living) - clique.spec.replicas
     ready = status.count(look.pods, terminating=op.settings.manner.count_terminating).ready
-    replacement = rollout.replace_pods(clique, thought.progress, look.pods, ready, now)
+    replacement = rollout.replace_pods(clique, thought.progress, look.pods, ready, now,
+                                       wishes.max_unavailable(look.pcs.annotations, clique.spec.replicas))
     thought.progress = replacement.progress
     gone = moved | {pod.uid: pod for pod in replacement.remove}
     if surplus > 0:
@@ -362,8 +365,10 @@ def _set_changed(before: PodCliqueSet | None, after: PodCliqueSet | None) -> boo
             or update_target(before) != update_target(after))
 
 
-def update_target(pcs: PodCliqueSet) -> tuple[bool, int | None]:
-    return status.update_open(pcs.status.update_progress), rollout.current_replica(pcs.status.update_progress)
+def update_target(pcs: PodCliqueSet) -> tuple[object, ...]:
+    """What of a set decides how its children are updated, apart from the template."""
+    progress = pcs.status.update_progress
+    return status.update_open(progress), rollout.current_replicas(progress), pcs.annotations.get(names.MAX_UNAVAILABLE)
 
 
 def _cliques_with_sharing(template: object, read: Reader) -> Iterable[Key]:
@@ -379,4 +384,5 @@ def controller(op: Operator) -> Controller:
         (Watch(POD_CLIQUE, itself, asked_again), Watch(POD, owner(POD_CLIQUE)), Watch(POD_GANG, _cliques_of_gang, _gang_changed),
          Watch(POD_CLIQUE_SET, _cliques_of_set, _set_changed), Watch(RESOURCE_CLAIM, owner(POD_CLIQUE), asked_again),
          Watch(RESOURCE_CLAIM_TEMPLATE, _cliques_with_sharing)),
-        reads=(TOPOLOGY_BINDING,), indexes=INDEXES, workers=op.settings.workers.pod_clique, selectors=op.selectors)
+        reads=(TOPOLOGY_BINDING,), indexes=INDEXES, workers=op.settings.workers.pod_clique, selectors=op.selectors,
+        trims=TRIMS)

@@ -31,6 +31,8 @@ from gangline.operator.look import INDEXES, Operator, asked_again, external_temp
 from gangline.operator.plan import Create, Patch, Plan, Said, Step, changed, delete, missing_finalizer, without_finalizer
 from gangline.operator.podclique import update_target
 from gangline.operator.tell import error_list, status_patch
+from gangline.operator.trims import TRIMS
+from gangline.rules import wishes
 from gangline.runtime import Again, Context, Controller, Key, Reader, Watch, itself, owner
 from gangline.runtime.clock import timestamp
 
@@ -117,7 +119,8 @@ def think(op: Operator, read: Reader, look: Look, progress: Raw | None, now: flo
     elif not status.on_delete(look.pcs):
         replaced = rollout.replace_group_replicas(group, progress, look.places, look.living,
                                                   lambda place: clique_hash(look.pcs, place.template),
-                                                  look.pcs.status.current_generation_hash, stamp)
+                                                  look.pcs.status.current_generation_hash, stamp,
+                                                  wishes.max_unavailable(look.pcs.annotations, group.spec.replicas))
         progress = replaced.progress
         steps += _remove(look, replaced.remove, plan)
     plan.stage(steps)
@@ -200,7 +203,8 @@ def _set_changed(before: PodCliqueSet | None, after: PodCliqueSet | None) -> boo
     if before is None or after is None:
         return before is None
     return (before.metadata.generation != after.metadata.generation or update_target(before) != update_target(after)
-            or before.status.current_generation_hash != after.status.current_generation_hash)
+            or before.status.current_generation_hash != after.status.current_generation_hash
+            or wishes.ends_gangs(before.annotations) != wishes.ends_gangs(after.annotations))
 
 
 def _clique_matters(before: PodClique | None, after: PodClique | None) -> bool:
@@ -237,4 +241,4 @@ def controller(op: Operator) -> Controller:
         (Watch(SCALING_GROUP, itself, _conditions_changed), Watch(POD_CLIQUE, owner(SCALING_GROUP), _clique_matters),
          Watch(POD_CLIQUE_SET, _groups_of_set, _set_changed), Watch(RESOURCE_CLAIM, owner(SCALING_GROUP), asked_again),
          Watch(RESOURCE_CLAIM_TEMPLATE, _groups_in_trouble)),
-        indexes=INDEXES, workers=op.settings.workers.scaling_group, selectors=op.selectors)
+        indexes=INDEXES, workers=op.settings.workers.scaling_group, selectors=op.selectors, trims=TRIMS)

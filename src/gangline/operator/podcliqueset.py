@@ -39,7 +39,7 @@ from gangline.api.kinds import (
 )
 from gangline.api.meta import Condition, Object, Raw, condition
 from gangline.errors import GanglineError
-from gangline.operator import adoption, rollout, status, termination
+from gangline.operator import adoption, progress, rollout, status, termination
 from gangline.operator.act import act
 from gangline.operator.backends import NoBackend
 from gangline.operator.desired import access, autoscalers, claims, mnnvl, services, topology
@@ -72,6 +72,8 @@ from gangline.operator.plan import (
     without_finalizer,
 )
 from gangline.operator.tell import error_list, status_patch
+from gangline.operator.trims import TRIMS
+from gangline.rules import wishes
 from gangline.rules.times import seconds
 from gangline.runtime import Again, Context, Controller, Key, Reader, Watch, itself, owner
 from gangline.runtime.clock import timestamp
@@ -124,11 +126,11 @@ async def reconcile(op: Operator, ctx: Context, key: Key) -> Again | None:
     plan = think(op, ctx.read, look, now)
     failures = await act(ctx, plan)
     errors = [*plan.errors, *((failure.code, str(failure)) for failure in failures if not failure.stale)]
-    await _tell(op, ctx, look, errors, now)
+    late = await _tell(op, ctx, look, errors, now)
     op.pace.done(key, pcs.metadata.generation, ctx.clock.now())
     if failures:
         raise GanglineError("; ".join(str(failure) for failure in failures))
-    return Again(look.doom.wait) if look.doom.wait is not None else None
+    return min((Again(wait) for wait in (look.doom.wait, late) if wait is not None), key=lambda again: again.seconds, default=None)
 
 
 async def _adopt(ctx: Context, pcs: PodCliqueSet) -> bool:
@@ -148,11 +150,11 @@ async def _note_hash(ctx: Context, pcs: PodCliqueSet, now: str) -> PodCliqueSet:
     new = set_hash(pcs)
     if pcs.status.current_generation_hash == new:
         return pcs
-    progress = rollout.set_progress(pcs, new, now)
+    begun = rollout.set_progress(pcs, new, now)
     patch: Raw = {"status": {"currentGenerationHash": new, "replicas": pcs.spec.replicas, "updatedReplicas": 0,
                              "availableReplicas": pcs.status.available_replicas}}
-    if progress != pcs.status.update_progress:
-        patch["status"]["updateProgress"] = dict.fromkeys(pcs.status.update_progress or {}) | (progress or {})
+    if begun != pcs.status.update_progress:
+        patch["status"]["updateProgress"] = dict.fromkeys(pcs.status.update_progress or {}) | (begun or {})
     return await ctx.client.patch(POD_CLIQUE_SET, pcs.name, pcs.namespace, patch, subresource="status")
 
 
@@ -412,14 +414,20 @@ def _gangs(op: Operator, read: Reader, look: Look, plan: Plan) -> list[Step]:
 # --- tell --------------------------------------------------------------------------------------------------------------------
 
 
-async def _tell(op: Operator, ctx: Context, look: Look, errors: list[tuple[str, str]], now: str) -> None:
+async def _tell(op: Operator, ctx: Context, look: Look, errors: list[tuple[str, str]], now: str) -> float | None:
+    """Write the set's status; gives the seconds after which an update that does not move counts as stuck."""
     pcs = look.pcs
-    observed = pcs.status.observed_generation if errors else pcs.metadata.generation
-    new = status.set_status(_view(op, look, observed), now)
+    view = _view(op, look, pcs.status.observed_generation if errors else pcs.metadata.generation)
+    new = status.set_status(view, now)
+    moves = progress.progressing(view, new.get("updateProgress") or {}, now)
+    new["conditions"] = [each for each in new["conditions"] if each["type"] != progress.PROGRESSING] + ([moves] if moves else [])
     new["lastErrors"] = error_list(pcs.status.last_errors, errors, now)
+    if moves and moves["reason"] == progress.STUCK and not status.is_reason(pcs.status.conditions, progress.PROGRESSING, progress.STUCK):
+        ctx.events.tell(POD_CLIQUE_SET, pcs, progress.STUCK, moves["message"], warning=True)
     patch = status_patch(POD_CLIQUE_SET, pcs, new)
     if patch is not None:
         await ctx.client.patch(POD_CLIQUE_SET, pcs.name, pcs.namespace, patch, subresource="status")
+    return progress.remaining(moves, wishes.progress_deadline(pcs.annotations), ctx.clock.now())
 
 
 # --- the controller --------------------------------------------------------------------------------------------------------------
@@ -481,6 +489,6 @@ def controller(op: Operator) -> Controller:
          Watch(SECRET, owner(POD_CLIQUE_SET), _token_came),
          Watch(TOPOLOGY_BINDING, _sets_of_binding), Watch(RESOURCE_CLAIM_TEMPLATE, _sets_in_trouble),
          *map(mine, (SERVICE_ACCOUNT, ROLE, ROLE_BINDING, SERVICE, HPA, COMPUTE_DOMAIN, RESOURCE_CLAIM))),
-        indexes=INDEXES, workers=op.settings.workers.pod_clique_set, selectors=op.selectors)
+        indexes=INDEXES, workers=op.settings.workers.pod_clique_set, selectors=op.selectors, trims=TRIMS)
 
 

@@ -42,6 +42,7 @@ from gangline.operator.look import (
 from gangline.operator.plan import Apply, Patch, Plan, Said, Step, changed, delete
 from gangline.operator.silence import PATIENCE, unanswered
 from gangline.operator.tell import status_patch
+from gangline.operator.trims import TRIMS
 from gangline.runtime import Again, Context, Controller, Key, Reader, Watch, itself, owner
 from gangline.runtime.clock import timestamp
 
@@ -345,6 +346,6 @@ def controller(op: Operator) -> Controller:
          Watch(POD_CLIQUE_SET, _gangs_of_set, asked_again), Watch(TOPOLOGY_BINDING, _gangs_of_binding, asked_again),
          *(Watch(kind, owner(POD_GANG)) for kind in written), *(Watch(kind, _gang_named) for kind in read_too if kind.namespaced)),
         reads=tuple(kind for kind in read_too if not kind.namespaced),
-        indexes=INDEXES, workers=op.settings.workers.pod_gang, selectors=op.selectors)
+        indexes=INDEXES, workers=op.settings.workers.pod_gang, selectors=op.selectors, trims=TRIMS)
 
 

@@ -37,6 +37,11 @@ def is_true(conditions: tuple[Condition, ...], type: str) -> bool:
     return found is not None and found.status == "True"
 
 
+def is_reason(conditions: tuple[Condition, ...], type: str, reason: str) -> bool:
+    found = condition(conditions, type)
+    return found is not None and found.reason == reason
+
+
 def update_open(progress: Raw | None) -> bool:
     return progress is not None and not progress.get("updateEndedAt")
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from gangline.api.grove import PodClique, PodCliqueScalingGroup, PodCliqueSet
 from gangline.api.meta import Condition, condition
 from gangline.operator.status import BREACHED, SCHEDULED, TERMINATING, is_true
+from gangline.rules import wishes
 from gangline.rules.times import duration, seconds
 
 SETTLING = 5.0
@@ -30,7 +31,7 @@ class Doom:
 def delay(pcs: PodCliqueSet) -> float | None:
     """The set's termination delay; None where gangs are never ended."""
     text = pcs.spec.template.termination_delay
-    return duration(text) if text else None
+    return duration(text) if text and wishes.ends_gangs(pcs.annotations) else None
 
 
 def ever_scheduled(clique: PodClique) -> bool:

@@ -73,8 +73,10 @@ class _Table:
 class Informer(Generic[T]):
     """The copy of one kind."""
 
-    def __init__(self, client: Client, kind: Kind[T], clock: Clock, labels: str = "", fields: str = "") -> None:
+    def __init__(self, client: Client, kind: Kind[T], clock: Clock, labels: str = "", fields: str = "",
+                 trim: Callable[[T], T] | None = None) -> None:
         self.kind = kind
+        self.trim = trim
         self.revision = 0
         self.selects = bool(labels or fields)
         self.synced = asyncio.Event()
@@ -138,7 +140,7 @@ class Informer(Generic[T]):
 
     async def _list(self) -> None:
         listing = await self._client.list(self.kind, labels=self._labels, fields=self._fields)
-        present = {key_of(obj): obj for obj in listing.items}
+        present = {key_of(obj): obj if self.trim is None else self.trim(obj) for obj in listing.items}
         for key in [key for key in self._objects if key not in present]:
             self._forget(key)
         for key, obj in present.items():
@@ -163,7 +165,7 @@ class Informer(Generic[T]):
         if event.type == "DELETED":
             self._forget(key_of(obj), obj)
         elif event.type != "BOOKMARK":
-            self._store(key_of(obj), obj)
+            self._store(key_of(obj), obj if self.trim is None else self.trim(obj))
         self.revision = max(self.revision, int(obj.metadata.resource_version or 0))
 
     def _store(self, key: Key, obj: T) -> None:
@@ -199,11 +201,11 @@ class Cache:
         self._informers: dict[Kind[Any], Informer[Any]] = {}
         self._tasks: dict[Kind[Any], asyncio.Task[None]] = {}
 
-    def informer(self, kind: Kind[T], labels: str = "", fields: str = "") -> Informer[T]:
-        """The informer of a kind; the first call decides its selectors."""
+    def informer(self, kind: Kind[T], labels: str = "", fields: str = "", trim: Callable[[T], T] | None = None) -> Informer[T]:
+        """The informer of a kind; the first call decides its selectors, and what is left out of what it keeps."""
         found = self._informers.get(kind)
         if found is None:
-            found = self._informers[kind] = Informer(self._client, kind, self._clock, labels, fields)
+            found = self._informers[kind] = Informer(self._client, kind, self._clock, labels, fields, trim)
         return found
 
     async def start(self) -> None:
@@ -229,6 +231,9 @@ class Cache:
     @property
     def informers(self) -> Iterable[Informer[Any]]:
         return self._informers.values()
+
+    def follows(self, kind: Kind[Any]) -> bool:
+        return kind in self._informers
 
     def revision(self, kind: Kind[Any]) -> int:
         """The newest revision seen of a kind; 0 if it is not followed here, or not served."""

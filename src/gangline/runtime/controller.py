@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Any
@@ -18,7 +18,7 @@ from gangline.api.kinds import Kind
 from gangline.api.meta import Object
 from gangline.client import Client
 from gangline.errors import ApiError, Conflict, GanglineError, NotFound
-from gangline.runtime.cache import Cache, Index, Reader
+from gangline.runtime.cache import Cache, Index, Informer, Reader
 from gangline.runtime.clock import Clock
 from gangline.runtime.events import Recorder
 from gangline.runtime.keys import Key, key_of
@@ -84,6 +84,8 @@ class Controller:
     workers: int = 8
     selectors: dict[Kind[Any], tuple[str, str]] = field(default_factory=dict)
     """Label and field selector per kind, to hold less in memory."""
+    trims: Mapping[Kind[Any], Callable[[Any], Any]] = field(default_factory=dict)
+    """What of each object is kept, per kind; for the same end."""
 
 
 class Running:
@@ -97,9 +99,13 @@ class Running:
         self._tasks: list[asyncio.Task[None]] = []
         self._meter = Meter(controller.name)
         for kind in [watch.kind for watch in controller.watches] + list(controller.reads):
-            cache.informer(kind, *controller.selectors.get(kind, ("", "")))
+            self._informer(kind)
         for kind, name, index in controller.indexes:
-            cache.informer(kind).add_index(name, index)
+            self._informer(kind).add_index(name, index)
+
+    def _informer(self, kind: Kind[Any]) -> Informer[Any]:
+        said = self.controller
+        return self._cache.informer(kind, *said.selectors.get(kind, ("", "")), said.trims.get(kind))
 
     def start(self) -> None:
         """Called once the cache is complete."""

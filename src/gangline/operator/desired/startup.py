@@ -19,10 +19,17 @@ def parents(pcs: PodCliqueSet, clique: str) -> tuple[str, ...]:
     kind = pcs.spec.template.clique_startup_type
     order = [template.name for template in pcs.spec.template.cliques]
     if kind == IN_ORDER:
-        at = order.index(clique)
-        return (order[at - 1],) if at else ()
+        earlier = [name for name in order[:order.index(clique)] if _waited_for(pcs, name)]
+        return tuple(earlier[-1:])
     template = template_of(pcs, clique)
-    return template.spec.starts_after if kind == EXPLICIT and template is not None else ()
+    found = template.spec.starts_after if kind == EXPLICIT and template is not None else ()
+    return tuple(name for name in found if _waited_for(pcs, name))
+
+
+def _waited_for(pcs: PodCliqueSet, clique: str) -> bool:
+    """Nobody waits for a clique that may have no pods."""
+    template = template_of(pcs, clique)
+    return template is None or minimum(template) > 0
 
 
 def starts_after(pcs: PodCliqueSet, place: Place) -> tuple[str, ...]:

@@ -1,0 +1,60 @@
+"""What the operator keeps of the objects it follows: thousands of alike ones, so that what it never reads is left out and what is alike is
+shared.
+
+Pods lose containers, volumes and tolerations (nobody here reads them back); labels are shared texts. Pure.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from sys import intern
+from typing import Any, TypeVar
+
+import msgspec
+
+from gangline.api import names
+from gangline.api.core import Pod, PodSpec
+from gangline.api.grove import PodClique
+from gangline.api.kinds import POD, POD_CLIQUE, POD_GANG, SERVICE, Kind
+from gangline.api.meta import Metadata, Object, Raw
+
+T = TypeVar("T", bound=Object)
+_BARE = {"containers": (), "init_containers": (), "volumes": (), "tolerations": (), "topology_spread_constraints": ()}
+
+
+def shared(obj: T) -> T:
+    """The object with labels that equal ones of others are the same text."""
+    return msgspec.structs.replace(obj, metadata=_metadata(obj.metadata))
+
+
+def _metadata(metadata: Metadata) -> Metadata:
+    return msgspec.structs.replace(metadata, labels=_texts(metadata.labels), annotations=_texts(metadata.annotations))
+
+
+def _texts(texts: Mapping[str, str]) -> dict[str, str]:
+    return {intern(key): intern(value) for key, value in texts.items()}
+
+
+def bare_pod(pod: Pod) -> Pod:
+    """What of a pod concerns its clique and its gang."""
+    spec: PodSpec = msgspec.structs.replace(pod.spec, **_BARE)
+    return msgspec.structs.replace(pod, metadata=_metadata(pod.metadata), spec=spec)
+
+
+def clique_of_template(clique: PodClique) -> PodClique:
+    """The clique with the pod spec of the one before it with the same template, where it is equal."""
+    template = clique.labels.get(names.TEMPLATE_HASH, "")
+    known = _specs.get(template)
+    if known is None or known != clique.spec.pod_spec:
+        known = _specs[template] = clique.spec.pod_spec
+        if len(_specs) > MOST:
+            _specs.popitem(last=False)
+    spec = msgspec.structs.replace(clique.spec, pod_spec=known)
+    return msgspec.structs.replace(clique, metadata=_metadata(clique.metadata), spec=spec)
+
+
+_specs: OrderedDict[str, Raw] = OrderedDict()
+MOST = 256
+
+TRIMS: Mapping[Kind[Any], Callable[[Any], Any]] = {POD: bare_pod, POD_CLIQUE: clique_of_template, POD_GANG: shared, SERVICE: shared}
