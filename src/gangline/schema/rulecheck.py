@@ -61,6 +61,8 @@ class _Visit:
             program = cel.compile(about.get("rule") or "", env)
         except cel.CelSyntaxError as error:
             yield say.invalid(f"{path}.rule", _as_struct(about), f"compilation failed: {error}")
+            if optional is not None:
+                yield say.invalid(f"{path}.optionalOldSelf", optional, "may not be set if oldSelf is not used in rule")
             return
         if program.kind.name not in ("bool", "dyn"):
             yield say.invalid(f"{path}.rule", _as_struct(about), "cel expression must evaluate to a bool")

@@ -17,7 +17,6 @@ from gangline.api.notation import MISSING
 from gangline.errors import Problem
 from gangline.schema import compile_schema
 from gangline.schema import problems as say
-from gangline.schema.lists import duplicates
 from gangline.schema.patterns import BadPattern, compile_pattern
 from gangline.schema.rulecheck import rule_problems
 from gangline.schema.rules import RuleTree, field_names
@@ -107,6 +106,9 @@ def _own_type(schema: Props, level: str, path: str) -> Iterator[Problem]:
         yield say.invalid(f"{path}.x-kubernetes-preserve-unknown-fields", True, "must be false if x-kubernetes-int-or-string is true")
     if int_or_string and embedded:
         yield say.invalid(f"{path}.x-kubernetes-embedded-resource", True, "must be false if x-kubernetes-int-or-string is true")
+    if embedded and not keep and not schema.get("properties"):
+        yield say.required(f"{path}.properties", "must not be empty if x-kubernetes-embedded-resource is true without "
+                           "x-kubernetes-preserve-unknown-fields")
     if embedded and kind != "object":
         text = "must be object if x-kubernetes-embedded-resource is true"
         yield say.invalid(f"{path}.type", kind, text) if kind else say.required(f"{path}.type", text)
@@ -116,9 +118,6 @@ def _own_type(schema: Props, level: str, path: str) -> Iterator[Problem]:
         yield say.forbidden(f"{path}.additionalProperties", "must not be used if x-kubernetes-embedded-resource is set")
     if level == ROOT and kind and kind != "object":
         yield say.invalid(f"{path}.type", kind, "must be object at the root")
-    if embedded and not keep and not schema.get("properties"):
-        yield say.required(f"{path}.properties", "must not be empty if x-kubernetes-embedded-resource is true without "
-                           "x-kubernetes-preserve-unknown-fields")
 
 
 def _metadata(schema: Props, resource: bool, path: str) -> Iterator[Problem]:
@@ -136,6 +135,9 @@ def _metadata(schema: Props, resource: bool, path: str) -> Iterator[Problem]:
         inner = about.get("properties") or {}
         if not set(about) <= allowed or not set(inner) <= {"name", "generateName"}:
             yield say.forbidden(where, "must not specify anything other than name and generateName, but metadata is implicitly specified")
+        for name, child in inner.items():
+            if isinstance(child, dict) and child.get("default") is not None:
+                yield say.forbidden(f"{where}.properties[{name}].default", "must not be set in top-level metadata")
 
 
 _INT_OR_STRING = [{"type": "integer"}, {"type": "string"}]
@@ -193,6 +195,8 @@ def default_problems(schema: Props, path: str) -> Iterator[Problem]:
 
 
 def _judged_default(schema: Props, path: str) -> Iterator[Problem]:
+    if schema.get("x-kubernetes-int-or-string"):
+        return
     node = structural_node(schema, root=False)
     value = schema["default"]
     pruned, unknown = compile_schema({"type": "object", "properties": {"x": {**schema, "default": None}}}).admit({"x": value})
@@ -204,7 +208,6 @@ def _judged_default(schema: Props, path: str) -> Iterator[Problem]:
     if check is not None:
         check(pruned.get("x", value), MISSING, None, sink)
     yield from sink.problems
-    yield from duplicates(node, value, path)
     if not sink.problems:
         for problem in RuleTree(node).judge(value, MISSING):
             yield Problem(f"{path}.{problem.path}" if problem.path else path, problem.message, problem.kind, problem.value)
@@ -215,7 +218,7 @@ def keyword_problems(schema: Props, path: str) -> Iterator[Problem]:
     yield from _unsupported(schema, path)
     if schema.get("uniqueItems"):
         yield say.forbidden(f"{path}.uniqueItems", "uniqueItems cannot be set to true since the runtime complexity becomes quadratic")
-    if schema.get("additionalProperties") not in (None, False) and schema.get("properties"):
+    if isinstance(schema.get("additionalProperties"), dict) and schema.get("properties"):
         yield say.forbidden(f"{path}.additionalProperties", "additionalProperties and properties are mutual exclusive")
     for name, child, where in _children(schema, path):
         if name != "not" or isinstance(child, dict):

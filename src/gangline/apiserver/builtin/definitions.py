@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from gangline.apiserver.builtin.rules import KindRules, Obj
+from gangline.apiserver.builtin.webhooks import client_config
 from gangline.errors import Problem
 from gangline.schema import problems as say
 from gangline.schema.formats import FORMATS
@@ -40,7 +41,7 @@ class DefinitionRules(KindRules):
     def prepare_create(self, obj: Obj) -> None:
         super().prepare_create(obj)
         stored = next((each["name"] for each in obj["spec"].get("versions") or [] if each.get("storage")), None)
-        obj["status"] = {"conditions": None, "acceptedNames": {"plural": "", "kind": ""}, "storedVersions": [stored] if stored else None}
+        obj["status"] = {"conditions": None, "acceptedNames": {"plural": "", "kind": ""}, "storedVersions": [stored] if stored is not None else None}
 
     def prepare_update(self, new: Obj, old: Obj, subresource: str = "") -> None:
         super().prepare_update(new, old, subresource)
@@ -96,15 +97,18 @@ def _spec(spec: Obj) -> Iterator[Problem]:
         scope = spec.get("scope") or ""
         yield say.unsupported("spec.scope", scope, ("Cluster", "Namespaced")) if scope else say.required("spec.scope")
     shared = _shared(versions)
-    if not (shared.get("schema") or {}).get("openAPIV3Schema"):
+    if (shared.get("schema") or {}).get("openAPIV3Schema") is None:
         for index, version in enumerate(versions):
-            if not (version.get("schema") or {}).get("openAPIV3Schema"):
+            if (version.get("schema") or {}).get("openAPIV3Schema") is None:
                 yield say.required(f"spec.versions[{index}].schema.openAPIV3Schema")
     for index, version in enumerate(versions):
         yield from _version(version, shared, f"spec.versions[{index}]")
     yield from _version_list(versions, shared)
-    if versions and (why := dns1035_problems(versions[0].get("name") or "")):
-        yield say.invalid("spec.version", versions[0].get("name") or "", ",".join(why))
+    if versions and versions[0].get("name") and (why := dns1035_problems(versions[0]["name"])):
+        yield say.invalid("spec.version", versions[0]["name"], ",".join(why))
+    if spec.get("preserveUnknownFields"):
+        yield say.invalid("spec.preserveUnknownFields", True,
+                          "cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead")
     yield from _names(spec.get("names") or {})
     yield from _parts(shared, "spec", "validation", shared)
     yield from _conversion(spec.get("conversion") or {})
@@ -126,7 +130,10 @@ def _version(version: Obj, shared: Obj, path: str) -> Iterator[Problem]:
         if not version.get("deprecated"):
             yield say.invalid(f"{path}.deprecationWarning", warning, "can only be set for deprecated versions")
         elif not warning:
-            yield say.invalid(f"{path}.deprecationWarning", warning, "must not be empty")
+            yield say.invalid(f"{path}.deprecationWarning", warning, "must not be an empty string")
+        elif (odd := next((at for at, mark in enumerate(warning) if not mark.isprintable()), None)) is not None:
+            yield say.invalid(f"{path}.deprecationWarning", warning,
+                              f"must only contain printable UTF-8 characters; non-printable character found at index {odd}")
         elif len(warning) > 256:
             yield say.invalid(f"{path}.deprecationWarning", warning, "must be <= 256 characters long")
     own = {name: value for name, value in version.items() if name not in shared}
@@ -135,7 +142,7 @@ def _version(version: Obj, shared: Obj, path: str) -> Iterator[Problem]:
 
 def _parts(about: Obj, path: str, schema_name: str, whole: Obj) -> Iterator[Problem]:
     schema = (about.get("schema") or {}).get("openAPIV3Schema")
-    if schema:
+    if schema is not None:
         yield from schema_problems(schema, f"{path}.{schema_name}.openAPIV3Schema")
     scale = (about.get("subresources") or {}).get("scale")
     if scale is not None:
@@ -226,6 +233,10 @@ def _selectable(fields: list[Obj], schema: Any, path: str) -> Iterator[Problem]:
         if not value:
             yield say.required(where)
             continue
+        if value[0] not in ".[":
+            told = f"is an invalid path: expected [ or . but got: {re.split(r'[.[]', value)[0]}"
+            yield say.invalid(where, value, told)
+            continue
         found = _resolve(schema, value)
         if found is None or value.startswith(".metadata"):
             yield say.invalid(where, value, "is an invalid path: does not refer to a valid field")
@@ -243,7 +254,8 @@ def _resolve(schema: Any, path: str) -> Obj | None:
     if not re.fullmatch(r"(\.[A-Za-z_][\w-]*)+", path):
         return None
     for name in path.split(".")[1:]:
-        schema = ((schema or {}).get("properties") or {}).get(name)
+        extra = (schema or {}).get("additionalProperties")
+        schema = ((schema or {}).get("properties") or {}).get(name, extra if isinstance(extra, dict) else None)
         if schema is None:
             return None
     found: Obj = schema
@@ -264,8 +276,8 @@ def _conversion(conversion: Obj) -> Iterator[Problem]:
     client = webhook.get("clientConfig")
     if client is None:
         yield say.required(f"{path}.webhookClientConfig", "required when strategy is set to Webhook")
-    elif bool(client.get("url")) == bool(client.get("service")):
-        yield say.required(f"{path}.webhookClientConfig", "exactly one of url or service is required")
+    else:
+        yield from client_config(client, f"{path}.webhookClientConfig")
     versions = webhook.get("conversionReviewVersions") or []
     if not versions:
         yield say.required(f"{path}.conversionReviewVersions")

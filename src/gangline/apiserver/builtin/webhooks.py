@@ -105,7 +105,7 @@ def _webhook(hook: Obj, path: str) -> Problems:
         yield say.invalid(f"{path}.timeoutSeconds", seconds, "the timeout value must be between 1 and 30 seconds")
     yield from label_selector(hook.get("namespaceSelector"), f"{path}.namespaceSelector")
     yield from label_selector(hook.get("objectSelector"), f"{path}.objectSelector")
-    yield from _client(hook.get("clientConfig") or {}, f"{path}.clientConfig")
+    yield from client_config(hook.get("clientConfig") or {}, f"{path}.clientConfig")
     yield from _review_versions(hook.get("admissionReviewVersions") or [], f"{path}.admissionReviewVersions")
     yield from match_conditions(hook.get("matchConditions") or [], f"{path}.matchConditions", MATCH_ENV)
     if hook.get("reinvocationPolicy") is not None:
@@ -167,7 +167,7 @@ def _rule_resources(values: list[str], path: str) -> Problems:
         yield say.invalid(path, values, "if '*' is present, must not specify other resources without subresources")
 
 
-def _client(config: Obj, path: str) -> Problems:
+def client_config(config: Obj, path: str) -> Problems:
     url, service = config.get("url"), config.get("service")
     if bool(url) == bool(service):
         yield say.required(path, "exactly one of url or service is required")

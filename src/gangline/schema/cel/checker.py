@@ -35,7 +35,7 @@ from gangline.schema.patterns import BadPattern, compile_pattern
 
 _CONSTANTS = {"bool": BOOL, "int": INT, "uint": UINT, "double": DOUBLE, "string": STRING, "bytes": BYTES, "null": NULL}
 _TYPE_NAMES = frozenset(("bool", "int", "uint", "double", "string", "bytes", "list", "map", "null_type", "type", "dyn"))
-NAMESPACES = frozenset(("sets", "optional", "strings", "ip", "format", "lists", "base64"))
+NAMESPACES = frozenset(("sets", "optional", "strings", "ip", "format", "lists"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,13 +108,20 @@ class _Checker:
     def _listlit(self, node: ListLit, scope: dict[str, Kind]) -> Kind:
         kinds = [self.kind(item, scope) for item in node.items]
         kinds = [kind.args[0] if optional and kind.args else kind for kind, optional in zip(kinds, node.optional, strict=True)]
-        return list_of(_common(kinds))
+        return list_of(self._alike(kinds, node.items))
 
     def _maplit(self, node: MapLit, scope: dict[str, Kind]) -> Kind:
         keys = [self.kind(key, scope) for key, _, _ in node.entries]
         values = [self.kind(value, scope) for _, value, _ in node.entries]
         values = [kind.args[0] if entry[2] and kind.args else kind for kind, entry in zip(values, node.entries, strict=True)]
-        return map_of(_common(keys), _common(values))
+        return map_of(self._alike(keys, [key for key, _, _ in node.entries]), self._alike(values, [value for _, value, _ in node.entries]))
+
+    def _alike(self, kinds: list[Kind], parts: list[Expr]) -> Kind:
+        """The one kind that all parts of a literal have."""
+        for kind, part in zip(kinds[1:], parts[1:], strict=True):
+            if kind != kinds[0] and (kind.name == "object") == (kinds[0].name == "object"):
+                raise self.error(f"expected type '{kinds[0]}' but found '{kind}'", part.at)
+        return _common(kinds)
 
     def _call(self, node: Call, scope: dict[str, Kind]) -> Kind:
         if node.target is not None:

@@ -15,12 +15,14 @@ from gangline.schema.node import Node
 
 REQUEST = 3 * 2**20
 UNKNOWN = 2**63
-_TENTH = ("startsWith", "endsWith", "lowerAscii", "upperAscii", "trim", "reverse", "split", "replace", "substring", "charAt", "quote",
+_TENTH = ("startsWith", "endsWith", "lowerAscii", "upperAscii", "trim", "split", "replace", "substring", "quote",
           "url", "isURL", "ip", "isIP", "cidr", "isCIDR", "quantity", "isQuantity", "semver", "isSemver", "timestamp", "duration", "int",
-          "uint", "double", "bool", "bytes", "join", "format", "find", "findAll", "isCanonical", "containsIP", "containsCIDR")
-_ROUND = {"all": 3, "exists": 4, "exists_one": 4, "existsOne": 4, "optMap": 1, "optFlatMap": 1}
+          "uint", "double", "bool", "bytes", "format", "find", "findAll", "isCanonical", "containsIP", "containsCIDR")
+_ROUND = {"all": 3, "exists": 4, "exists_one": 4, "existsOne": 4, "optMap": 1, "optFlatMap": 1, "transformList": 12}
 """What one round of a comprehension costs besides its body."""
-_WHOLE = ("isSorted", "sum", "min", "max", "indexOf", "lastIndexOf", "distinct", "flatten", "sort")
+_NUMBERS = ("int", "uint", "double", "timestamp", "duration")
+_COMPARED = ("isSorted", "sum", "min", "max", "indexOf", "lastIndexOf")
+_WHOLE = ("distinct", "flatten", "sort")
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +118,7 @@ class Estimate:
         node = target.node
         inside = (node.items or node.values) if node is not None else None
         item = size_of(inside) if inside is not None else Size(UNKNOWN if node is None else 1)
-        key = Size(REQUEST, None) if node is not None and node.shape == "map" else item
+        key = Size(1)
         inner = {**scope, tree.variables[-1]: item} if len(tree.variables) == 1 else {
             **scope, tree.variables[0]: key, tree.variables[1]: item}
         if node is not None and node.shape == "map" and len(tree.variables) == 1:
@@ -124,6 +126,8 @@ class Estimate:
         bodies = [self._of(body, inner) for body in tree.bodies]
         rounds = 1 if tree.name in ("optMap", "optFlatMap") else target.most
         step = sum(each for each, _ in bodies) + _ROUND.get(tree.name, 13)
+        if tree.name == "sortBy":
+            step += self._text_inside(target) // 10
         result = Size(target.most, node) if tree.name in ("filter", "sortBy") else Size(target.most)
         return cost + 1 + rounds * step, result
 
@@ -139,7 +143,7 @@ class Estimate:
     def _extra(self, name: str, sizes: list[Size], tree: Call) -> tuple[int, Size]:
         first = sizes[0] if sizes else Size(1)
         text = self._is_text(tree)
-        if name == "_+_" and (text or UNKNOWN in (size.most for size in sizes)):
+        if name == "_+_" and getattr(tree.kind, "name", "") not in _NUMBERS and (text or UNKNOWN in (size.most for size in sizes)):
             total = sum(size.most for size in sizes)
             return total // 10, Size(total)
         if name in ("_==_", "_!=_", "_<_", "_<=_", "_>_", "_>=_"):
@@ -163,9 +167,23 @@ class Estimate:
                 first if first.node is not None and first.node.scalar == "string" else Size(UNKNOWN))
         if name in _TENTH:
             return first.most // 10, Size(first.most)
+        if name in _COMPARED:
+            return first.most * (1 + self._text_inside(first) // 10), Size(1)
+        if name == "join":
+            return first.most * self._text_inside(first) // 10, Size(first.most * self._text_inside(first))
+        if name == "charAt":
+            return 0, Size(UNKNOWN)
         if name in _WHOLE:
             return first.most, Size(first.most)
         return 0, Size(1) if name == "size" else first
+
+    @staticmethod
+    def _text_inside(size: Size) -> int:
+        """How long the texts of a list can be; of what came from no place of the schema, nobody knows."""
+        if size.node is None:
+            return UNKNOWN
+        inside = size.node.items
+        return _longest(inside) if inside is not None and inside.scalar == "string" else 0
 
     @staticmethod
     def _is_text(tree: Call) -> bool:

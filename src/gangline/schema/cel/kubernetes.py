@@ -17,7 +17,6 @@ from gangline.schema.forms import QUANTITY_RULE
 SIGNATURES = """
 quantity(string) -> quantity
 isQuantity(string) -> bool
-quantity .sign() -> int
 quantity .isInteger() -> bool
 quantity .asInteger() -> int
 quantity .asApproximateFloat() -> double
@@ -188,7 +187,7 @@ def validate(form: Format, text: str) -> Optional:
 
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "quantity": quantity, "isQuantity": _can(quantity), ".sign": lambda value: _sign(value.nanos),
+    "quantity": quantity, "isQuantity": _can(quantity),
     ".isInteger": lambda value: value.nanos % resources.NANO == 0, ".asInteger": as_integer,
     ".asApproximateFloat": lambda value: value.nanos / resources.NANO, ".add": lambda a, b: Quantity(a.nanos + _nanos(b)),
     ".sub": lambda a, b: Quantity(a.nanos - _nanos(b)),

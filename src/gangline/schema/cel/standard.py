@@ -6,7 +6,6 @@ FUNCTIONS, methods under `.name`. The checker reads the lines, emitted programs 
 
 from __future__ import annotations
 
-import base64
 import ipaddress
 import math
 import re
@@ -41,7 +40,6 @@ _!=_(A, A) -> bool
 @in(A, list(A)) -> bool
 @in(A, map(A, B)) -> bool
 _[_](list(A), int) -> A
-_[_](list(A), dyn) -> A
 _[_](map(A, B), A) -> B
 _[_](optional_type(list(A)), int) -> optional_type(A)
 _[_](optional_type(map(A, B)), A) -> optional_type(B)
@@ -126,7 +124,6 @@ string .split(string, int) -> list(string)
 string .substring(int) -> string
 string .substring(int, int) -> string
 string .trim() -> string
-string .reverse() -> string
 string .format(list(dyn)) -> string
 strings.quote(string) -> string
 list(string) .join() -> string
@@ -162,8 +159,6 @@ optional_type(A) .hasValue() -> bool
 optional_type(A) .value() -> A
 optional_type(A) .or(optional_type(A)) -> optional_type(A)
 optional_type(A) .orValue(A) -> A
-base64.encode(bytes) -> string
-base64.decode(string) -> bytes
 """
 SIGNATURES += "".join(
     f"_{mark}_({kind}, {kind}) -> {kind}\n" for mark in ("*", "/") for kind in ("int", "uint", "double"))
@@ -629,6 +624,5 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "sets.intersects": lambda a, b: any(contained(item, b) for item in a),
     "optional.of": lambda value: Optional(value, True), "optional.none": lambda: NONE, "optional.ofNonZeroValue": non_zero,
     ".hasValue": lambda value: value.present, ".value": optional_value,
-    "base64.encode": lambda value: base64.b64encode(value).decode(), "base64.decode": lambda text: base64.b64decode(text),
     **{f".{name}": _clock(name) for name in _CLOCK},
 }

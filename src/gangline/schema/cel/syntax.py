@@ -265,8 +265,8 @@ class _Parser:
             inner = self.ternary()
             self.expect(")")
             return inner
-        if word == "[":
-            return self.list_literal(at)
+        if word in ("[", "[?"):
+            return self.list_literal(at, word == "[?")
         if word == "{":
             return self.map_literal(at)
         if word == "." and self.tokens[self.index][0] == "name":
@@ -302,9 +302,9 @@ class _Parser:
             return args[0]
         return Call(opening, None, word, args)
 
-    def list_literal(self, at: int) -> Expr:
-        items: list[Expr] = []
-        optional: list[bool] = []
+    def list_literal(self, at: int, first_optional: bool) -> Expr:
+        items: list[Expr] = [self.ternary()] if first_optional else []
+        optional: list[bool] = [True] if first_optional else []
         while not self.accept("]"):
             if items:
                 self.expect(",")
