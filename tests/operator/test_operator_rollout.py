@@ -97,6 +97,45 @@ def test_replicas_of_a_group_that_do_not_run_go_at_once_the_others_lowest_first(
     assert found.progress == OPEN | {"readyReplicaIndicesSelectedToUpdate": {"current": 0}}
 
 
+def old_and_ready(*numbers: int) -> list[Any]:
+    return [pod(number, node="n", ready=True, hash="old", created=f"2026-01-01T00:00:0{number}Z") for number in numbers]
+
+
+def test_as_many_ready_pods_go_at_once_as_may_be_unavailable() -> None:
+    found = rollout.replace_pods(a_clique(OPEN), OPEN, old_and_ready(0, 1, 2), 3, NOW, most=2)
+    assert [each.name for each in found.remove] == ["c-0", "c-1"]
+    assert found.progress == OPEN | {"readyPodsSelectedToUpdate": {"current": "c-1", "completed": ["c-0"]}}
+    progress = found.progress
+    starting = [*old_and_ready(2), pod(0, name="n0", node="n"), pod(1, name="n1", node="n")]
+    assert rollout.replace_pods(a_clique(progress), progress, starting, 1, NOW, most=2) == rollout.Replacement(progress, [])
+    one_up = [*old_and_ready(2), pod(0, name="n0", node="n", ready=True), pod(1, name="n1", node="n")]
+    assert [each.name for each in rollout.replace_pods(a_clique(progress), progress, one_up, 2, NOW, most=2).remove] == ["c-2"]
+
+
+def test_pods_that_are_not_ready_for_other_reasons_count() -> None:
+    assert rollout.replace_pods(a_clique(OPEN), OPEN, old_and_ready(0, 1), 2, NOW, most=1).remove == []
+
+
+def test_a_pod_that_was_chosen_and_is_still_there_is_removed_again() -> None:
+    progress = OPEN | {"readyPodsSelectedToUpdate": {"current": "c-0"}}
+    for most in (None, 1):
+        found = rollout.replace_pods(a_clique(progress), progress, old_and_ready(0, 1, 2), 3, NOW, most=most)
+        assert [each.name for each in found.remove] == ["c-0"] and found.progress == progress
+
+
+def test_replicas_of_a_group_go_as_many_at_once_as_may_be_unavailable() -> None:
+    pcs = a_set()
+    places = [group_places(pcs, 0, pcs.spec.template.pod_clique_scaling_groups[0], index) for index in range(3)]
+    members = {f"p-0-g-{index}-w": member(index, label="old", ready=True) for index in range(3)}
+    owner = msgspec.convert({"spec": {"replicas": 3, "minAvailable": 1, "cliqueNames": ["w"]}}, PodCliqueScalingGroup)
+    found = rollout.replace_group_replicas(owner, OPEN, places, members.get, lambda place: "new", "H1", NOW, most=2)
+    assert found.remove == [0, 1]
+    assert found.progress == OPEN | {"readyReplicaIndicesSelectedToUpdate": {"current": 1, "completed": [0]}}
+    del members["p-0-g-0-w"], members["p-0-g-1-w"]
+    again = rollout.replace_group_replicas(owner, found.progress, places, members.get, lambda place: "new", "H1", NOW, most=2)
+    assert again == rollout.GroupReplacement(found.progress, [])
+
+
 # --- termination ---------------------------------------------------------------------------------------------------------------
 
 
