@@ -24,7 +24,7 @@ $(DEV): pyproject.toml
 	@$(BIN)/pip install -q --disable-pip-version-check -e '.[dev]'
 	@touch $@ $(READY)
 
-demo: $(READY) ## start everything, play five scenes, stop (≤ 60 s)
+demo: $(READY) ## start everything, play six scenes, stop (≤ 60 s)
 	@$(BIN)/gangline demo
 
 up: $(READY) ## start the platform and keep it running

@@ -16,7 +16,7 @@ from gangline.errors import GanglineError
 
 COMMANDS = {
     "up": "start the platform on this machine and keep it running",
-    "demo": "start the platform, play five scenes, stop",
+    "demo": "start the platform, play six scenes, stop",
     "run": "run one component against a cluster",
     "apply": "create or change objects from files",
     "get": "show objects as a table, JSON or YAML",

@@ -1,4 +1,4 @@
-"""`gangline demo`: the platform in memory, five scenes with visible progress, and an exit code that says whether all went well.
+"""`gangline demo`: the platform in memory, six scenes with visible progress, and an exit code that says whether all went well.
 
 The scenes apply the files of `examples/`, so what is shown is what a user can repeat by hand.
 """
@@ -8,14 +8,17 @@ from __future__ import annotations
 import asyncio
 import sys
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 
-from gangline.api import names
+from gangline.api import names, resources
+from gangline.api.kai import Queue
 from gangline.api.kinds import (
     BIND_REQUEST,
+    EVENT,
     JOB,
     NODE,
     POD,
@@ -23,6 +26,7 @@ from gangline.api.kinds import (
     POD_CLIQUE_SET,
     POD_GANG,
     POD_GROUP,
+    QUEUE,
     WORKLOAD,
     Kind,
 )
@@ -42,7 +46,7 @@ class SceneFailed(GanglineError):
     """A step did not come true in time."""
 
 
-@click.command(help="Start the platform in memory, play five scenes, stop. Exit code 0 if all went well.")
+@click.command(help="Start the platform in memory, play six scenes, stop. Exit code 0 if all went well.")
 @click.option("--log", "level", default="error", type=click.Choice(["debug", "info", "warning", "error"]), show_default=True)
 def command(level: str) -> None:
     from gangline.runtime.logs import set_up
@@ -53,7 +57,7 @@ def command(level: str) -> None:
 
 async def _demo() -> None:
     started = time.monotonic()
-    click.echo("gangline demo: five scenes on 4 simulated nodes of 8 GPUs each\n")
+    click.echo("gangline demo: six scenes on 4 simulated nodes of 8 GPUs each\n")
     platform = Platform(PlatformSettings())
     try:
         await platform.start()
@@ -84,14 +88,15 @@ class Stage:
         click.echo(f"      applied examples/{path}")
 
     async def step(self, text: str, look: Callable[[], Awaitable[str | None]]) -> None:
-        """Wait until `look` gives a remark (it may be empty); then the step is done and the remark is shown."""
+        """Wait until `look` gives a remark (it may be empty); then the step is done and the remark is shown, below if it is indented."""
         started = time.monotonic()
         while (remark := await look()) is None:
             if time.monotonic() - started > PATIENCE:
                 raise SceneFailed(f"after {PATIENCE:.0f} s still not true: {text}")
             await asyncio.sleep(0.02)
         tick, took = click.style("✓", fg="green"), time.monotonic() - started
-        click.echo(f"      {tick} {text}{': ' if remark else ''}{remark}  ({took:.1f} s)")
+        short, below = ("", f"\n{remark}") if remark.startswith(" ") else (f": {remark}" if remark else "", "")
+        click.echo(f"      {tick} {text}{short}  ({took:.1f} s){below}")
 
     async def owned(self, kind: Kind[Object], part_of: str) -> list[Object]:
         return (await self.client.list(kind, NAMESPACE, {names.PART_OF: part_of})).items
@@ -102,6 +107,36 @@ class Stage:
         if not pods or any(pod.status.phase != "Running" for pod in pods):
             return None
         return f"{len(pods)} pods on {len(nodes)} node{'s' if len(nodes) > 1 else ''}"
+
+    async def all_run(self, *parts: tuple[str, int]) -> str | None:
+        """Whether so many pods of each name run, at least."""
+        pods = [pod for pod in (await self.client.list(POD, NAMESPACE)).items if pod.status.phase == "Running"]
+        counts = {name: sum(pod.name.startswith(f"{name}-") for pod in pods) for name, _ in parts}
+        if any(counts[name] < least for name, least in parts):
+            return None
+        return ", ".join(f"{name} {count} pods" for name, count in counts.items())
+
+    async def queues(self, uses: int) -> None:
+        """Draw the queue tree once it shows so many GPUs in use."""
+
+        async def drawn() -> str | None:
+            queues = (await self.client.list(QUEUE)).items
+            return "\n".join(queue_lines(queues, "company")) if used(queues, "company") >= uses else None
+
+        await self.step("the queues now (█ in use, within quota; ▒ borrowed; ░ idle quota)", drawn)
+
+    async def evictions(self, action: str, name: str, gangs: int) -> None:
+        """Wait for the events of so many gangs that made room, and show what they were told."""
+
+        async def seen() -> str | None:
+            events = [each for each in (await self.client.list(EVENT, NAMESPACE)).items if each.reason == "Evict"
+                      and each.annotations.get("evictor-action-type") == action
+                      and each.involved_object.get("name", "").partition("pg-")[2].startswith(f"{name}-")]
+            if len(events) < gangs:
+                return None
+            return "\n".join(made_room(each.involved_object["name"], each.annotations) for each in events)
+
+        await self.step(f"{gangs} gang{'s' if gangs > 1 else ''} of {name} made room, whole, by {action}", seen)
 
     async def remove(self, name: str) -> None:
         await self.client.delete(POD_CLIQUE_SET, name, NAMESPACE, propagation="Background")
@@ -192,23 +227,30 @@ async def waiting(stage: Stage) -> None:
     await stage.client.delete(NODE, "node-4")
 
 
-async def queues(stage: Stage) -> None:
-    await stage.apply("05-queues/queues.yaml")
-    await stage.apply("05-queues/borrow.yaml")
-    await stage.step("research uses 32 GPUs, 16 of them borrowed", lambda: stage.running("sweep"))
-    await stage.apply("05-queues/claim.yaml")
-    await stage.step("serving took 8 GPUs back and runs", lambda: stage.running("serve"))
+async def reclaim(stage: Stage) -> None:
+    await stage.apply("06-company/queues.yaml")
+    await stage.apply("06-company/load.yaml")
+    await stage.step("three gangs of a set, a gang of a Job, two notebooks on one GPU",
+                     lambda: stage.all_run(("sweep", 6), ("embed", 4), ("notebook", 2)))
+    await stage.queues(uses=29)
+    await stage.apply("06-company/claim.yaml")
+    await stage.step("serving takes its 16 GPUs back and runs", lambda: stage.all_run(("serve", 4)))
+    await stage.evictions("reclaim", "sweep", 2)
+    await stage.queues(uses=29)
 
-    async def whole() -> str | None:
-        pods = (await stage.client.list(POD, NAMESPACE, {names.PART_OF: "sweep"})).items
-        running = [pod.labels.get(names.POD_GANG, "") for pod in pods if pod.status.phase == "Running"]
-        gangs = {gang: running.count(gang) for gang in running}
-        if len(pods) == 8 and len(gangs) == 3 and set(gangs.values()) == {2}:
-            lost = {pod.labels.get(names.POD_GANG, "") for pod in pods} - set(gangs)
-            return f"{', '.join(sorted(lost))} was evicted whole and waits; the other three kept running"
-        return None
 
-    await stage.step("reclaim took one whole gang", whole)
+async def preempt(stage: Stage) -> None:
+    await stage.apply("06-company/urgent.yaml")
+    await stage.step("the urgent gang runs", lambda: stage.all_run(("urgent", 2)))
+    await stage.evictions("preempt", "serve", 1)
+    await stage.step("the Job, the notebooks and the other gangs never noticed",
+                     lambda: stage.all_run(("embed", 4), ("notebook", 2), ("serve", 2), ("sweep", 2)))
+    await stage.queues(uses=29)
+
+    async def told() -> str | None:
+        return await headline(stage.client, "serve-1", NAMESPACE) or await headline(stage.client, "serve-0", NAMESPACE)
+
+    await stage.step("and the one that made room knows why it waits", told)
 
 
 SCENES: list[tuple[str, Callable[[Stage], Awaitable[None]]]] = [
@@ -216,8 +258,42 @@ SCENES: list[tuple[str, Callable[[Stage], Awaitable[None]]]] = [
     ("The same without a scheduler name: kube-scheduler's Workload", gang_by_default),
     ("A plain Job becomes a gang by one annotation", job),
     ("A gang that does not fit waits whole, says why, and starts when a node comes", waiting),
-    ("Two queues: one borrows, the other takes its share back", queues),
+    ("A queue tree with a mixed load: who lent a share takes it back, a gang at a time", reclaim),
+    ("What matters more goes first, in its own queue", preempt),
 ]
+
+
+def made_room(group: str, facts: Mapping[str, str]) -> str:
+    mark = click.style("✗", fg="yellow")
+    return f"        {mark} {gang_of(group)} ({facts['num-evicted-pods']} pods) for {gang_of(facts['evictor-pod-group-name'])}"
+
+
+def gang_of(group: str) -> str:
+    """The gang's name within its PodGroup's: `pg-<gang>-<uid>`."""
+    return group.removeprefix("pg-")[:-37]
+
+
+def gpus_of(quantities: Mapping[str, Any]) -> float:
+    return sum(resources.milli(value) / 1000 for name, value in quantities.items() if name.endswith("gpu"))
+
+
+def used(queues: Iterable[Queue], name: str) -> float:
+    return sum(gpus_of(queue.status.allocated) for queue in queues if queue.name == name)
+
+
+def queue_lines(queues: Sequence[Queue], name: str, indent: str = "        ", mark: str = "") -> list[str]:
+    """The queue and those below it, one a line, with a bar of GPUs."""
+    queue = next(each for each in queues if each.name == name)
+    quota = round(queue.spec.resources.gpu.quota) if queue.spec.resources is not None else 0
+    uses = used(queues, name)
+    bar = "█" * round(min(uses, quota)) + "▒" * round(max(uses - quota, 0)) + "░" * round(max(quota - uses, 0))
+    head = f"{indent}{mark}{name}".ljust(28)
+    lines = [f"{head}{uses:>3g} of {quota:<3}{click.style(bar, fg='yellow' if uses > quota else 'green')}"]
+    below = sorted(each.name for each in queues if each.spec.parent_queue == name)
+    inner = indent + ("" if not mark else "   " if mark.startswith("└") else "│  ")
+    for place, child in enumerate(below):
+        lines += queue_lines(queues, child, inner, "└─ " if place == len(below) - 1 else "├─ ")
+    return lines
 
 
 def _examples() -> Path:
