@@ -29,8 +29,8 @@ AHEAD_LIMIT = 1024 * 1024
 """How much a client may send while its last request is still being answered."""
 KEPT_HEAD = 2048
 PIECE = 128 * 1024
-PACE = 0.002
-"""Watch events go out at once; those that follow within this time go together."""
+SHARE, LONGEST_PAUSE = 4, 0.05
+"""Watch events go out at once; after a round to all watchers, those that follow wait so many times as long as the round took."""
 CHUNKED = -1
 TEXT = "text/plain; charset=utf-8"
 
@@ -176,24 +176,27 @@ def _quoted(text: str) -> str:
 
 
 class Rounds:
-    """When watchers are written to: all who have something new in one round, and rounds not closer to each other than `PACE`."""
+    """When watchers are written to: all who have something new in one round. The more there are, the more events share a round, so that
+    watchers never keep the server from its requests."""
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
         self._next: list[Connection] = []
-        self._last = 0.0
+        self._not_before = 0.0
         self._framed = (b"", b"")
 
     def add(self, connection: Connection) -> None:
         if not self._next:
-            self._loop.call_at(max(self._last + PACE, self._loop.time()), self._go)
+            self._loop.call_at(max(self._not_before, self._loop.time()), self._go)
         self._next.append(connection)
 
     def _go(self) -> None:
-        self._last = self._loop.time()
+        began = self._loop.time()
         connections, self._next = self._next, []
         for connection in connections:
             connection.flush()
+        ended = self._loop.time()
+        self._not_before = ended + min(SHARE * (ended - began), LONGEST_PAUSE)
 
     def framed(self, lines: bytes) -> bytes:
         """Lines as one chunk of an answer; made once for all who are told the same."""

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable
+from urllib.parse import quote, urlencode
+from urllib.request import getproxies_environment
 
 import aiohttp
 from yarl import URL
@@ -16,6 +18,12 @@ from gangline.client.wire import Request, Response
 from gangline.errors import Unavailable
 
 Token = Callable[[], Awaitable[str]]
+_PLAIN = "/%:@!$&'()*+,;=~"
+"""What may stand in a path as it is; a path that is already quoted stays as it is."""
+
+
+_READING = aiohttp.ClientTimeout(total=None, connect=10, sock_read=60)
+_WATCHING = aiohttp.ClientTimeout(total=None, connect=10, sock_read=None)
 
 
 class Http:
@@ -33,21 +41,25 @@ class Http:
     def _connected(self) -> aiohttp.ClientSession:
         if self._session is None:
             connector = aiohttp.TCPConnector(ssl=self._tls if self._tls is not None else True, limit=0)
-            self._session = aiohttp.ClientSession(connector=connector, auto_decompress=True, trust_env=self._proxy is None)
+            asks_environment = self._proxy is None and bool(getproxies_environment())
+            self._session = aiohttp.ClientSession(connector=connector, auto_decompress=True, trust_env=asks_environment,
+                                                  cookie_jar=aiohttp.DummyCookieJar())
         return self._session
 
+    def _url(self, request: Request) -> URL:
+        query = f"?{urlencode(request.query)}" if request.query else ""
+        return URL(f"{self.server}{quote(request.path, safe=_PLAIN)}{query}", encoded=True)
+
     async def send(self, request: Request) -> Response:
-        url = URL(self.server + request.path, encoded=False).with_query(list(request.query))
         headers = {"Accept": request.accept, "User-Agent": self._agent, **request.headers}
         if request.body:
             headers["Content-Type"] = request.content_type
         if self._token is not None:
             headers["Authorization"] = f"Bearer {await self._token()}"
-        watching = request.argument("watch") in ("true", "1")
-        timeout = aiohttp.ClientTimeout(total=None, connect=10, sock_read=None if watching else 60)
+        watching = bool(request.query) and request.argument("watch") in ("true", "1")
         try:
-            answer = await self._connected().request(
-                request.method, url, data=request.body or None, headers=headers, timeout=timeout, proxy=self._proxy)
+            answer = await self._connected().request(request.method, self._url(request), data=request.body or None, headers=headers,
+                                                     timeout=_WATCHING if watching else _READING, proxy=self._proxy)
             return await _response(answer, watching)
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             raise Unavailable({"message": f"no answer from {self.server}: {error or type(error).__name__}",
