@@ -36,7 +36,7 @@ class Shelf:
         return []
 
     def owned(self, kind: Kind[Any], uid: str) -> Any:
-        return []
+        return [obj for each, obj in self._objects if each == kind and any(owner.uid == uid for owner in obj.metadata.owner_references)]
 
 
 EMPTY = Shelf()

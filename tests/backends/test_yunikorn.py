@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import json
 
+import msgspec
 import pytest
 
-from backends.scene import DECODE, EMPTY, PREFILL, a_gang, a_pod, a_set, objects, released, with_pods
+from backends.scene import DECODE, EMPTY, PREFILL, Shelf, a_gang, a_pod, a_set, live, objects, released, with_pods
 from gangline.api.grove import GangPack
+from gangline.api.kinds import POD
 from gangline.operator.backends.contract import CannotTranslate, Facts
 from gangline.operator.backends.yunikorn import Yunikorn, application, requests
 
 GROUPS = [
-    {"name": PREFILL, "minMember": 2, "minResource": {"cpu": "8", "memory": "64Gi", "nvidia.com/gpu": "1"}},
-    {"name": DECODE, "minMember": 4, "minResource": {"cpu": "8", "memory": "64Gi", "nvidia.com/gpu": "2"}}]
+    {"name": PREFILL, "minMember": 2, "minResource": {"cpu": "8", "memory": "64Gi", "nvidia.com/gpu": "1"},
+     "labels": {"grove.io/podgang": "llm-0"}},
+    {"name": DECODE, "minMember": 4, "minResource": {"cpu": "8", "memory": "64Gi", "nvidia.com/gpu": "2"},
+     "labels": {"grove.io/podgang": "llm-0"}}]
 
 
 def test_a_pod_carries_the_whole_gang_and_its_own_place_in_it() -> None:
@@ -74,6 +78,14 @@ def test_a_pod_that_yunikorn_gave_up_or_skipped_explains_the_gang() -> None:
     failed = {"metadata": {"name": "p"}, "status": {"phase": "Failed", "reason": "ResourceReservationTimeout"}}
     said = Yunikorn().gang_status(with_pods(a_gang(), failed), EMPTY)
     assert (said.why, said.reason) == ("YuniKorn gave up pod p: ResourceReservationTimeout", "ResourceReservationTimeout")
-    skipped = {"metadata": {"name": "p"}, "status": {"conditions": [
+    skipped = {"metadata": {"name": "p", "labels": {"grove.io/podclique": PREFILL}}, "status": {"conditions": [
         {"type": "PodScheduled", "status": "False", "reason": "SchedulingSkipped", "message": "queue quota exceeded"}]}}
     assert Yunikorn().gang_status(with_pods(a_gang(), skipped), EMPTY).why == "YuniKorn: queue quota exceeded"
+
+
+def test_while_a_gang_waits_its_placeholders_explain_it() -> None:
+    waiting = {"conditions": [{"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": "waits for resources"}]}
+    owned = {"name": "tg-1", "ownerReferences": [{"apiVersion": "v1", "kind": "Pod", "name": "p", "uid": "u"}]}
+    shelf = Shelf(live(POD, "other"), (POD, msgspec.convert({"metadata": owned, "spec": {}, "status": waiting}, POD.type)))
+    said = Yunikorn().gang_status(with_pods(a_gang(), {"metadata": {"name": "p", "uid": "u"}}), shelf)
+    assert (said.why, said.reason) == ("YuniKorn: placeholder tg-1: waits for resources", "Unschedulable")

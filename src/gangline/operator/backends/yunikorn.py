@@ -1,8 +1,9 @@
 """PodGang → annotations on the pods: YuniKorn has no object of its own for a gang.
 
 Each group is a task group with its own minimum, for which YuniKorn first places placeholder pods; these must be as
-large as the real pods. The surprise: on a timeout YuniKorn goes on without the gang, unless it is told to be hard,
-which it always is.
+large as the real pods. While a gang waits, YuniKorn speaks of its placeholders only: the first pod owns them, and
+they are labelled with the gang so that a change of theirs is seen. The surprise: on a timeout YuniKorn goes on without
+the gang, unless it is told to be hard, which it always is.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from gangline.api import names, resources
 from gangline.api.grove import PodCliqueSet
+from gangline.api.kinds import POD
 from gangline.api.meta import Raw, condition
 from gangline.errors import Problem
 from gangline.operator.backends.capabilities import CAPABILITIES
@@ -75,12 +77,16 @@ class Yunikorn:
 
     def gang_status(self, gang: PodGangInfo, read: Reader) -> GangState:
         lost = lost_wishes(gang, self.capabilities)
-        for pod in (pod for group in gang.groups for pod in group.pods):
+        pods = [pod for group in gang.groups for pod in group.pods]
+        for pod in pods:
             if pod.status.reason in GAVE_UP:
                 return GangState(f"YuniKorn gave up pod {pod.name}: {pod.status.reason}", pod.status.reason, lost)
+        placeholders = [each for pod in pods for each in read.owned(POD, pod.uid)]
+        for pod in (*pods, *placeholders):
             placed = condition(pod.status.conditions, "PodScheduled")
             if placed is not None and placed.status == "False" and placed.reason in ("Unschedulable", "SchedulingSkipped"):
-                return GangState(f"YuniKorn: {placed.message}", placed.reason, lost)
+                whose = "" if names.POD_CLIQUE in pod.labels else f"placeholder {pod.name}: "
+                return GangState(f"YuniKorn: {whose}{placed.message}", placed.reason, lost)
         return GangState(lost=lost)
 
 
@@ -98,8 +104,8 @@ def _task_group(group: GroupInfo, gang: PodGangInfo) -> Raw:
     spec = group.template.spec.pod_spec if group.template else {}
     if group.places:
         spec = spec | {"affinity": affinity(spec.get("affinity"), group.places)}
-    return {"name": group.name, "minMember": _minimum(group, gang), "minResource": requests(spec)} | {
-        key: spec[key] for key in FOLLOWED if spec.get(key)}
+    return {"name": group.name, "minMember": _minimum(group, gang), "minResource": requests(spec),
+            "labels": {names.POD_GANG: gang.name}} | {key: spec[key] for key in FOLLOWED if spec.get(key)}
 
 
 def requests(spec: Raw) -> dict[str, str]:
