@@ -44,26 +44,44 @@ class Options:
     """Of the scheduler half's hooks; their manner follows `compat`."""
     operator: OperatorSettings = field(default_factory=OperatorSettings)
     """Of the operator and its hooks; their manner follows `compat`."""
+    reread: Callable[[], OperatorSettings] | None = None
+    """Gives the operator's settings as its configuration says them now, where that may change while it runs."""
     process: OperatorProcess | None = None
     """How the operator's processes run, where Grove's OperatorConfiguration says it."""
 
 
-def _sets(options: Options) -> OperatorSettings:
-    return replace(options.operator, manner=manner(options.compat))
+def _sets(options: Options, said: OperatorSettings | None = None) -> OperatorSettings:
+    """The operator's settings with what was told at start: `said`, or what held then."""
+    found = said or options.operator
+    return replace(found, manner=manner(options.compat), narrow=options.operator.narrow, outside=(*found.outside, *options.outside))
+
+
+def _sets_now(options: Options) -> Callable[[], OperatorSettings] | None:
+    """Gives the settings that hold now, the same object while nothing changes; None where nothing can."""
+    reread, known = options.reread, list[tuple[OperatorSettings, OperatorSettings]]()
+    if reread is None:
+        return None
+
+    def current() -> OperatorSettings:
+        said = reread()
+        if not known or known[0][0] is not said:
+            known[:] = [(said, _sets(options, said))]
+        return known[0][1]
+
+    return current
 
 
 def _operator(options: Options) -> Component:
     from gangline.operator.component import component
 
-    settings = _sets(options)
-    return component(replace(settings, outside=(*settings.outside, *options.outside)))
+    return component(_sets(options), _sets_now(options))
 
 
 def backend(options: Options, name: str) -> Component:
     """One scheduler backend as a process of its own."""
     from gangline.operator.component import backend_component
 
-    return backend_component(_sets(options), name)
+    return backend_component(_sets(options), name, _sets_now(options))
 
 
 def _grouper(options: Options) -> Component:
@@ -226,7 +244,8 @@ def hooks(options: Options, read: Reader) -> Iterable[Hook]:
     from gangline.operator.checks import backend_check, backend_move, schedulers
 
     settings = _sets(options)
-    yield from podcliqueset.hooks(settings, lambda: read, backend_check(settings), backend_move(settings))
+    now = _sets_now(options) or settings
+    yield from podcliqueset.hooks(settings, lambda: read, backend_check(now), backend_move(now))
     yield from topologybinding.hooks(topologybinding.Schedulers(*schedulers(settings)))
     yield from authorizer.hooks(settings, lambda: read)
 

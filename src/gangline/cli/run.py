@@ -75,6 +75,7 @@ def mapping(path: str | None, flag: str) -> dict[str, Any]:
 
 def configured(options: Options, path: str | None) -> Options:
     """Options with what Grove's OperatorConfiguration says; what it says in vain is told."""
+    from gangline.operator.reread import ConfigFile
     from gangline.operator.settings import notes, process, read
     from gangline.runtime.logs import set_up
 
@@ -86,7 +87,7 @@ def configured(options: Options, path: str | None) -> Options:
         set_up(runs.log_level, runs.log_format)
     for note in notes(said):
         click.echo(f"--config={path}: {note}", err=True)
-    return replace(options, operator=read(said), process=runs)
+    return replace(options, operator=read(said), reread=ConfigFile(Path(path), read).current, process=runs)
 
 
 async def _run(component: str, kubeconfig: str | None, options: Options) -> None:

@@ -18,36 +18,55 @@ from gangline.operator.look import served
 from gangline.rules.sets import OperatorSettings
 from gangline.runtime import Cache, Reader
 
+Settings = OperatorSettings | Callable[[], OperatorSettings]
+"""Settings, or what gives those that hold now."""
 
-def backend_check(settings: OperatorSettings) -> Callable[[PodCliqueSet, Reader | None], Iterable[Problem]]:
+
+def _registry(settings: Settings) -> Callable[[], Registry]:
+    """The registry of the settings that hold now; a new one only when they are new."""
+    known: list[Registry] = []
+
+    def current() -> Registry:
+        wanted = settings() if callable(settings) else settings
+        if not known or known[0].settings is not wanted:
+            known[:] = [Registry(wanted)]
+        return known[0]
+
+    return current
+
+
+def backend_check(settings: Settings) -> Callable[[PodCliqueSet, Reader | None], Iterable[Problem]]:
     """The problems that a set's backend sees in it."""
-    registry = Registry(settings)
-    asked = kinds(settings)
+    current = _registry(settings)
 
     def check(pcs: PodCliqueSet, read: Reader | None) -> Iterable[Problem]:
+        registry = current()
         try:
             selection = registry.for_set(pcs)
         except NoBackend as error:
             return [Problem("spec", str(error))]
+        asked = (*selection.backend.reads, *selection.backend.writes)
         found = frozenset(kind for kind in asked if read is not None and served(read, kind))
-        return list(selection.backend.check(pcs, registry.facts(Facts(found, read=read, known=isinstance(read, Cache)), selection)))
+        seen = read if not isinstance(read, Cache) or all(read.follows(kind) for kind in asked) else None
+        return list(selection.backend.check(pcs, registry.facts(Facts(found, read=seen, known=isinstance(seen, Cache)), selection)))
 
     return check
 
 
-def backend_move(settings: OperatorSettings) -> Callable[[PodCliqueSet, PodCliqueSet, Reader | None], Iterable[Problem]]:
+def backend_move(settings: Settings) -> Callable[[PodCliqueSet, PodCliqueSet, Reader | None], Iterable[Problem]]:
     """Why a set may not change its backend now."""
-    registry = Registry(settings)
+    current = _registry(settings)
     path = f"metadata.annotations[{names.SCHEDULER_BACKEND}]"
 
     def check(new: PodCliqueSet, old: PodCliqueSet, read: Reader | None) -> Iterable[Problem]:
+        registry = current()
         try:
             wanted, was = registry.for_set(new).backend.name, registry.for_set(old).backend.name
         except NoBackend:
             return
         if wanted == was:
             return
-        if settings.manner.backend_stays:
+        if registry.settings.manner.backend_stays:
             yield Problem(path, f"the backend cannot be changed from {was} to {wanted}", "FieldValueForbidden", wanted,
                           hint="make a new set for the other scheduler")
             return

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-from gangline.operator import podclique, podcliquescalinggroup, podcliqueset, podgang, topologybinding
+from gangline.operator import podclique, podcliquescalinggroup, podcliqueset, podgang, reread, topologybinding
 from gangline.operator.backends import Registry
 from gangline.operator.look import Operator
 from gangline.rules.sets import OperatorSettings
-from gangline.runtime import Component
+from gangline.runtime import Component, Service
 
 
-def component(settings: OperatorSettings) -> Component:
+def component(settings: OperatorSettings, source: reread.Source | None = None) -> Component:
+    """`source` gives the settings that hold now, where they may change while the operator runs."""
     op = Operator(settings)
     return Component("operator", (
         podcliqueset.controller(op), podclique.controller(op), podcliquescalinggroup.controller(op), podgang.controller(op),
-        topologybinding.controller(op)))
+        topologybinding.controller(op)), _services(op, source))
 
 
-def backend_component(settings: OperatorSettings, name: str) -> Component:
+def _services(op: Operator, source: reread.Source | None) -> tuple[Service, ...]:
+    return (reread.service(op, source),) if source is not None else ()
+
+
+def backend_component(settings: OperatorSettings, name: str, source: reread.Source | None = None) -> Component:
     """One backend alone: translates the gangs that are its own and tells how they fare. The operator must leave it outside."""
     real = Registry(settings).by_name(name).name
-    return Component(f"backend-{real}", (podgang.controller(Operator(settings, alone=real)),))
+    op = Operator(settings, alone=real)
+    return Component(f"backend-{real}", (podgang.controller(op),), _services(op, source))

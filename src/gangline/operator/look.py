@@ -51,6 +51,7 @@ from gangline.operator.selections import count
 from gangline.operator.silence import Silence
 from gangline.rules.sets import OperatorSettings
 from gangline.runtime import Cache, Context, Key, Reader
+from gangline.runtime.controller import Running
 
 OURS = f"{names.MANAGED_BY}={names.GROVE_OPERATOR}"
 _MADE_HERE = (POD, SERVICE, SERVICE_ACCOUNT, SECRET, ROLE, ROLE_BINDING, HPA, RESOURCE_CLAIM)
@@ -70,11 +71,18 @@ class Operator:
     pace: Pace = field(default_factory=lambda: Pace())
     probes: Probes = field(default_factory=Probes)
     silence: Silence = field(default_factory=Silence)
+    running: list[Running] = field(default_factory=list)
+    """Its controllers at work."""
     gone: dict[Kind[Any], int] = field(default_factory=dict)
     """Kinds that a write found to be served no more, and what was last seen of them: a watch may outlive its kind."""
 
     def __post_init__(self) -> None:
-        self.registry = Registry(self.settings, heard=count)
+        self.configure(self.settings)
+
+    def configure(self, settings: OperatorSettings) -> None:
+        """What holds from now on; raises NoBackend where it names one that does not exist."""
+        self.registry = Registry(settings, heard=count)
+        self.settings = settings
 
     @property
     def selectors(self) -> dict[Kind[Any], tuple[str, str]]:

@@ -384,5 +384,5 @@ def controller(op: Operator) -> Controller:
         (Watch(POD_CLIQUE, itself, asked_again), Watch(POD, owner(POD_CLIQUE)), Watch(POD_GANG, _cliques_of_gang, _gang_changed),
          Watch(POD_CLIQUE_SET, _cliques_of_set, _set_changed), Watch(RESOURCE_CLAIM, owner(POD_CLIQUE), asked_again),
          Watch(RESOURCE_CLAIM_TEMPLATE, _cliques_with_sharing)),
-        reads=(TOPOLOGY_BINDING,), indexes=INDEXES, workers=op.settings.workers.pod_clique, selectors=op.selectors,
-        trims=TRIMS)
+        reads=(TOPOLOGY_BINDING,), indexes=INDEXES, workers=op.settings.workers.pod_clique, started=op.running.append,
+        selectors=op.selectors, trims=TRIMS)

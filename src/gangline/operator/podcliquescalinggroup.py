@@ -241,4 +241,4 @@ def controller(op: Operator) -> Controller:
         (Watch(SCALING_GROUP, itself, _conditions_changed), Watch(POD_CLIQUE, owner(SCALING_GROUP), _clique_matters),
          Watch(POD_CLIQUE_SET, _groups_of_set, _set_changed), Watch(RESOURCE_CLAIM, owner(SCALING_GROUP), asked_again),
          Watch(RESOURCE_CLAIM_TEMPLATE, _groups_in_trouble)),
-        indexes=INDEXES, workers=op.settings.workers.scaling_group, selectors=op.selectors, trims=TRIMS)
+        indexes=INDEXES, workers=op.settings.workers.scaling_group, started=op.running.append, selectors=op.selectors, trims=TRIMS)

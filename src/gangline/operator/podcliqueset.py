@@ -489,6 +489,6 @@ def controller(op: Operator) -> Controller:
          Watch(SECRET, owner(POD_CLIQUE_SET), _token_came),
          Watch(TOPOLOGY_BINDING, _sets_of_binding), Watch(RESOURCE_CLAIM_TEMPLATE, _sets_in_trouble),
          *map(mine, (SERVICE_ACCOUNT, ROLE, ROLE_BINDING, SERVICE, HPA, COMPUTE_DOMAIN, RESOURCE_CLAIM))),
-        indexes=INDEXES, workers=op.settings.workers.pod_clique_set, selectors=op.selectors, trims=TRIMS)
+        indexes=INDEXES, workers=op.settings.workers.pod_clique_set, started=op.running.append, selectors=op.selectors, trims=TRIMS)
 
 

@@ -22,7 +22,7 @@ from gangline.errors import GanglineError
 from gangline.operator import gangs
 from gangline.operator.act import act
 from gangline.operator.backends import KEPT, NoBackend, Selection
-from gangline.operator.backends.contract import CannotTranslate, Facts, GangObject, GangState, PodGangInfo
+from gangline.operator.backends.contract import Backend, CannotTranslate, Facts, GangObject, GangState, PodGangInfo
 from gangline.operator.desired import topology
 from gangline.operator.desired.gangs import pod_gang
 from gangline.operator.desired.hashes import set_hash
@@ -46,6 +46,7 @@ from gangline.operator.trims import TRIMS
 from gangline.runtime import Again, Context, Controller, Key, Reader, Watch, itself, owner
 from gangline.runtime.clock import timestamp
 
+NAME = "podgang"
 TROUBLE = 10.0
 """Seconds until a gang whose translation something stands in the way of is looked at again."""
 CREATION = "gangline-creation"
@@ -337,15 +338,28 @@ def _gang_named(obj: Object, read: Reader) -> Iterable[Key]:
     return [Key(obj.namespace, obj.name)] if read.get(POD_GANG, obj.name, obj.namespace) is not None else []
 
 
+_gang_of = owner(POD_GANG)
+
+
+def watches(backends: Iterable[Backend]) -> list[Watch]:
+    """What schedulers write that concerns a gang: their own objects, and those named after it."""
+    known = list(backends)
+    written = dict.fromkeys(kind for backend in known for kind in backend.writes)
+    named = dict.fromkeys(kind for backend in known for kind in backend.reads if kind.namespaced)
+    return [*(Watch(kind, _gang_of) for kind in written), *(Watch(kind, _gang_named) for kind in named)]
+
+
+def read_only(backends: Iterable[Backend]) -> tuple[Kind[Any], ...]:
+    return tuple(dict.fromkeys(kind for backend in backends for kind in backend.reads if not kind.namespaced))
+
+
 def controller(op: Operator) -> Controller:
-    read_too = dict.fromkeys(kind for backend in op.followed for kind in backend.reads)
-    written = dict.fromkeys(kind for backend in op.followed for kind in backend.writes)
     return Controller(
-        "podgang", partial(reconcile, op),
+        NAME, partial(reconcile, op),
         (Watch(POD_GANG, itself, asked_again), Watch(POD, gang_key, _pod_moved), Watch(POD_CLIQUE, gang_key, _size_changed),
          Watch(POD_CLIQUE_SET, _gangs_of_set, asked_again), Watch(TOPOLOGY_BINDING, _gangs_of_binding, asked_again),
-         *(Watch(kind, owner(POD_GANG)) for kind in written), *(Watch(kind, _gang_named) for kind in read_too if kind.namespaced)),
-        reads=tuple(kind for kind in read_too if not kind.namespaced),
-        indexes=INDEXES, workers=op.settings.workers.pod_gang, selectors=op.selectors, trims=TRIMS)
+         *watches(op.followed)),
+        reads=read_only(op.followed), indexes=INDEXES, workers=op.settings.workers.pod_gang, selectors=op.selectors,
+        started=op.running.append, trims=TRIMS)
 
 

@@ -154,4 +154,5 @@ def _bindings(topology: Topology, read: Reader) -> Iterable[Key]:
 
 def controller(op: Operator) -> Controller:
     return Controller("topologybinding", partial(reconcile, op),
-                      (Watch(TOPOLOGY_BINDING, itself, asked_again), Watch(TOPOLOGY, _bindings, asked_again)), workers=1)
+                      (Watch(TOPOLOGY_BINDING, itself, asked_again), Watch(TOPOLOGY, _bindings, asked_again)), workers=1,
+                      started=op.running.append)

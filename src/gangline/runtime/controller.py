@@ -84,6 +84,8 @@ class Controller:
     workers: int = 8
     selectors: dict[Kind[Any], tuple[str, str]] = field(default_factory=dict)
     """Label and field selector per kind, to hold less in memory."""
+    started: Callable[[Running], None] = lambda running: None
+    """Told when it is at work, for those that give it more to watch while it runs."""
     trims: Mapping[Kind[Any], Callable[[Any], Any]] = field(default_factory=dict)
     """What of each object is kept, per kind; for the same end."""
 
@@ -97,6 +99,7 @@ class Running:
         self._context = context
         self._cache = cache
         self._tasks: list[asyncio.Task[None]] = []
+        self._followed: list[Watch] = []
         self._meter = Meter(controller.name)
         for kind in [watch.kind for watch in controller.watches] + list(controller.reads):
             self._informer(kind)
@@ -110,9 +113,21 @@ class Running:
     def start(self) -> None:
         """Called once the cache is complete."""
         for watch in self.controller.watches:
-            self._cache.informer(watch.kind).on_change(self._handler(watch))
+            self.follow(watch)
         self._tasks = [asyncio.create_task(self._work(), name=f"{self.controller.name} {number}")
                        for number in range(self.controller.workers)]
+        self.controller.started(self)
+
+    def follow(self, watch: Watch) -> None:
+        """Watch a kind; once for each kind and each function that finds its keys."""
+        if watch not in self._followed:
+            self._followed.append(watch)
+            self._cache.informer(watch.kind).on_change(self._handler(watch))
+
+    def again(self) -> None:
+        """Look at everything again."""
+        for obj in self._cache.list(self.controller.watches[0].kind):
+            self.queue.add(key_of(obj))
 
     def _handler(self, watch: Watch) -> Callable[[Any, Any], None]:
         when, add = watch.when, self.queue.add
