@@ -13,7 +13,7 @@ def test_a_gang_is_one_pod_group_with_a_sub_group_per_group() -> None:
     [made] = objects(Kai(), a_gang(priority_class="high"))
     assert (made["apiVersion"], made["metadata"]["name"]) == ("scheduling.run.ai/v2alpha2", "pg-llm-0-u1")
     assert made["spec"] == {
-        "minMember": 6, "queue": "default-queue", "priorityClassName": "high", "topologyConstraint": {}, "stalenessGracePeriod": "4h1m0s",
+        "minMember": 6, "queue": "default-queue", "priorityClassName": "high", "topologyConstraint": {}, "stalenessGracePeriod": "-1s",
         "subGroups": [{"name": PREFILL, "minMember": 2}, {"name": DECODE, "minMember": 4}]}
 
 
@@ -40,7 +40,7 @@ def test_while_every_minimum_is_zero_kai_is_told_so() -> None:
 
 def test_kais_own_grace_never_undercuts_the_sets_termination_delay() -> None:
     assert objects(Kai(), a_gang(annotations={"kai.scheduler/staleness-grace-period": "5m"}))[0]["spec"]["stalenessGracePeriod"] == "5m"
-    assert objects(Kai(), a_gang(pcs=a_set(terminationDelay="20m")))[0]["spec"]["stalenessGracePeriod"] == "21m0s"
+    assert objects(Kai(), a_gang(pcs=a_set(terminationDelay="20m")))[0]["spec"]["stalenessGracePeriod"] == "-1s"
     under_compat = a_gang(Facts(manner=GROVE), pcs=a_set(labels={"kai.scheduler/queue": "q"}))
     assert "stalenessGracePeriod" not in objects(Kai(), under_compat)[0]["spec"]
 

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
-
 from gangline.api import names
 from journeys.sets import WL1, WL2, WL5, Sets, Size, Workload, sets_in_time
 
@@ -112,7 +110,6 @@ async def test_GT5_a_group_with_a_replica_to_spare_restarts_only_the_one_in_brea
         await sets.running(10)
 
 
-@pytest.mark.xfail(strict=True, reason="the PodGroup's staleness grace is the set's delay: KAI ends the whole gang beside the operator")
 async def test_GT5_nothing_need_be_said_to_keep_the_scheduler_from_ending_the_rest_of_the_gang() -> None:
     async with sets_in_time() as sets:
         await start(sets, replace(WL5, a=Size(2, 1), group=Size(2, 1)), alone=False)

@@ -25,15 +25,13 @@ from gangline.operator.backends.contract import (
     PodGangInfo,
 )
 from gangline.operator.backends.losses import lost_wishes
-from gangline.rules.times import as_duration, duration
 
 if TYPE_CHECKING:
     from gangline.runtime import Reader
 
 SCHEDULERS = (names.KAI_SCHEDULER, "grove-scheduler")
 TAKEN_OVER = (names.QUEUE, names.NODE_POOL)
-HEAD_START = 60.0
-"""Seconds that the operator has before KAI ends a gang."""
+NEVER = "-1s"
 OWNS = ("minMember", "minSubGroup", "priorityClassName", "topologyConstraint", "subGroups", "stalenessGracePeriod")
 
 
@@ -116,13 +114,12 @@ def _spec(gang: PodGangInfo) -> Raw:
 
 
 def _grace(gang: PodGangInfo) -> str:
-    """How long KAI lets a gang below its minimum live: what the set says, else longer than the set's own delay.
+    """How long KAI lets a gang below its minimum live: what the set says, else for ever.
 
-    The operator goes first, because it ends no more than must go (one replica of a scaling group, say); KAI only if it does not.
+    The operator ends gangs itself, after the set's terminationDelay, and no more than must go: one replica of a scaling group, say, whose
+    place may stay empty for long while the rest of the gang serves. KAI knows only the whole gang.
     """
-    said = gang.annotations.get(names.STALENESS_GRACE, "")
-    delay = gang.pcs.spec.template.termination_delay if gang.pcs is not None else None
-    return said or (as_duration(duration(delay) + HEAD_START) if delay else "")
+    return gang.annotations.get(names.STALENESS_GRACE, "") or NEVER
 
 
 def _under(pack: GangPack | None, topology: str) -> Raw:
