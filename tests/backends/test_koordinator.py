@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from backends.scene import DECODE, EMPTY, PREFILL, Shelf, a_gang, a_pod, a_set, live, objects, released
+from backends.scene import DECODE, EMPTY, PREFILL, Shelf, a_gang, a_pod, a_set, live, objects, released, with_pods
 from gangline.api.grove import GangPack
 from gangline.api.kinds import KOORDINATOR_POD_GROUP, KOORDINATOR_TOPOLOGY
 from gangline.operator.backends.contract import CannotTranslate, Facts
@@ -75,6 +75,9 @@ def test_phases_say_which_group_waits() -> None:
                         live(KOORDINATOR_POD_GROUP, DECODE, status={"phase": "Scheduling"})))
     said = Koordinator().gang_status(gang, EMPTY)
     assert (said.why, said.reason) == ("koordinator: llm-0-decode is Scheduling", "Unschedulable")
+    refused = {"metadata": {"name": "p"}, "status": {"conditions": [
+        {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": "no room"}]}}
+    assert Koordinator().gang_status(with_pods(gang, refused), EMPTY).why == "koordinator: llm-0-decode is Scheduling; pod p: no room"
 
 
 def test_a_preferred_domain_is_told_to_be_lost() -> None:

@@ -14,6 +14,7 @@ from gangline.api.core import Pod
 from gangline.api.grove import PodClique, PodGang
 from gangline.api.meta import Condition, Raw, condition
 from gangline.operator.backends.contract import GangState, PodGangInfo
+from gangline.operator.backends.said import said_of_a_pod
 from gangline.operator.desired.pods import ready, scheduled
 from gangline.operator.plan import with_condition
 from gangline.operator.silence import PATIENCE
@@ -92,7 +93,9 @@ def _scheduled_condition(view: GangView, placed: Sequence[str]) -> Condition:
     if view.silent:
         return Condition(type="Scheduled", status="False", reason=SILENT, message=(
             f"no scheduler has looked at this gang for {PATIENCE / 60:.0f} min: is {view.info.scheduler_name} running?"))
-    why = view.says.why or view.translated or incomplete(view) or f"waiting for the scheduler: {', '.join(placed)}{_said_of_a_pod(view)}"
+    refused = said_of_a_pod(view.info)
+    waits = f"waiting for the scheduler: {', '.join(placed)}{f'; it says of {refused}' if refused else ''}"
+    why = view.says.why or view.translated or incomplete(view) or waits
     return Condition(type="Scheduled", status="False", reason=view.says.reason or "MinimumNotScheduled", message=why)
 
 
@@ -103,16 +106,6 @@ def _too_small(view: GangView) -> str:
         if clique is not None and clique.spec.replicas < group.minimum:
             return (f"{group.name} is scaled to {clique.spec.replicas} pods, below its minimum of {group.minimum}: "
                     "it cannot run until it is scaled up")
-    return ""
-
-
-def _said_of_a_pod(view: GangView) -> str:
-    """What the scheduler wrote on the first pod that it could not place; some schedulers say it nowhere else."""
-    for group in view.info.groups:
-        for pod in sorted(group.pods, key=lambda pod: pod.name):
-            found = condition(pod.status.conditions, "PodScheduled")
-            if found is not None and found.status == "False" and found.reason == "Unschedulable" and not pod.metadata.deleting:
-                return f"; it says of pod {pod.name}: {found.message}"
     return ""
 
 

@@ -30,6 +30,7 @@ from gangline.operator.backends.contract import (
     with_metadata,
 )
 from gangline.operator.backends.losses import demand, levelled, lost_wishes, refusals
+from gangline.operator.backends.said import said_of_a_pod
 from gangline.operator.desired import topology
 from gangline.operator.desired.layout import minimum
 
@@ -84,7 +85,8 @@ class Koordinator:
     def gang_status(self, gang: PodGangInfo, read: Reader) -> GangState:
         phases = {live.name: str((getattr(live, "status", None) or {}).get("phase") or "") for _, live in gang.live}
         waiting = [f"{name} is {phase}" for name, phase in sorted(phases.items()) if phase and phase not in FINE]
-        return GangState(f"koordinator: {', '.join(waiting)}" if waiting else "", "Unschedulable" if waiting else "",
+        why = "; ".join(filter(None, (", ".join(waiting), said_of_a_pod(gang)))) if waiting else ""
+        return GangState(f"koordinator: {why}" if why else "", "Unschedulable" if why else "",
                          lost_wishes(levelled(gang, self.capabilities), self.capabilities))
 
 
