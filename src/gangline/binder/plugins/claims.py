@@ -1,7 +1,8 @@
 """Dynamic resources: write down which devices a pod's ResourceClaims got, and that the pod uses them.
 
 The scheduler chose the devices and put them into the BindRequest. A pod that asks for an extended resource backed by a
-device class gets a claim made for it. Undone, a claim is left as it was found: our reservation goes, and the allocation
+device class gets a claim made for it. A claim with devices carries Kubernetes' own finalizer: only then does the cluster
+take the devices back when the last user is gone. Undone, a claim is left as it was found: our reservation goes, and the allocation
 too if we made it and nobody else uses it.
 """
 
@@ -13,6 +14,7 @@ from gangline.api.kinds import POD, RESOURCE_CLAIM, reference
 from gangline.api.meta import Raw
 from gangline.binder.attempt import Attempt, CannotBind
 from gangline.binder.plugins.plugin import Plugin
+from gangline.client import Client
 from gangline.errors import Conflict, NotFound
 from gangline.rules import requests
 
@@ -80,6 +82,8 @@ class Claims(Plugin):
             try:
                 claim = await client.get_raw(RESOURCE_CLAIM, name, namespace)
                 status = change(claim.get("status") or {})
+                if status is not None and status.get("allocation"):
+                    claim = await _protected(client, claim)
                 if status is not None:
                     await client.replace(RESOURCE_CLAIM, claim | {"status": status}, subresource="status")
                 return True
@@ -116,6 +120,16 @@ class Claims(Plugin):
                 await client.delete(RESOURCE_CLAIM, name, pod.namespace)
         except NotFound:
             return
+
+
+async def _protected(client: Client, claim: Raw) -> Raw:
+    """The claim with the finalizer under which its devices are taken back."""
+    meta = claim["metadata"]
+    if PROTECTION in (meta.get("finalizers") or ()):
+        return claim
+    guard = {"resourceVersion": meta["resourceVersion"], "finalizers": [*(meta.get("finalizers") or ()), PROTECTION]}
+    await client.patch(RESOURCE_CLAIM, meta["name"], meta["namespace"], {"metadata": guard})
+    return await client.get_raw(RESOURCE_CLAIM, meta["name"], meta["namespace"])
 
 
 def extended_claim(attempt: Attempt, given: Raw) -> Raw:
