@@ -22,7 +22,7 @@ from gangline.apiserver.patch import PatchFailed, json_patch, merge_patch
 from gangline.apiserver.rbac import Action
 from gangline.apiserver.rules import rules_for
 from gangline.apiserver.status import bad_request, failure, internal, invalid, not_found, unsupported_media_type
-from gangline.apiserver.strategic import BadDirective, go_text, strategic_merge
+from gangline.apiserver.strategic import BadDirective, BadRetention, go_text, strategic_merge
 from gangline.apiserver.writes import Change, Written, change, check_name, check_namespace, create_object, deduplicate_owners, track
 from gangline.client.wire import APPLY_PATCH, JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH
 from gangline.errors import ApiError, Problem
@@ -96,6 +96,8 @@ def _json(old: Obj, operations: Any) -> Any:
 def _strategic(old: Obj, body: Obj, schema: Schema) -> Obj:
     try:
         return strategic_merge(old, body, schema)
+    except BadRetention as error:
+        raise bad_request(str(error)) from None
     except BadDirective as error:
         raise internal(str(error)) from None
 
@@ -113,7 +115,9 @@ def _read(call: Call, new: Any, old: Obj) -> Obj:
     if not isinstance(new, dict):
         raise refuse("the result of a patch must be an object")
     if patch_form(call) == STRATEGIC_PATCH:
-        new = {"apiVersion": resource.api_version, "kind": resource.kind, **new}
+        new = {**new, "apiVersion": resource.api_version, "kind": resource.kind}
+    elif not resource.custom and not new.get("kind") and new.get("apiVersion") == resource.api_version:
+        new = {**new, "kind": resource.kind}
     if (new.get("kind"), new.get("apiVersion")) != (resource.kind, resource.api_version):
         if resource.custom:
             raise bad_request(f"the patch would change the object's kind or apiVersion to {new.get('kind')}, {new.get('apiVersion')}")
@@ -146,11 +150,28 @@ def _accounts(obj: Obj) -> Any:
 
 
 def _strategic_refusal(call: Call, why: str) -> ApiError:
-    """A strategic patch is told by its own text; of a wrong type only the type that was wanted."""
-    wanted = re.search(r"of type (\w+)$", why)
-    told = f"unrecognized type: {wanted[1]}" if wanted else why
+    """A strategic patch is told by its own text; of a wrong type only what was found and what was wanted."""
+    wrong = re.fullmatch(r"cannot read (\w+) as (.+)", why)
+    told = _conversion_refusal(wrong[1], wrong[2]) if wrong else why
     text = msgspec.json.encode(go_text(msgspec.json.decode(call.request.body))).decode()
     return invalid("", "", "", [Problem("patch", f"Invalid value: {text}: {told}")])
+
+
+_GO_KINDS = {"string": "string", "integer": "int64", "number": "float64", "boolean": "bool", "object": "map", "array": "slice"}
+_GO_RESTORED = {"an object": "struct from:", "a list": "slice from", "a map": "map from"}
+
+
+def _conversion_refusal(given: str, wanted: str) -> str:
+    """What the real server's converter says about a value of the wrong type."""
+    found = _GO_KINDS.get(given, given)
+    if wanted in _GO_RESTORED:
+        return f"cannot restore {_GO_RESTORED[wanted]} {found}"
+    target = _GO_KINDS.get(wanted, wanted)
+    if (given, target) == ("integer", "string") or (given == "number" and target in ("int32", "int64")):
+        return f"cannot convert {found} to {target}"
+    if target == "quantity":
+        return "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
+    return f"unrecognized type: {target}"
 
 
 _META_ORDER = ("name", "generateName", "namespace", "uid", "resourceVersion", "generation", "creationTimestamp", "deletionTimestamp",

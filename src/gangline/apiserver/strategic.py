@@ -23,6 +23,10 @@ class BadDirective(GanglineError):
     """A directive that cannot be followed, or a list item without its merge key."""
 
 
+class BadRetention(BadDirective):
+    """A `$retainKeys` that is no list, or does not name every key of its patch."""
+
+
 def strategic_merge(obj: Obj, patch: Obj, schema: Schema) -> Obj:
     return _merge_map(obj, patch, schema.root)
 
@@ -33,7 +37,9 @@ def go_text(value: Any) -> str:
         return "map[" + " ".join(f"{name}:{go_text(value[name])}" for name in sorted(value)) + "]"
     if isinstance(value, list):
         return "[" + " ".join(go_text(item) for item in value) + "]"
-    return {None: "<nil>", True: "true", False: "false"}.get(value, str(value)) if not isinstance(value, str) else value
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return "<nil>" if value is None else str(value)
 
 
 def _merge_map(original: Obj, patch: Obj, node: Node) -> Obj:
@@ -59,10 +65,10 @@ def _retained(original: Obj, patch: Obj) -> Obj:
         return dict(original)
     keep = patch[_RETAIN]
     if not isinstance(keep, list):
-        raise BadDirective(f"invalid patch format of retainKeys: {go_text(keep)}")
+        raise BadRetention("invalid patch format of retainKeys")
     strangers = [name for name in patch if not name.startswith("$") and name not in keep]
     if strangers:
-        raise BadDirective("the list of keys in retainKeys directive must contain all keys of the patch")
+        raise BadRetention("invalid patch format of retainKeys")
     return {name: value for name, value in original.items() if name in keep}
 
 
@@ -94,9 +100,7 @@ def _fresh(value: Any, node: Node) -> Any:
 
 
 def _delete_primitives(out: Obj, name: str, values: Any) -> None:
-    if not isinstance(values, list):
-        raise BadDirective(f"invalid patch format of deleteFromPrimitiveList: {go_text(values)}")
-    if isinstance(out.get(name), list):
+    if isinstance(values, list) and isinstance(out.get(name), list):
         out[name] = [item for item in out[name] if item not in values]
 
 
@@ -121,7 +125,17 @@ def _merge_list(original: list[Any], patch: list[Any], node: Node, order: Any) -
     merged = list(kept)
     for item in changes:
         _merge_item(merged, item, key, node.items or ANY)
+    if isinstance(order, list):
+        _check_order(changes, order, _identity(node))
     return _sorted(merged, original, _identity(node), order if isinstance(order, list) else changes)
+
+
+def _check_order(changes: list[Any], order: list[Any], identity: Callable[[Any], Any]) -> None:
+    """What a patch changes stands in its list of order, and in that order."""
+    wanted = [identity(item) for item in changes]
+    given = [identity(item) for item in order]
+    if [each for each in given if each in wanted] != wanted:
+        raise BadDirective(f"The order in patch list:\n{go_text(changes)}\n doesn't match $setElementOrder list:\n{go_text(order)}\n")
 
 
 def _special(original: list[Any], patch: list[Any], key: str) -> tuple[list[Any], list[Any], bool]:

@@ -164,7 +164,7 @@ def _scalar(node: Node) -> Decoder:
         return _formed(node.form, _FORMS[node.form])
     kinds = _KINDS[node.scalar]
     if node.scalar == "integer":
-        return _integer(*_LIMITS[node.form])
+        return _integer(node.form)
 
     def decode(value: Any, unknown: list[str]) -> Any:
         if type(value) not in kinds:
@@ -174,12 +174,14 @@ def _scalar(node: Node) -> Decoder:
     return decode
 
 
-def _integer(least: int, most: int) -> Decoder:
+def _integer(form: str) -> Decoder:
+    least, most = _LIMITS[form]
+
     def decode(value: Any, unknown: list[str]) -> Any:
         if type(value) is float and value.is_integer():
             value = int(value)
         if type(value) is not int or not least <= value <= most:
-            raise WrongType(f"cannot read {_kind_of(value)} as integer")
+            raise WrongType(f"cannot read {_kind_of(value)} as {form}")
         return value
 
     return decode
@@ -224,7 +226,7 @@ _COMPILERS: dict[str, Callable[[Node], Decoder]] = {
 def _kind_of(value: Any) -> str:
     if isinstance(value, bool):
         return "boolean"
-    names = {dict: "object", list: "array", str: "string", int: "number", float: "number"}
+    names = {dict: "object", list: "array", str: "string", int: "integer", float: "number"}
     return names.get(type(value), "null")
 
 

@@ -41,7 +41,8 @@ class DefinitionRules(KindRules):
     def prepare_create(self, obj: Obj) -> None:
         super().prepare_create(obj)
         stored = next((each["name"] for each in obj["spec"].get("versions") or [] if each.get("storage")), None)
-        obj["status"] = {"conditions": None, "acceptedNames": {"plural": "", "kind": ""}, "storedVersions": [stored] if stored is not None else None}
+        obj["status"] = {"conditions": None, "acceptedNames": {"plural": "", "kind": ""},
+                         "storedVersions": [stored] if stored is not None else None}
 
     def prepare_update(self, new: Obj, old: Obj, subresource: str = "") -> None:
         super().prepare_update(new, old, subresource)

@@ -67,6 +67,8 @@ def check(tree: Expr, variables: Mapping[str, Kind], text: str) -> Kind:
 class _Checker:
     def __init__(self, text: str) -> None:
         self.text = text
+        self.mixed = 0
+        """Inside arguments of `format`, whose list may hold anything."""
 
     def error(self, message: str, at: int) -> CelSyntaxError:
         return CelSyntaxError(message, at, self.text)
@@ -119,7 +121,7 @@ class _Checker:
     def _alike(self, kinds: list[Kind], parts: list[Expr]) -> Kind:
         """The one kind that all parts of a literal have."""
         for kind, part in zip(kinds[1:], parts[1:], strict=True):
-            if kind != kinds[0] and (kind.name == "object") == (kinds[0].name == "object"):
+            if not self.mixed and kind != kinds[0] and (kind.name == "object") == (kinds[0].name == "object"):
                 raise self.error(f"expected type '{kinds[0]}' but found '{kind}'", part.at)
         return _common(kinds)
 
@@ -132,7 +134,11 @@ class _Checker:
             if node.name not in overloads():
                 raise self.error(f"undeclared reference to '{node.name}' (in container '')", node.at)
             return self._match(node, node.name, [self.kind(arg, scope) for arg in node.args])
+        if node.name == "format":
+            self.mixed += 1
         kinds = [self.kind(node.target, scope), *(self.kind(arg, scope) for arg in node.args)]
+        if node.name == "format":
+            self.mixed -= 1
         if f".{node.name}" not in overloads():
             raise self.error(f"undeclared reference to '{node.name}' (in container '')", node.at)
         return self._match(node, f".{node.name}", kinds)
