@@ -23,6 +23,7 @@ Path = tuple[str, ...]
 _LEAF: Tree = {}
 _SERVER_FIELDS = frozenset(("name", "namespace", "creationTimestamp", "selfLink", "uid", "clusterName", "generation", "managedFields",
                             "resourceVersion"))
+_DROPPED = frozenset(f"f:{name}" for name in _SERVER_FIELDS)
 _MOST_PLANS = 1024
 
 
@@ -240,8 +241,7 @@ def _owned(changed: FieldSet) -> FieldSet:
     children = dict(changed.children)
     meta = children.get("f:metadata")
     if meta is not None:
-        dropped = {f"f:{name}" for name in _SERVER_FIELDS}
-        rest = FieldSet(meta.members - dropped, {key: child for key, child in meta.children.items() if key not in dropped})
+        rest = FieldSet(meta.members - _DROPPED, {key: child for key, child in meta.children.items() if key not in _DROPPED})
         if rest:
             children["f:metadata"] = rest
         else:
@@ -252,10 +252,8 @@ def _owned(changed: FieldSet) -> FieldSet:
 def _without(tree: Tree, gone: FieldSet) -> Tree:
     """A tree that no longer owns the members of `gone`; itself if it owned none."""
     out = tree
-    for name in sorted(gone.members | gone.children.keys()):
-        below = out.get(name)
-        if below is None:
-            continue
+    for name in [each for each in tree if each in gone.members or each in gone.children]:
+        below = out[name]
         rest: Tree | None = below
         if name in gone.children and below:
             rest = _without(below, gone.children[name])

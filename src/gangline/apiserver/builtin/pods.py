@@ -78,7 +78,9 @@ class PodRules(KindRules):
             return [*self._whole(new), *_resize(new["spec"], old["spec"])]
         if subresource == "binding":
             return []
-        return [*self._whole(new), *_spec_update(new["spec"], old["spec"])]
+        if self.spec_changed(new, old) or new["metadata"].get("annotations") != old["metadata"].get("annotations"):
+            return [*self._whole(new), *_spec_update(new["spec"], old["spec"])]
+        return []
 
     def warnings(self, obj: Obj, old: Obj | None = None) -> list[str]:
         if old is not None and not self.spec_changed(obj, old):
