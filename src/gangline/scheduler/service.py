@@ -45,6 +45,8 @@ LONGEST_PAUSE = 30.0
 LONGEST_BREATH = 0.5
 """A cycle that took long is followed by a pause as long, up to this: what it decided is written meanwhile, and news gather."""
 EXPLAINED_AT_ONCE = 64
+PATIENCE = 10.0
+"""For so long a gang whose victims are leaving gets no verdict."""
 
 
 class Scheduler:
@@ -62,6 +64,8 @@ class Scheduler:
         self._unwritten: dict[str, GangUpdate] = {}
         self._verdicts: dict[str, Verdict] = {}
         self._explained: dict[str, int] = {}
+        self._nominated: dict[str, float] = {}
+        """Tasks that were told to wait for a node, and since when."""
         self.started = asyncio.Event()
         self._model = asyncio.Lock()
         self._pool = parse_labels(options.selector) if options.selector else None
@@ -159,7 +163,8 @@ class Scheduler:
 
     async def _explain(self, thought: Thought, now: float) -> None:
         """Verdicts on gangs that wait: new ones always, the others when there is time for it."""
-        waiting = [each.gang for each in thought.standings if each.waiting and not each.awaiting]
+        served = self._served(thought.decisions, now)
+        waiting = [each.gang for each in thought.standings if each.waiting and not each.awaiting and each.gang not in served]
         new = [gang for gang in waiting if gang not in self._verdicts]
         old = [] if self.feed.pending else sorted(set(waiting) - set(new), key=lambda gang: self._explained.get(gang, 0))
         chosen = [*new, *old][:EXPLAINED_AT_ONCE]
@@ -174,6 +179,14 @@ class Scheduler:
                     metrics.VERDICT.observe(max(self._ctx.clock.now() - (times.seconds(group.metadata.creation_timestamp) or now), 0.0))
                 self._verdicts[gang], self._explained[gang] = verdict, self.cycles
                 self._teller.judge(gang, verdict)
+
+    def _served(self, decisions: Decisions, now: float) -> set[str]:
+        """Gangs for which room is being made since a moment ago: there is nothing to explain unless that takes long."""
+        tasks = self.cluster.tasks
+        nominated = [each.task for each in decisions.nominations]
+        for task in [task for task in self._nominated if task not in tasks] if len(self._nominated) > 2 * len(nominated) else ():
+            del self._nominated[task]
+        return {tasks[task].record.gang for task in nominated if task in tasks and now - self._nominated.get(task, now) < PATIENCE}
 
     def _group(self, gang: str) -> PodGroup | None:
         namespace, _, name = gang.partition("/")
@@ -279,8 +292,10 @@ class Scheduler:
         self.feed.note(POD, key_of(pod))
 
     def _nominate(self, nominate: Nominate) -> None:
+        """Told once: where it waits may change with every cycle."""
         pod = self._pod(nominate.task)
-        if pod is not None:
+        if pod is not None and nominate.task not in self._nominated:
+            self._nominated[nominate.task] = self.now
             self._ctx.events.tell(POD, pod, "Pipelined", f"Pod {pod.namespace}/{pod.name} was pipelined to node {nominate.node}")
 
     def _tell_evictions(self, decisions: Decisions) -> None:
