@@ -29,7 +29,6 @@ from gangline.errors import ApiError, Problem
 from gangline.schema import Schema
 
 FORMS = (JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH, APPLY_PATCH)
-_IDENTITY = {"apiVersion", "kind", "metadata"}
 _CUSTOM_FORMS = (JSON_PATCH, MERGE_PATCH, APPLY_PATCH)
 
 
@@ -141,8 +140,7 @@ def _readmitted(call: Call, new: Obj, old: Obj, refuse: Callable[[str], ApiError
     else:
         clean = admit(call, rest, rules, [], refuse, complete=False)
     clean.update((name, old[name]) for name in shared)
-    if rest.keys() - _IDENTITY:
-        rules.defaults(clean)
+    rules.defaults(clean)
     return clean
 
 
