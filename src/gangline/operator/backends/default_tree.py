@@ -10,6 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import msgspec
+
 from gangline.api.grove import GangPack
 from gangline.api.kinds import COMPOSITE_POD_GROUP, KUBE_POD_GROUP, WORKLOAD_V1BETA1, Kind
 from gangline.api.meta import Raw
@@ -93,9 +95,9 @@ def _template(node: Node, name: str, leaves: Mapping[str, Raw], shared: dict[str
 
 def _distinct(groups: Iterable[tuple[str, Raw]], shared: dict[str, str]) -> list[Raw]:
     """One template per shape, named after the first group that has it."""
-    kept: dict[str, Raw] = {}
+    kept: dict[bytes, Raw] = {}
     for name, leaf in groups:
-        template = kept.setdefault(repr(leaf), {"name": name} | leaf)
+        template = kept.setdefault(msgspec.json.encode(leaf), {"name": name} | leaf)
         shared[name] = template["name"]
     return list(kept.values())
 
