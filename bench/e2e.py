@@ -30,6 +30,7 @@ from gangline.components import Options
 from gangline.errors import AlreadyExists, NotFound
 from gangline.local import Platform, PlatformSettings, Team
 from gangline.runtime import Cache, Manager, SystemClock
+from gangline.runtime.memory import settle
 from gangline.scheduler.component import component
 from gangline.scheduler.settings import Settings
 
@@ -67,6 +68,8 @@ class Bench:
         self.arguments = arguments
         self.counts: Counter[str] = Counter()
         self.nodes: int = arguments.nodes
+        self._bound: Counter[str] = Counter()
+        self._running: Counter[str] = Counter()
         self.team: Team
         self.cache: Cache
 
@@ -84,7 +87,9 @@ class Bench:
         self.cache = Cache(self.client)
         self.cache.informer(POD).add_index("space", lambda pod: [pod.namespace])
         self.cache.informer(POD_GROUP)
+        self.cache.informer(POD).on_change(self._count_pod)
         await self.cache.start()
+        settle()
         await self.until(lambda: self.ready_nodes() >= self.nodes, "the nodes")
 
     async def _connect(self, options: Options) -> Team:
@@ -174,11 +179,19 @@ class Bench:
     def pods(self) -> list[Pod]:
         return self.cache.by(POD, "space", SPACE)
 
-    def bound(self, prefix: str = "") -> int:
-        return sum(bool(pod.spec.node_name) and not pod.metadata.deleting for pod in self.pods() if pod.name.startswith(prefix))
+    def _count_pod(self, before: Pod | None, after: Pod | None) -> None:
+        for pod, step in ((before, -1), (after, 1)):
+            if pod is not None and pod.namespace == SPACE and not pod.metadata.deleting:
+                for family in ("", pod.name.partition("-")[0]):
+                    self._bound[family] += step * bool(pod.spec.node_name)
+                    self._running[family] += step * (pod.status.phase == "Running")
 
-    def running(self, prefix: str = "") -> int:
-        return sum(pod.status.phase == "Running" and not pod.metadata.deleting for pod in self.pods() if pod.name.startswith(prefix))
+    def bound(self, family: str = "") -> int:
+        """How many pods are bound: all, or those whose name begins with this word."""
+        return self._bound[family]
+
+    def running(self, family: str = "") -> int:
+        return self._running[family]
 
     def verdict(self, gang: str) -> bool:
         group: PodGroup | None = self.cache.get(POD_GROUP, gang, SPACE)

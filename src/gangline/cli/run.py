@@ -111,6 +111,8 @@ async def _run(component: str, kubeconfig: str | None, options: Options) -> None
 
 async def _work(component: str, worker: Elected) -> None:
     """Until somebody stops it, or it leads no longer."""
+    from gangline.runtime.memory import settle
+
     stopped = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, stopped.set)
@@ -120,6 +122,7 @@ async def _work(component: str, worker: Elected) -> None:
         await asyncio.wait({starting, *waiting}, return_when=asyncio.FIRST_COMPLETED)
         if starting.done():
             starting.result()
+            settle()
             click.echo("ready")
             await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
         if worker.refused is not None:

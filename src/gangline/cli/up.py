@@ -62,6 +62,7 @@ async def _up(memory: bool, port: int, host: str, options: Options) -> None:
 
 async def _start(platform: Platform, host: str, port: int, memory: bool) -> None:
     from gangline.local import write_kubeconfig
+    from gangline.runtime.memory import settle
 
     click.echo("starting …")
     await platform.start()
@@ -78,4 +79,5 @@ async def _start(platform: Platform, host: str, port: int, memory: bool) -> None
     click.echo("objects      kept in memory only" if memory else f"objects      {home() / 'data'}")
     click.echo(f"nodes        {await platform.count_nodes()} simulated")
     click.echo(f"try          export KUBECONFIG={config}; kubectl apply -f examples/01-gang; kubectl get pods -w")
+    settle()
     click.echo("ready")
