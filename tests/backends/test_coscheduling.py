@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from backends.scene import EMPTY, a_gang, a_pod, a_set, live, objects, released
+from backends.scene import EMPTY, a_gang, a_pod, a_set, live, objects, released, with_pods
 from gangline.api.grove import GangPack
 from gangline.api.kinds import COSCHEDULING_POD_GROUP
 from gangline.operator.backends.contract import SURPLUS_GATED, Facts
@@ -33,3 +33,10 @@ def test_a_required_domain_is_refused_and_a_preferred_one_told_to_be_lost() -> N
     assert list(Coscheduling().check(a_set(topologyConstraint={"topologyName": "t", "pack": {"preferred": "block"}}), Facts())) == []
     said = Coscheduling().gang_status(a_gang(constraint=GangPack(preferred="example.com/block")), EMPTY)
     assert said.lost == ("gang llm-0 would rather be in one example.com/block",)
+
+
+def test_a_pod_that_was_refused_explains_that_the_whole_found_no_room() -> None:
+    refused = {"metadata": {"name": "p"}, "status": {"conditions": [
+        {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": "0/1 nodes are available"}]}}
+    said = Coscheduling().gang_status(with_pods(a_gang(), refused), EMPTY)
+    assert (said.why, said.reason) == ("coscheduling found no room for 6 pods at once; pod p: 0/1 nodes are available", "Unschedulable")

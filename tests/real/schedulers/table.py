@@ -35,7 +35,7 @@ SCHEDULERS: Mapping[str, Scheduler] = {each.backend: each for each in (
             Program("coscheduling-scheduler", KUBE_SCHEDULER),
             Program("coscheduling-controller", ("--metricsAddr=127.0.0.1:{port}", "--probeAddr=127.0.0.1:0"),
                     {"KUBECONFIG": "{kubeconfig}"})),
-        why=NO_ROOM, not_run=NOT_BUILT),
+        why="rejection in"),
     Scheduler(
         "yunikorn", "YuniKorn", "github.com/apache/yunikorn-k8shim", (), (
             Program("yunikorn-scheduler", (), {"KUBECONFIG": "{kubeconfig}", "NAMESPACE": "yunikorn"}),),

@@ -25,6 +25,7 @@ from gangline.operator.backends.contract import (
     with_metadata,
 )
 from gangline.operator.backends.losses import demand, lost_wishes, refusals
+from gangline.operator.backends.said import said_of_a_pod
 
 if TYPE_CHECKING:
     from gangline.runtime import Reader
@@ -58,7 +59,9 @@ class Coscheduling:
         return with_metadata(pod, {MEMBER: gang.name}, {})
 
     def gang_status(self, gang: PodGangInfo, read: Reader) -> GangState:
-        return GangState(lost=lost_wishes(gang, self.capabilities))
+        refused = said_of_a_pod(gang)
+        return GangState(f"coscheduling found no room for {gang.usual_minimum} pods at once; {refused}" if refused else "",
+                         "Unschedulable" if refused else "", lost_wishes(gang, self.capabilities))
 
 
 def _minimum(gang: PodGangInfo) -> int:
