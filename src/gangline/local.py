@@ -29,6 +29,7 @@ from gangline.client import Client, User
 from gangline.components import COMPONENTS, Options, build, hooks
 from gangline.controllers.defaults import default_objects
 from gangline.errors import AlreadyExists, NotFound
+from gangline.rights import objects
 from gangline.runtime import Clock, Component, Manager, SystemClock
 
 ADMIN = User("admin", ("system:masters", "system:authenticated"))
@@ -72,9 +73,15 @@ class Team:
         ours = {each["metadata"]["name"] for each in definitions}
         await asyncio.gather(*(self._served(kind) for kind in KINDS if kind.resource in ours))
         await self._ensure(NAMESPACE, ({"metadata": {"name": name}} for name in NAMESPACES))
-        await self._ensure(CLUSTER_ROLE_BINDING, [_rights()])
+        await self._give_rights()
         for kind, obj in default_objects():
             await self._ensure(kind, [obj])
+
+    async def _give_rights(self) -> None:
+        """To each component its own, as this version needs them; what an earlier version gave to all together goes."""
+        await asyncio.gather(*(self.admin.apply(kind, obj, manager="gangline", force=True) for kind, obj in objects()))
+        with contextlib.suppress(NotFound):
+            await self.admin.delete(CLUSTER_ROLE_BINDING, "gangline-components")
 
     async def _ensure(self, kind: Kind[Object], objects: Iterable[Raw]) -> None:
         for obj in objects:
@@ -191,10 +198,3 @@ def write_kubeconfig(platform: Platform, url: str, path: Path) -> Path:
     path.touch(mode=0o600)
     path.write_text(text)
     return path.resolve()
-
-
-def _rights() -> Raw:
-    return {"metadata": {"name": "gangline-components"},
-            "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "cluster-admin"},
-            "subjects": [{"kind": "Group", "name": f"system:serviceaccounts:{names.SYSTEM_NAMESPACE}",
-                          "apiGroup": "rbac.authorization.k8s.io"}]}

@@ -48,7 +48,7 @@ NOT_OURS = ("kubernetes", "kube-root-ca.crt")
 
 def embedded_platform(*, clock: Clock | None = None, without: tuple[str, ...] = (), options: Options | None = None) -> Platform:
     """The platform a story is told on by default: in memory, without nodes, deciding as soon as something changes."""
-    chosen = [name for name in COMPONENTS if name not in ("admission", *without)]
+    chosen = [name for name in COMPONENTS if name not in ("admission", "resource-reservation", *without)]
     return Platform(PlatformSettings(
         components=chosen, clock=clock or SystemClock(), options=options or Options(period=0.0, nodes="nodes: []")))
 

@@ -23,7 +23,7 @@ from gangline.runtime import SystemClock
 from real.broom import Broom
 from real.plane import Plane, free_port
 
-OURS = tuple(name for name in COMPONENTS if name not in ("controller-manager", "default-scheduler", "autoscaler"))
+OURS = tuple(name for name in COMPONENTS if name not in ("controller-manager", "default-scheduler", "autoscaler", "resource-reservation"))
 """What Kubernetes does not bring: its own controllers and scheduler stay in charge of the rest."""
 QUIET = 0.3
 """So many seconds without a write by anybody, and with idle components, are rest."""

@@ -18,6 +18,7 @@ COMMANDS = {
     "up": "start the platform on this machine and keep it running",
     "demo": "start the platform, play six scenes, stop",
     "run": "run one component against a cluster",
+    "rights": "print what components need to be allowed in a cluster",
     "apply": "create or change objects from files",
     "get": "show objects as a table, JSON or YAML",
     "delete": "delete objects by name or from files",

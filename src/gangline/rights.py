@@ -1,0 +1,228 @@
+"""What each component may do in a cluster: one table, from which its ClusterRole and Roles are made.
+
+The local platform gives these and no more to its components, so that the journeys prove them; `gangline rights` prints them for a real
+cluster. A right in a namespace becomes a Role there. Reads of kinds that are derived (workloads for the grouper, schedulers' objects for
+the operator) come from the tables of those components. Pure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from gangline.api import names
+from gangline.api.kinds import (
+    BIND_REQUEST,
+    CLUSTER_ROLE,
+    CLUSTER_ROLE_BINDING,
+    COMPUTE_DOMAIN,
+    CONFIG_MAP,
+    CSI_DRIVER,
+    CSI_STORAGE_CAPACITY,
+    DEVICE_CLASS,
+    EVENT,
+    HPA,
+    LEASE,
+    MUTATING_WEBHOOK,
+    NAMESPACE,
+    NODE,
+    NODE_RESOURCE_TOPOLOGY,
+    POD,
+    POD_CLIQUE,
+    POD_CLIQUE_SET,
+    POD_GANG,
+    POD_GROUP,
+    PRIORITY_CLASS,
+    PV,
+    PVC,
+    QUEUE,
+    RESOURCE_CLAIM,
+    RESOURCE_CLAIM_TEMPLATE,
+    RESOURCE_SLICE,
+    ROLE,
+    ROLE_BINDING,
+    SCALING_GROUP,
+    SECRET,
+    SERVICE,
+    SERVICE_ACCOUNT,
+    STORAGE_CLASS,
+    TOPOLOGY,
+    TOPOLOGY_BINDING,
+    VALIDATING_WEBHOOK,
+    WORKLOAD,
+    Kind,
+)
+from gangline.api.meta import Raw
+from gangline.components import BACKEND, COMPONENTS, EVERYWHERE, home
+
+READ = ("get", "list", "watch")
+OWN = (*READ, "create", "patch", "delete")
+RBAC = "rbac.authorization.k8s.io"
+NODE_LEASES = "kube-node-lease"
+SIMULATED = ("kubelet", "controller-manager", "default-scheduler", "autoscaler")
+"""Components of the simulated world: a real cluster has its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Right:
+    """Verbs on a kind, or on a subresource of it; `namespace` empty: everywhere."""
+
+    kind: Kind[Any]
+    verbs: tuple[str, ...]
+    subresource: str = ""
+    namespace: str = ""
+
+    @property
+    def rule(self) -> Raw:
+        resource = f"{self.kind.plural}/{self.subresource}" if self.subresource else self.kind.plural
+        return {"apiGroups": [self.kind.group], "resources": [resource], "verbs": list(self.verbs)}
+
+
+def read(*kinds: Kind[Any]) -> list[Right]:
+    return [Right(kind, READ) for kind in kinds]
+
+
+def status(*kinds: Kind[Any]) -> list[Right]:
+    return [Right(kind, ("patch",), "status") for kind in kinds]
+
+
+TELLS = Right(EVENT, ("create", "patch"))
+
+
+def _scheduler() -> list[Right]:
+    seen = read(NODE, QUEUE, POD_GROUP, POD, BIND_REQUEST, PRIORITY_CLASS, TOPOLOGY, NAMESPACE, RESOURCE_CLAIM, RESOURCE_SLICE,
+                DEVICE_CLASS, PV, PVC, STORAGE_CLASS, CSI_DRIVER, CSI_STORAGE_CAPACITY, CONFIG_MAP, NODE_RESOURCE_TOPOLOGY)
+    return [*seen, Right(BIND_REQUEST, ("create", "delete")), Right(POD, ("patch", "delete")), Right(POD_GROUP, ("patch",)),
+            *status(POD, POD_GROUP), TELLS]
+
+
+def _binder() -> list[Right]:
+    reserves = Right(POD, ("create",), namespace=names.RESERVATION_NAMESPACE)
+    return [*read(BIND_REQUEST, NODE, POD, PVC, PV, STORAGE_CLASS, CONFIG_MAP, RESOURCE_CLAIM), Right(POD, ("patch", "delete")), reserves,
+            Right(POD, ("create",), "binding"), *status(POD, BIND_REQUEST), Right(PVC, ("patch",)), Right(PV, ("patch",)),
+            Right(CONFIG_MAP, ("create", "patch", "delete")), Right(RESOURCE_CLAIM, ("create", "patch", "delete")),
+            Right(RESOURCE_CLAIM, ("update", "patch"), "status"), TELLS]
+
+
+def _operator() -> list[Right]:
+    from gangline.operator.backends import Registry
+    from gangline.rules.sets import OperatorSettings
+
+    backends = list(Registry(OperatorSettings()))
+    seen = dict.fromkeys(kind for backend in backends for kind in backend.reads)
+    made = dict.fromkeys(kind for backend in backends for kind in backend.writes)
+    mine = (POD_CLIQUE_SET, POD_CLIQUE, SCALING_GROUP, POD_GANG)
+    others = (POD, SERVICE, SERVICE_ACCOUNT, ROLE, ROLE_BINDING, SECRET, HPA, RESOURCE_CLAIM, RESOURCE_CLAIM_TEMPLATE, COMPUTE_DOMAIN)
+    return [*(Right(kind, OWN) for kind in (*mine, *others)), *status(*mine, TOPOLOGY_BINDING), Right(POD, READ, "status"),
+            *read(TOPOLOGY_BINDING, *(kind for kind in seen if kind not in made)), *(Right(kind, OWN) for kind in made if kind not in mine),
+            Right(TOPOLOGY, OWN), TELLS]
+
+
+def _admission() -> list[Right]:
+    from gangline.operator.checks import kinds
+    from gangline.rules.sets import OperatorSettings
+
+    looked_at = dict.fromkeys((QUEUE, TOPOLOGY_BINDING, *kinds(OperatorSettings())))
+    webhooks = [Right(kind, ("get", "create", "patch")) for kind in (MUTATING_WEBHOOK, VALIDATING_WEBHOOK)]
+    return [*read(*looked_at), *webhooks, Right(SECRET, ("get", "create", "delete"), namespace=names.SYSTEM_NAMESPACE)]
+
+
+def _kubelet() -> list[Right]:
+    hardware = [Right(kind, ("create",)) for kind in (DEVICE_CLASS, RESOURCE_SLICE, NODE_RESOURCE_TOPOLOGY)]
+    return [*read(NODE, POD, PVC, STORAGE_CLASS), Right(NODE, ("create", "patch")), *status(NODE, POD), Right(POD, ("patch", "delete")),
+            Right(LEASE, ("get", "create", "patch"), namespace=NODE_LEASES), *hardware, TELLS]
+
+
+def _autoscaler() -> list[Right]:
+    hardware = [Right(kind, ("create",)) for kind in (DEVICE_CLASS, RESOURCE_SLICE, NODE_RESOURCE_TOPOLOGY)]
+    return [*read(NODE, POD), Right(NODE, ("create", "delete")), *hardware, TELLS]
+
+
+def _scale_adjuster() -> list[Right]:
+    here = names.SCALE_NAMESPACE
+    return [*read(POD), Right(POD, ("create", "delete"), namespace=here), Right(POD, ("patch",), "status", here)]
+
+
+@cache
+def rights() -> Mapping[str, tuple[Right, ...]]:
+    """Component → what it may do; the grouper's are rules already (`rules`), and the controller manager, which collects garbage of every
+    kind, is an administrator as Kubernetes' own is."""
+    table = {
+        "operator": _operator(),
+        "scheduler": _scheduler(),
+        "binder": _binder(),
+        "podgroup-controller": [*read(POD_GROUP, POD, NODE, PRIORITY_CLASS, RESOURCE_CLAIM), *status(POD_GROUP)],
+        "queue-controller": [*read(QUEUE, POD_GROUP), *status(QUEUE)],
+        "node-scale-adjuster": _scale_adjuster(),
+        "numa-placement-exporter": [*read(POD, NODE, NODE_RESOURCE_TOPOLOGY), Right(POD, ("patch",))],
+        "resource-reservation": [Right(POD, ("get", "patch"), namespace=names.RESERVATION_NAMESPACE)],
+        "admission": _admission(),
+        "kubelet": _kubelet(),
+        "default-scheduler": [*read(POD, NODE, PVC, STORAGE_CLASS, WORKLOAD), Right(POD, ("create",), "binding"), *status(POD),
+                              Right(PVC, ("patch",)), TELLS],
+        "autoscaler": _autoscaler(),
+    }
+    return {name: (*mine, *_lease(name)) for name, mine in table.items()}
+
+
+def _lease(name: str) -> list[Right]:
+    return [] if name in EVERYWHERE else [Right(LEASE, ("get", "create", "patch"), namespace=home(name))]
+
+
+def rules(name: str, namespace: str = "") -> list[Raw]:
+    """The rules of a component's ClusterRole, or of its Role in a namespace."""
+    mine = [right.rule for right in rights().get(name, ()) if right.namespace == namespace]
+    if name == "grouper":
+        from gangline.grouper.rights import rights as grouping
+
+        mine += grouping() if not namespace else [right.rule for right in _lease(name) if right.namespace == namespace]
+    return _joined(mine)
+
+
+def _joined(found: Iterable[Raw]) -> list[Raw]:
+    """Rules with the same group and verbs as one; several about the same resource stay apart."""
+    joined: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+    for rule in found:
+        resources = joined.setdefault((rule["apiGroups"][0], tuple(rule["verbs"])), [])
+        resources += [each for each in rule["resources"] if each not in resources]
+    return [{"apiGroups": [group], "resources": sorted(resources), "verbs": list(verbs)} for (group, verbs), resources in joined.items()]
+
+
+def namespaces(name: str) -> list[str]:
+    """Where it has rights of its own."""
+    own = {right.namespace for right in (*rights().get(name, ()), *_lease(name))}
+    return sorted(own - {""})
+
+
+def objects(components: Iterable[str] = tuple(COMPONENTS)) -> list[tuple[Kind[Any], Raw]]:
+    """The roles of these components and their bindings to the accounts of `gangline-system`."""
+    found: list[tuple[Kind[Any], Raw]] = []
+    for name in components:
+        role = f"gangline-{name}"
+        if name == "controller-manager":
+            found.append((CLUSTER_ROLE_BINDING, _binding(role, name, "ClusterRole", "cluster-admin")))
+            continue
+        found += [(CLUSTER_ROLE, {"metadata": {"name": role}, "rules": rules(name)}),
+                  (CLUSTER_ROLE_BINDING, _binding(role, name, "ClusterRole", role))]
+        if name == "operator":
+            found += [(CLUSTER_ROLE_BINDING, _binding(f"gangline-{each}", each, "ClusterRole", role)) for each in _backends()]
+        for namespace in namespaces(name):
+            found += [(ROLE, {"metadata": {"name": role, "namespace": namespace}, "rules": rules(name, namespace)}),
+                      (ROLE_BINDING, _binding(role, name, "Role", role, namespace))]
+    return found
+
+
+def _backends() -> list[str]:
+    """Backends as processes of their own do a part of the operator's work, with the operator's rights."""
+    from gangline.operator.backends import Registry
+    from gangline.rules.sets import OperatorSettings
+
+    return [f"{BACKEND}{name}" for name in Registry(OperatorSettings()).names]
+
+
+def _binding(name: str, component: str, kind: str, role: str, namespace: str = "") -> Raw:
+    return {"metadata": {"name": name, **({"namespace": namespace} if namespace else {})},
+            "roleRef": {"apiGroup": RBAC, "kind": kind, "name": role},
+            "subjects": [{"kind": "ServiceAccount", "name": component, "namespace": names.SYSTEM_NAMESPACE}]}

@@ -1,0 +1,87 @@
+"""Each component may do what it does and no more: its roles cover what it watches, and name no wildcards."""
+
+from __future__ import annotations
+
+import pytest
+import yaml
+
+from gangline.api.kinds import POD, QUEUE
+from gangline.cli.rights import command
+from gangline.client import Client, Request, Response
+from gangline.components import COMPONENTS, Options, build
+from gangline.errors import Forbidden
+from gangline.local import Platform, PlatformSettings
+from gangline.rights import SIMULATED, namespaces, objects, rules
+from gangline.runtime import Manager
+
+
+class Nowhere:
+    async def send(self, request: Request) -> Response:
+        raise AssertionError("nothing is sent")
+
+    async def close(self) -> None:
+        return None
+
+
+def allowed(name: str, verb: str, namespace: str = "") -> set[str]:
+    """Resources (`pods`, `queues.scheduling.run.ai`) on which a component may use a verb."""
+    return {f"{resource}.{rule['apiGroups'][0]}".rstrip(".") for rule in rules(name, namespace) if verb in rule["verbs"]
+            for resource in rule["resources"]}
+
+
+@pytest.mark.parametrize("name", [each for each in COMPONENTS if each != "controller-manager"])
+def test_a_component_may_read_all_that_it_watches(name: str) -> None:
+    watched = {informer.kind.resource for informer in Manager(build(name, Options()), Client(Nowhere())).cache.informers}
+    for verb in ("list", "watch"):
+        assert watched <= allowed(name, verb)
+
+
+@pytest.mark.parametrize("name", [each for each in COMPONENTS if each != "controller-manager"])
+def test_no_component_has_a_wildcard_or_rights_over_rights_that_it_does_not_need(name: str) -> None:
+    told = [*rules(name), *(rule for namespace in namespaces(name) for rule in rules(name, namespace))]
+    assert told and not [rule for rule in told if "*" in (*rule["apiGroups"], *rule["resources"], *rule["verbs"])]
+    assert not allowed(name, "escalate") and not allowed(name, "bind")
+    if name != "operator":
+        assert not {each for each in allowed(name, "create") if each.endswith("rbac.authorization.k8s.io")}
+
+
+def test_only_the_binder_may_bind_and_reservation_pods_are_made_in_their_namespace_only() -> None:
+    assert [name for name in COMPONENTS if "pods/binding" in allowed(name, "create")] == ["binder", "default-scheduler"]
+    assert "pods" not in allowed("binder", "create") and allowed("binder", "create", "kai-resource-reservation") == {"pods"}
+    assert "pods" not in allowed("node-scale-adjuster", "delete") and "pods" in allowed("node-scale-adjuster", "delete", "kai-scale-adjust")
+
+
+def test_every_elected_component_has_a_lease_of_its_own_half() -> None:
+    assert "leases.coordination.k8s.io" in allowed("scheduler", "patch", "kai-scheduler")
+    assert "leases.coordination.k8s.io" in allowed("grouper", "patch", "kai-scheduler")
+    assert "leases.coordination.k8s.io" in allowed("operator", "patch", "gangline-system")
+    assert not allowed("admission", "patch", "kai-scheduler") and not allowed("resource-reservation", "patch", "kai-scheduler")
+
+
+def test_the_command_prints_accounts_roles_and_bindings_for_a_real_cluster(capsys: pytest.CaptureFixture[str]) -> None:
+    command.main([], standalone_mode=False)
+    printed = list(yaml.safe_load_all(capsys.readouterr().out))
+    accounts = {each["metadata"]["name"] for each in printed if each["kind"] == "ServiceAccount"}
+    assert accounts == set(COMPONENTS) - set(SIMULATED)
+    roles = {(each["kind"], each["metadata"]["name"]) for each in printed}
+    assert all((each["roleRef"]["kind"], each["roleRef"]["name"]) in roles for each in printed if each["kind"].endswith("Binding"))
+    assert not [each for each in printed if each["kind"].endswith("Binding") and each["roleRef"]["name"] == "cluster-admin"]
+
+
+async def test_on_the_platform_a_component_is_refused_what_is_not_its_business() -> None:
+    platform = Platform(PlatformSettings(components=()))
+    await platform.start()
+    try:
+        controller, scheduler = platform._client("queue-controller"), platform._client("scheduler")
+        assert (await controller.list(QUEUE)).items
+        with pytest.raises(Forbidden, match='"system:serviceaccount:gangline-system:queue-controller" cannot list resource "pods"'):
+            await controller.list(POD)
+        with pytest.raises(Forbidden, match='cannot create resource "pods/binding"'):
+            await scheduler.bind("p", "default", "n")
+    finally:
+        await platform.stop()
+
+
+def test_each_component_has_a_binding() -> None:
+    bound = {obj["subjects"][0]["name"] for _, obj in objects() if "subjects" in obj}
+    assert set(COMPONENTS) <= bound
