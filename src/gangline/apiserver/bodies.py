@@ -34,6 +34,11 @@ def check_options(call: Call, applying: bool = False) -> None:
         problems.append(Problem("force", "Forbidden: may not be specified for non-apply patch", "FieldValueForbidden"))
     if len(manager.encode()) > MANAGER_LIMIT:
         problems.append(Problem("fieldManager", f"Too long: may not be more than {MANAGER_LIMIT} bytes", "FieldValueTooLong"))
+    odd = next((at for at, mark in enumerate(manager) if not mark.isprintable()), None)
+    if odd is not None:
+        shown = manager.encode("unicode_escape").decode()
+        told = f'Invalid value: "{shown}": invalid character U+{ord(manager[odd]):04X} (at position {odd})'
+        problems.append(Problem("fieldManager", told, "FieldValueInvalid"))
     if dry and dry != "All":
         problems.append(Problem("dryRun", f'Unsupported value: ["{dry}"]: supported values: "All"', "FieldValueNotSupported"))
     if strictness not in ("", "Ignore", "Strict", "Warn"):

@@ -123,6 +123,16 @@ class Call:
             raise bad_request(f'strconv.ParseInt: parsing "{text}": invalid syntax') from None
 
 
+_DURATION = re.compile(r"[-+]?(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|ms|s|m|h))+|[-+]?0")
+
+
+def check_timeout(request: Request) -> None:
+    """How long a caller will wait must be a length of time."""
+    text = request.argument("timeout")
+    if text and not _DURATION.fullmatch(text):
+        raise bad_request(f'invalid timeout specified in the request URL - time: invalid duration "{text}"')
+
+
 def fits_scope(resource: Resource, parts: Parts) -> bool:
     """A cluster-scoped resource has no path below a namespace, and single namespaced objects have no path without one."""
     if resource.shelf == ("", "namespaces"):

@@ -58,7 +58,7 @@ def decode_body(body: bytes, content_type: str, expected: str, doubled: list[str
     kind = media_type(content_type)
     if kind in ("application/json", ""):
         return decode_json(body, expected)
-    if kind in ("application/yaml", "application/x-yaml"):
+    if kind == "application/yaml":
         return decode_yaml(body, expected, doubled)
     if kind == PROTOBUF:
         with suppress(protobuf.NotUnderstood):

@@ -94,8 +94,9 @@ def listing(core: Core, call: Call) -> Page:
     check_list_options(call)
     shelf = core.store.shelf(call.resource.shelf)
     wanted = read_filter(call)
-    limit = max(call.number("limit") or 0, 0)
     token = call.request.argument("continue")
+    from_memory = call.request.argument("resourceVersion") == "0" and not token
+    limit = 0 if from_memory else max(call.number("limit") or 0, 0)
     start = ("", "")
     if token:
         revision, start = read_token(token)
@@ -173,6 +174,7 @@ def _why_unreadable(text: str, error: Exception) -> str:
 
 def check_list_options(call: Call) -> None:
     """What resourceVersionMatch, continue and sendInitialEvents may not be together."""
+    call.number("timeoutSeconds")
     problems = _watch_problems(call) if call.verb == "watch" else _list_problems(call)
     if problems:
         raise invalid("meta.k8s.io", "ListOptions", "", problems)

@@ -161,6 +161,8 @@ def parse_fields(text: str) -> list[tuple[str, str, str]]:
     """`a=b,c!=d` as (label, operator, value). A backslash keeps the next character from being special."""
     found = []
     for term in re.findall(r"(?:[^,\\]|\\.)+", text):
+        if odd := next((found for found in re.finditer(r"\\(.)", term) if found[1] not in "\\,="), None):
+            raise bad_request(f"invalid field selector: invalid escape sequence: {odd[0]}")
         match = re.match(r"((?:[^=!\\]|\\.|!(?!=))*)(==|!=|=)(.*)", term, re.DOTALL)
         if match is None:
             raise bad_request(f"invalid selector: '{text}'; can't understand '{term}'")

@@ -19,7 +19,7 @@ from gangline.apiserver import custom, deletes, patches, pods, reads, writes
 from gangline.apiserver.addresses import Addresses
 from gangline.apiserver.admission import Admission
 from gangline.apiserver.bodies import read_object
-from gangline.apiserver.call import Call, Parts, fits_scope, named_by_selector, read_path, verb_of
+from gangline.apiserver.call import Call, Parts, check_timeout, fits_scope, named_by_selector, read_path, verb_of
 from gangline.apiserver.codec import encode
 from gangline.apiserver.core import SYSTEM_NAMESPACES, Core, ServerSettings
 from gangline.apiserver.custom import Definitions
@@ -249,6 +249,8 @@ class Server:
         if resource.custom and resource.custom.terminating and verb == "create" and not sub:
             raise failure(405, "MethodNotAllowed", "create not allowed while custom resource definition is terminating",
                           {"group": group, "kind": resource.plural})
+        if request.query:
+            check_timeout(request)
         warning = resource.custom.warning if resource.custom else DEPRECATED.get((group, resource.plural))
         if warning:
             call.warnings.append(warning)

@@ -36,14 +36,14 @@ class Shape:
 PLAIN = Shape()
 
 
-def read_accept(accept: str) -> Shape:
-    """The first acceptable clause."""
+def read_accept(accept: str, streams: bool = True) -> Shape:
+    """The first acceptable clause; `streams`: this path can be watched."""
     if accept in ("", JSON, "*/*"):
         return PLAIN
     known = False
     for clause in accept.split(","):
         media, *parameters = [part.strip() for part in clause.split(";")]
-        if media not in (JSON, YAML, "*/*", "application/*"):
+        if media not in (JSON, YAML, "*/*"):
             continue
         known = True
         given = dict(part.split("=", 1) for part in parameters if "=" in part)
@@ -53,7 +53,7 @@ def read_accept(accept: str) -> Shape:
             return Shape(given["as"], given["v"], media == YAML)
     if known:
         raise not_acceptable(f"only the following media types are accepted: {_KNOWN}")
-    raise not_acceptable(f"406: Not Acceptable\n\nAvailable representations: {_KNOWN}, {_STREAMS}", {})
+    raise not_acceptable(f"406: Not Acceptable\n\nAvailable representations: {f'{_KNOWN}, {_STREAMS}' if streams else _KNOWN}", {})
 
 
 def printer(resource: Resource) -> Printer:
@@ -81,7 +81,7 @@ def _row(core: Core, call: Call, record: Record, shape: Shape) -> Obj:
 
 
 def object_response(core: Core, call: Call, record: Record, status: int = 200) -> Response:
-    resource, shape = call.resource, read_accept(call.request.accept)
+    resource, shape = call.resource, read_accept(call.request.accept, streams=not call.name)
     if shape.kind == "PartialObjectMetadataList":
         raise not_acceptable(f"you requested {shape.kind}, but the requested object is not a list ({_go_type(resource, False)})")
     if not shape.kind:
