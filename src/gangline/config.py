@@ -57,7 +57,7 @@ class Manner:
     profiles_only: bool = field(default=False, metadata={"compat": GROVE})
     """A schedulerName without a profile is refused, instead of being served by the backend that knows the name."""
     staleness_unset: bool = field(default=False, metadata={"compat": GROVE})
-    """A PodGang's KAI PodGroup has no staleness grace (KAI's own may end it first), instead of none ending it but the operator."""
+    """A PodGang's KAI PodGroup has no staleness grace, instead of the set's termination delay (never, where a part of the gang may end)."""
     backend_stays: bool = field(default=False, metadata={"compat": GROVE})
     """The backend of a set can never be changed, instead of while none of its pods is bound; pods do not carry its name."""
     gates_replaced: bool = field(default=False, metadata={"compat": GROVE})

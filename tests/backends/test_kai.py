@@ -13,7 +13,7 @@ def test_a_gang_is_one_pod_group_with_a_sub_group_per_group() -> None:
     [made] = objects(Kai(), a_gang(priority_class="high"))
     assert (made["apiVersion"], made["metadata"]["name"]) == ("scheduling.run.ai/v2alpha2", "pg-llm-0-u1")
     assert made["spec"] == {
-        "minMember": 6, "queue": "default-queue", "priorityClassName": "high", "topologyConstraint": {}, "stalenessGracePeriod": "-1s",
+        "minMember": 6, "queue": "default-queue", "priorityClassName": "high", "topologyConstraint": {}, "stalenessGracePeriod": "4h",
         "subGroups": [{"name": PREFILL, "minMember": 2}, {"name": DECODE, "minMember": 4}]}
 
 
@@ -40,9 +40,15 @@ def test_while_every_minimum_is_zero_kai_is_told_so() -> None:
 
 def test_kais_own_grace_never_undercuts_the_sets_termination_delay() -> None:
     assert objects(Kai(), a_gang(annotations={"kai.scheduler/staleness-grace-period": "5m"}))[0]["spec"]["stalenessGracePeriod"] == "5m"
-    assert objects(Kai(), a_gang(pcs=a_set(terminationDelay="20m")))[0]["spec"]["stalenessGracePeriod"] == "-1s"
+    assert objects(Kai(), a_gang(pcs=a_set(terminationDelay="20m")))[0]["spec"]["stalenessGracePeriod"] == "20m"
     under_compat = a_gang(Facts(manner=GROVE), pcs=a_set(labels={"kai.scheduler/queue": "q"}))
     assert "stalenessGracePeriod" not in objects(Kai(), under_compat)[0]["spec"]
+
+
+def test_kai_ends_no_gang_of_which_the_operator_may_end_a_part_or_nothing() -> None:
+    parts = a_set(podCliqueScalingGroups=[{"name": "pd", "cliqueNames": ["prefill"], "replicas": 2, "minAvailable": 1}])
+    for pcs in (parts, a_set(annotations={"gangline.io/gang-termination": "disabled"})):
+        assert objects(Kai(), a_gang(pcs=pcs))[0]["spec"]["stalenessGracePeriod"] == "-1s"
 
 
 def test_the_schedulers_condition_explains_why_a_gang_waits() -> None:

@@ -48,7 +48,7 @@ def test_kai_gets_one_sub_group_per_group_with_its_own_minimum_and_the_sum_above
     made = the_object(Kai(), a_gang())
     assert made.kind is POD_GROUP
     assert made.obj["metadata"]["name"] == "pg-llm-0-u1"
-    assert made.obj["spec"] == {"minMember": 6, "topologyConstraint": {}, "stalenessGracePeriod": "-1s", "subGroups": [
+    assert made.obj["spec"] == {"minMember": 6, "topologyConstraint": {}, "stalenessGracePeriod": "4h", "subGroups": [
         {"name": "prefill", "minMember": 2}, {"name": "decode", "minMember": 4}]}
 
 
@@ -76,7 +76,7 @@ def test_topology_reaches_kai_at_all_three_levels() -> None:
     gang = a_gang(groups=groups, topology="cluster", constraint=GangPack(required="block", preferred="rack"),
                   parents=(ParentInfo("pd-0", ("prefill", "decode"), GangPack(preferred="rack")),))
     assert the_object(Kai(), gang).obj["spec"] == {
-        "minMember": 6, "stalenessGracePeriod": "-1s",
+        "minMember": 6, "stalenessGracePeriod": "4h",
         "topologyConstraint": {"topology": "cluster", "requiredTopologyLevel": "block", "preferredTopologyLevel": "rack"},
         "subGroups": [
             {"name": "pd-0", "minSubGroup": 2, "topologyConstraint": {"topology": "cluster", "preferredTopologyLevel": "rack"}},

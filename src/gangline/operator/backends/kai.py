@@ -114,12 +114,17 @@ def _spec(gang: PodGangInfo) -> Raw:
 
 
 def _grace(gang: PodGangInfo) -> str:
-    """How long KAI lets a gang below its minimum live: what the set says, else for ever.
+    """How long KAI lets a gang below its minimum live: what the set says, else as long as the set's own delay lets it.
 
-    The operator ends gangs itself, after the set's terminationDelay, and no more than must go: one replica of a scaling group, say, whose
-    place may stay empty for long while the rest of the gang serves. KAI knows only the whole gang.
+    Where the operator may end a part of a gang (one replica of a scaling group, whose place may stay empty for long while the rest
+    serves), or is told to end nothing, KAI must not end the whole: then for ever.
     """
-    return gang.annotations.get(names.STALENESS_GRACE, "") or NEVER
+    said = gang.annotations.get(names.STALENESS_GRACE, "")
+    if said or gang.pcs is None:
+        return said or NEVER
+    template = gang.pcs.spec.template
+    in_parts = bool(template.pod_clique_scaling_groups) or gang.pcs.annotations.get(names.GANG_TERMINATION) == "disabled"
+    return NEVER if in_parts else template.termination_delay or NEVER
 
 
 def _under(pack: GangPack | None, topology: str) -> Raw:
