@@ -11,6 +11,7 @@ import os
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +28,7 @@ from gangline.cli.connection import Connection
 from gangline.cli.explain import explain
 from gangline.components import COMPONENTS, Options
 from gangline.local import Platform, PlatformSettings, Team
+from gangline.rules.sets import OperatorSettings
 from gangline.runtime import Clock, Component, ManualClock, SystemClock
 from gangline.runtime.clock import timestamp
 from gangline.world.heart import register
@@ -40,7 +42,7 @@ REPOSITORY = Path(__file__).parents[2]
 REAL = os.environ.get("GANGLINE_SERVER") == "real"
 PATIENCE = float(os.environ.get("GANGLINE_PATIENCE", "90" if REAL else "30"))
 """A deadline for broken tests; a real garbage collector learns of new kinds only every 30 seconds."""
-AT_REST = 90.0 if REAL else 3.0
+AT_REST = 60.0 if REAL else 3.0
 """How long a condition may still take once everything has settled; only a real control plane settles without our seeing it."""
 NOT_READY = "node.kubernetes.io/not-ready"
 NOT_OURS = ("kubernetes", "kube-root-ca.crt")
@@ -53,26 +55,25 @@ def embedded_platform(*, clock: Clock | None = None, without: tuple[str, ...] = 
         components=chosen, clock=clock or SystemClock(), options=options or Options(period=0.0, nodes="nodes: []")))
 
 
-async def real_platform(without: tuple[str, ...] = (), admission: AdmissionSettings | None = None) -> RealPlatform:
+async def real_platform(without: tuple[str, ...], options: Options) -> RealPlatform:
     from real.plane import missing
     from real.platform import OURS, Home, RealPlatform
 
     if missing():
         pytest.skip(missing())
     home = await Home.ready()
-    options = Options(period=0.1, nodes="nodes: []", webhook=home.webhook, admission=admission or AdmissionSettings())
-    return RealPlatform(home, [name for name in OURS if name not in without], options)
+    return RealPlatform(home, [name for name in OURS if name not in without], replace(options, period=0.1, webhook=home.webhook))
 
 
 @asynccontextmanager
 async def told(*hired: Component, clock: Clock | None = None, admission: AdmissionSettings | None = None,
-               without: tuple[str, ...] = ()) -> AsyncIterator[Story]:
+               operator: OperatorSettings | None = None, without: tuple[str, ...] = ()) -> AsyncIterator[Story]:
     """A story; with components of its own settings in place of the usual ones, or in time that the test moves."""
     if REAL and clock is not None:
         pytest.skip("on the embedded server only: told in time that the test moves")
     absent = (*without, *(each.name for each in hired))
-    options = Options(period=0.0, nodes="nodes: []", admission=admission or AdmissionSettings())
-    platform = await real_platform(absent, admission) if REAL else embedded_platform(clock=clock, without=absent, options=options)
+    options = Options(period=0.0, nodes="nodes: []", admission=admission or AdmissionSettings(), operator=operator or OperatorSettings())
+    platform = await real_platform(absent, options) if REAL else embedded_platform(clock=clock, without=absent, options=options)
     try:
         await platform.start()
         for component in hired:

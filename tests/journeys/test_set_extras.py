@@ -18,7 +18,6 @@ from gangline.api import names
 from gangline.api.core import Pod
 from gangline.api.kinds import (
     COMPUTE_DOMAIN,
-    CRD,
     HPA,
     NAMESPACE,
     POD,
@@ -45,8 +44,7 @@ from gangline.errors import ApiError, NotFound
 from gangline.rules.sets import OperatorSettings
 from gangline.runtime import Manager
 from journeys.sets import NAME, WL1, Sets, Size, clique, group, pod_clique_set
-from journeys.story import REAL, Story, embedded_platform
-from journeys.words import crd
+from journeys.story import told
 
 # --- RS1 -----------------------------------------------------------------------------------------------------------------
 
@@ -188,17 +186,10 @@ async def test_CM1_webhooks_work_with_our_certificate_with_someone_elses_and_wit
 @asynccontextmanager
 async def nvlink(*, enabled: bool = True) -> AsyncIterator[Sets]:
     """A cluster that serves ComputeDomains, with the operator's MNNVL on or off."""
-    if REAL:
-        pytest.skip("told with settings of its own: on the embedded platform only")
-    options = Options(period=0.0, nodes="nodes: []", operator=OperatorSettings(auto_mnnvl=enabled))
-    platform = embedded_platform(without=("operator",), options=options)
-    try:
-        await platform.start()
-        await platform.admin.create(CRD, crd("resource.nvidia.com", "v1beta1", "ComputeDomain"))
-        await platform.start_component("operator")
-        yield Sets(Story(platform))
-    finally:
-        await platform.stop()
+    async with told(operator=OperatorSettings(auto_mnnvl=enabled), without=("operator",)) as story:
+        await story.kind("resource.nvidia.com", "v1beta1", "ComputeDomain")
+        await story.platform.start_component("operator")
+        yield Sets(story)
 
 
 def gpu_clique(name: str, mark: str = "", *, gpus: int = 1) -> Raw:
