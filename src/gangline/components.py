@@ -72,9 +72,11 @@ def _sets_now(options: Options) -> Callable[[], OperatorSettings] | None:
 
 
 def _operator(options: Options) -> Component:
+    from gangline.admission.podcliqueset import faults
     from gangline.operator.component import component
 
-    return component(_sets(options), _sets_now(options))
+    settings = _sets(options)
+    return component(settings, _sets_now(options), lambda pcs: faults(pcs, settings))
 
 
 def backend(options: Options, name: str) -> Component:

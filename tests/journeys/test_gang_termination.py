@@ -7,17 +7,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from gangline.api import names
 from journeys.sets import WL1, WL2, WL5, Sets, Size, Workload, sets_in_time
 
 DELAY = 4 * 3600
-LEFT_TO_THE_OPERATOR = {names.STALENESS_GRACE: "-1s"}
-"""The scheduler never ends a gang below its minimum by itself."""
 
 
-async def start(sets: Sets, workload: Workload, *, alone: bool = True) -> None:
+async def start(sets: Sets, workload: Workload) -> None:
     """Runs in full, and has done so for a minute."""
-    await sets.runs(replace(workload, annotations=LEFT_TO_THE_OPERATOR) if alone else workload)
+    await sets.runs(workload)
     await wait(sets, 60)
 
 
@@ -108,15 +105,6 @@ async def test_GT5_a_group_with_a_replica_to_spare_restarts_only_the_one_in_brea
         assert others <= await sets.uids() and not lost & await sets.uids()
         await sets.uncordon()
         await sets.running(10)
-
-
-async def test_GT5_nothing_need_be_said_to_keep_the_scheduler_from_ending_the_rest_of_the_gang() -> None:
-    async with sets_in_time() as sets:
-        await start(sets, replace(WL5, a=Size(2, 1), group=Size(2, 1)), alone=False)
-        others = await sets.uids("0-pc-a") | await sets.uids("0-sg-x-1")
-        await sets.lose(*await sets.pods("0-sg-x-0-pc-c"))
-        await wait(sets, DELAY + 60)
-        assert others <= await sets.uids()
 
 
 async def test_GT6_a_pod_of_a_scaled_gang_that_finds_a_node_again_is_only_replaced() -> None:

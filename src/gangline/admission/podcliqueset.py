@@ -144,6 +144,16 @@ def problems_of(obj: Raw, old: Raw | None, settings: OperatorSettings, read: Rea
         yield from move(_view(obj), _view(old), read)
 
 
+def faults(pcs: PodCliqueSet, settings: OperatorSettings) -> list[Problem]:
+    """What would be refused today of a set that is stored already; what other objects decide is left out."""
+    zero = not settings.manner.zero_minimum_refused
+    filled = defaulted(Review("UPDATE", msgspec.json.decode(msgspec.json.encode(pcs))), not zero)
+    if isinstance(filled, Denied):
+        return list(filled.problems)
+    return [*_set(filled), *_claim_templates(filled), *_sharing(filled), *_cliques_problems(filled, False, zero), *_groups(filled, zero),
+            *(minima.problems(_template(filled)) if zero else ()), *wishes.problems(pcs.annotations)]
+
+
 def _view(obj: Raw) -> PodCliqueSet:
     return msgspec.convert(obj, PodCliqueSet, strict=False)
 

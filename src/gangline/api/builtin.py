@@ -112,6 +112,13 @@ class Untyped(Object, frozen=True):
     status: Any = None
 
 
+class Rights(Object, frozen=True):
+    """A Role, or who has one."""
+
+    rules: tuple[Raw, ...] | None = None
+    subjects: tuple[Raw, ...] | None = None
+
+
 class StorageClass(Object, frozen=True):
     provisioner: str = ""
     volume_binding_mode: str = ""

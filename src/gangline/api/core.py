@@ -167,6 +167,7 @@ class Service(Object, frozen=True):
 
 class ServiceAccount(Object, frozen=True):
     secrets: tuple[Raw, ...] = ()
+    automount_service_account_token: bool | None = None
 
 
 class VolumeClaimSpec(Model, frozen=True):

@@ -82,8 +82,8 @@ WORKLOAD_V1BETA1 = Kind("scheduling.k8s.io", "v1beta1", "Workload", "workloads",
 KUBE_POD_GROUP_V1ALPHA2 = Kind("scheduling.k8s.io", "v1alpha2", "PodGroup", "podgroups", builtin.Untyped)
 KUBE_POD_GROUP = Kind("scheduling.k8s.io", "v1beta1", "PodGroup", "podgroups", builtin.Untyped)
 COMPOSITE_POD_GROUP = Kind("scheduling.k8s.io", "v1alpha3", "CompositePodGroup", "compositepodgroups", builtin.Untyped)
-ROLE = Kind("rbac.authorization.k8s.io", "v1", "Role", "roles", builtin.Untyped)
-ROLE_BINDING = Kind("rbac.authorization.k8s.io", "v1", "RoleBinding", "rolebindings", builtin.Untyped)
+ROLE = Kind("rbac.authorization.k8s.io", "v1", "Role", "roles", builtin.Rights)
+ROLE_BINDING = Kind("rbac.authorization.k8s.io", "v1", "RoleBinding", "rolebindings", builtin.Rights)
 CLUSTER_ROLE = Kind("rbac.authorization.k8s.io", "v1", "ClusterRole", "clusterroles", builtin.Untyped, namespaced=False)
 CLUSTER_ROLE_BINDING = Kind(
     "rbac.authorization.k8s.io", "v1", "ClusterRoleBinding", "clusterrolebindings", builtin.Untyped, namespaced=False)

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
+from gangline.api.grove import PodCliqueSet
+from gangline.errors import Problem
 from gangline.operator import podclique, podcliquescalinggroup, podcliqueset, podgang, reread, topologybinding
 from gangline.operator.backends import Registry
 from gangline.operator.look import Operator
 from gangline.rules.sets import OperatorSettings
 from gangline.runtime import Component, Service
 
+Faults = Callable[[PodCliqueSet], Sequence[Problem]]
 
-def component(settings: OperatorSettings, source: reread.Source | None = None) -> Component:
-    """`source` gives the settings that hold now, where they may change while the operator runs."""
-    op = Operator(settings)
+
+def component(settings: OperatorSettings, source: reread.Source | None = None, faults: Faults = lambda pcs: ()) -> Component:
+    """`source` gives the settings that hold now, where they may change; `faults` what admission would refuse of a set that is stored."""
+    op = Operator(settings, faults=faults)
     return Component("operator", (
         podcliqueset.controller(op), podclique.controller(op), podcliquescalinggroup.controller(op), podgang.controller(op),
         topologybinding.controller(op)), _services(op, source))

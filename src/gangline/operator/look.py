@@ -7,7 +7,7 @@ Indexes: cliques by set and by base gang, pods by gang. A value of an index is `
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -39,7 +39,7 @@ from gangline.api.kinds import (
     Kind,
 )
 from gangline.api.meta import Object, Raw, condition
-from gangline.errors import NotFound
+from gangline.errors import NotFound, Problem
 from gangline.operator.act import Failure
 from gangline.operator.backends import NoBackend, Registry, Selection
 from gangline.operator.backends.contract import Backend, Facts, GroupInfo, ParentInfo, PodGangInfo
@@ -71,6 +71,8 @@ class Operator:
     pace: Pace = field(default_factory=lambda: Pace())
     probes: Probes = field(default_factory=Probes)
     silence: Silence = field(default_factory=Silence)
+    faults: Callable[[PodCliqueSet], Sequence[Problem]] = lambda pcs: ()
+    """What admission would refuse of a set today; handed in by the composition root."""
     running: list[Running] = field(default_factory=list)
     """Its controllers at work."""
     gone: dict[Kind[Any], int] = field(default_factory=dict)

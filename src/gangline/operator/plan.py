@@ -117,7 +117,14 @@ def changed(kind: Kind[Any], live: Object, wanted: Raw, *, metadata: tuple[str, 
     spec = _spec_patch(_spec(live), _spec(view), wanted.get("spec") or {})
     if spec:
         patch["spec"] = spec
-    return patch or None
+    return patch | _beside(live, view, wanted) or None
+
+
+def _beside(live: Object, view: Object, wanted: Raw) -> Raw:
+    """What differs outside of metadata and spec, where the kind's typed view knows it."""
+    known = [key for key in wanted if key not in ("metadata", "spec")]
+    have, want = (as_raw(live), as_raw(view)) if known else ({}, {})
+    return {key: wanted[key] for key in known if key in want and have.get(key) != want[key]}
 
 
 def _spec_patch(before: Raw, after: Raw, wanted: Raw) -> Raw:

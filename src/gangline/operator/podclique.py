@@ -34,6 +34,7 @@ from gangline.operator.desired import claims
 from gangline.operator.desired import pods as desired
 from gangline.operator.desired.hashes import clique_hash
 from gangline.operator.desired.layout import Place, place_of
+from gangline.operator.guard import guarded
 from gangline.operator.look import (
     INDEXES,
     Operator,
@@ -380,7 +381,7 @@ def _cliques_with_sharing(template: object, read: Reader) -> Iterable[Key]:
 def controller(op: Operator) -> Controller:
     unseen = Unseen(POD)
     return Controller(
-        "podclique", partial(reconcile, op, unseen),
+        "podclique", partial(guarded, POD_CLIQUE, partial(reconcile, op, unseen)),
         (Watch(POD_CLIQUE, itself, asked_again), Watch(POD, owner(POD_CLIQUE)), Watch(POD_GANG, _cliques_of_gang, _gang_changed),
          Watch(POD_CLIQUE_SET, _cliques_of_set, _set_changed), Watch(RESOURCE_CLAIM, owner(POD_CLIQUE), asked_again),
          Watch(RESOURCE_CLAIM_TEMPLATE, _cliques_with_sharing)),

@@ -27,6 +27,7 @@ from gangline.operator.desired import claims
 from gangline.operator.desired.cliques import grouped_clique
 from gangline.operator.desired.hashes import clique_hash
 from gangline.operator.desired.layout import Place, group_of, group_places
+from gangline.operator.guard import guarded
 from gangline.operator.look import INDEXES, Operator, asked_again, external_template, set_of
 from gangline.operator.plan import Create, Patch, Plan, Said, Step, changed, delete, missing_finalizer, without_finalizer
 from gangline.operator.podclique import update_target
@@ -237,7 +238,7 @@ def _groups_in_trouble(template: Object, read: Reader) -> Iterable[Key]:
 
 def controller(op: Operator) -> Controller:
     return Controller(
-        "podcliquescalinggroup", partial(reconcile, op),
+        "podcliquescalinggroup", partial(guarded, SCALING_GROUP, partial(reconcile, op)),
         (Watch(SCALING_GROUP, itself, _conditions_changed), Watch(POD_CLIQUE, owner(SCALING_GROUP), _clique_matters),
          Watch(POD_CLIQUE_SET, _groups_of_set, _set_changed), Watch(RESOURCE_CLAIM, owner(SCALING_GROUP), asked_again),
          Watch(RESOURCE_CLAIM_TEMPLATE, _groups_in_trouble)),

@@ -38,7 +38,7 @@ from gangline.api.kinds import (
     Kind,
 )
 from gangline.api.meta import Condition, Object, Raw, condition
-from gangline.errors import GanglineError
+from gangline.errors import GanglineError, list_problems
 from gangline.operator import adoption, progress, rollout, status, termination
 from gangline.operator.act import act
 from gangline.operator.backends import NoBackend
@@ -48,6 +48,8 @@ from gangline.operator.desired.gangs import pod_gang
 from gangline.operator.desired.groups import scaling_group
 from gangline.operator.desired.hashes import set_hash
 from gangline.operator.desired.layout import Place, gang_names, gang_place, places_by_replica
+from gangline.operator.desired.remembered import remembered
+from gangline.operator.guard import guarded
 from gangline.operator.look import (
     INDEXES,
     Operator,
@@ -71,12 +73,14 @@ from gangline.operator.plan import (
     with_condition,
     without_finalizer,
 )
-from gangline.operator.tell import error_list, status_patch
+from gangline.operator.tell import LONGEST, error_list, status_patch
 from gangline.operator.trims import TRIMS
 from gangline.rules import wishes
 from gangline.rules.times import seconds
 from gangline.runtime import Again, Context, Controller, Key, Reader, Watch, itself, owner
 from gangline.runtime.clock import timestamp
+
+INVALID = "SpecInvalid"
 
 
 @dataclass(slots=True)
@@ -249,8 +253,8 @@ def _surplus(read: Reader, kind: Kind[Any], pcs: PodCliqueSet, wanted: Sequence[
 
 def _access(read: Reader, pcs: PodCliqueSet) -> list[Step]:
     return [*_ensure(read, SERVICE_ACCOUNT, pcs, [access.service_account(pcs)], "ERR_SYNC_SERVICEACCOUNT"),
-            *_ensure(read, ROLE, pcs, [access.role(pcs)], "ERR_SYNC_ROLE", update=False),
-            *_ensure(read, ROLE_BINDING, pcs, [access.role_binding(pcs)], "ERR_SYNC_ROLEBINDING", update=False),
+            *_ensure(read, ROLE, pcs, [access.role(pcs)], "ERR_SYNC_ROLE"),
+            *_ensure(read, ROLE_BINDING, pcs, [access.role_binding(pcs)], "ERR_SYNC_ROLEBINDING"),
             *_ensure(read, SECRET, pcs, [access.token_secret(pcs)], "ERR_CREATE_SECRET", update=False)]
 
 
@@ -420,7 +424,8 @@ async def _tell(op: Operator, ctx: Context, look: Look, errors: list[tuple[str, 
     view = _view(op, look, pcs.status.observed_generation if errors else pcs.metadata.generation)
     new = status.set_status(view, now)
     moves = progress.progressing(view, new.get("updateProgress") or {}, now)
-    new["conditions"] = [each for each in new["conditions"] if each["type"] != progress.PROGRESSING] + ([moves] if moves else [])
+    others = [each for each in new["conditions"] if each["type"] not in (progress.PROGRESSING, INVALID)]
+    new["conditions"] = [*others, *([moves] if moves else []), *_invalid(op, pcs, now)]
     new["lastErrors"] = error_list(pcs.status.last_errors, errors, now)
     if moves and moves["reason"] == progress.STUCK and not status.is_reason(pcs.status.conditions, progress.PROGRESSING, progress.STUCK):
         ctx.events.tell(POD_CLIQUE_SET, pcs, progress.STUCK, moves["message"], warning=True)
@@ -428,6 +433,16 @@ async def _tell(op: Operator, ctx: Context, look: Look, errors: list[tuple[str, 
     if patch is not None:
         await ctx.client.patch(POD_CLIQUE_SET, pcs.name, pcs.namespace, patch, subresource="status")
     return progress.remaining(moves, wishes.progress_deadline(pcs.annotations), ctx.clock.now())
+
+
+def _invalid(op: Operator, pcs: PodCliqueSet, now: str) -> list[Raw]:
+    """That a set was stored before its checks, and what they would say; it is worked on as far as possible all the same."""
+    found = [] if op.settings.manner.plain_conditions else remembered(pcs, "faults", lambda: list(op.faults(pcs)))
+    if not found:
+        return []
+    told = Condition(type=INVALID, status="True", reason="WouldBeRefused", message=list_problems(found)[:LONGEST],
+                     observed_generation=pcs.metadata.generation)
+    return [with_condition(pcs.status.conditions, told, now)]
 
 
 # --- the controller --------------------------------------------------------------------------------------------------------------
@@ -462,8 +477,12 @@ def _gang_matters(before: PodGang | None, after: PodGang | None) -> bool:
 
 
 def _gone_or_edited(before: Object | None, after: Object | None) -> bool:
-    """A child that someone removed or changed."""
-    return after is None or (before is not None and asked_again(before, after))
+    """A child that someone removed or changed; not every kind counts generations."""
+    return after is None or (before is not None and (asked_again(before, after) or _content(before) != _content(after)))
+
+
+def _content(obj: Object) -> tuple[object, ...]:
+    return tuple(getattr(obj, part, None) for part in ("spec", "rules", "subjects", "automount_service_account_token"))
 
 
 def _token_came(before: Any, after: Any) -> bool:
@@ -483,7 +502,7 @@ def _sets_in_trouble(template: Object, read: Reader) -> Iterable[Key]:
 def controller(op: Operator) -> Controller:
     mine: Callable[[Kind[Any]], Watch] = lambda kind: Watch(kind, owner(POD_CLIQUE_SET), _gone_or_edited)  # noqa: E731
     return Controller(
-        "podcliqueset", partial(reconcile, op),
+        "podcliqueset", partial(guarded, POD_CLIQUE_SET, partial(reconcile, op)),
         (Watch(POD_CLIQUE_SET, itself, asked_again), Watch(POD_CLIQUE, set_key, _clique_matters),
          Watch(SCALING_GROUP, set_key, _group_matters), Watch(POD_GANG, set_key, _gang_matters),
          Watch(SECRET, owner(POD_CLIQUE_SET), _token_came),

@@ -29,9 +29,12 @@ class Doom:
 
 
 def delay(pcs: PodCliqueSet) -> float | None:
-    """The set's termination delay; None where gangs are never ended."""
+    """The set's termination delay; None where gangs are never ended, or nobody can tell when."""
     text = pcs.spec.template.termination_delay
-    return duration(text) if text and wishes.ends_gangs(pcs.annotations) else None
+    try:
+        return duration(text) if text and wishes.ends_gangs(pcs.annotations) else None
+    except ValueError:
+        return None
 
 
 def ever_scheduled(clique: PodClique) -> bool:
