@@ -171,3 +171,42 @@ async def test_a_size_that_somebody_chose_is_kept_and_other_peoples_labels_too()
         await here.client.patch(SERVICE, "w-0", NAMESPACE, {"metadata": {"annotations": {"example.com/note": "kept?"}}})
         await here.settles()
         assert (await here.client.get(SCALING_GROUP, "w-0-g", NAMESPACE)).spec.replicas == 3
+
+
+def a_secret(name: str, owner: PodCliqueSet | None = None) -> Raw:
+    owners = [{"apiVersion": "grove.io/v1alpha1", "kind": "PodCliqueSet", "name": owner.name, "uid": owner.uid, "controller": True}
+              ] if owner is not None else []
+    return {"metadata": {"name": name, "namespace": NAMESPACE, "ownerReferences": owners}, "type": "Opaque", "data": {}}
+
+
+async def secrets(here: Stage) -> set[str]:
+    return {each.name for each in await here.every(SECRET, "w-")}
+
+
+async def test_a_token_under_groves_former_name_goes_once_no_pod_mounts_it() -> None:
+    async with stage() as here:
+        owner = await here.apply(pod_clique_set("w", clique("a")))
+        [pod] = await here.pods()
+        old = {"name": "old", "namespace": NAMESPACE, "labels": pod.labels, "ownerReferences": [
+            {"apiVersion": "grove.io/v1alpha1", "kind": "PodClique", "name": "w-0-a", "uid": pod.metadata.owner_references[0].uid,
+             "controller": True}]}
+        volume = {"name": "token", "secret": {"secretName": "w-initc-sa-token-secret"}}
+        await here.client.create(SECRET, a_secret("w-initc-sa-token-secret", owner))
+        await here.client.create(POD, {"metadata": old, "spec": {"volumes": [volume], "containers": [{"name": "main", "image": "i"}]}})
+        await here.client.patch(POD_CLIQUE, "w-0-a", NAMESPACE, {"spec": {"replicas": 2}})
+        await here.client.patch(POD_CLIQUE_SET, "w", NAMESPACE, {"metadata": {"annotations": {"grove.io/reconcile-trigger": "1"}}})
+        await here.settles()
+        assert await secrets(here) == {"w-ic-sat", "w-initc-sa-token-secret"}
+        await here.client.delete(POD, "old", NAMESPACE, grace=0)
+        await here.client.patch(POD_CLIQUE_SET, "w", NAMESPACE, {"metadata": {"annotations": {"grove.io/reconcile-trigger": "2"}}})
+        await here.settles()
+        assert await secrets(here) == {"w-ic-sat"}
+
+
+async def test_a_secret_of_somebody_else_under_the_tokens_name_is_left_alone_and_named() -> None:
+    async with stage() as here:
+        await here.client.create(SECRET, a_secret("w-ic-sat"))
+        await here.apply(pod_clique_set("w", clique("a")))
+        [error] = (await here.the_set("w")).status.last_errors
+        assert error.code == "ERR_SECRET_CONFLICT"
+        assert (await here.client.get(SECRET, "w-ic-sat", NAMESPACE)).metadata.owner_references == ()

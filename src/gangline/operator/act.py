@@ -28,7 +28,8 @@ class Failure:
 
     @property
     def code(self) -> str:
-        return self.step.code
+        taken = self.step.taken if isinstance(self.step, Create) and isinstance(self.error, AlreadyExists) else ""
+        return taken or self.step.code
 
     @property
     def stale(self) -> bool:

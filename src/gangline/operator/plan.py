@@ -21,6 +21,8 @@ class Create:
     obj: Raw
     code: str = ""
     """The error code that status.lastErrors gets if it fails."""
+    taken: str = ""
+    """The code if somebody else's object has the name; empty: the same."""
 
     @property
     def name(self) -> str:

@@ -12,6 +12,7 @@ from functools import partial
 from typing import Any
 
 from gangline.api import names
+from gangline.api.core import Pod
 from gangline.api.grove import (
     ClusterTopologyBinding,
     PodClique,
@@ -255,7 +256,23 @@ def _access(read: Reader, pcs: PodCliqueSet) -> list[Step]:
     return [*_ensure(read, SERVICE_ACCOUNT, pcs, [access.service_account(pcs)], "ERR_SYNC_SERVICEACCOUNT"),
             *_ensure(read, ROLE, pcs, [access.role(pcs)], "ERR_SYNC_ROLE"),
             *_ensure(read, ROLE_BINDING, pcs, [access.role_binding(pcs)], "ERR_SYNC_ROLEBINDING"),
-            *_ensure(read, SECRET, pcs, [access.token_secret(pcs)], "ERR_CREATE_SECRET", update=False)]
+            *_token(read, pcs)]
+
+
+def _token(read: Reader, pcs: PodCliqueSet) -> list[Step]:
+    """The init container's token; a Secret under Grove's former name goes once nobody mounts it any more."""
+    live = {secret.name: secret for secret in read.owned(SECRET, pcs.uid) if not secret.metadata.deleting}
+    current, former = live.get(names.token_secret(pcs.name)), live.get(names.legacy_token_secret(pcs.name))
+    if current is None:
+        return [Create(SECRET, access.token_secret(pcs), "ERR_CREATE_SECRET", taken="ERR_SECRET_CONFLICT")]
+    if former is None or not current.data.get("token"):
+        return []
+    pods = (pod for clique in cliques_of_set(read, pcs) for pod in read.owned(POD, clique.uid))
+    return [] if any(_mounts(pod, former.name) for pod in pods) else [delete(SECRET, former, "ERR_DELETE_SECRET")]
+
+
+def _mounts(pod: Pod, secret: str) -> bool:
+    return any((volume.get("secret") or {}).get("secretName") == secret for volume in pod.spec.volumes)
 
 
 def _token_ready(op: Operator, read: Reader, pcs: PodCliqueSet) -> bool:

@@ -1,7 +1,7 @@
 """What the operator keeps of the objects it follows: thousands of alike ones, so that what it never reads is left out and what is alike is
 shared.
 
-Pods lose containers, volumes and tolerations (nobody here reads them back); labels are shared texts. Pure.
+Pods lose containers, tolerations and all volumes but secrets (nobody here reads them back); labels are shared texts. Pure.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from gangline.api.kinds import POD, POD_CLIQUE, POD_GANG, SERVICE, Kind
 from gangline.api.meta import Metadata, Object, Raw
 
 T = TypeVar("T", bound=Object)
-_BARE = {"containers": (), "init_containers": (), "volumes": (), "tolerations": (), "topology_spread_constraints": ()}
+_BARE = {"containers": (), "init_containers": (), "tolerations": (), "topology_spread_constraints": ()}
 
 
 def shared(obj: T) -> T:
@@ -38,7 +38,8 @@ def _texts(texts: Mapping[str, str]) -> dict[str, str]:
 
 def bare_pod(pod: Pod) -> Pod:
     """What of a pod concerns its clique and its gang."""
-    spec: PodSpec = msgspec.structs.replace(pod.spec, **_BARE)
+    secrets = tuple(volume for volume in pod.spec.volumes if "secret" in volume)
+    spec: PodSpec = msgspec.structs.replace(pod.spec, **_BARE, volumes=secrets)
     return msgspec.structs.replace(pod, metadata=_metadata(pod.metadata), spec=spec)
 
 
