@@ -1,4 +1,5 @@
-"""A real kubectl, where there is one: `GANGLINE_KUBECTL`, the one that `make kubectl` built, or the one on PATH."""
+"""A real kubectl, where there is one: `GANGLINE_KUBECTL`, one in `KUBEBUILDER_ASSETS`, the one that `make kubectl` built, or the one on
+PATH."""
 
 from __future__ import annotations
 
@@ -15,8 +16,9 @@ MISSING = "no kubectl: run `make kubectl` (needs Go), or put one on PATH"
 
 
 def find() -> str | None:
-    built = REPOSITORY / ".cache" / "bin" / "kubectl"
-    return os.environ.get("GANGLINE_KUBECTL") or (str(built) if built.exists() else shutil.which("kubectl"))
+    folders = [Path(given)] if (given := os.environ.get("KUBEBUILDER_ASSETS")) else []
+    built = [folder / "kubectl" for folder in (*folders, REPOSITORY / ".cache" / "bin") if (folder / "kubectl").exists()]
+    return os.environ.get("GANGLINE_KUBECTL") or (str(built[0]) if built else shutil.which("kubectl"))
 
 
 @dataclass(frozen=True, slots=True)

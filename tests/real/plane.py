@@ -1,7 +1,7 @@
 """A real control plane on loopback: etcd, kube-apiserver, kube-controller-manager and kube-scheduler, as `make real` built them.
 
-Binaries come from `KUBEBUILDER_ASSETS` or from `.cache/bin`. Started in a folder of its own and stopped with everything in it, at the
-latest when this process ends; nothing here knows gangline.
+Programs come from `KUBEBUILDER_ASSETS`, and what is not there from `.cache/bin`; `python -m real.plane` says which are missing. A plane is
+started in a folder of its own and stopped with everything in it, at the latest when this process ends; nothing here knows gangline.
 """
 
 from __future__ import annotations
@@ -29,13 +29,20 @@ PROGRAMS = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler
 
 
 def assets() -> Path:
-    return Path(os.environ.get("KUBEBUILDER_ASSETS") or REPOSITORY / ".cache" / "bin")
+    """Where `make` puts what it builds."""
+    return REPOSITORY / ".cache" / "bin"
+
+
+def program(name: str) -> Path:
+    """Where a program is, or would be once it is built."""
+    given = os.environ.get("KUBEBUILDER_ASSETS")
+    return Path(given, name) if given and Path(given, name).exists() else assets() / name
 
 
 def missing() -> str:
     """Why there is no real control plane here; empty if there is one."""
-    absent = [name for name in PROGRAMS if not (assets() / name).exists()]
-    return f"no {', '.join(absent)} in {assets().name}: run `make real` (needs Go), or set KUBEBUILDER_ASSETS" if absent else ""
+    absent = [name for name in PROGRAMS if not program(name).exists()]
+    return f"no real control plane: {', '.join(absent)} not found; run `make real` (needs Go), or set KUBEBUILDER_ASSETS" if absent else ""
 
 
 @dataclass(slots=True)
@@ -101,10 +108,10 @@ class Plane:
     def authority(self) -> Path:
         return self.folder / "certs" / "apiserver.crt"
 
-    def _run(self, program: str, *arguments: str) -> None:
-        with (self.folder / f"{program}.log").open("wb") as log:
-            self._processes[program] = subprocess.Popen(
-                [str(assets() / program), *arguments], stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=self.folder)
+    def _run(self, name: str, *arguments: str) -> None:
+        with (self.folder / f"{name}.log").open("wb") as log:
+            self._processes[name] = subprocess.Popen(
+                [str(program(name)), *arguments], stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=self.folder)
 
     def processes(self) -> dict[str, int]:
         """Which program runs as which process."""
@@ -121,8 +128,8 @@ class Plane:
                 await asyncio.sleep(0.1)
         raise RuntimeError(f"kube-apiserver did not become ready in {seconds} s; its log ends with:\n{self.log('kube-apiserver')}")
 
-    def log(self, program: str, lines: int = 30) -> str:
-        return "\n".join((self.folder / f"{program}.log").read_text(errors="replace").splitlines()[-lines:])
+    def log(self, name: str, lines: int = 30) -> str:
+        return "\n".join((self.folder / f"{name}.log").read_text(errors="replace").splitlines()[-lines:])
 
     def _kubeconfig(self) -> str:
         return str(yaml.safe_dump({
@@ -152,3 +159,7 @@ def _write_keys(folder: Path) -> None:
         serialization.Encoding.PEM, serialization.PrivateFormat.TraditionalOpenSSL, serialization.NoEncryption()))
     (folder / "sa.pub").write_bytes(key.public_key().public_bytes(
         serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo))
+
+
+if __name__ == "__main__":
+    print(missing(), end="")

@@ -10,7 +10,7 @@ from pathlib import Path
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 
-from real.plane import GATES, assets, free_port
+from real.plane import GATES, free_port, program
 
 
 @dataclass(slots=True)
@@ -30,18 +30,18 @@ class Programs:
         await self._run("kube-controller-manager", f"--controllers={which}", f"--feature-gates={GATES.split(',')[0]}",
                         f"--service-account-private-key-file={self.folder}/sa.key")
 
-    async def _run(self, program: str, *arguments: str) -> None:
+    async def _run(self, name: str, *arguments: str) -> None:
         shared = (f"--kubeconfig={self.kubeconfig}", f"--authentication-kubeconfig={self.kubeconfig}",
                   f"--authorization-kubeconfig={self.kubeconfig}", "--authentication-skip-lookup=true", "--leader-elect=false",
-                  "--bind-address=127.0.0.1", f"--secure-port={free_port()}", f"--cert-dir={self.folder}/{program}",
+                  "--bind-address=127.0.0.1", f"--secure-port={free_port()}", f"--cert-dir={self.folder}/{name}",
                   f"--kube-api-content-type={self.content_type}")
-        with (self.folder / f"{program}.log").open("wb") as log:
-            self._running[program] = await asyncio.create_subprocess_exec(
-                str(assets() / program), *shared, *arguments, stdout=log, stderr=log, cwd=self.folder)
+        with (self.folder / f"{name}.log").open("wb") as log:
+            self._running[name] = await asyncio.create_subprocess_exec(
+                str(program(name)), *shared, *arguments, stdout=log, stderr=log, cwd=self.folder)
 
     def log(self, lines: int = 40) -> str:
-        return "\n".join(line for program in self._running
-                         for line in (self.folder / f"{program}.log").read_text(errors="replace").splitlines()[-lines:])
+        return "\n".join(line for name in self._running
+                         for line in (self.folder / f"{name}.log").read_text(errors="replace").splitlines()[-lines:])
 
     async def stop(self) -> None:
         for process in self._running.values():
