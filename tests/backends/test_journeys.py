@@ -202,6 +202,7 @@ async def test_a_scheduler_whose_kinds_are_not_installed_is_named_and_it_heals_o
         told = ("this cluster does not serve podgroups.scheduling.x-k8s.io v1alpha1: install the definitions of coscheduling's scheduler, "
                 "or choose another backend")
         assert (await said(here, "Initialized"))[2] == told
+        assert [event.message for event in (await here.client.list(EVENT, NAMESPACE)).items if event.reason == "BackendBlocked"] == [told]
         assert len(await here.pods()) == 7 and all(pod.spec.scheduling_gates for pod in await here.pods())
         await install(here.client, COSCHEDULING_POD_GROUP)
         await noticed(here, COSCHEDULING_POD_GROUP)
