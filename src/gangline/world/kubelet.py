@@ -233,6 +233,21 @@ def pods_mounting(claim: PersistentVolumeClaim, read: Reader) -> list[Key]:
     return [key_of(pod) for pod in read.by(POD, CLAIMS, f"{claim.namespace}/{claim.name}")]
 
 
+def concerns_kubelet(before: Pod | None, after: Pod | None) -> bool:
+    """A bound pod's status is written by the kubelet itself: that it came back changes nothing, unless the pod's end did."""
+    if before is None or after is None:
+        return bool((after or before).spec.node_name)  # type: ignore[union-attr]
+    if not after.spec.node_name:
+        return False
+    mine = (before.status.phase == after.status.phase or after.status.phase not in life.FINAL) and not after.spec.readiness_gates
+    return not mine or before.spec != after.spec or _asked(before) != _asked(after)
+
+
+def _asked(pod: Pod) -> tuple[object, ...]:
+    meta = pod.metadata
+    return meta.uid, meta.deletion_timestamp, meta.deletion_grace_period_seconds, meta.finalizers, meta.annotations
+
+
 def health_changed(before: Node | None, after: Node | None) -> bool:
     if before is None or after is None:
         return True
@@ -246,7 +261,7 @@ def readiness_changed(before: Pod | None, after: Pod | None) -> bool:
 def kubelet(settings: WorldSettings) -> Controller:
     return Controller(
         "kubelet", Kubelet(settings).reconcile,
-        watches=(Watch(POD, itself, when=lambda before, after: bool((after or before).spec.node_name)),
+        watches=(Watch(POD, itself, when=concerns_kubelet),
                  Watch(POD, pods_awaiting, when=readiness_changed),
                  Watch(PVC, pods_mounting),
                  Watch(NODE, pods_on, when=health_changed)),

@@ -309,17 +309,24 @@ def _conditions(pod: Pod, now: float, *, initialized: bool, ready: bool, done: s
     wanted = (("PodReadyToStartContainers", not done, ""), ("Initialized", initialized, done or "ContainersNotInitialized"),
               ("Ready", ready and open_gates, unready if not ready else "ReadinessGatesNotReady"),
               ("ContainersReady", ready, unready), ("PodScheduled", True, ""))
-    return [_condition(kind, value, reason, now) for kind, value, reason in wanted
-            if not _says(condition(pod.status.conditions, kind), value)]
+    standing = [(condition(pod.status.conditions, kind), kind, value, reason) for kind, value, reason in wanted]
+    return [_condition(found, kind, value, reason, now) for found, kind, value, reason in standing if not _says(found, value)]
 
 
 def _says(found: Condition | None, value: bool) -> bool:
     return found is not None and found.status == str(value)
 
 
-def _condition(kind: str, value: bool, reason: str, now: float) -> Raw:
-    return {"type": kind, "status": str(value), "reason": "" if value else reason, "lastProbeTime": None,
-            "message": "", "lastTransitionTime": timestamp(now)}
+def _condition(found: Condition | None, kind: str, value: bool, reason: str, now: float) -> Raw:
+    """A condition as it is now; what it said before is taken back."""
+    told: Raw = {"type": kind, "status": str(value), "lastTransitionTime": timestamp(now)}
+    if not value:
+        told["reason"] = reason
+    elif found is not None and found.reason:
+        told["reason"] = ""
+    if found is not None and found.message:
+        told["message"] = ""
+    return told
 
 
 def _written(containers: Iterable[Container], statuses: Iterable[ContainerStatus]) -> list[Raw]:

@@ -100,6 +100,8 @@ class Board:
 
     spots: dict[str, Spot] = field(default_factory=dict)
     held: dict[str, tuple[str, Amounts]] = field(default_factory=dict)
+    on: dict[str, dict[str, Amounts]] = field(default_factory=dict)
+    """What is held, by node and pod."""
     crowd: Crowd = field(default_factory=Crowd)
     version: int = 0
 
@@ -117,8 +119,8 @@ class Board:
 
     def _used(self, name: str) -> dict[str, float]:
         used: dict[str, float] = {}
-        for where, needs in self.held.values():
-            for resource, amount in needs.items() if where == name else ():
+        for needs in self.on.get(name, {}).values():
+            for resource, amount in needs.items():
                 used[resource] = used.get(resource, 0.0) + amount
         return used
 
@@ -130,12 +132,14 @@ class Board:
             self.free(pod.uid)
         needs = pod_amounts(pod)
         self.held[pod.uid] = (node, needs)
+        self.on.setdefault(node, {})[pod.uid] = needs
         self.crowd.add(pod, node)
         if node in self.spots:
             self.spots[node].add(needs, +1)
 
     def free(self, uid: str) -> None:
         node, needs = self.held.pop(uid, ("", {}))
+        self.on.get(node, {}).pop(uid, None)
         self.crowd.remove(uid)
         if node in self.spots:
             self.spots[node].add(needs, -1)
