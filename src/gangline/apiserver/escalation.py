@@ -11,7 +11,7 @@ from typing import Any
 from gangline.apiserver.admission import CREATE, UPDATE, Review
 from gangline.apiserver.core import Core
 from gangline.apiserver.rbac import GROUP, MASTERS, Action, Authorizer, covers
-from gangline.apiserver.status import forbidden
+from gangline.apiserver.status import forbidden, not_found
 from gangline.errors import Problem
 
 Obj = dict[str, Any]
@@ -41,8 +41,7 @@ class Escalation:
         record = self._core.store.get((GROUP, plural), (review.namespace if plural == "roles" else "", ref.get("name", "")))
         if MASTERS not in review.user.groups and not self._may(review, "bind", plural, ref.get("name", "")):
             if record is None:
-                kind = ref.get("kind", "").lower()
-                raise self._refuse(review, f'{kind}.{GROUP} "{ref.get("name")}" not found')
+                raise not_found(GROUP, review.resource.plural, ref.get("name") or "")
             self._check(review, "", plural, "", self._authorizer.resolved(record.object()))
         return ()
 

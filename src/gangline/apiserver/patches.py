@@ -216,6 +216,7 @@ async def _apply(core: Core, call: Call) -> Written:
             raise not_found(resource.shelf[0], resource.plural, call.name)
         core.allow(call.user, Action("create", resource.group, resource.plural, "", call.namespace, call.name))
         new = merged(None)
+        new["metadata"].pop("resourceVersion", None)
         if new["metadata"].get("uid"):
             raise failure(409, "Conflict", "uid mismatch: the provided object specified uid "
                           f"{new['metadata']['uid']}, and no existing object was found", {})

@@ -5,10 +5,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+import msgspec
+
 from gangline.apiserver.bodies import read_object
+from gangline.apiserver.builtin.checks import each, operator_values
 from gangline.apiserver.call import Call
 from gangline.apiserver.core import Core
 from gangline.apiserver.identity import ISSUER, Tokens
@@ -49,10 +52,12 @@ class Reviews:
 
     def access(self, call: Call, body: Obj) -> Obj:
         spec = body.get("spec") or {}
+        wrong = [] if spec.get("user") or spec.get("groups") else [_NOBODY]
         if call.resource.kind == "LocalSubjectAccessReview":
-            _check_local(call, spec)
-        nobody = not spec.get("user") and not spec.get("groups")
-        action = _read_action(body, [_NOBODY] if nobody else [])
+            if body["metadata"].get("namespace") not in (None, "", call.namespace):
+                raise bad_request("the namespace of the provided object does not match the namespace sent on the request")
+            wrong += _local_problems(call, spec)
+        action = _read_action(body, wrong)
         return self._verdict(User(spec.get("user", ""), tuple(spec.get("groups") or ())), action)
 
     def _verdict(self, user: User, action: Action) -> Obj:
@@ -118,6 +123,9 @@ class Reviews:
         if kind not in ("Pod", "Secret", "Node") or bound.get("apiVersion") != "v1":
             raise bad_request(f"cannot bind token to object of type /{bound.get('apiVersion', '')}, Kind={kind}")
         if kind != "Pod":
+            place = ("", name) if kind == "Node" else (call.namespace, name)
+            if self._core.store.get(("", f"{kind.lower()}s"), place) is None:
+                raise not_found("", f"{kind.lower()}s", name)
             return
         record = self._core.store.get(("", "pods"), (call.namespace, name))
         if record is None:
@@ -166,13 +174,13 @@ def _check_token_request(call: Call, body: Obj, seconds: int) -> None:
         raise invalid("authentication.k8s.io", "TokenRequest", "", [problem])
 
 
-def _check_local(call: Call, spec: Obj) -> None:
-    path = spec.get("nonResourceAttributes")
+def _local_problems(call: Call, spec: Obj) -> Iterator[Problem]:
+    path, resource = spec.get("nonResourceAttributes"), spec.get("resourceAttributes")
     if path is not None:
-        raise _invalid("spec.nonResourceAttributes", f"Invalid value: {_go_path(path)}: disallowed on this kind of request")
-    namespace = (spec.get("resourceAttributes") or {}).get("namespace", "")
-    if namespace != call.namespace:
-        raise _invalid("spec.resourceAttributes.namespace", f'Invalid value: "{namespace}": must match metadata.namespace')
+        yield Problem("spec.nonResourceAttributes", f"Invalid value: {_go_path(path)}: disallowed on this kind of request")
+    elif resource is not None and resource.get("namespace", "") != call.namespace:
+        yield Problem("spec.resourceAttributes.namespace", f'Invalid value: "{resource.get("namespace", "")}": must match '
+                      "metadata.namespace")
 
 
 _NOBODY = Problem("spec.user", 'Invalid value: "": at least one of user or group must be specified')
@@ -182,10 +190,28 @@ def _go_path(path: Obj) -> str:
     return f'{{"Path":"{path.get("path", "")}","Verb":"{path.get("verb", "")}"}}'
 
 
+def _named(about: Obj) -> Iterator[Problem]:
+    if set(about) - {"namespace", "managedFields", "creationTimestamp"}:
+        yield Problem("metadata", f"Invalid value: {msgspec.json.encode(about).decode()}: must be empty")
+
+
+def _selectors(resource: Obj) -> Iterator[Problem]:
+    """A selector is written raw or as requirements, each with the values its operator takes."""
+    for name in ("fieldSelector", "labelSelector"):
+        selector, path = resource.get(name) or {}, f"spec.resourceAttributes.{name}"
+        terms = selector.get("requirements") or []
+        if selector.get("rawSelector") and terms:
+            yield Problem(f"{path}.rawSelector", f'Invalid value: "{selector["rawSelector"]}": may not specified at the same time as '
+                          "requirements")
+        for where, term in each(terms, f"{path}.requirements"):
+            yield from operator_values(term, where)
+
+
 def _read_action(body: Obj, further: Sequence[Problem] = ()) -> Action:
     """What a review asks about; `further` is what else is wrong with it."""
     spec = body.get("spec") or {}
     resource, path = spec.get("resourceAttributes"), spec.get("nonResourceAttributes")
+    further = [*further, *_selectors(resource or {}), *_named(body["metadata"])]
     if resource is not None and path is not None:
         raise _invalid("spec.nonResourceAttributes",
                        f"Invalid value: {_go_path(path)}: cannot be specified in combination with resourceAttributes", *further)

@@ -93,8 +93,9 @@ async def scale(core: Core, call: Call) -> Obj:
         new = make(now) if make else body
         assert isinstance(new, dict)
         _check(call, new, obj)
-        old = copy.deepcopy(obj)
-        return _timeless(track(core, call, old, _scaled(resource, obj, new)))
+        old = copy.deepcopy(obj) if not resource.custom else obj
+        wanted = _scaled(resource, obj, new)
+        return wanted if resource.custom else _timeless(track(core, call, old, wanted))
 
     written = await change(core, call, scaled)
     return scale_of(resource, whole(resource, written.record))

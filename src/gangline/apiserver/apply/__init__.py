@@ -69,7 +69,7 @@ def apply(live: Obj | None, applied: Obj, manager: str, force: bool, schema: Sch
     """Merge what a manager wants into the live object; drop what it wanted before, wants no more, and nobody else owns."""
     node, hidden = schema.root, as_set(tuple(reset))
     check(node, applied)
-    before, accounts_now = _live(live, applied, schema, api_version)
+    before, accounts_now = _live(live, applied, schema, api_version, hidden)
     me = accounts.owner(manager, APPLY, api_version, subresource)
     last = accounts_now.get(me)
     wanted = fields_of(node, applied).without_below(hidden)
@@ -89,14 +89,14 @@ def apply(live: Obj | None, applied: Obj, manager: str, force: bool, schema: Sch
     return accounts.attach(merged if changed else before, accounts_now)
 
 
-def _live(live: Obj | None, applied: Obj, schema: Schema, api_version: str) -> tuple[Obj, Managed]:
+def _live(live: Obj | None, applied: Obj, schema: Schema, api_version: str, hidden: FieldSet) -> tuple[Obj, Managed]:
     if live is None:
         return zero_object(schema, applied), {}
     managed = accounts.read_stored((live.get("metadata") or {}).get("managedFields"))
     before = accounts.detached(live)
     if not managed:
         me = accounts.owner(BEFORE_FIRST_APPLY, UPDATE, api_version, "")
-        set_before = compare(schema.root, zero_object(schema, live), before).changed - _STRIPPED
+        set_before = compare(schema.root, zero_object(schema, live), before).without(hidden).changed - _STRIPPED
         if set_before:
             managed[me] = Entry(set_before, api_version, (live.get("metadata") or {}).get("creationTimestamp") or "")
     return before, managed
