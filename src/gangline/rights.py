@@ -207,19 +207,27 @@ def objects(components: Iterable[str] = tuple(COMPONENTS)) -> list[tuple[Kind[An
         found += [(CLUSTER_ROLE, {"metadata": {"name": role}, "rules": rules(name)}),
                   (CLUSTER_ROLE_BINDING, _binding(role, name, "ClusterRole", role))]
         if name == "operator":
-            found += [(CLUSTER_ROLE_BINDING, _binding(f"gangline-{each}", each, "ClusterRole", role)) for each in _backends()]
+            found += _backends()
         for namespace in namespaces(name):
             found += [(ROLE, {"metadata": {"name": role, "namespace": namespace}, "rules": rules(name, namespace)}),
                       (ROLE_BINDING, _binding(role, name, "Role", role, namespace))]
     return found
 
 
-def _backends() -> list[str]:
-    """Backends as processes of their own do a part of the operator's work, with the operator's rights."""
+def _backends() -> list[tuple[Kind[Any], Raw]]:
+    """Backends as processes of their own do a part of the operator's work, each with rights for just that."""
     from gangline.operator.backends import Registry
+    from gangline.operator.rights import election_rights, rights
     from gangline.rules.sets import OperatorSettings
 
-    return [f"{BACKEND}{name}" for name in Registry(OperatorSettings()).names]
+    found: list[tuple[Kind[Any], Raw]] = []
+    for backend in Registry(OperatorSettings()):
+        name, role, place = f"{BACKEND}{backend.name}", f"gangline-{BACKEND}{backend.name}", home(f"{BACKEND}{backend.name}")
+        found += [(CLUSTER_ROLE, {"metadata": {"name": role}, "rules": rights(backend)}),
+                  (CLUSTER_ROLE_BINDING, _binding(role, name, "ClusterRole", role)),
+                  (ROLE, {"metadata": {"name": role, "namespace": place}, "rules": election_rights(role)}),
+                  (ROLE_BINDING, _binding(role, name, "Role", role, place))]
+    return found
 
 
 def _binding(name: str, component: str, kind: str, role: str, namespace: str = "") -> Raw:
