@@ -116,7 +116,8 @@ def _operator() -> list[Right]:
     mine = (POD_CLIQUE_SET, POD_CLIQUE, SCALING_GROUP, POD_GANG)
     others = (POD, SERVICE, SERVICE_ACCOUNT, ROLE, ROLE_BINDING, SECRET, HPA, RESOURCE_CLAIM, RESOURCE_CLAIM_TEMPLATE, COMPUTE_DOMAIN)
     return [*(Right(kind, OWN) for kind in (*mine, *others)), *status(*mine, TOPOLOGY_BINDING), Right(POD, READ, "status"),
-            *read(TOPOLOGY_BINDING, *(kind for kind in seen if kind not in made)), *(Right(kind, OWN) for kind in made if kind not in mine),
+            *read(NODE, TOPOLOGY_BINDING, *(kind for kind in seen if kind not in made)),
+            *(Right(kind, OWN) for kind in made if kind not in mine),
             Right(TOPOLOGY, OWN), TELLS]
 
 
@@ -130,7 +131,7 @@ def _admission() -> list[Right]:
 
 
 def _kubelet() -> list[Right]:
-    hardware = [Right(kind, ("create",)) for kind in (DEVICE_CLASS, RESOURCE_SLICE, NODE_RESOURCE_TOPOLOGY)]
+    hardware = [Right(kind, ("create",)) for kind in (DEVICE_CLASS, RESOURCE_SLICE, NODE_RESOURCE_TOPOLOGY, PV)]
     return [*read(NODE, POD, PVC, STORAGE_CLASS), Right(NODE, ("create", "patch")), *status(NODE, POD), Right(POD, ("patch", "delete")),
             Right(LEASE, ("get", "create", "patch"), namespace=NODE_LEASES), *hardware, TELLS]
 

@@ -38,6 +38,8 @@ class GangView:
     """No scheduler has said anything about it for a set time."""
     asked: str = ""
     """The backend that the set asks for now, while bound pods keep the gang with its own."""
+    score: float | None = None
+    """How well its pods are placed, where the scheduler does not say it."""
 
 
 def status(view: GangView, now: str) -> Raw:
@@ -47,7 +49,7 @@ def status(view: GangView, now: str) -> Raw:
     found = [_initialized(view), _scheduled_condition(view, placed), _ready_condition(running), _unhealthy(view, placed, running),
              *_disrupted(view), *_lost(view), *_stays(view)]
     new: Raw = {"phase": phase, "conditions": [with_condition(before, each, now) for each in found if each is not None]}
-    score = view.says.score if view.says.score is not None else view.gang.status.placement_score
+    score = view.says.score if view.says.score is not None else view.score if not placed else None
     return new | ({"placementScore": score} if score is not None else {})
 
 

@@ -6,7 +6,7 @@ backend, and told how it fares.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -16,10 +16,10 @@ import msgspec
 from gangline.api import names
 from gangline.api.core import Pod
 from gangline.api.grove import ClusterTopologyBinding, GangSpec, PodClique, PodCliqueSet, PodGang
-from gangline.api.kinds import POD, POD_CLIQUE, POD_CLIQUE_SET, POD_GANG, TOPOLOGY_BINDING, Kind, reference
+from gangline.api.kinds import NODE, POD, POD_CLIQUE, POD_CLIQUE_SET, POD_GANG, TOPOLOGY_BINDING, Kind, reference
 from gangline.api.meta import Model, Object, Raw, as_raw
 from gangline.errors import GanglineError
-from gangline.operator import gangs
+from gangline.operator import gangs, placement
 from gangline.operator.act import act
 from gangline.operator.backends import KEPT, NoBackend, Selection
 from gangline.operator.backends.contract import Backend, CannotTranslate, Facts, GangObject, GangState, PodGangInfo
@@ -272,13 +272,26 @@ def _spec_of(obj: Object) -> Raw:
 # --- tell --------------------------------------------------------------------------------------------------------------------
 
 
+def _score(op: Operator, read: Reader, look: Look) -> float | None:
+    if op.settings.manner.plain_conditions:
+        return None
+    levels = op.levels(read, look.pcs) or {}
+
+    def labels_of(node: str) -> Mapping[str, str] | None:
+        found = read.get(NODE, node)
+        return found.labels if found is not None else None
+
+    return placement.score(look.pods, list(levels.values()), labels_of)
+
+
 async def _tell(op: Operator, ctx: Context, look: Look, info: PodGangInfo, trouble: str) -> Again | None:
     if not look.pods and not trouble and not look.gang.status.phase:
         return None                                     # nothing to tell before the first pod
     now = ctx.clock.now()
     says = look.selection.backend.gang_status(info, ctx.read)
     wait = _patience(op, look, says, now)
-    view = gangs.GangView(look.gang, info, look.cliques, trouble, says, op.settings.manner.gate_by_listing, wait == 0, look.asked)
+    view = gangs.GangView(look.gang, info, look.cliques, trouble, says, op.settings.manner.gate_by_listing, wait == 0, look.asked,
+                          _score(op, ctx.read, look))
     new = gangs.status(view, timestamp(now))
     patch = status_patch(POD_GANG, look.gang, new)
     if patch is not None:
@@ -359,7 +372,7 @@ def controller(op: Operator) -> Controller:
         (Watch(POD_GANG, itself, asked_again), Watch(POD, gang_key, _pod_moved), Watch(POD_CLIQUE, gang_key, _size_changed),
          Watch(POD_CLIQUE_SET, _gangs_of_set, asked_again), Watch(TOPOLOGY_BINDING, _gangs_of_binding, asked_again),
          *watches(op.followed)),
-        reads=read_only(op.followed), indexes=INDEXES, workers=op.settings.workers.pod_gang, selectors=op.selectors,
+        reads=(NODE, *read_only(op.followed)), indexes=INDEXES, workers=op.settings.workers.pod_gang, selectors=op.selectors,
         started=op.running.append, trims=TRIMS)
 
 

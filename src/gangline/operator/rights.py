@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gangline.api.kinds import EVENT, LEASE, POD, POD_CLIQUE, POD_CLIQUE_SET, POD_GANG, TOPOLOGY_BINDING, Kind
+from gangline.api.kinds import EVENT, LEASE, NODE, POD, POD_CLIQUE, POD_CLIQUE_SET, POD_GANG, TOPOLOGY_BINDING, Kind
 from gangline.api.meta import Raw
 from gangline.operator.backends.contract import Backend
 
@@ -19,7 +19,7 @@ WRITE = ["create", "delete", "patch"]
 
 def rights(backend: Backend) -> list[Raw]:
     """Rules of a ClusterRole: follow gangs and what they are made of, write the scheduler's objects, tell how gangs fare."""
-    looked_at = [kind for kind in (POD, POD_CLIQUE, POD_CLIQUE_SET, TOPOLOGY_BINDING, *backend.reads) if kind not in backend.writes]
+    looked_at = [kind for kind in (NODE, POD, POD_CLIQUE, POD_CLIQUE_SET, TOPOLOGY_BINDING, *backend.reads) if kind not in backend.writes]
     return [
         _rule(POD_GANG, [*FOLLOW, "patch"]), _rule(POD_GANG, ["patch"], "status"), _rule(EVENT, ["create", "patch"]),
         *_distinct([_rule(kind, FOLLOW) for kind in looked_at]), *_distinct([_rule(kind, [*FOLLOW, *WRITE]) for kind in backend.writes])]

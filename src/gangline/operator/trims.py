@@ -1,7 +1,8 @@
 """What the operator keeps of the objects it follows: thousands of alike ones, so that what it never reads is left out and what is alike is
 shared.
 
-Pods lose containers, tolerations and all volumes but secrets (nobody here reads them back); labels are shared texts. Pure.
+Nodes are only their labels. Pods lose containers, tolerations and all volumes but secrets (nobody here reads them back); labels are shared
+texts. Pure.
 """
 
 from __future__ import annotations
@@ -14,9 +15,9 @@ from typing import Any, TypeVar
 import msgspec
 
 from gangline.api import names
-from gangline.api.core import Pod, PodSpec
+from gangline.api.core import Node, NodeSpec, NodeStatus, Pod, PodSpec
 from gangline.api.grove import PodClique
-from gangline.api.kinds import POD, POD_CLIQUE, POD_GANG, SERVICE, Kind
+from gangline.api.kinds import NODE, POD, POD_CLIQUE, POD_GANG, SERVICE, Kind
 from gangline.api.meta import Metadata, Object, Raw
 
 T = TypeVar("T", bound=Object)
@@ -58,4 +59,10 @@ def clique_of_template(clique: PodClique) -> PodClique:
 _specs: OrderedDict[str, Raw] = OrderedDict()
 MOST = 256
 
-TRIMS: Mapping[Kind[Any], Callable[[Any], Any]] = {POD: bare_pod, POD_CLIQUE: clique_of_template, POD_GANG: shared, SERVICE: shared}
+def bare_node(node: Node) -> Node:
+    """Where a node is: its labels."""
+    return msgspec.structs.replace(node, metadata=_metadata(node.metadata), spec=NodeSpec(), status=NodeStatus())
+
+
+TRIMS: Mapping[Kind[Any], Callable[[Any], Any]] = {
+    NODE: bare_node, POD: bare_pod, POD_CLIQUE: clique_of_template, POD_GANG: shared, SERVICE: shared}
