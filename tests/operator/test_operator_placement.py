@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from prometheus_client import REGISTRY
 
 from gangline.api.kinds import NODE, POD, POD_CLIQUE_SET, TOPOLOGY_BINDING
 from gangline.config import manner
@@ -48,3 +49,28 @@ async def test_in_groves_manner_no_score_is_told() -> None:
         await here.run(*await here.pods())
         assert (await here.gang("w-0")).status.placement_score is None
         await here.client.delete(POD_CLIQUE_SET, "w", NAMESPACE)
+
+
+async def test_a_set_tells_of_each_gang_its_phase_and_conditions_and_of_many_only_what_is_wrong() -> None:
+    async with stage() as here:
+        await here.apply(pod_clique_set("few", clique("a"), replicas=2))
+        await here.apply(pod_clique_set("many", clique("a"), replicas=21))
+        await here.run(*[pod for pod in await here.pods() if pod.name.startswith(("few-0", "many-0"))])
+        few, many = (await here.the_set("few")).status.pod_gang_statuses, (await here.the_set("many")).status.pod_gang_statuses
+        assert [(each["name"], each["phase"]) for each in few] == [("few-0", "Running"), ("few-1", "Pending")]
+        assert [[each["type"] for each in gang["conditions"]] for gang in few] == [["Initialized", "Scheduled", "Ready"]] * 2
+        told = {gang["name"]: [each["type"] for each in gang.get("conditions", [])] for gang in many}
+        assert len(told) == 21 and told["many-0"] == [] and told["many-1"] == ["Scheduled"]
+
+
+def counted(name: str, **labels: str) -> float:
+    return REGISTRY.get_sample_value(name, labels) or 0.0
+
+
+async def test_writes_and_their_outcomes_are_counted_by_kind() -> None:
+    made = {"kind": "Pod", "verb": "create", "outcome": "done"}
+    before = counted("gangline_operator_writes_total", **made), counted("gangline_operator_write_seconds_count", verb="create")
+    async with stage() as here:
+        await here.apply(pod_clique_set("w", clique("a", 3)))
+    assert counted("gangline_operator_writes_total", **made) == before[0] + 3
+    assert counted("gangline_operator_write_seconds_count", verb="create") > before[1] + 3

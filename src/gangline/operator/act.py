@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 from gangline.api.meta import Object
 from gangline.errors import AlreadyExists, ApiError, Conflict, NotFound
+from gangline.operator import measures
 from gangline.operator.plan import Apply, Create, Delete, Patch, Plan, Said, Step
 from gangline.operator.unseen import Written
 from gangline.runtime.controller import Context
@@ -80,26 +81,41 @@ async def run(ctx: Context, steps: list[Step], written: Written | None = None) -
 
 
 async def _step(ctx: Context, step: Step, written: Written | None) -> Failure | None:
-    answer: Object | None = None
+    verb, started = type(step).__name__.lower(), ctx.clock.now()
+    outcome, failure = await _written(ctx, step, written)
+    measures.wrote(step.kind.kind, verb, outcome, ctx.clock.now() - started)
+    return failure
+
+
+async def _written(ctx: Context, step: Step, written: Written | None) -> tuple[str, Failure | None]:
+    """How a write ended, for the metrics, and what there is to tell of it."""
     try:
-        match step:
-            case Create():
-                answer = await ctx.client.create(step.kind, step.obj)
-            case Patch():
-                await ctx.client.patch(step.kind, step.name, step.namespace, step.patch, subresource=step.subresource)
-            case Apply():
-                await ctx.client.apply(step.kind, step.obj, manager=step.manager, force=step.force)
-            case Delete():
-                await ctx.client.delete(step.kind, step.name, step.namespace, uid=step.uid)
+        answer = await _write(ctx, step)
         if written is not None:
             written.note(step, answer)
-        return None
+        return measures.DONE, None
     except NotFound as error:
-        return None if isinstance(step, Delete) else Failure(step, error)
+        return measures.GONE, None if isinstance(step, Delete) else Failure(step, error)
     except AlreadyExists as error:
-        return None if isinstance(step, Create) and await _ours(ctx, step) else Failure(step, error)
+        return measures.TAKEN, None if isinstance(step, Create) and await _ours(ctx, step) else Failure(step, error)
+    except Conflict as error:
+        return measures.CONFLICT, Failure(step, error)
     except ApiError as error:
-        return Failure(step, error)
+        return measures.REFUSED, Failure(step, error)
+
+
+async def _write(ctx: Context, step: Step) -> Object | None:
+    match step:
+        case Create():
+            made: Object = await ctx.client.create(step.kind, step.obj)
+            return made
+        case Patch():
+            await ctx.client.patch(step.kind, step.name, step.namespace, step.patch, subresource=step.subresource)
+        case Apply():
+            await ctx.client.apply(step.kind, step.obj, manager=step.manager, force=step.force)
+        case Delete():
+            await ctx.client.delete(step.kind, step.name, step.namespace, uid=step.uid)
+    return None
 
 
 async def _ours(ctx: Context, step: Create) -> bool:

@@ -25,7 +25,7 @@ from gangline.api.kinds import (
 )
 from gangline.api.meta import Condition, Raw, condition
 from gangline.errors import GanglineError
-from gangline.operator import rollout, status
+from gangline.operator import measures, rollout, status
 from gangline.operator.act import act
 from gangline.operator.backends import NoBackend, Selection
 from gangline.operator.backends.contract import SIZE, SURPLUS_GATED, capabilities_of, group_of, links_of
@@ -103,7 +103,10 @@ async def reconcile(op: Operator, unseen: Unseen, ctx: Context, key: Key) -> Aga
         await _release(ctx, clique)
         return None
     look = _look(ctx.read, clique)
-    if look is None or not unseen.caught_up(key, ctx.read):
+    if look is None:
+        return None
+    if not unseen.caught_up(key, ctx.read):
+        measures.waits("podclique", measures.UNSEEN)
         return None
     await op.ask(ctx, look.pcs)
     now = timestamp(ctx.clock.now())

@@ -21,7 +21,7 @@ from gangline.api.kinds import (
 )
 from gangline.api.meta import Object, Raw, condition
 from gangline.errors import GanglineError
-from gangline.operator import rollout, status, termination
+from gangline.operator import measures, rollout, status, termination
 from gangline.operator.act import act
 from gangline.operator.desired import claims
 from gangline.operator.desired.cliques import grouped_clique
@@ -77,7 +77,10 @@ async def reconcile(op: Operator, ctx: Context, key: Key) -> Again | None:
     await _tell(op, ctx, look, progress, errors, now)
     if failures:
         raise GanglineError("; ".join(str(failure) for failure in failures))
-    return Again(wait) if wait is not None else None
+    if wait is None:
+        return None
+    measures.waits("podcliquescalinggroup", measures.TERMINATION)
+    return Again(wait)
 
 
 async def _release(ctx: Context, group: PodCliqueScalingGroup) -> None:

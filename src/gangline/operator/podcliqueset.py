@@ -40,7 +40,7 @@ from gangline.api.kinds import (
 )
 from gangline.api.meta import Condition, Object, Raw, condition
 from gangline.errors import GanglineError, list_problems
-from gangline.operator import adoption, progress, rollout, status, termination
+from gangline.operator import adoption, measures, progress, rollout, status, termination
 from gangline.operator.act import act
 from gangline.operator.backends import NoBackend
 from gangline.operator.desired import access, autoscalers, claims, mnnvl, services, topology
@@ -81,6 +81,7 @@ from gangline.rules.times import seconds
 from gangline.runtime import Again, Context, Controller, Key, Reader, Watch, itself, owner
 from gangline.runtime.clock import timestamp
 
+NAME = "podcliqueset"
 INVALID = "SpecInvalid"
 
 
@@ -120,6 +121,7 @@ async def reconcile(op: Operator, ctx: Context, key: Key) -> Again | None:
         return None
     rest = op.pace.wait(key, pcs.spec.replicas, pcs.metadata.generation, ctx.clock.now())
     if rest:
+        measures.waits(NAME, measures.PACE)
         return Again(rest)
     if await _adopt(ctx, pcs):
         return None
@@ -135,7 +137,15 @@ async def reconcile(op: Operator, ctx: Context, key: Key) -> Again | None:
     op.pace.done(key, pcs.metadata.generation, ctx.clock.now())
     if failures:
         raise GanglineError("; ".join(str(failure) for failure in failures))
-    return min((Again(wait) for wait in (look.doom.wait, late) if wait is not None), key=lambda again: again.seconds, default=None)
+    return _again(look.doom.wait, late)
+
+
+def _again(doom: float | None, late: float | None) -> Again | None:
+    """When the next gang may have to end, or an update is late."""
+    waits = [(wait, why) for wait, why in ((doom, measures.TERMINATION), (late, measures.DEADLINE)) if wait is not None]
+    for _, why in waits:
+        measures.waits(NAME, why)
+    return Again(min(waits)[0]) if waits else None
 
 
 async def _adopt(ctx: Context, pcs: PodCliqueSet) -> bool:
@@ -519,7 +529,7 @@ def _sets_in_trouble(template: Object, read: Reader) -> Iterable[Key]:
 def controller(op: Operator) -> Controller:
     mine: Callable[[Kind[Any]], Watch] = lambda kind: Watch(kind, owner(POD_CLIQUE_SET), _gone_or_edited)  # noqa: E731
     return Controller(
-        "podcliqueset", partial(guarded, POD_CLIQUE_SET, partial(reconcile, op)),
+        NAME, partial(guarded, POD_CLIQUE_SET, partial(reconcile, op)),
         (Watch(POD_CLIQUE_SET, itself, asked_again), Watch(POD_CLIQUE, set_key, _clique_matters),
          Watch(SCALING_GROUP, set_key, _group_matters), Watch(POD_GANG, set_key, _gang_matters),
          Watch(SECRET, owner(POD_CLIQUE_SET), _token_came),

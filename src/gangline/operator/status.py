@@ -344,10 +344,11 @@ def _group_available(group: PodCliqueScalingGroup) -> bool:
 def set_status(view: SetView, now: str) -> Raw:
     pcs = view.pcs
     states = [replica_state(view, replica) for replica in range(pcs.spec.replicas)]
+    whole = len(view.gangs) <= FEW
     status: Raw = {"replicas": pcs.spec.replicas, "availableReplicas": sum(state.available for state in states),
                    "updatedReplicas": sum(state.available and state.done for state in states),
                    "hpaPodSelector": selector_text(default_labels(pcs.name)), "currentGenerationHash": view.set_hash,
-                   "conditions": _set_conditions(view, now), "podGangStatuses": [_gang_summary(gang) for gang in view.gangs]}
+                   "conditions": _set_conditions(view, now), "podGangStatuses": [_gang_summary(gang, whole) for gang in view.gangs]}
     if view.observed is not None:
         status["observedGeneration"] = view.observed
     if view.progress is not None:
@@ -359,11 +360,15 @@ def set_status(view: SetView, now: str) -> Raw:
     return status
 
 
-def _gang_summary(gang: PodGang) -> Raw:
-    """A gang in one line: its phase, and what holds it back. The rest stands in the gang itself."""
-    found: Raw = {"name": gang.name, "phase": gang.status.phase or "Pending"}
-    held = condition(gang.status.conditions, "Scheduled")
-    return found | ({"conditions": [condition_raw(held)]} if held is not None and held.status != "True" else {})
+FEW = 20
+"""Gangs up to which a set repeats all that is true of each; beyond, only what is wrong, so that the set stays small."""
+_WRONG = {"Scheduled": "False", "Unhealthy": "True", "DisruptionTarget": "True"}
+
+
+def _gang_summary(gang: PodGang, whole: bool) -> Raw:
+    """A gang in short: its phase, and its conditions or those that say what is wrong with it."""
+    told = [condition_raw(each) for each in gang.status.conditions if whole or _WRONG.get(each.type) == each.status]
+    return {"name": gang.name, "phase": gang.status.phase or "Pending"} | ({"conditions": told} if told else {})
 
 
 def _set_conditions(view: SetView, now: str) -> list[Raw]:
