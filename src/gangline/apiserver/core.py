@@ -115,6 +115,8 @@ def unstored(resource: Resource, place: Place, obj: Obj, revision: int) -> Recor
     obj.pop("kind", None)
     if resource.conversion is not None:
         obj = resource.conversion.to_stored(obj)
+    if resource.custom and resource.custom.stored is not None:
+        obj = resource.custom.stored.schema.admit(obj)[0]
     meta: dict[str, Any] = obj["metadata"]
     return Record(place, revision, meta.get("uid", ""), encode(obj), meta.get("labels") or {}, selectable_values(resource, obj))
 

@@ -19,6 +19,7 @@ from gangline.apiserver.rules import CustomRules
 from gangline.apiserver.store import DELETED, Change, ShelfKey
 
 SHELF: ShelfKey = ("apiextensions.k8s.io", "customresourcedefinitions")
+ALWAYS = 1 << 62
 CLEANUP = "customresourcecleanup.apiextensions.k8s.io"
 
 
@@ -35,6 +36,8 @@ class CustomType:
     since: int = 0
     """Objects up to this revision were stored under another schema: they are read through the present one."""
     terminating: bool = False
+    stored: CustomRules | None = None
+    """Of the version that is stored, where that has another schema: what it does not know is not kept."""
 
 
 def served(crd: Obj, before: Iterable[Resource] = ()) -> list[Resource]:
@@ -64,7 +67,10 @@ def _custom_type(crd: Obj, version: Obj, known: CustomType | None) -> CustomType
         same = known.version.get("schema") == version.get("schema") and ("status" in subs) == known.rules.has_status
         since, rules = (known.since, known.rules) if same else (int(crd["metadata"].get("resourceVersion") or 0), None)
     rules = rules or CustomRules((version.get("schema") or {}).get("openAPIV3Schema"), "status" in subs)
-    return CustomType(crd["metadata"]["name"], version, subs.get("scale"), rules, _warning(crd, version), since, terminating)
+    others = [each for each in crd["spec"]["versions"] if each.get("schema") != version.get("schema")]
+    stored = next((CustomRules((each.get("schema") or {}).get("openAPIV3Schema"), False) for each in others if each.get("storage")), None)
+    return CustomType(crd["metadata"]["name"], version, subs.get("scale"), rules, _warning(crd, version), ALWAYS if others else since,
+                      terminating, stored)
 
 
 def _warning(crd: Obj, version: Obj) -> str:

@@ -159,22 +159,31 @@ class Claims:
 
 AccountUid = Callable[[str, str], str | None]
 """The uid of a service account, None if there is none."""
+ObjectUid = Callable[[str, str, str], str | None]
+"""The uid of an object by kind, namespace and name."""
+BINDABLE = ("pod", "secret", "node")
+"""What a token can be bound to: it ends with that."""
 
 
 class Tokens:
     """Bearer tokens: fixed ones for people, signed ones for service accounts."""
 
-    def __init__(self, key: bytes, fixed: Mapping[str, User], account_uid: AccountUid, clock: Callable[[], float]) -> None:
+    def __init__(self, key: bytes, fixed: Mapping[str, User], account_uid: AccountUid, clock: Callable[[], float],
+                 object_uid: ObjectUid = lambda kind, namespace, name: None) -> None:
         self._key = key
         self.fixed = dict(fixed)
         self._account_uid = account_uid
+        self._object_uid = object_uid
         self._clock = clock
 
-    def issue(self, namespace: str, account: str, uid: str, seconds: int, audiences: Sequence[str] = (ISSUER,)) -> str:
+    def issue(self, namespace: str, account: str, uid: str, seconds: int, audiences: Sequence[str] = (ISSUER,),
+              bound: tuple[str, str] | None = None) -> str:
+        """`bound`: kind (pod, secret, node) and name of what the token ends with."""
         now = int(self._clock())
+        tied = {bound[0]: {"name": bound[1], "uid": self._object_uid(bound[0], namespace, bound[1])}} if bound else {}
         claims = {"iss": ISSUER, "sub": f"system:serviceaccount:{namespace}:{account}", "aud": list(audiences), "iat": now,
                   "nbf": now, "exp": now + seconds, "jti": secrets.token_hex(8),
-                  "kubernetes.io": {"namespace": namespace, "serviceaccount": {"name": account, "uid": uid}}}
+                  "kubernetes.io": {"namespace": namespace, "serviceaccount": {"name": account, "uid": uid}, **tied}}
         head = _b64(b'{"alg":"HS256","typ":"JWT"}')
         text = head + "." + _b64(msgspec.json.encode(claims))
         return text + "." + _b64(self._sign(text))
@@ -195,7 +204,9 @@ class Tokens:
         claims = Claims(about["namespace"], about["serviceaccount"]["name"], about["serviceaccount"]["uid"], tuple(body["aud"]),
                         body["exp"])
         alive = claims.expires > self._clock() and self._account_uid(claims.namespace, claims.account) == claims.uid
-        return claims if alive else None
+        tied = [(kind, about[kind]) for kind in BINDABLE if kind in about]
+        held = all(self._object_uid(kind, claims.namespace, each["name"]) == each["uid"] for kind, each in tied)
+        return claims if alive and held else None
 
     def user(self, token: str, audience: str = ISSUER) -> User | None:
         found = self.fixed.get(token)

@@ -1,14 +1,18 @@
 """OpenAPI documents, v2 and v3, written from the same tables and definitions the server works by.
 
 Enough for `kubectl explain`, `apply`, `diff` and for generated clients: every served kind with its fields, and every path with its verbs.
-Descriptions are those of custom resources; built-in kinds carry none.
+Descriptions are those of custom resources; of built-in kinds only the kind and its first level of fields are described.
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
+from functools import cache
+from importlib.resources import files
 from typing import Any
+
+import msgspec
 
 from gangline.api import notation
 from gangline.api.notation import MISSING, Field, Type
@@ -27,10 +31,29 @@ _SCALARS: dict[str, Obj] = {
     "microtime": {"type": "string", "format": "date-time"}, "raw": {"type": "object"}, "json": {},
     "quantity": {"type": "string"}, "intstr": {"type": "string", "format": "int-or-string"},
 }
+_CONVENTIONS = "https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md"
+_METADATA = f"Standard object's metadata. More info: {_CONVENTIONS}#metadata"
+_LIST_METADATA = f"Standard list metadata. More info: {_CONVENTIONS}#types-kinds"
+_TYPED: dict[str, Obj] = {
+    "apiVersion": {"type": "string", "description": "APIVersion defines the versioned schema of this representation of an object. Servers "
+                   "should convert recognized schemas to the latest internal value, and may reject unrecognized values. More info: "
+                   f"{_CONVENTIONS}#resources"},
+    "kind": {"type": "string", "description": "Kind is a string value representing the REST resource this object represents. Servers may "
+             "infer this from the endpoint the client submits requests to. Cannot be updated. In CamelCase. More info: "
+             f"{_CONVENTIONS}#types-kinds"},
+}
+"""What every object has, in the words a kube-apiserver publishes."""
 _VERSIONS = {table: f"{group.split('.')[0] or 'core'}.{version}" for (group, version), table in GROUPS.items()}
 _QUERY = ("dryRun", "fieldManager", "fieldValidation")
 _METHODS = {"get": ("get", "get"), "update": ("put", "put"), "patch": ("patch", "patch"), "delete": ("delete", "delete")}
 _COLLECTION = {"list": ("get", "list"), "create": ("post", "post"), "deletecollection": ("delete", "deletecollection")}
+
+
+@cache
+def _descriptions() -> dict[str, dict[str, str]]:
+    """What a kube-apiserver 1.35 publishes about its kinds and their first level of fields: data beside this file."""
+    found: dict[str, dict[str, str]] = msgspec.json.decode((files(__package__) / "descriptions.json").read_bytes())
+    return found
 
 
 class Writer:
@@ -51,12 +74,16 @@ class Writer:
         found = notation.struct(table, name)
         properties: Obj = {}
         if found.typed:
-            properties |= {"apiVersion": {"type": "string"}, "kind": {"type": "string"}}
+            properties |= _TYPED
         if found.meta:
-            properties["metadata"] = self._wrapped(self.ref("meta", "ObjectMeta"))
+            properties["metadata"] = {**self._wrapped(self.ref("meta", "ObjectMeta")), "description": _METADATA}
         for field in found.fields:
             properties[field.name] = self._field(field)
+        told = _descriptions().get(schema_name(table, name), {})
+        properties = {field: {**part, "description": told[field]} if field in told else part for field, part in properties.items()}
         schema: Obj = {"type": "object", "properties": properties}
+        if "" in told:
+            schema["description"] = told[""]
         required = [field.name for field in found.fields if field.required]
         if required:
             schema["required"] = required
@@ -107,9 +134,7 @@ class Writer:
         name = ".".join([*reversed(resource.group.split(".")), resource.version, resource.kind])
         schema = _published((resource.custom.version.get("schema") or {}).get("openAPIV3Schema") or {"type": "object"})
         schema.setdefault("properties", {})
-        schema["properties"] |= {"apiVersion": {"type": "string", "description": "The version of the API this object is written in."},
-                                 "kind": {"type": "string", "description": "The kind of object this is."},
-                                 "metadata": self._wrapped(self.ref("meta", "ObjectMeta"))}
+        schema["properties"] |= {**_TYPED, "metadata": {**self._wrapped(self.ref("meta", "ObjectMeta")), "description": _METADATA}}
         schema["x-kubernetes-group-version-kind"] = [gvk(resource, resource.kind)]
         self.schemas[name] = schema
         self._list(resource, name, ".".join(name.split(".")[:-1]) + "." + resource.list_kind)
@@ -118,9 +143,9 @@ class Writer:
     def _list(self, resource: Resource, name: str, list_name: str) -> None:
         self.schemas[list_name] = {
             "description": f"{resource.list_kind} is a list of {resource.kind}", "type": "object", "required": ["items"],
-            "properties": {"apiVersion": {"type": "string"}, "kind": {"type": "string"},
-                           "items": {"type": "array", "items": {"$ref": self.base + name}},
-                           "metadata": self._wrapped(self.ref("meta", "ListMeta"))},
+            "properties": {**_TYPED, "items": {"type": "array", "items": {"$ref": self.base + name},
+                                               "description": f"List of {resource.plural}. More info: {_CONVENTIONS}"},
+                           "metadata": {**self._wrapped(self.ref("meta", "ListMeta")), "description": _LIST_METADATA}},
             "x-kubernetes-group-version-kind": [gvk(resource, resource.list_kind)]}
 
 

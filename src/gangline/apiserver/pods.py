@@ -99,6 +99,8 @@ async def evict(core: Core, call: Call) -> dict[str, Any]:
     """Delete a pod, unless a disruption budget says no."""
     body = _read(call, "Eviction")
     name = (body.get("metadata") or {}).get("name")
+    if body.get("kind", "Eviction") != "Eviction":
+        raise bad_request(f"not an Eviction object: it is of kind {body['kind']}")
     if name and name != call.name:
         raise bad_request("name in URL does not match name in Eviction object")
     pod = core.read(call.resource, call.place)
@@ -106,9 +108,9 @@ async def evict(core: Core, call: Call) -> dict[str, Any]:
         raise not_found("", "pods", call.name)
     await _admit(core, call, {"apiVersion": "policy/v1", "kind": "Eviction", **body})
     options = _options(call, body.get("deleteOptions") or {})
-    check_preconditions(call, options, pod)
     if not _ignores_budgets(pod):
         _ask_budgets(core, call, pod)
+    check_preconditions(call, options, pod)
     if not options.dry_run:
         await _mark_evicted(core, call)
         options.revision = ""

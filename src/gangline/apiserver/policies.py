@@ -31,7 +31,10 @@ class _Composed(Mapping[str, Any]):
 
     def __getitem__(self, name: str) -> Any:
         if name not in self._known:
-            self._known[name] = program(self._texts[name]).evaluate(self._seen)
+            try:
+                self._known[name] = program(self._texts[name]).evaluate(self._seen)
+            except CelError as error:
+                raise CelError(f'composited variable "{name}" fails to evaluate: {error}') from None
         return self._known[name]
 
     def __iter__(self) -> Iterator[str]:

@@ -111,7 +111,8 @@ class Reviews:
         bound = spec.get("boundObjectRef")
         if bound:
             self._check_bound(call, bound)
-        token = self._tokens.issue(call.namespace, call.name, uid, seconds, audiences)
+        tied = (bound["kind"].lower(), bound["name"]) if bound else None
+        token = self._tokens.issue(call.namespace, call.name, uid, seconds, audiences, tied)
         about = {"name": call.name, "namespace": call.namespace, "uid": uid, "creationTimestamp": self._core.now()}
         return {"kind": kind.kind, "apiVersion": kind.api_version, "metadata": about,
                 "spec": {"audiences": audiences, "expirationSeconds": seconds, "boundObjectRef": bound},

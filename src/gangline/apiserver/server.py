@@ -61,7 +61,7 @@ class Server:
         self.core = Core(self.settings, self.store, self.catalogue, self.admission, self._allow)
         self.secrets = Secrets(self.settings.folder)
         fixed = {token: administrator(name) for token, name in (self.settings.tokens or {}).items()}
-        self.tokens = Tokens(self.secrets.signing_key, fixed, self._account_uid, self.settings.clock)
+        self.tokens = Tokens(self.secrets.signing_key, fixed, self._account_uid, self.settings.clock, self._bound_uid)
         self.authorizer: Authorizer | None = None
         self._journal: SqliteJournal | None = None
         self._webhooks: Webhooks | None = None
@@ -121,6 +121,10 @@ class Server:
             resource = selectable.get(key)
             fields = selectable_values(resource, obj) if resource is not None else ()
             yield key, Record(place, int(about["resourceVersion"]), about["uid"], body, about.get("labels") or {}, fields)
+
+    def _bound_uid(self, kind: str, namespace: str, name: str) -> str | None:
+        record = self.store.get(("", f"{kind}s"), ("" if kind == "node" else namespace, name))
+        return record.uid if record else None
 
     def _account_uid(self, namespace: str, name: str) -> str | None:
         record = self.store.get(("", "serviceaccounts"), (namespace, name))

@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterator
 from typing import Any
+from urllib.parse import urlsplit
 
 from gangline.apiserver.builtin.rules import KindRules, Obj
 from gangline.apiserver.builtin.webhooks import client_config
@@ -21,6 +22,9 @@ _HOISTED = {"schema": "validation", "subresources": "subresources", "additionalP
 _COLUMN_TYPES = ("boolean", "date", "integer", "number", "string")
 _COLUMN_FORMATS = ("byte", "date", "date-time", "double", "float", "int32", "int64", "password")
 _KNOWN_FORMATS = frozenset(FORMATS) | {"int32", "int64", "float", "double", "password", "binary"}
+
+APPROVED = "api-approved.kubernetes.io"
+APPROVAL_RULES = "https://github.com/kubernetes/enhancements/pull/1111"
 
 
 class DefinitionRules(KindRules):
@@ -52,7 +56,7 @@ class DefinitionRules(KindRules):
             new["status"] = {**new["status"], "storedVersions": [*stored, *fresh]}
 
     def validate(self, obj: Obj) -> list[Problem]:
-        return [*_name(obj), *_spec(obj["spec"]), *_stored(obj)]
+        return [*_name(obj), *_spec(obj["spec"]), *_stored(obj), *_approval(obj)]
 
     def validate_update(self, new: Obj, old: Obj, subresource: str = "") -> list[Problem]:
         if subresource:
@@ -84,6 +88,20 @@ def _name(obj: Obj) -> Iterator[Problem]:
     name = obj["metadata"].get("name") or ""
     if name != f"{(spec.get('names') or {}).get('plural', '')}.{spec.get('group', '')}":
         yield say.invalid("metadata.name", name, 'must be spec.names.plural+"."+spec.group')
+
+
+def _approval(obj: Obj) -> Iterator[Problem]:
+    """Groups of Kubernetes itself say where they were approved, or that they were not."""
+    group = f".{obj['spec'].get('group') or ''}"
+    if not group.endswith((".k8s.io", ".kubernetes.io")):
+        return
+    told = str((obj["metadata"].get("annotations") or {}).get(APPROVED) or "")
+    where = f"metadata.annotations[{APPROVED}]"
+    needed = f'protected groups must have approval annotation "{APPROVED}"'
+    if not told:
+        yield say.required(where, f"{needed}, see {APPROVAL_RULES}")
+    elif not told.startswith("unapproved") and not all(urlsplit(told)[:2]):
+        yield say.invalid(where, told, f'{needed} with either a URL or a reason starting with "unapproved", see {APPROVAL_RULES}')
 
 
 def _spec(spec: Obj) -> Iterator[Problem]:

@@ -15,6 +15,7 @@ from gangline.apiserver.builtin import (
     limits,
     network,
     pods,
+    policies,
     policy,
     rbac,
     services,
@@ -62,8 +63,8 @@ _RULES: dict[tuple[str, str], type[KindRules]] = {
     ("networking", "NetworkPolicy"): network.NetworkPolicyRules, ("networking", "Ingress"): network.IngressRules,
     ("admissionregistration", "ValidatingWebhookConfiguration"): webhooks.WebhookRules,
     ("admissionregistration", "MutatingWebhookConfiguration"): webhooks.WebhookRules,
-    ("admissionregistration", "ValidatingAdmissionPolicy"): webhooks.PolicyRules,
-    ("admissionregistration", "ValidatingAdmissionPolicyBinding"): webhooks.PolicyBindingRules,
+    ("admissionregistration", "ValidatingAdmissionPolicy"): policies.PolicyRules,
+    ("admissionregistration", "ValidatingAdmissionPolicyBinding"): policies.PolicyBindingRules,
     ("apiextensions", "CustomResourceDefinition"): definitions.DefinitionRules,
 }
 _made: dict[tuple[str, str], KindRules] = {}

@@ -1,4 +1,4 @@
-"""Rules of webhook configurations and admission policies."""
+"""Rules of webhook configurations, and what admission policies share with them: rules, expressions, match conditions."""
 
 from __future__ import annotations
 
@@ -6,23 +6,21 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from gangline.apiserver.builtin.checks import Obj, Problems, each, label_selector, named, one_of
-from gangline.apiserver.builtin.rules import WHOLE_METADATA, KindRules
+from gangline.apiserver.builtin.rules import KindRules
 from gangline.errors import Problem
 from gangline.schema import cel
 from gangline.schema import problems as say
-from gangline.schema.names import qualified_name_problems, subdomain_problems
+from gangline.schema.names import dns1035_problems, qualified_name_problems, subdomain_problems
 
 _OPERATIONS = ("*", "CONNECT", "CREATE", "DELETE", "UPDATE")
-_VARIABLES = ("object", "oldObject", "request", "params", "namespaceObject", "authorizer", "variables")
 
 
 def admission_env(*names: str) -> cel.Env:
     """What expressions of admission may speak of."""
-    return cel.Env(dict.fromkeys(names or _VARIABLES, cel.DYN))
+    return cel.Env(dict.fromkeys(names, cel.DYN))
 
 
 MATCH_ENV = admission_env("object", "oldObject", "request", "authorizer")
-POLICY_ENV = admission_env()
 
 
 def expression(text: str, path: str, env: cel.Env, kinds: tuple[str, ...] = ("bool",)) -> Problems:
@@ -35,7 +33,8 @@ def expression(text: str, path: str, env: cel.Env, kinds: tuple[str, ...] = ("bo
         yield say.invalid(path, text, f"compilation failed: {error}")
         return
     if program.kind.name not in (*kinds, "dyn"):
-        yield say.invalid(path, text, f"must evaluate to {' or '.join(kinds)} but got {program.kind.name}")
+        told = kinds[0] if len(kinds) == 1 else f"one of [{' '.join(kinds)}]"
+        yield say.invalid(path, text, f"must evaluate to {told} but got {program.kind.name}")
 
 
 def match_conditions(items: list[Obj], path: str, env: cel.Env) -> Problems:
@@ -92,7 +91,7 @@ class WebhookRules(KindRules):
 def _webhook(hook: Obj, path: str) -> Problems:
     yield from _qualified(hook.get("name") or "", f"{path}.name")
     for where, rule in each(hook.get("rules"), f"{path}.rules"):
-        yield from _rule(rule, where)
+        yield from resource_rule(rule, where)
     if hook.get("failurePolicy") is not None:
         yield from one_of(hook["failurePolicy"], ("Fail", "Ignore"), f"{path}.failurePolicy")
     yield from one_of(hook.get("matchPolicy"), ("Equivalent", "Exact"), f"{path}.matchPolicy")
@@ -121,7 +120,7 @@ def _qualified(name: str, path: str) -> Problems:
         yield say.invalid(path, name, "should be a domain with at least three segments separated by dots")
 
 
-def _rule(rule: Obj, path: str) -> Problems:
+def resource_rule(rule: Obj, path: str) -> Problems:
     operations = rule.get("operations") or []
     if not operations:
         yield say.required(f"{path}.operations")
@@ -140,6 +139,8 @@ def _rule(rule: Obj, path: str) -> Problems:
                               + ("API groups" if name == "apiGroups" else "API versions"))
         if name == "apiVersions":
             yield from (say.required(where) for where, version in each(values, f"{path}.{name}") if not version)
+    names = rule.get("resourceNames") or []
+    yield from (say.duplicate(f"{path}.resourceNames[{index}]", name) for index, name in enumerate(names) if name in names[:index])
     if rule.get("scope") is not None:
         yield from one_of(rule["scope"], ("*", "Cluster", "Namespaced"), f"{path}.scope")
 
@@ -207,111 +208,11 @@ def _service(service: Obj, path: str) -> Problems:
 def _review_versions(versions: list[str], path: str) -> Problems:
     if not versions:
         yield say.required(path, "must specify one of v1, v1beta1")
-    elif not {"v1", "v1beta1"} & set(versions):
-        yield say.invalid(path, versions, "must include at least one of v1, v1beta1")
+        return
     for index, version in enumerate(versions):
+        if why := dns1035_problems(version):
+            yield say.invalid(f"{path}[{index}]", version, ",".join(why))
         if version in versions[:index]:
             yield say.invalid(f"{path}[{index}]", version, "duplicate version")
-
-
-class PolicyRules(KindRules):
-    """ValidatingAdmissionPolicy."""
-
-    generation = True
-    has_status = True
-    unconditional_update = False
-    status_keeps = WHOLE_METADATA
-
-    def defaults(self, obj: Obj) -> None:
-        spec = obj.setdefault("spec", {})
-        spec.setdefault("failurePolicy", "Fail")
-        _default_match(spec.get("matchConstraints"))
-
-    def validate(self, obj: Obj) -> list[Problem]:
-        return [*_policy(obj.get("spec") or {})]
-
-    def validate_update(self, new: Obj, old: Obj, subresource: str = "") -> list[Problem]:
-        return [] if subresource else self.validate(new)
-
-
-def _default_match(match: Obj | None) -> None:
-    if match is None:
-        return
-    match.setdefault("matchPolicy", "Equivalent")
-    match.setdefault("namespaceSelector", {})
-    match.setdefault("objectSelector", {})
-    for name in ("resourceRules", "excludeResourceRules"):
-        for rule in match.get(name) or []:
-            rule.setdefault("scope", "*")
-
-
-def _policy(spec: Obj) -> Problems:
-    yield from one_of(spec.get("failurePolicy"), ("Fail", "Ignore"), "spec.failurePolicy")
-    match = spec.get("matchConstraints")
-    if match is None:
-        yield say.required("spec.matchConstraints")
-    else:
-        if not match.get("resourceRules"):
-            yield say.required("spec.matchConstraints.resourceRules")
-        for where, rule in each(match.get("resourceRules"), "spec.matchConstraints.resourceRules"):
-            yield from _rule(rule, where)
-        for name in ("namespaceSelector", "objectSelector"):
-            yield from label_selector(match.get(name), f"spec.matchConstraints.{name}")
-    yield from match_conditions(spec.get("matchConditions") or [], "spec.matchConditions", POLICY_ENV)
-    for where, variable in each(spec.get("variables"), "spec.variables"):
-        yield from expression(variable.get("expression") or "", f"{where}.expression", POLICY_ENV, ("any",)) if not variable.get(
-            "expression") else _compiles(variable["expression"], f"{where}.expression")
-    if not spec.get("validations") and not spec.get("auditAnnotations"):
-        yield say.required("spec.validations", "validations or auditAnnotations must contain at least one item")
-    for where, item in each(spec.get("validations"), "spec.validations"):
-        yield from _validation(item, where)
-    for where, item in each(spec.get("auditAnnotations"), "spec.auditAnnotations"):
-        yield from expression(item.get("valueExpression") or "", f"{where}.valueExpression", POLICY_ENV, ("string", "null"))
-
-
-def _compiles(text: str, path: str) -> Problems:
-    try:
-        cel.compile(text, POLICY_ENV)
-    except cel.CelSyntaxError as error:
-        yield say.invalid(path, text, f"compilation failed: {error}")
-
-
-def _validation(item: Obj, path: str) -> Problems:
-    text = (item.get("expression") or "").strip()
-    if not text:
-        yield say.required(f"{path}.expression", "expression is not specified")
-    else:
-        yield from expression(item["expression"], f"{path}.expression", POLICY_ENV)
-    if item.get("message") and not item["message"].strip():
-        yield say.invalid(f"{path}.message", item["message"], "message must be non-empty if specified")
-    if "\n" in (item.get("message") or "").strip():
-        yield say.invalid(f"{path}.message", item["message"], "message must not contain line breaks")
-    if item.get("messageExpression"):
-        yield from expression(item["messageExpression"], f"{path}.messageExpression", POLICY_ENV, ("string",))
-    if item.get("reason") is not None:
-        yield from one_of(item["reason"], ("Forbidden", "Invalid", "RequestEntityTooLarge", "Unauthorized"), f"{path}.reason")
-
-
-class PolicyBindingRules(KindRules):
-    """ValidatingAdmissionPolicyBinding."""
-
-    generation = True
-    unconditional_update = False
-
-    def defaults(self, obj: Obj) -> None:
-        _default_match((obj.get("spec") or {}).get("matchResources"))
-
-    def validate(self, obj: Obj) -> list[Problem]:
-        spec = obj.get("spec") or {}
-        found: list[Problem] = []
-        if not spec.get("policyName"):
-            found.append(say.required("spec.policyName"))
-        actions = spec.get("validationActions") or []
-        if not actions:
-            found.append(say.required("spec.validationActions", "at least one validation action is required"))
-        for where, action in each(actions, "spec.validationActions"):
-            found += one_of(action, ("Audit", "Deny", "Warn"), where)
-        if "Deny" in actions and "Warn" in actions:
-            found.append(say.invalid("spec.validationActions", actions, "must not contain both Deny and Warn (repeating the same "
-                                     "validation failure information in the API response and headers serves no purpose)"))
-        return found
+    if not {"v1", "v1beta1"} & set(versions):
+        yield say.invalid(path, versions, "must include at least one of v1, v1beta1")

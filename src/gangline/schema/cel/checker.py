@@ -100,6 +100,11 @@ class _Checker:
             return DYN
         if kind.name == "map":
             return kind.args[1]
+        if kind.name == "variables":
+            if node.field not in kind.node:
+                raise self.error(f"undefined field '{node.field}'", node.at)
+            own: Kind = kind.node[node.field]
+            return own
         if kind.name != "object":
             raise self.error(f"type '{kind}' does not support field selection", node.at)
         found = field_of(kind, node.field)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from gangline.schema.cel import kubernetes, standard
@@ -192,6 +192,8 @@ def _select(operand: Any, name: str) -> Any:
             raise CelError(f"no such key: {name}") from None
     if isinstance(operand, dict):
         raise CelError(f"no such key: {name}")
+    if isinstance(operand, Mapping):
+        return operand[name]
     raise no_overload(f"select {name}")
 
 

@@ -54,6 +54,11 @@ def optional_of(inner: Kind) -> Kind:
     return Kind("optional_type", (inner,))
 
 
+def variables_of(kinds: dict[str, Kind]) -> Kind:
+    """An object of named values, each of its own kind."""
+    return Kind("variables", (), dict(kinds))
+
+
 def kind_of(node: Node) -> Kind:
     """How a value of this place looks to a rule; `dyn` when the schema does not say."""
     return _kind(node) or DYN
