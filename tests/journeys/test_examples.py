@@ -13,6 +13,7 @@ EXAMPLES = REPOSITORY / "examples"
 RUN_BY = {
     "01-gang": "journeys/test_skeleton.py", "02-default-scheduler": "journeys/test_skeleton.py", "03-job": "journeys/test_skeleton.py",
     "04-waiting": "journeys/test_skeleton.py", "05-queues": "journeys/test_skeleton.py", "06-company": "journeys/test_examples.py",
+    "07-disaggregated": "journeys/test_disaggregated.py",
     "custom-backend": "backends/test_custom.py", "nodes.yaml": "world/test_nodes.py",
 }
 
