@@ -29,7 +29,7 @@ from gangline.client import Client, User
 from gangline.components import COMPONENTS, Options, build, hooks
 from gangline.controllers.defaults import default_objects
 from gangline.errors import AlreadyExists, NotFound
-from gangline.rights import objects
+from gangline.rights import any_owner, objects
 from gangline.runtime import Clock, Component, Manager, SystemClock
 
 ADMIN = User("admin", ("system:masters", "system:authenticated"))
@@ -79,7 +79,7 @@ class Team:
 
     async def _give_rights(self) -> None:
         """To each component its own, as this version needs them; what an earlier version gave to all together goes."""
-        await asyncio.gather(*(self.admin.apply(kind, obj, manager="gangline", force=True) for kind, obj in objects()))
+        await asyncio.gather(*(self.admin.apply(kind, obj, manager="gangline", force=True) for kind, obj in [*objects(), *any_owner()]))
         with contextlib.suppress(NotFound):
             await self.admin.delete(CLUSTER_ROLE_BINDING, "gangline-components")
 

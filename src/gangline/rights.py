@@ -115,7 +115,7 @@ def _operator() -> list[Right]:
     made = dict.fromkeys(kind for backend in backends for kind in backend.writes)
     mine = (POD_CLIQUE_SET, POD_CLIQUE, SCALING_GROUP, POD_GANG)
     others = (POD, SERVICE, SERVICE_ACCOUNT, ROLE, ROLE_BINDING, SECRET, HPA, RESOURCE_CLAIM, RESOURCE_CLAIM_TEMPLATE, COMPUTE_DOMAIN)
-    return [*(Right(kind, OWN) for kind in (*mine, *others)), *status(*mine, TOPOLOGY_BINDING), Right(POD, READ, "status"),
+    return [Right(POD_CLIQUE_SET, (*READ, "patch")), *(Right(kind, OWN) for kind in (*mine[1:], *others)), *status(*mine, TOPOLOGY_BINDING), Right(POD, READ, "status"),
             *read(NODE, TOPOLOGY_BINDING, *(kind for kind in seen if kind not in made)),
             *(Right(kind, OWN) for kind in made if kind not in mine),
             Right(TOPOLOGY, OWN), TELLS]
@@ -213,6 +213,14 @@ def objects(components: Iterable[str] = tuple(COMPONENTS)) -> list[tuple[Kind[An
             found += [(ROLE, {"metadata": {"name": role, "namespace": namespace}, "rules": rules(name, namespace)}),
                       (ROLE_BINDING, _binding(role, name, "Role", role, namespace))]
     return found
+
+
+def any_owner() -> list[tuple[Kind[Any], Raw]]:
+    """Let the grouper look at owners of any kind, for a cluster of one's own; elsewhere an administrator names the kinds. Where it may not
+    look, the walk to the top of a pod's owners ends."""
+    name = "gangline-grouper-owners"
+    return [(CLUSTER_ROLE, {"metadata": {"name": name}, "rules": [{"apiGroups": ["*"], "resources": ["*"], "verbs": ["get", "list"]}]}),
+            (CLUSTER_ROLE_BINDING, _binding(name, "grouper", "ClusterRole", name))]
 
 
 def _backends() -> list[tuple[Kind[Any], Raw]]:

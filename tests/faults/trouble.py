@@ -12,6 +12,7 @@ from collections.abc import AsyncIterator
 
 from gangline.client import InProcess, Request, Response, User
 from gangline.client.wire import JSON
+from gangline.errors import Unavailable
 from stage import Stage
 
 ANSWERS = {409: "Conflict", 429: "TooManyRequests", 500: "InternalError", 503: "ServiceUnavailable", 504: "Timeout"}
@@ -53,6 +54,61 @@ class Trouble:
             close = getattr(stream, "aclose", None)
             if close is not None:
                 await close()
+
+    async def close(self) -> None:
+        await asyncio.sleep(0)
+
+
+class Refuses:
+    """A transport on which one verb fails so many times in one way, and then works."""
+
+    def __init__(self, here: Stage, verb: str, code: int, times: int = 3) -> None:
+        self._inner = InProcess(here.server.handle, User("system:serviceaccount:gangline-system:troubled", ("system:masters",)))
+        self._verb, self._code, self.left = verb, code, times
+
+    async def send(self, request: Request) -> Response:
+        if self.left <= 0 or verb_of(request) != self._verb:
+            return await self._inner.send(request)
+        self.left -= 1
+        if self._code == TIMES_OUT:
+            raise Unavailable({"message": "the server did not answer in time"})
+        status = {"kind": "Status", "code": self._code, "reason": ANSWERS[self._code], "message": "trouble",
+                  "details": {"retryAfterSeconds": 0.01}}
+        return Response(self._code, json.dumps(status).encode(), JSON)
+
+    async def close(self) -> None:
+        await asyncio.sleep(0)
+
+
+TIMES_OUT = 0
+METHODS = {"POST": "create", "PATCH": "patch", "PUT": "update", "DELETE": "delete"}
+
+
+def verb_of(request: Request) -> str:
+    if request.method != "GET":
+        return "bind" if request.path.endswith("/binding") else METHODS[request.method]
+    if request.argument("watch"):
+        return "watch"
+    return "get" if request.path.rpartition("/")[2] not in LISTED else "list"
+
+
+LISTED = ("pods", "nodes", "queues", "podgroups", "bindrequests", "configmaps", "persistentvolumeclaims", "resourceclaims",
+          "priorityclasses")
+
+
+class Dies:
+    """A transport that lets so many writes through, and then none: the component behind it is as good as dead."""
+
+    def __init__(self, here: Stage, writes: int) -> None:
+        self._inner = InProcess(here.server.handle, User("system:serviceaccount:gangline-system:dying", ("system:masters",)))
+        self.left = writes
+
+    async def send(self, request: Request) -> Response:
+        if request.method != "GET":
+            if self.left <= 0:
+                return Response(503, b'{"kind":"Status","code":503,"message":"dead"}', JSON)
+            self.left -= 1
+        return await self._inner.send(request)
 
     async def close(self) -> None:
         await asyncio.sleep(0)

@@ -61,8 +61,9 @@ class Writer:
             except ApiError as error:
                 self._give_up(key, error, failed)
                 return
-            except Exception:
+            except Exception as error:
                 log.exception("writing %s failed", key)
+                self._give_up(key, Unavailable({"message": f"{type(error).__name__}: {error}"}), failed)
                 return
 
     def _give_up(self, key: Hashable, error: ApiError, failed: Failed | None) -> None:
