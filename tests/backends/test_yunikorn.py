@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import msgspec
 import pytest
 
 from backends.scene import DECODE, EMPTY, PREFILL, Shelf, a_gang, a_pod, a_set, live, objects, released, with_pods
+from gangline.api import names
 from gangline.api.grove import GangPack
 from gangline.api.kinds import POD
 from gangline.operator.backends.contract import CannotTranslate, Facts
@@ -24,7 +26,7 @@ def test_a_pod_carries_the_whole_gang_and_its_own_place_in_it() -> None:
     gang = a_gang(pcs=a_set(labels={"yunikorn.apache.org/queue": "root.team-a"}))
     meta = Yunikorn().prepare_pod(a_pod(), gang)["metadata"]
     assert meta["labels"] == a_pod()["metadata"]["labels"] | {
-        "yunikorn.apache.org/app-id": "serve-llm-0", "yunikorn.apache.org/queue": "root.team-a"}
+        "yunikorn.apache.org/app-id": f"serve-llm-0-{names.suffix(gang.uid)}", "yunikorn.apache.org/queue": "root.team-a"}
     groups = meta["annotations"].pop("yunikorn.apache.org/task-groups")
     assert json.loads(groups) == GROUPS
     assert meta["annotations"] == {
@@ -63,6 +65,10 @@ def test_a_group_without_a_minimum_is_no_task_group_and_a_released_gang_keeps_it
 def test_an_application_id_fits_into_a_label() -> None:
     long = application(a_gang(name="x" * 80))
     assert len(long) <= 63 and long != application(a_gang(name="x" * 81))
+
+
+def test_a_gang_made_anew_is_another_application() -> None:
+    assert application(replace(a_gang(), uid="1")) != application(replace(a_gang(), uid="2"))
 
 
 def test_a_required_domain_is_refused() -> None:

@@ -2,8 +2,9 @@
 
 Each group is a task group with its own minimum, for which YuniKorn first places placeholder pods; these must be as
 large as the real pods. While a gang waits, YuniKorn speaks of its placeholders only: the first pod owns them, and
-they are labelled with the gang so that a change of theirs is seen. The surprise: on a timeout YuniKorn goes on without
-the gang, unless it is told to be hard, which it always is.
+they are labelled with the gang so that a change of theirs is seen. The first surprise: on a timeout YuniKorn goes on
+without the gang, unless it is told to be hard, which it always is. The second: it remembers an application for a while
+after its last pod, and whoever comes under the same name is placed pod by pod; so a gang made anew gets a new name.
 """
 
 from __future__ import annotations
@@ -92,7 +93,7 @@ class Yunikorn:
 
 def application(gang: PodGangInfo) -> str:
     """The gang's application id: namespace and name, shortened where a label cannot hold it."""
-    full = f"{gang.namespace}-{gang.name}"
+    full = f"{gang.namespace}-{gang.name}-{names.suffix(gang.uid)}"
     return full if len(full) <= LONGEST else f"{full[:LONGEST - 6].rstrip('-.')}-{names.suffix(full)}"
 
 
