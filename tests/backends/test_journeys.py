@@ -12,6 +12,7 @@ from click.testing import CliRunner
 
 from backends.crds import install
 from embedded import until
+from gangline.api import names
 from gangline.api.kinds import (
     COMPOSITE_POD_GROUP,
     COSCHEDULING_POD_GROUP,
@@ -142,7 +143,8 @@ async def test_yunikorn_and_kueue_get_everything_on_the_pods() -> None:
     async with cluster(KUEUE_WORKLOAD) as here:
         await here.apply(llm("yunikorn"))
         pods = await here.pods()
-        assert {pod.labels["yunikorn.apache.org/app-id"] for pod in pods} == {"default-llm-0"}
+        application = f"default-llm-0-{names.suffix((await here.gang('llm-0')).uid)}"
+        assert {pod.labels["yunikorn.apache.org/app-id"] for pod in pods} == {application}
         assert {pod.annotations["yunikorn.apache.org/task-group-name"] for pod in pods} == {"llm-0-prefill", "llm-0-decode"}
         await here.client.delete(POD_CLIQUE_SET, "llm", NAMESPACE)
         await here.settles()
