@@ -39,19 +39,19 @@ MAPS = "/api/v1/namespaces/default/configmaps"
 TOKEN = "bench"
 IN_FLIGHT = 32
 ROUNDS = 10
-WATCHERS, EVENTS = 50, 200
+WATCHERS, EVENTS = 50, 1000
 Send = Callable[[Request], Awaitable[Response]]
 Work = Callable[[int], Awaitable[None]]
 
 
-def pod(name: str) -> bytes:
-    """A pod that is about 4 kB once it is stored."""
+def pod(name: str, note: int = 100) -> bytes:
+    """A pod that is about 4 kB once it is stored, bound and reported on."""
     env = [{"name": f"VARIABLE_{number}", "value": "some value that is not too short"} for number in range(10)]
     asks = {"cpu": "4", "memory": "32Gi", "nvidia.com/gpu": "1"}
     container = {"name": "main", "image": "registry.example/train:1.0", "command": ["python", "train.py"], "env": env,
                  "resources": {"requests": asks, "limits": asks}, "volumeMounts": [{"name": "data", "mountPath": "/data"}]}
     return json.dumps({"apiVersion": "v1", "kind": "Pod", "metadata": {
-        "name": name, "labels": {"app": "bench", "gang": "g1", "role": "worker"}, "annotations": {"example.com/note": "x" * 100}},
+        "name": name, "labels": {"app": "bench", "gang": "g1", "role": "worker"}, "annotations": {"example.com/note": "x" * note}},
         "spec": {"schedulerName": "kai-scheduler", "containers": [container], "volumes": [{"name": "data", "emptyDir": {}}]}}).encode()
 
 
@@ -265,7 +265,7 @@ async def many_pods(count: int) -> None:
         started = time.perf_counter()
         send = server.transport(administrator()).send
         for number in range(count):
-            answer = await send(Request("POST", PODS, body=pod(f"pod-{number}")))
+            answer = await send(Request("POST", PODS, body=pod(f"pod-{number}", note=700)))
             assert answer.status == 201, answer.body
         seconds = time.perf_counter() - started
         await many(range(0, count, 10), work["bind pods"])

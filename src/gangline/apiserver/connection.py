@@ -29,7 +29,7 @@ AHEAD_LIMIT = 1024 * 1024
 """How much a client may send while its last request is still being answered."""
 KEPT_HEAD = 2048
 PIECE = 128 * 1024
-SHARE, LONGEST_PAUSE = 4, 0.05
+SHARE, LONGEST_PAUSE = 4, 0.02
 """Watch events go out at once; after a round to all watchers, those that follow wait so many times as long as the round took."""
 CHUNKED = -1
 TEXT = "text/plain; charset=utf-8"
