@@ -39,7 +39,7 @@ SCHEDULERS: Mapping[str, Scheduler] = {each.backend: each for each in (
     Scheduler(
         "yunikorn", "YuniKorn", "github.com/apache/yunikorn-k8shim", (), (
             Program("yunikorn-scheduler", (), {"KUBECONFIG": "{kubeconfig}", "NAMESPACE": "yunikorn"}),),
-        namespaces=("yunikorn",), why=NO_ROOM, not_run=NOT_BUILT),
+        namespaces=("yunikorn",), why="request is waiting for cluster resources become available"),
     Scheduler(
         "koordinator", "Koordinator", "github.com/koordinator-sh/koordinator", ("config/crd/bases/*.yaml",), (
             Program("koordinator-scheduler", KUBE_SCHEDULER),),
