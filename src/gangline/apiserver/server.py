@@ -24,7 +24,6 @@ from gangline.apiserver.codec import encode
 from gangline.apiserver.core import SYSTEM_NAMESPACES, Core, ServerSettings
 from gangline.apiserver.custom import Definitions
 from gangline.apiserver.escalation import Escalation
-from gangline.apiserver.features import is_served
 from gangline.apiserver.identity import Secrets, Tokens, administrator, authenticate, impersonated
 from gangline.apiserver.journal import SqliteJournal
 from gangline.apiserver.limits import Limits
@@ -70,7 +69,7 @@ class Server:
         self._site = Site(self.core, self.metrics)
 
     def _is_served(self, row: Resource) -> bool:
-        return is_served(row, self.settings.workload_versions, self.settings.features)
+        return row.plural != "workloads" or row.version in self.settings.workload_versions
 
     @property
     def revision(self) -> int:
@@ -224,10 +223,10 @@ class Server:
 
     def _allow(self, user: User, action: Action) -> None:
         assert self.authorizer is not None, "the server is not open"
-        if action.name and self.authorizer.decide(user, msgspec.structs.replace(action, name="")).allowed:
-            return  # what is allowed whatever the name needs no look at each name
         if not action.path and self.authorizer.allows_everywhere(user, action):
             return
+        if action.name and self.authorizer.decide(user, msgspec.structs.replace(action, name="")).allowed:
+            return  # what is allowed whatever the name needs no look at each name
         verdict = self.authorizer.decide(user, action)
         if verdict.allowed:
             return
