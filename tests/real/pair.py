@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 import secrets
 import ssl
@@ -18,6 +19,7 @@ from conformance.apiserver.compare import answers, difference
 from conformance.apiserver.controllers import controlled_server
 from conformance.apiserver.player import Handle, Player
 from conformance.apiserver.run import settings
+from gangline.api.crds import crds
 from gangline.apiserver.http import serve
 from gangline.apiserver.identity import kubeconfig
 from gangline.apiserver.server import Server
@@ -71,9 +73,26 @@ async def pair(folder: Path) -> AsyncIterator[Pair]:
             urls.append(listener.url)
         ours = folder / "embedded-kubeconfig"
         ours.write_text(kubeconfig(urls[1], helped.secrets.authority.pair.certificate, TOKEN))
-        yield Pair(Player(sender(session, plane.url), TOKEN, lagging=True), Player(sender(session, urls[0]), TOKEN, lagging=False),
-                   Player(sender(session, urls[1]), TOKEN, lagging=True), (plane.kubeconfig, ours),
-                   await stack.enter_async_context(answerer()))
+        made = Pair(Player(sender(session, plane.url), TOKEN, lagging=True), Player(sender(session, urls[0]), TOKEN, lagging=False),
+                    Player(sender(session, urls[1]), TOKEN, lagging=True), (plane.kubeconfig, ours),
+                    await stack.enter_async_context(answerer()))
+        for player in (made.real, made.plain, made.controlled):
+            await _install(player)
+        yield made
+
+
+async def _install(player: Player) -> None:
+    """The kinds of the two halves."""
+    for definition in crds():
+        body = {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", **definition}
+        await player.call({"method": "POST", "path": "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", "body": body})
+    for definition in crds():
+        spec = definition["spec"]
+        path = f"/apis/{spec['group']}/{spec['versions'][-1]['name']}/{spec['names']['plural']}"
+        for _ in range(600):
+            if (await player.call({"method": "GET", "path": path}))["status"] == 200:
+                break
+            await asyncio.sleep(0.05)
 
 
 def sender(session: aiohttp.ClientSession, url: str) -> Handle:

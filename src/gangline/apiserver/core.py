@@ -50,7 +50,7 @@ class ServerSettings:
     service_range: str = "10.0.0.0/24"
     node_ports: tuple[int, int] = (30000, 32767)
     workload_versions: tuple[str, ...] = ("v1alpha1",)
-    """Which versions of scheduling.k8s.io Workload are served."""
+    """Which versions of scheduling.k8s.io serve the Workload API: one of features.WORKLOAD_GENERATIONS."""
     features: frozenset[str] = frozenset()
     """Feature gates of Kubernetes that are on beyond its defaults (features.py)."""
     clock: Callable[[], float] = time.time
@@ -125,7 +125,7 @@ def whole(resource: Resource, record: Record) -> Obj:
     """A fresh copy with apiVersion and kind, read through the present schema if it was stored under another."""
     obj = record.object()
     if resource.custom and record.revision <= resource.custom.since:
-        obj = resource.custom.rules.schema.admit(obj)[0]
+        obj = resource.custom.seen(obj)
     if resource.conversion is not None:
         obj = resource.conversion.from_stored(obj)
     obj["apiVersion"] = resource.api_version

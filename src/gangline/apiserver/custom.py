@@ -38,6 +38,14 @@ class CustomType:
     terminating: bool = False
     stored: CustomRules | None = None
     """Of the version that is stored, where that has another schema: what it does not know is not kept."""
+    plain: CustomRules | None = None
+    """This version's without defaults: what is read in it was given its defaults by the version that is stored."""
+
+    def seen(self, obj: Obj) -> Obj:
+        """A stored object as this version shows it."""
+        if self.stored is None or self.plain is None:
+            return self.rules.schema.admit(obj)[0]
+        return self.plain.schema.admit(self.stored.schema.admit(obj)[0])[0]
 
 
 def served(crd: Obj, before: Iterable[Resource] = ()) -> list[Resource]:
@@ -69,8 +77,19 @@ def _custom_type(crd: Obj, version: Obj, known: CustomType | None) -> CustomType
     rules = rules or CustomRules((version.get("schema") or {}).get("openAPIV3Schema"), "status" in subs)
     others = [each for each in crd["spec"]["versions"] if each.get("schema") != version.get("schema")]
     stored = next((CustomRules((each.get("schema") or {}).get("openAPIV3Schema"), False) for each in others if each.get("storage")), None)
+    plain = CustomRules(_without_defaults((version.get("schema") or {}).get("openAPIV3Schema")), False) if stored else None
     return CustomType(crd["metadata"]["name"], version, subs.get("scale"), rules, _warning(crd, version), ALWAYS if others else since,
-                      terminating, stored)
+                      terminating, stored, plain)
+
+
+def _without_defaults(schema: Any) -> Any:
+    if isinstance(schema, list):
+        return [_without_defaults(each) for each in schema]
+    if not isinstance(schema, dict):
+        return schema
+    named = {name: _without_defaults(each) for name, each in (schema.get("properties") or {}).items()}
+    rest = {key: _without_defaults(value) for key, value in schema.items() if key not in ("default", "properties", "enum", "example")}
+    return rest | ({"properties": named} if named else {})
 
 
 def _warning(crd: Obj, version: Obj) -> str:

@@ -230,7 +230,7 @@ def body_of(resource: Resource, record: Record) -> bytes:
     if resource.conversion is not None:
         return msgspec.json.encode(resource.conversion.from_stored(record.object()))
     if resource.custom and record.revision <= resource.custom.since:
-        return msgspec.json.encode(resource.custom.rules.schema.admit(record.object())[0])
+        return msgspec.json.encode(resource.custom.seen(record.object()))
     return record.body
 
 

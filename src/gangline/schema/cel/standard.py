@@ -303,7 +303,7 @@ def to_int(value: Any) -> int:
         return int(value.timestamp())
     if isinstance(value, str):
         if not re.fullmatch(r"[+-]?\d+", value):
-            raise CelError(f'strconv.ParseInt: parsing "{value}": invalid syntax')
+            raise CelError("type conversion error from 'string' to 'int'")
         return checked(int(value))
     if isinstance(value, int):
         return checked(int(value))
@@ -323,7 +323,7 @@ def to_double(value: Any) -> float:
     try:
         return float(value)
     except ValueError:
-        raise CelError(f'strconv.ParseFloat: parsing "{value}": invalid syntax') from None
+        raise CelError("type conversion error from 'string' to 'double'") from None
 
 
 def to_bool(value: Any) -> bool:
@@ -334,7 +334,7 @@ def to_bool(value: Any) -> bool:
             return True
         if value in ("0", "f", "F", "FALSE", "false", "False"):
             return False
-        raise CelError(f'strconv.ParseBool: parsing "{value}": invalid syntax')
+        raise CelError("type conversion error from 'string' to 'bool'")
     raise no_overload("bool")
 
 
