@@ -66,7 +66,9 @@ def containers(pod: Raw) -> Iterator[tuple[Target, Raw]]:
 
 
 def complete(review: Review, settings: AdmissionSettings, chance: Chance) -> Raw | Denied:
-    """The pod with everything that follows from its GPU request."""
+    """The pod with everything that follows from its GPU request; most ask for nothing that does."""
+    if not fractional(review.obj) and not settings.block_visible_devices:
+        return review.obj
     pod = copy.deepcopy(review.obj)
     try:
         target = _target(pod)
