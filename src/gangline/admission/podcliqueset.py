@@ -36,6 +36,7 @@ Move = Callable[[PodCliqueSet, PodCliqueSet, "Reader | None"], Iterable[Problem]
 ANY_ORDER, IN_ORDER, EXPLICIT = "CliqueStartupTypeAnyOrder", "CliqueStartupTypeInOrder", "CliqueStartupTypeExplicit"
 SCOPES = ("AllReplicas", "PerReplica")
 LONGEST = 45
+SPREAD = "topologySpreadConstraints"
 
 
 def hooks(settings: OperatorSettings | None = None, read: Callable[[], Reader | None] = lambda: None,
@@ -64,10 +65,12 @@ def defaulted(review: Review, one_at_least: bool = False) -> Raw | Denied:
     if reading.problems:
         return Denied("; ".join(map(str, reading.problems)), tuple(reading.problems), 400, "BadRequest")
     for made, given in zip(spec["template"].get("cliques") or (), _cliques(review.obj), strict=True):
-        said = "replicas" in (given.get("spec") or {})
-        if not said and not one_at_least:
+        said = (given or {}).get("spec") or {}
+        if "replicas" not in said and not one_at_least:
             made["spec"]["replicas"] = 1
-        _fill_clique(made["spec"], may_be_empty=said and not one_at_least)
+        _fill_clique(made["spec"], may_be_empty="replicas" in said and not one_at_least)
+        if review.operation == "CREATE" and (said.get("podSpec") or {}).get(SPREAD) == []:
+            made["spec"]["podSpec"][SPREAD] = []        # given, if with nothing in it: refused further on
     _fill(spec)
     return obj | {"spec": spec}
 
@@ -311,9 +314,8 @@ def _scaling(path: str, scaling: Raw, replicas: int, least: int) -> Iterator[Pro
 
 
 def _pod_spec(path: str, spec: Raw, creating: bool) -> Iterator[Problem]:
-    if creating and spec.get("topologySpreadConstraints") is not None:
-        yield Problem(f"{path}.topologySpreadConstraints", "must not be set: a gang is placed as a whole",
-                      value=spec["topologySpreadConstraints"], hint="use topologyConstraint")
+    if creating and spec.get(SPREAD) is not None:
+        yield Problem(f"{path}.{SPREAD}", "must not be set: a gang is placed as a whole", value=spec[SPREAD], hint="use topologyConstraint")
     if creating and spec.get("nodeName"):
         yield Problem(f"{path}.nodeName", "must not be set: a gang is placed as a whole", value=spec["nodeName"], hint="use nodeSelector")
     for key in ("initContainers", "containers"):
