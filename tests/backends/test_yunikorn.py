@@ -14,6 +14,7 @@ from gangline.api.grove import GangPack
 from gangline.api.kinds import POD
 from gangline.operator.backends.contract import CannotTranslate, Facts
 from gangline.operator.backends.yunikorn import Yunikorn, application, requests
+from operator_stage import clique, pod_clique_set, stage
 
 GROUPS = [
     {"name": PREFILL, "minMember": 2, "minResource": {"cpu": "8", "memory": "64Gi", "nvidia.com/gpu": "1"},
@@ -95,3 +96,20 @@ def test_while_a_gang_waits_its_placeholders_explain_it() -> None:
     shelf = Shelf(live(POD, "other"), (POD, msgspec.convert({"metadata": owned, "spec": {}, "status": waiting}, POD.type)))
     said = Yunikorn().gang_status(with_pods(a_gang(), {"metadata": {"name": "p", "uid": "u"}}), shelf)
     assert (said.why, said.reason) == ("YuniKorn: placeholder tg-1: waits for resources", "Unschedulable")
+
+
+async def test_a_gang_that_yunikorn_gave_up_is_tried_again_under_a_new_application() -> None:
+    async with stage() as here:
+        await here.apply(pod_clique_set("llm", clique("a", 2, scheduler=""), clique("b", 1, scheduler=""),
+                                        annotations={"grove.io/scheduler-backend": "yunikorn"}))
+        first = await here.pods()
+        before = {pod.labels["yunikorn.apache.org/app-id"] for pod in first}
+        assert len(before) == 1
+        for pod in first:
+            await here.client.patch(POD, pod.name, pod.namespace, {"status": {"phase": "Failed", "reason": "ResourceReservationTimeout"}},
+                                    subresource="status")
+        await here.settles()
+        second = await here.pods()
+        [application] = {pod.labels["yunikorn.apache.org/app-id"] for pod in second}
+        assert len(second) == 3 and not {pod.uid for pod in first} & {pod.uid for pod in second}
+        assert application.startswith("default-llm-0-") and application not in before

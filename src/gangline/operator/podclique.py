@@ -167,7 +167,7 @@ def think(op: Operator, read: Reader, look: Look, now: str) -> Thought:
 
 def _think_pods(op: Operator, read: Reader, look: Look, selection: Selection, thought: Thought, now: str) -> None:
     clique = look.clique
-    moved = {pod.uid: pod for pod in look.pods if _of_another_backend(pod, look.gang, selection)}
+    moved = {pod.uid: pod for pod in look.pods if _of_another_backend(pod, look.gang, selection) or _given_up(pod, selection)}
     living = [pod for pod in look.pods if not pod.metadata.deleting and pod.uid not in moved]
     surplus = len(living) - clique.spec.replicas
     ready = status.count(look.pods, terminating=op.settings.manner.count_terminating).ready
@@ -197,6 +197,12 @@ def _of_another_backend(pod: Pod, gang: PodGang | None, selection: Selection) ->
         return False
     moved = gang is not None and gang.labels.get(names.SCHEDULER_BACKEND) == own
     return moved or not pod.spec.node_name
+
+
+def _given_up(pod: Pod, selection: Selection) -> bool:
+    """Whether the scheduler has ended its try for a pod, so that only a new one can be placed (a backend lists reasons in `gave_up`)."""
+    return (pod.status.phase == "Failed" and not pod.metadata.deleting and not pod.spec.node_name
+            and pod.status.reason in getattr(selection.backend, "gave_up", ()))
 
 
 def _wanted_hash(look: Look) -> str:

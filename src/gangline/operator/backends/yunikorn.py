@@ -41,13 +41,16 @@ LONGEST = 63
 BINARY = ("memory", "ephemeral-storage")
 FOLLOWED = ("nodeSelector", "tolerations", "affinity", "topologySpreadConstraints")
 """Parts of a pod that its placeholder must share, so that it finds a place where the pod may go."""
-GAVE_UP = ("ResourceReservationTimeout", "ApplicationRejected")
+TIMEOUT = "ResourceReservationTimeout"
+GAVE_UP = (TIMEOUT, "ApplicationRejected")
+APPLICATION = f"{PREFIX}app-id"
 
 
 class Yunikorn:
     name = "yunikorn"
     scheduler_name = "yunikorn"
     gate = names.GATE_YUNIKORN
+    gave_up = (TIMEOUT,)
     reads: Kinds = ()
     writes: Kinds = ()
     capabilities = CAPABILITIES["yunikorn"]
@@ -63,7 +66,7 @@ class Yunikorn:
         return ()
 
     def prepare_pod(self, pod: Raw, gang: PodGangInfo) -> Raw:
-        marks = {f"{PREFIX}app-id": application(gang)}
+        marks = {APPLICATION: application(gang)}
         queue = setting(gang, f"{PREFIX}queue", "queue")
         if queue:
             marks[f"{PREFIX}queue"] = queue
@@ -92,8 +95,18 @@ class Yunikorn:
 
 
 def application(gang: PodGangInfo) -> str:
-    """The gang's application id: namespace and name, shortened where a label cannot hold it."""
+    """The gang's application id. One that YuniKorn has given up is not used again: the next one follows from it."""
+    pods = [pod for group in gang.groups for pod in group.pods if APPLICATION in pod.labels]
+    over = {pod.labels[APPLICATION] for pod in pods if pod.status.reason == TIMEOUT}
+    alive = sorted({pod.labels[APPLICATION] for pod in pods if not pod.metadata.deleting} - over)
+    if alive:
+        return alive[0]
     full = f"{gang.namespace}-{gang.name}-{names.suffix(gang.uid)}"
+    return _short(f"{full}-{names.suffix(*sorted(over))}" if over else full)
+
+
+def _short(full: str) -> str:
+    """A name that a label can hold."""
     return full if len(full) <= LONGEST else f"{full[:LONGEST - 6].rstrip('-.')}-{names.suffix(full)}"
 
 
