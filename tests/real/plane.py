@@ -25,6 +25,8 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 REPOSITORY = Path(__file__).parents[2]
 TOKEN = "real-admin"
 GATES = "GenericWorkload=true,GangScheduling=true"
+DEVICES = "DRAExtendedResource=true"
+"""Extended resources served by devices, which are not on by default."""
 PROGRAMS = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler")
 
 
@@ -51,6 +53,8 @@ class Plane:
     controllers: str = "*"
     """What kube-controller-manager runs; empty: it is not started."""
     scheduler: bool = True
+    gates: str = ""
+    """Further feature gates of every program."""
     url: str = ""
     _processes: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
 
@@ -66,16 +70,16 @@ class Plane:
         _write_keys(self.folder)
         (self.folder / "tokens.csv").write_text(f"{TOKEN},admin,admin,system:masters\n")
         self._run("etcd", f"--data-dir={self.folder}/etcd", f"--listen-client-urls=http://127.0.0.1:{store}",
-                        f"--advertise-client-urls=http://127.0.0.1:{store}", f"--listen-peer-urls=http://127.0.0.1:{peer}",
-                        f"--initial-advertise-peer-urls=http://127.0.0.1:{peer}", f"--initial-cluster=default=http://127.0.0.1:{peer}",
-                        "--unsafe-no-fsync")
+                  f"--advertise-client-urls=http://127.0.0.1:{store}", f"--listen-peer-urls=http://127.0.0.1:{peer}",
+                  f"--initial-advertise-peer-urls=http://127.0.0.1:{peer}", f"--initial-cluster=default=http://127.0.0.1:{peer}",
+                  "--unsafe-no-fsync")
         self._run("kube-apiserver", f"--etcd-servers=http://127.0.0.1:{store}", "--bind-address=127.0.0.1",
-                        f"--secure-port={port}", f"--cert-dir={self.folder}/certs", "--authorization-mode=RBAC",
-                        f"--token-auth-file={self.folder}/tokens.csv", "--service-cluster-ip-range=10.0.0.0/24", "--allow-privileged",
-                        "--service-account-issuer=https://kubernetes.default.svc",
-                        f"--service-account-signing-key-file={self.folder}/sa.key",
-                        f"--service-account-key-file={self.folder}/sa.pub", f"--feature-gates={GATES}",
-                        "--runtime-config=scheduling.k8s.io/v1alpha1=true", "--disable-admission-plugins=ServiceAccount")
+                  f"--secure-port={port}", f"--cert-dir={self.folder}/certs", "--authorization-mode=RBAC",
+                  f"--token-auth-file={self.folder}/tokens.csv", "--service-cluster-ip-range=10.0.0.0/24", "--allow-privileged",
+                  "--service-account-issuer=https://kubernetes.default.svc",
+                  f"--service-account-signing-key-file={self.folder}/sa.key",
+                  f"--service-account-key-file={self.folder}/sa.pub", f"--feature-gates={self._gates(GATES)}",
+                  "--runtime-config=scheduling.k8s.io/v1alpha1=true", "--disable-admission-plugins=ServiceAccount")
         await self._ready()
         self.kubeconfig.write_text(self._kubeconfig())
 
@@ -84,11 +88,11 @@ class Plane:
                   f"--authorization-kubeconfig={self.kubeconfig}", "--leader-elect=false", "--bind-address=127.0.0.1")
         if self.controllers:
             self._run("kube-controller-manager", *shared, f"--secure-port={free_port()}", f"--controllers={self.controllers}",
-                            f"--service-account-private-key-file={self.folder}/sa.key", f"--root-ca-file={self.authority}",
-                            f"--feature-gates={GATES.split(',')[0]}", f"--cert-dir={self.folder}/kcm")
+                      f"--service-account-private-key-file={self.folder}/sa.key", f"--root-ca-file={self.authority}",
+                      f"--feature-gates={self._gates(GATES.split(',')[0])}", f"--cert-dir={self.folder}/kcm")
         if self.scheduler:
-            self._run("kube-scheduler", *shared, f"--secure-port={free_port()}", f"--feature-gates={GATES}",
-                            f"--cert-dir={self.folder}/scheduler")
+            self._run("kube-scheduler", *shared, f"--secure-port={free_port()}", f"--feature-gates={self._gates(GATES)}",
+                      f"--cert-dir={self.folder}/scheduler")
 
     async def stop(self) -> None:
         self.end()
@@ -99,6 +103,9 @@ class Plane:
             with contextlib.suppress(ProcessLookupError):
                 process.kill()
             process.wait()
+
+    def _gates(self, own: str) -> str:
+        return f"{own},{self.gates}" if self.gates else own
 
     @property
     def kubeconfig(self) -> Path:

@@ -21,7 +21,7 @@ from gangline.errors import ApiError
 from gangline.local import NAMESPACES, Team
 from gangline.runtime import SystemClock
 from real.broom import Broom
-from real.plane import Plane, free_port
+from real.plane import DEVICES, Plane, free_port
 
 OURS = tuple(name for name in COMPONENTS if name not in ("controller-manager", "default-scheduler", "autoscaler", "resource-reservation"))
 """What Kubernetes does not bring: its own controllers and scheduler stay in charge of the rest."""
@@ -36,7 +36,7 @@ class Home:
 
     def __init__(self) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="gangline-real-")
-        self.plane = Plane(Path(self._folder.name))
+        self.plane = Plane(Path(self._folder.name), gates=DEVICES)
         self.broom = Broom()
         self.webhook = f"https://127.0.0.1:{free_port()}"
 
