@@ -1,10 +1,12 @@
 """Numbers of the scheduler half end to end, one JSON line per scenario.
 
-    python bench/e2e.py [--kubeconfig FILE] [--nodes N] [--only TEXT] [--scale F]
+    python bench/e2e.py [--kubeconfig FILE] [--nodes N] [--only TEXT] [--scale F] [--apart COMPONENT]
 
 Grouper, scheduler, binder and controllers work on simulated nodes (8 GPUs each): on the embedded server in the same
 process, or on any API server by its kubeconfig. Every line has the seconds from the first object to the last bind (or
-verdict), API writes per pod, and memory.
+verdict), processor seconds, API writes per pod and memory. Writes are counted until everything is at rest; those of the simulated
+kubelets (statuses and leases, which any node writes) apart from the others. `--apart` runs a component as a process of its own over HTTPS
+and tells its memory and processor time.
 """
 
 from __future__ import annotations
@@ -13,11 +15,15 @@ import argparse
 import asyncio
 import contextlib
 import json
+import os
 import resource
 import statistics
+import sys
+import tempfile
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 from gangline.api import names
@@ -28,7 +34,7 @@ from gangline.api.meta import Raw
 from gangline.client import Client, Request, Response, Transport
 from gangline.components import Options
 from gangline.errors import AlreadyExists, NotFound
-from gangline.local import Platform, PlatformSettings, Team
+from gangline.local import Platform, PlatformSettings, Team, write_kubeconfig
 from gangline.runtime import Cache, Manager, SystemClock
 from gangline.runtime.memory import settle
 from gangline.scheduler.component import component
@@ -63,6 +69,39 @@ def _kind(path: str) -> str:
     return "/".join(part for place, part in enumerate(parts[at:]) if place != 1)
 
 
+class Apart:
+    """A component in a process of its own."""
+
+    def __init__(self, name: str, process: asyncio.subprocess.Process) -> None:
+        self.name, self._process = name, process
+
+    @classmethod
+    async def start(cls, name: str, kubeconfig: Path, *flags: str) -> Apart:
+        program = Path(sys.executable).with_name("gangline")
+        process = await asyncio.create_subprocess_exec(
+            program, "run", name, "--kubeconfig", kubeconfig, "--log", "error", *flags, stdout=asyncio.subprocess.PIPE)
+        assert process.stdout is not None
+        while (line := await process.stdout.readline()) and line.strip() != b"ready":
+            pass
+        if not line:
+            raise SystemExit(f"{name} did not start")
+        return cls(name, process)
+
+    def memory(self) -> int:
+        """MiB, at its largest."""
+        text = Path(f"/proc/{self._process.pid}/status").read_text()
+        return int(next(line for line in text.splitlines() if line.startswith("VmHWM")).split()[1]) // 1024
+
+    def seconds(self) -> float:
+        """Processor time so far."""
+        fields = Path(f"/proc/{self._process.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    async def stop(self) -> None:
+        self._process.terminate()
+        await self._process.wait()
+
+
 class Bench:
     def __init__(self, arguments: argparse.Namespace) -> None:
         self.arguments = arguments
@@ -72,6 +111,7 @@ class Bench:
         self._running: Counter[str] = Counter()
         self.team: Team
         self.cache: Cache
+        self.apart: list[Apart] = []
 
     def count(self, number: int) -> int:
         return max(1, round(number * float(self.arguments.scale)))
@@ -87,6 +127,7 @@ class Bench:
         self.cache = Cache(self.client)
         self.cache.informer(POD).add_index("space", lambda pod: [pod.namespace])
         self.cache.informer(POD_GROUP)
+        self.cache.informer(NODE)
         self.cache.informer(POD).on_change(self._count_pod)
         await self.cache.start()
         settle()
@@ -107,11 +148,22 @@ class Bench:
             team._connect = lambda name: Client(Counting(plain(name).transport, self.counts, name), name)
             await platform.start()
         for name in COMPONENTS:
-            if name == "scheduler":
+            if name in self.arguments.apart:
+                await self._start_apart(team, name)
+            elif name == "scheduler":
                 await self._start_scheduler(team, options)
-            else:
+            elif name != "controller-manager" or not self.arguments.kubeconfig:
                 await team.start_component(name)
         return team
+
+    async def _start_apart(self, team: Team, name: str) -> None:
+        if self.arguments.kubeconfig:
+            config = Path(self.arguments.kubeconfig)
+        else:
+            assert isinstance(team, Platform)
+            config = write_kubeconfig(team, await team.listen(), Path(tempfile.mkdtemp()) / "kubeconfig")
+        period = ("--schedule-period", "0.05", "--max-consolidation-preemptees=-1") if name == "scheduler" else ()
+        self.apart.append(await Apart.start(name, config, *period))
 
     async def _start_scheduler(self, team: Team, options: Options) -> None:
         """Consolidation may move any number of pods, as upstream's benchmark has it."""
@@ -125,8 +177,7 @@ class Bench:
         return self.team.admin
 
     def ready_nodes(self) -> int:
-        scheduler = next(each for each in self.team.managers if each.component.name == "scheduler")
-        return sum(not node.spec.taints for node in scheduler.cache.list(NODE))
+        return sum(not node.spec.taints for node in self.cache.list(NODE))
 
     async def _make(self, kind: Any, obj: Raw) -> None:
         with contextlib.suppress(AlreadyExists):
@@ -205,25 +256,35 @@ class Bench:
                 with contextlib.suppress(NotFound):
                     await self.client.delete(kind, obj.name, SPACE, grace=0)
         await self.until(lambda: not self.pods() and not self.cache.list(POD_GROUP, SPACE), "clean-up")
-        await self.team.settles(60)
+        await self.rest()
 
     # --- measuring ---------------------------------------------------------------------------------------------------------
+
+    async def rest(self) -> None:
+        """Until no component here has work left."""
+        with contextlib.suppress(TimeoutError):
+            await self.team.settles(60)
 
     async def measure(self, scenario: str, work: Callable[[], Awaitable[int]], **more: Any) -> None:
         if self.arguments.only and self.arguments.only not in scenario:
             return
-        before, began, used = sum(self.counts.values()), time.perf_counter(), time.process_time()
-        detail = Counter(self.counts)
+        before, began, used = Counter(self.counts), time.perf_counter(), time.process_time()
+        others = {each.name: each.seconds() for each in self.apart}
         pods = await work()
-        seconds = time.perf_counter() - began
-        writes = sum(self.counts.values()) - before
+        seconds, busy = time.perf_counter() - began, time.process_time() - used
+        await self.rest()
+        written = self.counts - before
+        nodes = sum(number for what, number in written.items() if what.startswith("kubelet "))
         line = {"bench": "e2e", "scenario": scenario, "nodes": self.nodes, "pods": pods, "seconds": round(seconds, 2),
-                "cpu_seconds": round(time.process_time() - used, 2), "pods_per_second": round(pods / seconds, 1),
-                "writes_per_pod": round(writes / max(pods, 1), 2),
+                "cpu_seconds": round(busy, 2), "pods_per_second": round(pods / seconds, 1),
+                "writes_per_pod": round((written.total() - nodes) / max(pods, 1), 2),
+                "kubelet_writes_per_pod": round(nodes / max(pods, 1), 2), "load": round(os.getloadavg()[0], 1),
                 "memory_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024} | more
+        for each in self.apart:
+            line |= {f"{each.name}_cpu_seconds": round(each.seconds() - others[each.name], 2), f"{each.name}_memory_mib": each.memory()}
         print(json.dumps(line), flush=True)
         if self.arguments.verbose:
-            for what, number in (self.counts - detail).most_common(20):
+            for what, number in written.most_common(20):
                 print(f"    {number / max(pods, 1):6.2f}  {what}")
         await self.clean()
 
@@ -324,11 +385,14 @@ class Bench:
         number = self.count(4000)
         await self.many([self.pod(f"single-{each}", 1, names.DEFAULT_QUEUE) for each in range(number)])
         await self.until(lambda: self.running() == number, "all running")
-        await self.team.settles(60)
+        await self.rest()
         used, began = time.process_time(), time.perf_counter()
+        others = {each.name: each.seconds() for each in self.apart}
         await asyncio.sleep(20)
-        share = (time.process_time() - used) / (time.perf_counter() - began)
-        print(json.dumps({"bench": "e2e", "scenario": "idle-cpu", "percent_of_one_core": round(share * 100, 2)}), flush=True)
+        waited = time.perf_counter() - began
+        line = {"bench": "e2e", "scenario": "idle-cpu", "percent_of_one_core": round((time.process_time() - used) / waited * 100, 2)}
+        line |= {f"{each.name}_percent": round((each.seconds() - others[each.name]) / waited * 100, 2) for each in self.apart}
+        print(json.dumps(line), flush=True)
         return number
 
 
@@ -338,6 +402,7 @@ async def main() -> None:
     parser.add_argument("--nodes", type=int, default=500)
     parser.add_argument("--only", default="", help="only scenarios whose name contains this")
     parser.add_argument("--scale", type=float, default=1.0, help="smaller numbers of pods and gangs")
+    parser.add_argument("--apart", action="append", default=[], help="a component to run as a process of its own")
     parser.add_argument("--verbose", action="store_true", help="show which writes there were")
     bench = Bench(parser.parse_args())
     await bench.start()
@@ -349,6 +414,8 @@ async def main() -> None:
     await bench.measure("reclaim-singles", bench.reclaim_singles)
     await bench.measure("consolidation", bench.consolidation)
     await bench.measure("idle", bench.idle)
+    for each in bench.apart:
+        await each.stop()
 
 
 if __name__ == "__main__":
