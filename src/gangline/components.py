@@ -88,9 +88,9 @@ def backend(options: Options, name: str) -> Component:
 
 def _grouper(options: Options) -> Component:
     from gangline.grouper.component import component
-    from gangline.grouper.settings import GrouperSettings
+    from gangline.grouper.settings import from_flags
 
-    return component(GrouperSettings(manner=manner(options.compat)))
+    return component(from_flags([f"{name}={value}" for name, value in options.flags.items()], manner(options.compat)))
 
 
 def _scheduler(options: Options) -> Component:

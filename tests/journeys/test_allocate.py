@@ -194,6 +194,8 @@ async def test_a_pod_on_a_part_of_a_gpu_that_says_no_namespace_gets_the_one_it_w
 
 # --- devices that are claimed --------------------------------------------------------------------------------------------
 
+MINE = {names.QUEUE: names.DEFAULT_QUEUE}
+
 
 async def test_a_claimed_device_is_allocated_and_its_pod_runs(story: Story) -> None:
     await story.nodes(1, gpus=2, dra=True)
@@ -219,6 +221,36 @@ async def test_claims_fill_a_node_and_the_next_one_waits(story: Story) -> None:
         await story.pod(f"p-{number}", **claims(f"gpu-{number}"))
     await story.settles()
     assert len(await story.pods(phase="Running")) == 2
+
+
+async def test_a_claim_gets_only_devices_that_its_selector_means(story: Story) -> None:
+    await story.nodes(1, gpus=2, dra=True)
+    for name, number in (("fits", 1), ("nobody-has", 7)):
+        selector = {"cel": {"expression": f"device.attributes['{DRA}'].index == {number}"}}
+        asked = {"name": "gpu", "exactly": {"deviceClassName": DRA, "selectors": [selector]}}
+        await story.client.create(RESOURCE_CLAIM, {"metadata": {"name": name, "namespace": "default", "labels": MINE},
+                                                   "spec": {"devices": {"requests": [asked]}}})
+        await story.pod(name, **claims(name))
+    await story.runs("fits")
+    await story.waits("nobody-has")
+    given = (await story.client.get_raw(RESOURCE_CLAIM, "fits", "default"))["status"]["allocation"]["devices"]["results"]
+    assert [each["device"] for each in given] == ["gpu-1"]
+
+
+async def test_a_claim_for_all_devices_of_a_node_waits_until_none_is_in_use(story: Story) -> None:
+    await story.nodes(1, gpus=2, dra=True)
+    await story.claim("one")
+    await story.pod("p", **claims("one"))
+    await story.runs("p")
+    asked = {"name": "gpu", "exactly": {"deviceClassName": DRA, "allocationMode": "All"}}
+    await story.client.create(RESOURCE_CLAIM, {"metadata": {"name": "all", "namespace": "default", "labels": MINE},
+                                               "spec": {"devices": {"requests": [asked]}}})
+    await story.pod("q", **claims("all"))
+    await story.waits("q")
+    await story.client.delete(POD, "p", "default")
+    await story.runs("q")
+    given = (await story.client.get_raw(RESOURCE_CLAIM, "all", "default"))["status"]["allocation"]["devices"]["results"]
+    assert len({each["device"] for each in given}) == 2
 
 
 async def test_claimed_gpus_are_booked_on_the_queue(story: Story) -> None:

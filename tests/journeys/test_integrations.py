@@ -373,6 +373,16 @@ async def test_a_ray_job_runs_when_head_and_workers_fit(story: Story) -> None:
     await story.runs(*pods)
 
 
+async def test_a_ray_job_waits_whole_while_one_of_its_groups_cannot_be_placed(story: Story) -> None:
+    owner = await ray_job(story)
+    await story.nodes(1, gpus=4)
+    await owner.pods("head", **{"ray.io__group": "headgroup"})
+    await owner.pods("worker-0", **{"ray.io__group": "small"})
+    await story.waits("head", "worker-0")
+    await owner.pods("worker-1", **{"ray.io__group": "small"})
+    await story.runs("head", "worker-0", "worker-1")
+
+
 async def test_an_elastic_ray_job_starts_with_its_minimum(story: Story) -> None:
     owner = await ray_job(story, minReplicas=1, replicas=3)
     await ray_pods(owner, 3)

@@ -107,6 +107,23 @@ async def test_a_gang_over_several_nodes_takes_room_on_each(story: Story) -> Non
     assert len(await story.nodes_of("new")) == 2
 
 
+async def test_a_gang_over_several_nodes_takes_claimed_devices_on_each(story: Story) -> None:
+    await story.nodes(2, gpus=1, dra=True)
+    await story.priority("low", 30)
+    for name in ("a", "b"):
+        await story.claim(name)
+        await story.pod(name, labels={names.PRIORITY_CLASS: "low"}, **claims(name))
+    await story.runs("a", "b")
+    await story.group("new", 2, priorityClassName="train")
+    for number in range(2):
+        await story.claim(f"new-{number}")
+        await story.members("new", 1, first=number, **claims(f"new-{number}"))
+    await story.runs("new-0", "new-1")
+    await story.leaves("a")
+    await story.leaves("b")
+    assert len(await story.nodes_of("new")) == 2
+
+
 async def test_claimed_devices_are_taken_from_what_matters_less(story: Story) -> None:
     await story.nodes(1, gpus=1, dra=True)
     await story.priority("low", 30)

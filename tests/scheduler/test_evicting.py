@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
+from gangline.scheduler.model.cluster import Cluster
+from gangline.scheduler.plugins.proportion import Proportion
 from gangline.scheduler.records import GangRecord, GroupRecord, PodSetRecord
-from gangline.scheduler.settings import Budgets
+from gangline.scheduler.session import Session
+from gangline.scheduler.settings import Budgets, PluginSetting, Settings
 from scheduler.scene import NOW, Scene
 
 
@@ -215,3 +220,9 @@ def test_a_generator_that_used_up_its_steps_leaves_the_rest_to_the_next() -> Non
     for number in range(16):
         scene.gang(f"a/run{number}", 1, on=f"n{number % 4}")
     assert len(scene.gang("b/wide", 3, gpus=4).decide().waiting) == 3
+
+
+@pytest.mark.parametrize("name", ["relcaimerSaturationMultiplier", "reclaimerUtilizationMultiplier"])
+def test_how_far_a_reclaimer_stays_below_others_is_heard_under_the_name_of_upstreams_code_and_of_its_documentation(name: str) -> None:
+    settings = Settings(plugins=(PluginSetting("proportion", {name: "1.5"}),))
+    assert Proportion(Session(Cluster(), settings, 0), settings.arguments("proportion")).multiplier == 1.5

@@ -39,6 +39,12 @@ def test_the_node_scale_adjuster_reads_its_ratio() -> None:
     assert node_scale_flags({"gpu-memory-to-fraction-ratio": "0.25"}).memory_as_fraction == 0.25
 
 
+def test_the_grouper_is_told_its_flags() -> None:
+    with pytest.raises(ConfigError, match="the pod grouper has no flag --nonsense"):
+        build("grouper", Options(flags={"nonsense": "1"}))
+    assert build("grouper", Options(flags={"queue-label-key": "team", "leader-elect": "true"})).name == "grouper"
+
+
 @pytest.mark.parametrize("name", ["scheduler", "binder", "podgroup-controller", "queue-controller", "node-scale-adjuster"])
 def test_every_component_is_built_from_flags_and_refuses_what_it_does_not_know(name: str) -> None:
     assert build(name, Options()).name == name

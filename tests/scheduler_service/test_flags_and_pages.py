@@ -8,7 +8,7 @@ import pytest
 from prometheus_client import REGISTRY
 
 from gangline.api import names
-from gangline.api.kinds import BIND_REQUEST, NODE, POD_GROUP, PRIORITY_CLASS, QUEUE
+from gangline.api.kinds import BIND_REQUEST, NODE, POD, POD_GROUP, PRIORITY_CLASS, QUEUE
 from gangline.binder.component import component as binder
 from gangline.controllers.component import pod_group_controller, queue_controller
 from gangline.errors import ConfigError
@@ -198,3 +198,32 @@ async def test_how_long_a_gang_waits_and_how_soon_it_is_told_why_is_measured() -
         await here.gang("later", 1, gpus=80)
         await here.settles()
         assert sample("gangline_scheduler_waiting_gangs") == 2 and sample("gangline_scheduler_oldest_waiting_seconds") >= 30
+
+
+async def test_a_victim_is_marked_before_it_goes_where_that_is_asked_for() -> None:
+    told = Options(period=0.01, tell_disruption=True)
+    async with stage(component(options=told), binder()) as here:
+        await here.node("n0", gpus=1)
+        await here.client.create(PRIORITY_CLASS, {"metadata": {"name": "low"}, "value": 30})
+        await here.gang("old", 1, gpus=1, priorityClassName="low")
+        await here.settles()
+        await here.run("old-0")
+        await here.client.patch(POD, "old-0", SPACE, {"metadata": {"finalizers": ["example.com/held"]}})
+        await here.gang("new", 1, gpus=1)
+        await here.settles()
+        victim = await here.get_pod("old-0")
+        marked = next(each for each in victim.status.conditions if each.type == "DisruptionTarget")
+        assert victim.metadata.deleting and (marked.status, marked.reason) == ("True", "PreemptionByScheduler")
+
+
+async def test_every_node_says_its_own_reason_where_that_is_asked_for() -> None:
+    started = read_flags({"detailed-fit-errors": "true", "schedule-period": "10ms"})
+    async with stage(component(options=started.options)) as here:
+        for name in ("n0", "n1"):
+            await here.node(name, gpus=2)
+            await here.pod(f"on-{name}", gpus=1, scheduler="other", node=name)
+        await here.gang("big", 1, gpus=2)
+        await here.settles()
+        said = next(each.message for each in (await here.get_pod("big-0")).status.conditions if each.type == "PodScheduled")
+        assert said == ("\nno nodes with enough resources were found.\n<n0>: node(s) didn't have enough resources: GPUs."
+                        "\n<n1>: node(s) didn't have enough resources: GPUs.")

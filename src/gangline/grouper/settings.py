@@ -44,7 +44,7 @@ class GrouperSettings:
         return bool(self.defaults_name and self.defaults_namespace)
 
 
-NO_EFFECT = ("metrics-bind-address", "health-probe-bind-address", "leader-elect", "qps", "burst")
+NO_EFFECT = ("metrics-bind-address", "health-probe-bind-address", "leader-elect", "qps", "burst", "namespace")
 """Upstream's flags about its own process; accepted, so that its command line can be kept."""
 
 _BY_FLAG = {each.metadata["flag"]: each for each in fields(GrouperSettings) if "flag" in each.metadata}

@@ -67,6 +67,6 @@ def pairs(text: str) -> dict[str, str]:
     return found
 
 
-COMMON = ("qps", "burst", "leader-elect", "metrics-bind-address", "health-probe-bind-address", "zap-devel", "zap-log-level", "log-level",
-          "max-concurrent-reconciles", "skip-controller-name-validation", "v")
+COMMON = ("qps", "burst", "leader-elect", "namespace", "metrics-bind-address", "health-probe-bind-address", "zap-devel", "zap-log-level",
+          "log-level", "max-concurrent-reconciles", "skip-controller-name-validation", "v")
 """Of every component: what `gangline run` itself reads, and what only concerns Go."""

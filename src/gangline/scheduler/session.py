@@ -39,6 +39,8 @@ class _Mine:
 
     gang: list[GangRefusals] = field(default_factory=list)
     tasks: dict[str, str] = field(default_factory=dict)
+    detailed: dict[str, str] = field(default_factory=dict)
+    """Node by node, where that is asked for."""
 
 
 class Session:
@@ -238,9 +240,12 @@ class Session:
         """Remember why the gang was not placed."""
         self._refusals.setdefault(gang.uid, _Mine()).gang.append(refusal)
 
-    def refuse_task(self, task: Task, text: str) -> None:
+    def refuse_task(self, task: Task, text: str, detailed: str = "") -> None:
         assert task.gang is not None
-        self._refusals.setdefault(task.gang.uid, _Mine()).tasks[task.uid] = text
+        mine = self._refusals.setdefault(task.gang.uid, _Mine())
+        mine.tasks[task.uid] = text
+        if detailed:
+            mine.detailed[task.uid] = detailed
 
     def refused(self, gang: str) -> list[GangRefusals]:
         mine = self._refusals.get(gang)
@@ -260,7 +265,7 @@ class Session:
                 refusals = tuple(Refusal(each.plugin, message, each.resolvable) for each in mine.gang for message in each.messages)
                 reasons = tuple(each.reason for each in mine.gang for _ in each.messages)
                 queues = tuple(each.queue for each in mine.gang for _ in each.messages)
-                yield Refuse(uid, refusals, summary(mine.gang), dict(sorted(mine.tasks.items())), reasons, queues)
+                yield Refuse(uid, refusals, summary(mine.gang), dict(sorted((mine.tasks | mine.detailed).items())), reasons, queues)
 
     def _updates(self) -> Iterable[GangUpdate]:
         for uid in sorted(self._stamped):

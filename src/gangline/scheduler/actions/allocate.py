@@ -22,7 +22,6 @@ def run(session: Session) -> None:
     queue.fill(session.waiting_gangs())
     while queue:
         gang = queue.pop()
-        session.tally.acted[session.action] += 1
         if _try(session, gang) and gang.pending:
             queue.push(gang)
 

@@ -158,7 +158,18 @@ class Placement:
             refusal = session.hooks.veto("predicate", task, node)
             if refusal is not None:
                 reasons[refusal.reason] += 1
-        session.refuse_task(task, task_text(NO_NODE, reasons.elements()))
+        detailed = self._detailed(task, nodes) if session.settings.detailed_refusals else ""
+        session.refuse_task(task, task_text(NO_NODE, reasons.elements()), detailed)
+
+    def _detailed(self, task: Task, nodes: Sequence[Node]) -> str:
+        """Every node with its own reasons."""
+        names = self.session.cluster.names.names
+        lines = []
+        for node in nodes:
+            refusal = self.session.hooks.veto("predicate", task, node) if node.fits_later(task) else None
+            why = [refusal.reason] if refusal is not None else shortage(task, node, names)
+            lines += [f"\n<{node.name}>: {', '.join(why)}."] if why else []
+        return "".join([f"\n{NO_NODE}.", *sorted(lines)])
 
     def _refuse(self, task: Task, placed: int) -> None:
         gang = self.gang.original
