@@ -103,6 +103,7 @@ crds: $(DEV) ## print the CRDs anew into charts/gangline/crds
 docs: $(DEV) ## print anew what pages say of the code
 	@$(BIN)/python tests/compat_table.py
 	@PYTHONPATH=tests $(BIN)/python tests/backends_table.py
+	@PYTHONPATH=tests $(BIN)/python -m real.differences_table
 
 clean: ## remove what make made
 	rm -rf $(VENV) .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from journeys import kubectl
-from real import plane
+from real import differences_table, plane
 from real.plane import PROGRAMS, REPOSITORY, Plane, missing, program
 
 
@@ -35,6 +35,10 @@ def test_without_programs_one_line_says_what_to_do(monkeypatch: pytest.MonkeyPat
     monkeypatch.delenv("KUBEBUILDER_ASSETS", raising=False)
     assert missing() == ("no real control plane: etcd, kube-apiserver, kube-controller-manager, kube-scheduler not found; "
                          "run `make real` (needs Go), or set KUBEBUILDER_ASSETS")
+
+
+def test_the_page_lists_every_deliberate_difference_of_the_embedded_server() -> None:
+    assert differences_table.PAGE.read_text() == differences_table.written(), "run `make docs`"
 
 
 def test_make_test_real_skips_with_that_line_where_there_is_no_go(tmp_path: Path) -> None:

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from pathlib import Path
-from typing import Any
 
 import pytest
 import pytest_asyncio
-import yaml
 
+from real.differences_table import differences
 from real.pair import Pair, pair
 from real.plane import missing
 from real.scripts import scripts
 
-DIFFERENCES: dict[str, Any] = yaml.safe_load((Path(__file__).parent / "differences.yaml").read_text()) or {}
+DIFFERENCES = differences()
 CASES = {f"{case['area']}: {case['name']}": case for case in scripts()}
 pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.skipif(bool(missing()), reason=missing())]
 
