@@ -223,7 +223,9 @@ def compare(scenario: str, where: str, what: str, figures: list[float], spent: l
             more: dict[str, Any] | None = None) -> None:
     """One line: the first side's figure, and the second's beside it if there is one."""
     line: dict[str, Any] = dict(more or {}) | {what: figures[0]}
-    if spent:
+    if spent and not where.startswith("http"):
+        line["cpu_us"] = round(spent[0].here / count * 1e6)
+    elif spent:
         line |= {"client_cpu_us": round(spent[0].here / count * 1e6), "server_cpu_us": round(spent[0].there / count * 1e6)}
     if len(figures) > 1:
         line[f"real_{what}"] = figures[1]

@@ -96,7 +96,7 @@ class Server:
     async def close(self) -> None:
         self.core.closing = True
         for shelf in self.store.shelves():
-            shelf.wake()
+            shelf.ring()
         if self._webhooks is not None:
             await self._webhooks.close()
         if self._journal is not None:

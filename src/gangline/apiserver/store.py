@@ -20,6 +20,8 @@ ShelfKey = tuple[str, str]
 """API group and plural name."""
 
 ADDED, MODIFIED, DELETED = "ADDED", "MODIFIED", "DELETED"
+PAUSE = 0.002
+"""Seconds between two rings of a shelf: waking every watcher for every change would cost more than the changes."""
 _decode = msgspec.json.Decoder().decode
 
 
@@ -66,6 +68,7 @@ class Shelf:
         """The lines that were told last, and what they are: watchers at the same place are told the same bytes."""
         self._waiters: dict[object, Callable[[], None]] = {}
         self._ringing = False
+        self._not_before = 0.0
         self._order: list[Record] | None = None
 
     def begin(self, revision: int) -> None:
@@ -134,13 +137,18 @@ class Shelf:
         self._waiters.pop(who, None)
 
     def wake(self) -> None:
-        """Ring for everybody who waits, once for all changes of this turn of the loop."""
+        """Ring for everybody who waits: at once if it was quiet, and once for all changes that follow closely."""
         if self._waiters and not self._ringing:
             self._ringing = True
-            asyncio.get_running_loop().call_soon(self._ring)
+            loop = asyncio.get_running_loop()
+            if loop.time() >= self._not_before:
+                loop.call_soon(self.ring)
+            else:
+                loop.call_at(self._not_before, self.ring)
 
-    def _ring(self) -> None:
+    def ring(self) -> None:
         self._ringing = False
+        self._not_before = asyncio.get_running_loop().time() + PAUSE
         waiters, self._waiters = self._waiters, {}
         for ring in waiters.values():
             ring()
