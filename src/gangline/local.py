@@ -19,7 +19,7 @@ from gangline.api import names
 from gangline.api.crds import crds
 from gangline.api.kinds import CLUSTER_ROLE_BINDING, CRD, KINDS, NAMESPACE, NODE, Kind
 from gangline.api.meta import Object, Raw
-from gangline.apiserver.features import EXTENDED_RESOURCES
+from gangline.apiserver.features import EXTENDED_RESOURCES, WORKLOAD_GENERATIONS
 from gangline.apiserver.fresh import Fresh
 from gangline.apiserver.hooks import admit_with
 from gangline.apiserver.http import Listener, serve
@@ -51,6 +51,10 @@ class PlatformSettings:
     kubelet plays."""
     options: Options = field(default_factory=lambda: Options(period=0.05))
     clock: Clock = field(default_factory=SystemClock)
+    workload_api: str = "1.35"
+    """The Kubernetes release whose Workload API is served, or `none` (apiserver.features.WORKLOAD_GENERATIONS)."""
+    feature_gates: Sequence[str] = (EXTENDED_RESOURCES,)
+    """Feature gates of Kubernetes that are on beyond its defaults."""
 
 
 class Team:
@@ -140,7 +144,8 @@ class Platform(Team):
         self.settings = settings
         self.token = _token(settings.folder)
         self.server = Server(ServerSettings(folder=settings.folder, clock=settings.clock.now, tokens={self.token: ADMIN.name},
-                                            features=frozenset((EXTENDED_RESOURCES,))))
+                                            workload_versions=WORKLOAD_GENERATIONS[settings.workload_api],
+                                            features=frozenset(settings.feature_gates)))
         self._listener: Listener | None = None
         super().__init__(self._client, settings.options, settings.clock)
 
@@ -149,7 +154,7 @@ class Platform(Team):
 
     async def start(self) -> None:
         await self.server.open()
-        for hook in hooks(self.options, Fresh(self.server.store)):
+        for hook in hooks(self.options, Fresh(self.server.store, self.server.catalogue)):
             admit_with(self.server.admission, hook)
         await self.install()
         for name in self.settings.components:

@@ -79,6 +79,21 @@ DEFINITIONS = (
     Definition("kai.scheduler", "v1", "kai", "SchedulingShard", "schedulingshards", cluster=True),
 )
 
+ABOUT = {
+    "PodCliqueSet": "A workload of several roles that starts as gangs: its replicas, the cliques in each, and how they start, grow and are updated.",
+    "PodClique": "Pods of one role of a PodCliqueSet, with the fewest that must run.",
+    "PodCliqueScalingGroup": "Cliques of a PodCliqueSet that grow and shrink together.",
+    "ClusterTopologyBinding": "Which node labels stand for which levels of the cluster's topology, and what each scheduler calls them.",
+    "PodGang": "Pods that start together or not at all, in words that every scheduler backend can translate.",
+    "Queue": "A share of the cluster: what it deserves, what it may use at most, and whose part it is.",
+    "PodGroup": "Pods that the KAI scheduler starts together: their minimum, their queue, and where they may go.",
+    "BindRequest": "The order to bind one pod to one node, with the devices it gets; the binder carries it out.",
+    "Topology": "The levels of the cluster's topology, from wide to narrow, each by its node label.",
+    "Config": "How the scheduler half is set up: its services and their settings.",
+    "SchedulingShard": "A scheduler of its own for a part of the nodes, with its own settings.",
+}
+"""What `kubectl explain` says of each kind."""
+
 
 def crds() -> list[Obj]:
     """Every definition; the caller's own copies."""
@@ -106,7 +121,7 @@ def _definition(about: Definition) -> Obj:
 
 def _version(about: Definition) -> Obj:
     version: Obj = {"name": about.version, "served": True, "storage": True,
-                    "schema": {"openAPIV3Schema": schema_of(about.table, about.kind)}}
+                    "schema": {"openAPIV3Schema": {"description": ABOUT[about.kind], **schema_of(about.table, about.kind)}}}
     if about.columns:
         version["additionalPrinterColumns"] = [_column(text) for text in about.columns]
     if about.status:
@@ -123,12 +138,16 @@ def _column(text: str) -> Obj:
     return {**column, "priority": 1} if name.startswith("!") else column
 
 
+_NEWER = {"PodSpec": ("schedulingGroup",)}
+"""Fields of built-in types that came after the release upstream's definitions were made with."""
+
+
 @cache
 def schema_of(table: str, name: str) -> Obj:
     """The OpenAPI schema of a type, everything inside it written out."""
     struct = notation.struct(table, name)
     schema: Obj = {"type": "object"}
-    properties = _head(struct) | {each.name: _field_schema(each) for each in struct.fields}
+    properties = _head(struct) | {each.name: _field_schema(each) for each in struct.fields if each.name not in _NEWER.get(name, ())}
     if properties:
         schema["properties"] = properties
     required = [each.name for each in struct.fields if each.required]

@@ -24,6 +24,8 @@ from gangline.apiserver.codec import encode
 from gangline.apiserver.core import SYSTEM_NAMESPACES, Core, ServerSettings
 from gangline.apiserver.custom import Definitions
 from gangline.apiserver.escalation import Escalation
+from gangline.apiserver.features import is_served
+from gangline.apiserver.groups import Groups
 from gangline.apiserver.identity import Secrets, Tokens, administrator, authenticate, impersonated
 from gangline.apiserver.journal import SqliteJournal
 from gangline.apiserver.limits import Limits
@@ -69,7 +71,7 @@ class Server:
         self._site = Site(self.core, self.metrics)
 
     def _is_served(self, row: Resource) -> bool:
-        return row.plural != "workloads" or row.version in self.settings.workload_versions
+        return is_served(row, self.settings.workload_versions, self.settings.features)
 
     @property
     def revision(self) -> int:
@@ -86,6 +88,7 @@ class Server:
         self._reviews = Reviews(self.core, self.authorizer, self.tokens)
         self._definitions = Definitions(self.core)
         Plugins(self.core).register()
+        Groups(self.core)
         Limits(self.core)
         Escalation(self.core, self.authorizer)
         Addresses(self.core)

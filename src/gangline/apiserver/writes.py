@@ -109,7 +109,7 @@ async def create_object(core: Core, call: Call, obj: Obj) -> Written:
     obj = _readmitted(review, obj, rules)
     problems = meta.check(obj, rules.name_problems, standard=not metadata_questions(resource).islower())
     rules.prepare_create(obj)
-    drop_disabled(core.settings.features, resource, obj, None)
+    drop_disabled(core.settings.features, core.settings.workload_versions, resource, obj, None)
     meta.tidy(obj)
     problems += rules.validate(obj)
     if problems:
@@ -229,7 +229,7 @@ async def _attempt(core: Core, call: Call, current: Record, old: Obj, new: Obj, 
         await core.admission.mutate(review)
         new = _readmitted(review, new, rules)
     meta.keep_identity(new, old)
-    drop_disabled(core.settings.features, resource, new, old)
+    drop_disabled(core.settings.features, core.settings.workload_versions, resource, new, old)
     rules.prepare_update(new, old, endpoint)
     new["metadata"]["resourceVersion"] = old["metadata"]["resourceVersion"]
     meta.tidy(new)

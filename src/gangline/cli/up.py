@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import os
 import signal
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,23 +31,29 @@ PORT = 8443
               help="simulated nodes (default: 4 nodes of 8 GPUs); see examples/nodes.yaml")
 @click.option("--config", "configuration", metavar="FILE", type=click.Path(exists=True, dir_okay=False),
               help="Grove's OperatorConfiguration, for the operator and its admission checks")
+@click.option("--workload-api", default="1.35", show_default=True, type=click.Choice(["none", "1.35", "1.36", "1.37"]),
+              help="serve kube-scheduler's Workload API as this Kubernetes release does")
+@click.option("--feature-gate", "gates", metavar="NAME", multiple=True, help="a feature gate of Kubernetes to switch on; repeatable")
 @click.option("--compat", multiple=True, type=click.Choice(["grove", "kai"]), help="upstream's names and habits")
 @click.option("--log", "level", default="warning", show_default=True, type=click.Choice(["debug", "info", "warning", "error"]))
-def command(memory: bool, port: int, host: str, nodes_file: str | None, configuration: str | None, compat: tuple[str, ...],
-            level: str) -> None:
+def command(memory: bool, port: int, host: str, nodes_file: str | None, configuration: str | None, workload_api: str,
+            gates: tuple[str, ...], compat: tuple[str, ...], level: str) -> None:
     from gangline.cli.run import configured
     from gangline.components import Options
     from gangline.runtime.logs import set_up
 
     set_up(level)
     nodes = Path(nodes_file).read_text() if nodes_file else ""
-    run(_up(memory, port, host, configured(Options(compat=compat, period=0.05, nodes=nodes), configuration)))
+    options = configured(Options(compat=compat, period=0.05, nodes=nodes), configuration)
+    run(_up(memory, port, host, options, workload_api, gates))
 
 
-async def _up(memory: bool, port: int, host: str, options: Options) -> None:
+async def _up(memory: bool, port: int, host: str, options: Options, workload_api: str, gates: tuple[str, ...]) -> None:
     from gangline.local import Platform, PlatformSettings
 
-    platform = Platform(PlatformSettings(folder=None if memory else home() / "data", options=options))
+    settings = PlatformSettings(folder=None if memory else home() / "data", options=options, workload_api=workload_api)
+    settings = replace(settings, feature_gates=(*settings.feature_gates, *gates))
+    platform = Platform(settings)
     stopped = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):

@@ -331,6 +331,8 @@ PodSecurityContext
   runAsNonRoot bool?; supplementalGroups [int64] atomic; supplementalGroupsPolicy str?; fsGroup int64?;
   sysctls [Sysctl] atomic; fsGroupChangePolicy str?; seccompProfile SeccompProfile?; appArmorProfile AppArmorProfile?;
   seLinuxChangePolicy str?
+PodSchedulingGroup
+  podGroupName str?
 PodSpec
   volumes [Volume] by:name retainKeys; initContainers [Container] by:name; containers [Container]! by:name;
   ephemeralContainers [EphemeralContainer] by:name; restartPolicy str; terminationGracePeriodSeconds int64?;
@@ -344,7 +346,7 @@ PodSpec
   topologySpreadConstraints [TopologySpreadConstraint] map:topologyKey,whenUnsatisfiable merge:topologyKey;
   setHostnameAsFQDN bool?; os PodOS?; hostUsers bool?; schedulingGates [PodSchedulingGate] by:name;
   resourceClaims [PodResourceClaim] by:name retainKeys; resources ResourceRequirements?; hostnameOverride str?;
-  workloadRef WorkloadReference?
+  workloadRef WorkloadReference?; schedulingGroup PodSchedulingGroup?
 PodStatus
   observedGeneration int64; phase str; conditions [PodCondition] by:type; message str; reason str;
   nominatedNodeName str; hostIP str; hostIPs [HostIP] atomic merge:ip; podIP str; podIPs [PodIP] by:ip;

@@ -21,13 +21,6 @@ VERSION = re.compile(r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[0-9A-Za-z.-]+)
 _QUALIFIED = "a fully qualified name must be a domain and a name separated by a slash"
 
 
-_GATED_REQUEST = ("tolerations", "capacity")
-_GATED_SLICE = ("sharedCounters", "perDeviceNodeSelection")
-_GATED_DEVICE = ("taints", "nodeName", "nodeSelector", "allNodes", "consumesCounters", "bindsToNode", "bindingConditions",
-                 "bindingFailureConditions", "allowMultipleAllocations")
-"""Fields behind gates that are off in 1.35: they are dropped without a word."""
-
-
 def default_devices(devices: Obj) -> None:
     for request in devices.get("requests") or []:
         for part in [request.get("exactly"), *(request.get("firstAvailable") or [])]:
@@ -35,15 +28,6 @@ def default_devices(devices: Obj) -> None:
                 part.setdefault("allocationMode", "ExactCount")
                 if part["allocationMode"] == "ExactCount":
                     part.setdefault("count", 1)
-
-
-def drop_gated(devices: Obj) -> None:
-    for request in devices.get("requests") or []:
-        for part in [request.get("exactly"), *(request.get("firstAvailable") or [])]:
-            for name in _GATED_REQUEST:
-                (part or {}).pop(name, None)
-    for constraint in devices.get("constraints") or []:
-        constraint.pop("distinctAttribute", None)
 
 
 class ClaimRules(KindRules):
@@ -54,10 +38,6 @@ class ClaimRules(KindRules):
 
     def defaults(self, obj: Obj) -> None:
         default_devices(obj.setdefault("spec", {}).setdefault("devices", {}))
-
-    def prepare_create(self, obj: Obj) -> None:
-        super().prepare_create(obj)
-        drop_gated(obj["spec"]["devices"])
 
     def validate(self, obj: Obj) -> list[Problem]:
         return [*claim_spec(obj.get("spec") or {}, "spec")]
@@ -74,9 +54,6 @@ class TemplateRules(KindRules):
 
     def defaults(self, obj: Obj) -> None:
         default_devices(obj.setdefault("spec", {}).setdefault("spec", {}).setdefault("devices", {}))
-
-    def prepare_create(self, obj: Obj) -> None:
-        drop_gated(obj["spec"]["spec"]["devices"])
 
     def validate(self, obj: Obj) -> list[Problem]:
         about = (obj.get("spec") or {}).get("metadata") or {}
@@ -315,15 +292,6 @@ class SliceRules(KindRules):
     """ResourceSlice."""
 
     generation = True
-
-    def prepare_create(self, obj: Obj) -> None:
-        super().prepare_create(obj)
-        spec = obj.get("spec") or {}
-        for name in _GATED_SLICE:
-            spec.pop(name, None)
-        for device in spec.get("devices") or []:
-            for name in _GATED_DEVICE:
-                device.pop(name, None)
 
     def validate(self, obj: Obj) -> list[Problem]:
         return [*_slice(obj.get("spec") or {})]

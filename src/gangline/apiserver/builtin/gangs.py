@@ -1,4 +1,4 @@
-"""Rules of scheduling.k8s.io's Workload: which pods start together."""
+"""Rules of scheduling.k8s.io's Workload as 1.35 has it (v1alpha1): which pods start together. Later generations: `podgroups.py`."""
 
 from __future__ import annotations
 
@@ -25,16 +25,22 @@ class WorkloadApiRules(KindRules):
         return [*found, *immutable(spec.get("podGroups"), before.get("podGroups"), "podGroups")]
 
 
-def _workload(spec: Obj) -> Problems:
+def controller_ref(spec: Obj) -> Problems:
+    """Who the pods of a Workload belong to."""
     reference = spec.get("controllerRef")
-    if reference is not None:
-        if reference.get("apiGroup"):
-            yield from subdomain(reference["apiGroup"], "spec.controllerRef.apiGroup")
-        for name in ("kind", "name"):
-            if not reference.get(name):
-                yield say.required(f"spec.controllerRef.{name}")
-            else:
-                yield from named(reference[name], path_segment_problems, f"spec.controllerRef.{name}")
+    if reference is None:
+        return
+    if reference.get("apiGroup"):
+        yield from subdomain(reference["apiGroup"], "spec.controllerRef.apiGroup")
+    for name in ("kind", "name"):
+        if not reference.get(name):
+            yield say.required(f"spec.controllerRef.{name}")
+        else:
+            yield from named(reference[name], path_segment_problems, f"spec.controllerRef.{name}")
+
+
+def _workload(spec: Obj) -> Problems:
+    yield from controller_ref(spec)
     groups = spec.get("podGroups") or []
     if not groups:
         yield say.required("spec.podGroups", "must have at least one item")
