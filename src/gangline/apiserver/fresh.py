@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from gangline.api.kinds import Kind
 from gangline.api.meta import Object
 from gangline.api.selectors import Selector, equals
+from gangline.apiserver.resources import Catalogue
 from gangline.apiserver.store import Record, Store
 from gangline.client.client import decode
 
@@ -17,8 +18,11 @@ T = TypeVar("T", bound=Object)
 class Fresh:
     """Decodes what it is asked for; keeps nothing."""
 
-    def __init__(self, store: Store) -> None:
-        self._store = store
+    def __init__(self, store: Store, catalogue: Catalogue) -> None:
+        self._store, self._catalogue = store, catalogue
+
+    def serves(self, kind: Kind[Any]) -> bool:
+        return self._catalogue.find(kind.group, kind.version, kind.plural) is not None
 
     def get(self, kind: Kind[T], name: str, namespace: str = "") -> T | None:
         record = self._store.get((kind.group, kind.plural), (namespace if kind.namespaced else "", name))
