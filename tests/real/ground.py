@@ -9,6 +9,7 @@ from __future__ import annotations
 import atexit
 import base64
 import os
+import socket
 import subprocess
 from collections import Counter
 from collections.abc import AsyncIterator, Mapping
@@ -90,7 +91,12 @@ class Ground(Home):
                 (shown / key).write_bytes(value if isinstance(value, bytes) else base64.b64decode(value))
             return "tls.crt" in data
 
+        async def answers() -> bool:
+            with socket.socket() as caller:
+                return caller.connect_ex(("127.0.0.1", next(iter(self._ports.values())))) == 0
+
         await Story(team).until(filled, f"Secret {name}, which {self.scheduler.backend} fills")
+        await Story(team).until(answers, f"webhooks of {self.scheduler.backend}")
 
     async def _furnished(self, team: Team) -> None:
         """Until the scheduler has made what it makes at its start."""

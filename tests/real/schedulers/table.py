@@ -48,6 +48,6 @@ SCHEDULERS: Mapping[str, Scheduler] = {each.backend: each for each in (
         "kueue", "Kueue", "sigs.k8s.io/kueue", ("config/components/crd/bases/*.yaml",), (
             Program("kueue-controller", ("--config={config}", "--feature-gates=VisibilityOnDemand=false"),
                     {"KUBECONFIG": "{kubeconfig}"}),),
-        namespaces=(KUEUE_NAMESPACE,), mounts=(KUEUE_NAMESPACE, "kueue-webhook-server-cert"), why="insufficient unused quota",
+        namespaces=(KUEUE_NAMESPACE,), mounts=(KUEUE_NAMESPACE, "kueue-webhook-server-cert"), why="quota",
         labels={"kueue.x-k8s.io/queue-name": "team"}, not_run=NOT_BUILT),
 )}
