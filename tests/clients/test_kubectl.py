@@ -9,6 +9,7 @@ from pathlib import Path
 import yaml
 
 from clients.manifests import deployment, podcliqueset
+from gangline.api.crds import crds
 from gangline.api.kinds import NODE, POD, REPLICA_SET
 from journeys.kubectl import Kubectl
 from journeys.story import Story
@@ -141,3 +142,21 @@ async def test_labels_annotations_and_other_forms_of_output(run: Kubectl) -> Non
     assert "replaced" in await run("replace", "-f", "-", stdin=await run("get", "cm", "c", "-o", "yaml"))
     wrong = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: d}\nspec: {}\n"
     assert 'unknown field "spec"' in await run("apply", "-f", "-", stdin=wrong, code=1)
+
+
+async def test_explain_gives_help_on_every_kind_of_ours(run: Kubectl) -> None:
+    for definition in crds():
+        spec = definition["spec"]
+        names, group = spec["names"], spec["group"]
+        shown = await run("explain", f"{names['plural']}.{group}")
+        assert f"GROUP:      {group}" in shown and f"KIND:       {names['kind']}" in shown, shown
+        assert "VERSION:" in shown and "DESCRIPTION:" in shown and "metadata\t<ObjectMeta>" in shown, shown
+        assert "<empty>" not in shown.partition("FIELDS:")[0], f"{names['kind']} says nothing of itself:\n{shown}"
+
+
+async def test_delete_in_the_background_leaves_the_rest_to_the_collector(story: Story, run: Kubectl) -> None:
+    await apply(run, deployment("gone", 2), podcliqueset("llm"))
+    await run("rollout", "status", "deployment/gone", "--timeout=30s")
+    assert 'deployment.apps "gone" deleted' in await run("delete", "deployment", "gone", "--cascade=background", "--timeout=30s")
+    assert 'podcliqueset.grove.io "llm" deleted' in await run("delete", "pcs", "llm", "--cascade=foreground", "--timeout=30s")
+    await story.gone(REPLICA_SET, POD)

@@ -80,7 +80,7 @@ DEFINITIONS = (
 )
 
 ABOUT = {
-    "PodCliqueSet": "A workload of several roles that starts as gangs: its replicas, the cliques in each, and how they start, grow and are updated.",
+    "PodCliqueSet": "A workload of several roles that starts as gangs: its replicas, their cliques, and how they start and change.",
     "PodClique": "Pods of one role of a PodCliqueSet, with the fewest that must run.",
     "PodCliqueScalingGroup": "Cliques of a PodCliqueSet that grow and shrink together.",
     "ClusterTopologyBinding": "Which node labels stand for which levels of the cluster's topology, and what each scheduler calls them.",
@@ -138,16 +138,12 @@ def _column(text: str) -> Obj:
     return {**column, "priority": 1} if name.startswith("!") else column
 
 
-_NEWER = {"PodSpec": ("schedulingGroup",)}
-"""Fields of built-in types that came after the release upstream's definitions were made with."""
-
-
 @cache
 def schema_of(table: str, name: str) -> Obj:
     """The OpenAPI schema of a type, everything inside it written out."""
     struct = notation.struct(table, name)
     schema: Obj = {"type": "object"}
-    properties = _head(struct) | {each.name: _field_schema(each) for each in struct.fields if each.name not in _NEWER.get(name, ())}
+    properties = _head(struct) | {each.name: _field_schema(each) for each in struct.fields}
     if properties:
         schema["properties"] = properties
     required = [each.name for each in struct.fields if each.required]
