@@ -138,12 +138,16 @@ def _column(text: str) -> Obj:
     return {**column, "priority": 1} if name.startswith("!") else column
 
 
+_NEWER = {"PodSpec": ("schedulingGroup",)}
+"""Fields of built-in types that came after the release upstream's definitions were made with."""
+
+
 @cache
 def schema_of(table: str, name: str) -> Obj:
     """The OpenAPI schema of a type, everything inside it written out."""
     struct = notation.struct(table, name)
     schema: Obj = {"type": "object"}
-    properties = _head(struct) | {each.name: _field_schema(each) for each in struct.fields}
+    properties = _head(struct) | {each.name: _field_schema(each) for each in struct.fields if each.name not in _NEWER.get(name, ())}
     if properties:
         schema["properties"] = properties
     required = [each.name for each in struct.fields if each.required]
