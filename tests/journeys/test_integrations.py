@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 
 from gangline.api import names
-from gangline.api.kinds import CONFIG_MAP, CRON_JOB, DEPLOYMENT, JOB, POD, POD_GROUP, QUEUE, REPLICA_SET, STATEFUL_SET, Kind
+from gangline.api.kinds import CONFIG_MAP, CRON_JOB, DEPLOYMENT, JOB, NAMESPACE, POD, POD_GROUP, QUEUE, REPLICA_SET, STATEFUL_SET, Kind
 from gangline.api.meta import Raw
 from gangline.grouper.component import component as grouper
-from gangline.grouper.settings import GrouperSettings
+from gangline.grouper.settings import GrouperSettings, from_flags
 from gangline.runtime import ManualClock
 from journeys.story import Story, told
-from journeys.words import pod_spec
+from journeys.words import pod, pod_spec
 
 TRAINING = "training.kubeflow.org"
 
@@ -482,3 +482,30 @@ async def test_work_of_other_schedulers_is_left_alone_and_counted(story: Story) 
     assert await story.all(POD_GROUP) == []
     await story.pod("ours", gpus=2)
     await story.waits("ours")
+
+
+# --- whom the grouper serves -----------------------------------------------------------------------------------------------------
+
+
+async def test_only_pods_and_namespaces_that_are_selected_are_grouped() -> None:
+    settings = from_flags(["--pod-label-selector=team=ml", "--namespace-label-selector=gpu=yes"])
+    async with told(grouper(settings)) as story:
+        await story.nodes(1, gpus=4)
+        await story.client.create(NAMESPACE, {"metadata": {"name": "chosen", "labels": {"gpu": "yes"}}})
+        marked = {"team": "ml"}
+        for name, namespace, labels in (("ours", "chosen", marked), ("unlabelled", "chosen", {}), ("elsewhere", "default", marked)):
+            body = pod(name, gpus=1, labels=labels)
+            body["metadata"]["namespace"] = namespace
+            await story.client.create(POD, body)
+        await story.settles()
+        assert [group.namespace for group in (await story.client.list(POD_GROUP)).items] == ["chosen"]
+        assert [each.name for each in (await story.client.list(POD, "chosen")).items if each.status.phase == "Running"] == ["ours"]
+
+
+async def test_the_queue_may_be_named_by_a_label_of_ones_own() -> None:
+    async with told(grouper(from_flags(["--queue-label-key=example.com/team"]))) as story:
+        await story.nodes(1, gpus=1)
+        await story.queue("vision")
+        await story.pod("p", gpus=1, labels={"example.com/team": "vision"})
+        await story.runs("p")
+        assert [group.spec.queue for group in (await story.client.list(POD_GROUP, "default")).items] == ["vision"]

@@ -1,11 +1,12 @@
 """What is done before a pod is bound: one file per plugin, one line in the table.
 
 Order is by priority, highest first; `--plugins` may switch one off, reorder it or give it arguments, as upstream's flag
-does.
+does. Plugins of other packages are found by the entry point group `gangline.binder_plugins`.
 """
 
 from __future__ import annotations
 
+from gangline import extend
 from gangline.binder.plugins.claims import Claims
 from gangline.binder.plugins.gpu_sharing import GpuSharing
 from gangline.binder.plugins.hami import Hami
@@ -28,11 +29,12 @@ DEFAULTS: dict[str, PluginSetting] = {"hamicore": OFF}
 
 def build(settings: Settings) -> list[Plugin]:
     """The plugins that are switched on, in the order in which they prepare."""
-    unknown = sorted(set(settings.plugins) - set(TABLE))
+    known = extend.table("gangline.binder_plugins", TABLE)
+    unknown = sorted(set(settings.plugins) - set(known))
     if unknown:
-        raise ConfigError(f"binder plugins: there is no {', '.join(unknown)}; known are {', '.join(TABLE)}")
+        raise ConfigError(f"binder plugins: there is no {', '.join(unknown)}; known are {', '.join(known)}")
     built: list[Plugin] = []
-    for name, make in TABLE.items():
+    for name, make in known.items():
         setting = settings.plugins.get(name) or DEFAULTS.get(name) or PluginSetting()
         if setting.enabled:
             plugin = make(settings, setting.arguments)

@@ -1,15 +1,18 @@
 """Every scheduling policy, one file each; this table says under which name a configuration finds it.
 
 To add a policy: one file here with a class as described in `hooks.py`, and one line in BUILT_IN. Plugins outside the tree are
-found by entry point through `gangline.extend`. Nothing here runs a plugin.
+found by the entry point group `gangline.plugins` through `gangline.extend`. Nothing here runs a plugin.
 """
 
 from __future__ import annotations
 
+from functools import cache
 from importlib import import_module
 from typing import cast
 
-from ..hooks import PluginClass
+from gangline import extend
+
+from ..hooks import Plugin, PluginClass
 
 BUILT_IN: dict[str, str] = {
     "predicates": "predicates:Predicates",
@@ -43,6 +46,15 @@ def plugin_class(name: str) -> PluginClass | None:
     """The class of a plugin by its configured name; None when there is none."""
     place = BUILT_IN.get(name)
     if place is None:
-        return None
+        return _brought().get(name)
     module, _, attribute = place.partition(":")
     return cast(PluginClass, getattr(import_module(f"{__name__}.{module}"), attribute))
+
+
+@cache
+def _brought() -> dict[str, PluginClass]:
+    """Plugins of other packages."""
+    return cast("dict[str, PluginClass]", extend.table("gangline.plugins", NONE))
+
+
+NONE: dict[str, type[Plugin]] = {}
