@@ -63,6 +63,7 @@ class _Step:
     mutate: Mutate | None
     validate: Validate | None
     subresources: tuple[str, ...]
+    in_place: bool
 
 
 class Admission:
@@ -73,11 +74,12 @@ class Admission:
         self.validating_hook: Hook | None = None
 
     def add(self, group: str, resource: str, operations: Iterable[str], *, mutate: Mutate | None = None,
-            validate: Validate | None = None, name: str = "", subresources: tuple[str, ...] = ("",)) -> None:
-        """Register functions for a resource ("*" for all). `subresources` names those it also sees; "" is the object itself."""
+            validate: Validate | None = None, name: str = "", subresources: tuple[str, ...] = ("",), in_place: bool = True) -> None:
+        """Register functions for a resource ("*" for all). `subresources` names those it also sees; "" is the object itself.
+        Not `in_place`: what it changes it returns, and leaves what it was given as it is."""
         self._found.clear()
         for operation in operations:
-            self._steps.setdefault((group, resource, operation), []).append(_Step(name, mutate, validate, subresources))
+            self._steps.setdefault((group, resource, operation), []).append(_Step(name, mutate, validate, subresources, in_place))
 
     def _for(self, review: Review) -> list[_Step]:
         return self._steps_for(review.resource, review.operation, review.subresource)
@@ -96,8 +98,9 @@ class Admission:
         return self.mutating_hook is not None or self.validating_hook is not None
 
     def changes(self, resource: Resource, operation: str, subresource: str) -> bool:
-        """Whether somebody may change such a write."""
-        return self.mutating_hook is not None or any(step.mutate for step in self._steps_for(resource, operation, subresource))
+        """Whether somebody may change such a write in place."""
+        return self.mutating_hook is not None or any(
+            step.mutate and step.in_place for step in self._steps_for(resource, operation, subresource))
 
     async def mutate(self, review: Review) -> None:
         for step in self._for(review):

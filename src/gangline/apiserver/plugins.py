@@ -30,7 +30,8 @@ class Plugins:
             add("", "pods", (CREATE,), mutate=self.service_account, name="ServiceAccount")
         add("", "pods", (CREATE,), mutate=self.runtime_class, name="RuntimeClass")
         add("", "pods", (CREATE,), mutate=self.priority, name="Priority")
-        add("", "pods", (CREATE, UPDATE), mutate=default_tolerations, name="DefaultTolerationSeconds")
+        add("", "pods", (CREATE,), mutate=default_tolerations, name="DefaultTolerationSeconds")
+        add("", "pods", (UPDATE,), mutate=other_tolerations, name="DefaultTolerationSeconds", in_place=False)
         add("", "pods", (CREATE,), validate=self.pod_security, name="PodSecurity")
         add("", "nodes", (CREATE,), mutate=not_ready_taint, name="TaintNodesByCondition")
         add("", "persistentvolumeclaims", (CREATE,), mutate=protect("kubernetes.io/pvc-protection"), name="StorageObjectInUseProtection")
@@ -145,16 +146,27 @@ def default_tolerations(review: Review) -> None:
     """Pods bear a node that is not ready or not reachable for five minutes, unless they say otherwise."""
     spec = _spec(review)
     given = spec.get("tolerations") or []
-    if review.operation == UPDATE and (review.old or {}).get("spec", {}).get("tolerations") == given:
-        return
+    added = _not_borne(given)
+    if added:
+        spec["tolerations"] = [*given, *added]
 
+
+def other_tolerations(review: Review) -> Obj | None:
+    """The same for a pod that is given other tolerations."""
+    obj = review.object or {}
+    given = (obj.get("spec") or {}).get("tolerations") or []
+    if ((review.old or {}).get("spec") or {}).get("tolerations") == given:
+        return None
+    added = _not_borne(given)
+    return {**obj, "spec": {**(obj.get("spec") or {}), "tolerations": [*given, *added]}} if added else None
+
+
+def _not_borne(given: list[Obj]) -> list[Obj]:
     def borne(taint: str) -> bool:
         return any(each.get("key") in (taint, None, "") and each.get("effect") in ("NoExecute", None, "") for each in given)
 
-    added = [{"key": taint, "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 300}
-             for taint in _WAITED_FOR if not borne(taint)]
-    if added:
-        spec["tolerations"] = [*given, *added]
+    return [{"key": taint, "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 300}
+            for taint in _WAITED_FOR if not borne(taint)]
 
 
 def not_ready_taint(review: Review) -> None:
