@@ -63,7 +63,8 @@ $(REAL): tests/real/go.mod
 # Other schedulers, each built from a Go module of its own on demand: `make test-real SCHEDULERS=volcano,coscheduling`
 comma := ,
 THIRD_PARTY := volcano coscheduling yunikorn koordinator kueue
-ASKED := $(filter $(THIRD_PARTY),$(subst $(comma), ,$(SCHEDULERS)))
+ASKED := $(filter-out default,$(subst $(comma), ,$(SCHEDULERS)))
+$(if $(filter-out $(THIRD_PARTY),$(ASKED)),$(error no scheduler is called $(filter-out $(THIRD_PARTY),$(ASKED)); there are: default $(THIRD_PARTY)))
 volcano_PROGRAMS := volcano-scheduler volcano-controllers
 coscheduling_PROGRAMS := coscheduling-scheduler coscheduling-controller
 yunikorn_PROGRAMS := yunikorn-scheduler
