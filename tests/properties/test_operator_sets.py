@@ -20,18 +20,25 @@ from operator_stage import NAMESPACE, Stage, clique, group, pod_clique_set, stag
 
 SIZES = st.tuples(st.integers(1, 3), st.integers(1, 3)).map(lambda pair: (max(pair), min(pair)))
 """Replicas and minimum."""
+FREE_SIZES = st.tuples(st.integers(0, 3), st.integers(0, 3)).map(lambda pair: (max(pair), min(pair)))
+"""The same, and possibly nothing: for all but the first clique, which keeps the gang's minimum."""
+WISHES = st.sampled_from([{}, {"gangline.io/max-unavailable": "2"}, {"gangline.io/max-unavailable": "50%"}])
 DEEDS = st.sampled_from(["set", "group", "clique", "lose", "run", "image", "restart"])
 
 
 @st.composite
 def sets(draw: Any) -> Raw:
-    cliques = [clique(name, *draw(SIZES), scheduler=draw(st.sampled_from(["kai-scheduler", ""])) if not index else "")
-               for index, name in enumerate("abc"[:draw(st.integers(1, 3))])]
+    count = draw(st.integers(1, 3))
+    cliques = [clique(name, *draw(FREE_SIZES if index else SIZES), scheduler="") for index, name in enumerate("abc"[:count])]
+    scheduler = draw(st.sampled_from(["kai-scheduler", "default-scheduler"]))
     for each in cliques:
-        each["spec"]["podSpec"] |= {"schedulerName": cliques[0]["spec"]["podSpec"].get("schedulerName", "default-scheduler")}
+        each["spec"]["podSpec"]["schedulerName"] = scheduler
     members = [each["name"] for each in cliques[1:]]
-    groups = [group("g", members, *draw(SIZES))] if members and draw(st.booleans()) else []
-    return pod_clique_set("p", *cliques, replicas=draw(st.integers(1, 2)), groups=groups, strategy=draw(st.sampled_from(["", "OnDelete"])))
+    groups = [group("g", members, *draw(FREE_SIZES))] if members and draw(st.booleans()) else []
+    if groups and not any(each["spec"]["minAvailable"] for each in cliques[1:]):
+        cliques[1]["spec"] |= {"replicas": 2, "minAvailable": 1}
+    return pod_clique_set("p", *cliques, replicas=draw(st.integers(1, 2)), groups=groups, annotations=draw(WISHES),
+                          strategy=draw(st.sampled_from(["", "OnDelete"])))
 
 
 @settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
