@@ -35,3 +35,17 @@ async def test_alive_ready_metrics_and_own_pages_are_served() -> None:
 def test_addresses_are_written_as_upstream_does() -> None:
     assert split_address(":8080", 1) == ("0.0.0.0", 8080)
     assert split_address("127.0.0.1:9", 1) == ("127.0.0.1", 9)
+
+
+async def test_upstreams_metrics_may_have_another_name_in_front() -> None:
+    registry = CollectorRegistry()
+    Gauge("kai_cycle", "Time of a cycle", registry=registry).set(3)
+    Gauge("gangline_kai_other", "Not upstream's", registry=registry).set(4)
+    endpoint = Endpoint(registries=(registry,), namespace="mine")
+    port = await endpoint.open()
+    try:
+        async with aiohttp.ClientSession() as session, session.get(f"http://127.0.0.1:{port}/metrics") as answer:
+            shown = await answer.text()
+    finally:
+        await endpoint.close()
+    assert "# TYPE mine_cycle gauge\nmine_cycle 3.0\n" in shown and "gangline_kai_other 4.0" in shown and "\nkai_" not in shown

@@ -171,10 +171,15 @@ async def _pages(component: str, options: Options, worker: Elected) -> AsyncIter
 
     async with AsyncExitStack() as open_pages:
         for address in _addresses(component, options):
-            endpoint = Endpoint(lambda: worker.manager is not None)
+            endpoint = Endpoint(lambda: worker.manager is not None, namespace=_metrics_namespace(component, options))
             await endpoint.open(*address)
             open_pages.push_async_callback(endpoint.close)
         yield
+
+
+def _metrics_namespace(component: str, options: Options) -> str:
+    """The queue controller names its metrics itself."""
+    return options.flags.get("metrics-namespace", "") if component == "scheduler" else ""
 
 
 def _addresses(component: str, options: Options) -> list[tuple[str, int]]:

@@ -6,12 +6,14 @@ Nothing here changes anything.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable, Mapping
 
 from aiohttp import web
 from prometheus_client import REGISTRY, CollectorRegistry, generate_latest
 
 TEXT = "text/plain; version=0.0.4; charset=utf-8"
+UPSTREAMS = re.compile(rb"^((?:# (?:HELP|TYPE) )?)kai_", re.MULTILINE)
 
 
 class Page:
@@ -30,8 +32,9 @@ class Endpoint:
     """Serves until it is closed. `port` 0 chooses a free one."""
 
     def __init__(self, ready: Callable[[], bool] = lambda: True, pages: Pages | None = None,
-                 registries: tuple[CollectorRegistry, ...] = (REGISTRY,)) -> None:
-        self._ready, self._registries = ready, registries
+                 registries: tuple[CollectorRegistry, ...] = (REGISTRY,), namespace: str = "") -> None:
+        """`namespace`: what upstream's metrics begin with instead of `kai`."""
+        self._ready, self._registries, self._namespace = ready, registries, namespace
         self._app = web.Application()
         self._app.add_routes([web.get("/healthz", self._alive), web.get("/readyz", self._readyz), web.get("/metrics", self._metrics)])
         for path, answer in (pages or {}).items():
@@ -57,6 +60,8 @@ class Endpoint:
 
     async def _metrics(self, request: web.Request) -> web.Response:
         body = b"".join(generate_latest(registry) for registry in self._registries)
+        if self._namespace:
+            body = UPSTREAMS.sub(rf"\g<1>{self._namespace}_".encode(), body)
         return web.Response(body=body, headers={"Content-Type": TEXT})
 
 

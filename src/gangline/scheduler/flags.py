@@ -19,7 +19,7 @@ from gangline.scheduler.usage.windows import UsageSettings, read_usage
 
 WITHOUT_MEANING = ("version", "enable-profiler", "profiler-port", "pyroscope-address", "pyroscope-mutex-profiler-rate",
                    "pyroscope-block-profiler-rate", "v", "log-json", "log-flush-frequency", "qps", "burst",
-                   "num-of-status-recording-workers", "metrics-namespace")
+                   "num-of-status-recording-workers")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +31,7 @@ class Started:
     listen: str = ":8080"
     plugin_port: int = 8081
     leader_elect: bool = True
+    metrics_namespace: str = "kai"
     usage: UsageSettings = field(default_factory=UsageSettings)
 
 
@@ -48,7 +49,7 @@ SETTINGS: Table = {
     "restrict-node-scheduling": ("restrict_nodes", truth)}
 OTHERS: Table = {
     "namespace": ("namespace", str), "listen-address": ("listen", str), "plugin-server-port": ("plugin_port", int),
-    "leader-elect": ("leader_elect", truth)}
+    "leader-elect": ("leader_elect", truth), "metrics-namespace": ("metrics_namespace", str)}
 KNOWN = (*OPTIONS, *SETTINGS, *OTHERS, "scheduler-conf", *WITHOUT_MEANING)
 
 
