@@ -24,6 +24,7 @@ COMMANDS = {
     "delete": "delete objects by name or from files",
     "explain": "say why a gang waits, and what would start it",
     "tree": "draw a PodCliqueSet with all that belongs to it",
+    "fairshare": "say what share of a cluster each queue would get",
     "initc": "wait in an init container for cliques that start first",
 }
 
