@@ -120,7 +120,7 @@ def _settle(managed: Managed, difference: Difference, me: Owner, force: bool) ->
     changed, removed = difference.changed, difference.removed
     if changed:
         conflicts = [(who, taken) for who in sorted(managed, key=lambda each: (each.manager, each.operation, each.api_version))
-                     if who != me and (taken := managed[who].fields & changed)]
+                     if who != me and (taken := managed[who].common(changed))]
         if conflicts and not force:
             raise ApplyConflict(conflicts)
         for who, taken in conflicts:

@@ -84,6 +84,18 @@ class FieldSet:
                 yield from ((element, *rest) for rest in self.children[element].paths())
 
 
+def common(tree: Tree, others: FieldSet) -> FieldSet:
+    """What fieldsV1 and a set have in common, looking only where the set does."""
+    members = {element for element in others.members if (below := tree.get(element)) is not None and (not below or "." in below)}
+    children = {}
+    for element, child in others.children.items():
+        below = tree.get(element)
+        inner = common(below, child) if below else None
+        if inner:
+            children[element] = inner
+    return FieldSet(members, children)
+
+
 def decode(tree: Tree) -> FieldSet:
     """Read fieldsV1. Raises ValueError when it is none."""
     found = FieldSet()

@@ -53,9 +53,13 @@ class Entry:
             self._tree = self.fields.encode()
         return self._tree
 
+    def common(self, others: FieldSet) -> FieldSet:
+        """Which of some fields are in this account; its tree is not read for it."""
+        return self._fields & others if self._fields is not None else fieldset.common(self._tree or {}, others)
+
     def without(self, gone: FieldSet) -> Entry:
         """This account less some fields; itself if it had none of them."""
-        return Entry(self.fields - gone, self.api_version, self.time) if self.fields & gone else self
+        return Entry(self.fields - gone, self.api_version, self.time) if self.common(gone) else self
 
     def __bool__(self) -> bool:
         return bool(self._tree if self._fields is None else self._fields)
