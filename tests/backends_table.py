@@ -23,9 +23,9 @@ PROVEN = {KUBE_135 if name == "default" else name: each for name, each in SCHEDU
 NOT_RUN = "not run against the real scheduler"
 OURS = "our own scheduler half"
 TOGETHER = {
-    "On a server": "test_journeys", "Whose is what": "test_ownership", "From one backend to another": "test_moves",
-    "What stands in the way": "test_bad_input", "Places of an earlier gang": "test_places", "As a process of its own": "test_rights",
-    "Configuration that changes": "test_reread"}
+    "At admission": "test_admission", "On a server": "test_journeys", "Whose is what": "test_ownership",
+    "From one backend to another": "test_moves", "What stands in the way": "test_bad_input", "Places of an earlier gang": "test_places",
+    "As a process of its own": "test_rights", "Configuration that changes": "test_reread"}
 """Files of tests about all of them."""
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import msgspec
@@ -124,10 +124,11 @@ def running(ready: bool = True) -> Raw:
 
 @asynccontextmanager
 async def stage(settings: OperatorSettings | None = None, clock: ManualClock | None = None,
-                workloads: tuple[str, ...] = ("v1alpha1",)) -> AsyncIterator[Stage]:
-    """`workloads`: which versions of kube-scheduler's Workload the server has built in."""
+                workloads: tuple[str, ...] = ("v1alpha1",), features: tuple[str, ...] = ()) -> AsyncIterator[Stage]:
+    """`workloads`: which versions of kube-scheduler's Workload API the server has; `features`: gates that are on besides the usual ones."""
     time_source = clock or SystemClock()
-    async with embedded(kinds=True, settings=ServerSettings(clock=time_source.now, workload_versions=workloads)) as server:
+    plain = ServerSettings(clock=time_source.now, workload_versions=workloads)
+    async with embedded(kinds=True, settings=replace(plain, features=plain.features | set(features))) as server:
         client = admin(server)
         await client.create(QUEUE, {"metadata": {"name": "default-queue"}, "spec": {}})
         manager = Manager(component(settings or OperatorSettings()), Client(server.transport(OPERATOR), manager="gangline"), time_source)

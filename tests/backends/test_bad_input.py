@@ -134,9 +134,7 @@ def without(kind: Kind[Any], *kept: str) -> Raw:
 
 
 async def test_a_required_domain_stands_in_the_way_where_the_server_drops_it_and_no_pod_starts() -> None:
-    async with cluster(workloads=()) as here:
-        await here.client.create(CRD, without(KUBE_POD_GROUP_V1ALPHA2, "schedulingPolicy", "priorityClassName", "disruptionMode"))
-        await noticed(here, KUBE_POD_GROUP_V1ALPHA2)
+    async with cluster(workloads=("v1alpha2",)) as here:
         await here.client.create(TOPOLOGY_BINDING, {"metadata": {"name": "t"}, "spec": {"levels": [
             {"domain": "rack", "key": "example.com/rack"}]}})
         await here.apply(llm(topologyConstraint={"topologyName": "t", "pack": {"required": "rack"}}))
@@ -149,9 +147,7 @@ async def test_a_required_domain_stands_in_the_way_where_the_server_drops_it_and
 
 
 async def test_wishes_that_the_server_drops_are_left_out_and_told() -> None:
-    async with cluster(workloads=()) as here:
-        await here.client.create(CRD, without(KUBE_POD_GROUP_V1ALPHA2, "schedulingPolicy"))
-        await noticed(here, KUBE_POD_GROUP_V1ALPHA2)
+    async with cluster(workloads=("v1alpha2",)) as here:
         await here.client.create(PRIORITY_CLASS, {"metadata": {"name": "high"}, "value": 100})
         await here.apply(llm(priorityClassName="high"))
         [made] = await here.every(KUBE_POD_GROUP_V1ALPHA2)

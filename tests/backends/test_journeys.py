@@ -50,9 +50,9 @@ def llm(backend: str = "", **more: Any) -> Raw:
 
 @asynccontextmanager
 async def cluster(*kinds: Kind[Any], settings: OperatorSettings | None = None, clock: ManualClock | None = None,
-                  workloads: tuple[str, ...] = ("v1alpha1",)) -> AsyncIterator[Stage]:
+                  workloads: tuple[str, ...] = ("v1alpha1",), features: tuple[str, ...] = ()) -> AsyncIterator[Stage]:
     """The operator on a server that serves these kinds too."""
-    async with stage(settings, clock, workloads) as here:
+    async with stage(settings, clock, workloads, features) as here:
         await install(here.client, *kinds)
         await noticed(here, *kinds)
         yield here
@@ -117,19 +117,53 @@ async def test_kube_1_36_gets_a_pod_group_and_says_when_the_server_drops_the_pod
         assert linked == {False} and reason == "GangSchedulingUnavailable" and "feature gate GenericWorkload" in why
 
 
+RACKS = {"metadata": {"name": "t"}, "spec": {"levels": [{"domain": "block", "key": "example.com/block"},
+                                                        {"domain": "rack", "key": "example.com/rack"}]}}
+
+
+def constrained(domain: str) -> Raw:
+    return {"topologyConstraint": {"topologyName": "t", "pack": {"required": domain}}}
+
+
+async def test_kube_1_36_keeps_a_gang_in_one_domain_where_the_feature_is_on() -> None:
+    async with stage(workloads=("v1alpha2",), features=("TopologyAwareWorkloadScheduling", "WorkloadAwarePreemption")) as here:
+        await here.client.create(TOPOLOGY_BINDING, RACKS)
+        await here.apply(llm(**constrained("rack")))
+        [made] = await here.every(KUBE_POD_GROUP_V1ALPHA2)
+        assert made.spec == {"schedulingPolicy": {"gang": {"minCount": 6}}, "disruptionMode": "PodGroup",
+                             "schedulingConstraints": {"topology": [{"key": "example.com/rack"}]}}
+        assert {(pod.spec.scheduling_group or {}).get("podGroupName") for pod in await here.pods()} == {"llm-0"}
+        assert [pod.labels["grove.io/podclique-pod-index"] for pod in await here.pods() if pod.spec.scheduling_gates] == ["2"]
+
+
 async def test_kube_1_37_gets_a_tree_where_composite_groups_are_served() -> None:
-    async with cluster(KUBE_POD_GROUP, COMPOSITE_POD_GROUP, WORKLOAD_V1BETA1, workloads=()) as here:
-        await here.apply(llm())
+    features = ("TopologyAwareWorkloadScheduling", "CompositePodGroup")
+    async with stage(workloads=("v1beta1", "v1alpha3"), features=features) as here:
+        await here.client.create(TOPOLOGY_BINDING, RACKS)
+        asked = llm(**constrained("block"))
+        asked["spec"]["template"]["cliques"][1] |= constrained("rack")
+        await here.apply(asked)
         gang = await here.gang("llm-0")
         made = [each for kind in (WORKLOAD_V1BETA1, COMPOSITE_POD_GROUP, KUBE_POD_GROUP) for each in await here.every(kind)]
         assert [each.name for each in made] == ["llm-0", "llm-0", "llm-0-decode", "llm-0-prefill"]
         assert {each.metadata.controller.uid for each in made} == {gang.uid}
+        keys = [((each.spec.get("schedulingConstraints") or {}).get("topology") or [{}])[0].get("key") for each in made[1:]]
+        assert keys == ["example.com/block", "example.com/rack", None]
+        links = {(pod.labels["grove.io/podclique"], (pod.spec.scheduling_group or {}).get("podGroupName")) for pod in await here.pods()}
+        assert links == {("llm-0-prefill", "llm-0-prefill"), ("llm-0-decode", "llm-0-decode")}
+        assert not any(pod.spec.scheduling_gates for pod in await here.pods()), "each group has its own minimum: no surplus is held back"
 
 
-async def test_kube_1_37_gets_one_pod_group_where_composite_groups_are_not_served() -> None:
-    async with cluster(KUBE_POD_GROUP) as here:
+async def test_kube_1_37_gets_one_pod_group_where_composite_groups_are_not_served_and_its_minimum_can_change() -> None:
+    async with stage(workloads=("v1beta1", "v1alpha3")) as here:
         await here.apply(llm())
-        assert [each.spec["schedulingPolicy"] for each in await here.every(KUBE_POD_GROUP)] == [{"gang": {"minCount": 6}}]
+        [made] = await here.every(KUBE_POD_GROUP)
+        assert made.spec["schedulingPolicy"] == {"gang": {"minCount": 6}}
+        await here.client.patch(POD_CLIQUE_SET, "llm", NAMESPACE, {"spec": {"template": {"cliques": [
+            clique("prefill", 3, 3, scheduler=""), clique("decode", 4, scheduler="")]}}})
+        await here.settles()
+        [after] = await here.every(KUBE_POD_GROUP)
+        assert after.uid == made.uid and after.spec["schedulingPolicy"] == {"gang": {"minCount": 7}}
 
 
 async def test_where_no_workload_api_is_served_pods_go_once_the_gang_is_complete_and_the_gang_says_so() -> None:

@@ -45,12 +45,21 @@ def backend_check(settings: Settings) -> Callable[[PodCliqueSet, Reader | None],
             selection = registry.for_set(pcs)
         except NoBackend as error:
             return [Problem("spec", str(error))]
-        asked = (*selection.backend.reads, *selection.backend.writes)
-        found = frozenset(kind for kind in asked if read is not None and served(read, kind))
-        seen = read if not isinstance(read, Cache) or all(read.follows(kind) for kind in asked) else None
-        return list(selection.backend.check(pcs, registry.facts(Facts(found, read=seen, known=isinstance(seen, Cache)), selection)))
+        facts = _facts(read, (*selection.backend.reads, *selection.backend.writes))
+        return list(selection.backend.check(pcs, registry.facts(facts, selection)))
 
     return check
+
+
+def _facts(read: Reader | None, asked: tuple[Kind[Any], ...]) -> Facts:
+    """What a check may know: a reader that says which kinds are served, a cache that follows them all, or only what can be read."""
+    serves = getattr(read, "serves", None)
+    if serves is not None:
+        return Facts(frozenset(kind for kind in asked if serves(kind)), read=read, known=True)
+    if isinstance(read, Cache):
+        follows = all(read.follows(kind) for kind in asked)
+        return Facts(frozenset(kind for kind in asked if served(read, kind)), read=read if follows else None, known=follows)
+    return Facts(read=read)
 
 
 def backend_move(settings: Settings) -> Callable[[PodCliqueSet, PodCliqueSet, Reader | None], Iterable[Problem]]:

@@ -1,0 +1,68 @@
+"""What a set's backend cannot give is said when the set is applied, by the server itself."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+
+from backends.crds import install
+from backends.test_journeys import BACKEND, llm
+from gangline.api.kinds import COSCHEDULING_POD_GROUP, POD_CLIQUE_SET, TOPOLOGY_BINDING, Kind
+from gangline.apiserver.fresh import Fresh
+from gangline.apiserver.hooks import admit_with
+from gangline.components import Options, hooks
+from gangline.errors import ApiError
+from operator_stage import NAMESPACE, Stage, stage
+
+LEVELS = [{"domain": "rack", "key": "example.com/rack"}]
+
+
+@asynccontextmanager
+async def guarded(*kinds: Kind[Any]) -> AsyncIterator[Stage]:
+    """The operator on a server with gangline's admission, and a topology of racks."""
+    async with stage() as here:
+        await install(here.client, *kinds)
+        for hook in hooks(Options(), Fresh(here.server.store, here.server.catalogue)):
+            admit_with(here.server.admission, hook)
+        await here.client.create(TOPOLOGY_BINDING, {"metadata": {"name": "t"}, "spec": {"levels": LEVELS}})
+        yield here
+
+
+async def refusal(here: Stage, pcs: dict[str, Any]) -> str:
+    with pytest.raises(ApiError) as refused:
+        await here.client.create(POD_CLIQUE_SET, pcs)
+    return str(refused.value)
+
+
+async def test_a_guarantee_that_the_backend_cannot_give_is_refused_with_the_backends_that_could() -> None:
+    async with guarded(COSCHEDULING_POD_GROUP) as here:
+        required = {"topologyName": "t", "pack": {"required": "rack"}}
+        for backend, said in (("coscheduling", "coscheduling"), ("default", "default on Kubernetes 1.35"), ("yunikorn", "yunikorn")):
+            told = await refusal(here, llm(backend, topologyConstraint=required))
+            assert f"spec.template.topologyConstraint: {said} cannot keep a gang inside one rack" in told
+            assert "or choose a backend that can: default on Kubernetes 1.36, " in told and "kai, volcano, koordinator" in told
+
+
+async def test_a_wish_that_the_backend_cannot_express_is_no_reason_to_refuse() -> None:
+    async with guarded(COSCHEDULING_POD_GROUP) as here:
+        await here.apply(llm("coscheduling", topologyConstraint={"topologyName": "t", "pack": {"preferred": "rack"}}))
+        assert len(await here.pods()) == 7
+
+
+async def test_another_backend_is_refused_while_pods_are_bound_and_taken_when_none_is() -> None:
+    async with guarded(COSCHEDULING_POD_GROUP) as here:
+        await here.apply(llm("kai"))
+        await here.run(*await here.pods("llm-0-decode"))
+        with pytest.raises(ApiError) as refused:
+            await here.client.patch(POD_CLIQUE_SET, "llm", NAMESPACE, {"metadata": {"annotations": {BACKEND: "coscheduling"}}})
+        assert "the backend cannot be changed from kai to coscheduling while pods are bound: llm-0-decode has 4" in str(refused.value)
+        await here.client.delete(POD_CLIQUE_SET, "llm", NAMESPACE)
+        await here.settles()
+
+
+async def test_a_backend_that_nobody_knows_is_answered_with_those_that_there_are() -> None:
+    async with guarded() as here:
+        assert "no backend is called 'slurm'; there are: default, kai, koordinator, volcano" in await refusal(here, llm("slurm"))
