@@ -12,6 +12,9 @@ from gangline.api.grove import GangPack
 from gangline.api.kinds import COMPOSITE_POD_GROUP, KUBE_POD_GROUP, KUBE_POD_GROUP_V1ALPHA2, WORKLOAD, WORKLOAD_V1BETA1
 from gangline.operator.backends.contract import OWN_MINIMA, SURPLUS_GATED, CannotTranslate, Facts, GroupInfo, capabilities_of
 from gangline.operator.backends.default import Default
+from gangline.operator.probes import Probes
+from gangline.runtime import ManualClock
+from operator_stage import stage
 
 K135 = Facts(frozenset([WORKLOAD]), known=True)
 K136 = Facts(frozenset([KUBE_POD_GROUP_V1ALPHA2]), known=True)
@@ -173,3 +176,36 @@ def test_the_schedulers_condition_explains_why_a_gang_waits() -> None:
     status = {"conditions": [{"type": "PodGroupScheduled", "status": "False", "reason": "Unschedulable", "message": "0/3 nodes fit"}]}
     said = Default().gang_status(a_gang(K136, live=(live(KUBE_POD_GROUP_V1ALPHA2, "llm-0", status=status),)), EMPTY)
     assert (said.reason, said.why) == ("Unschedulable", "0/3 nodes fit")
+
+
+def test_a_gang_linked_to_one_flat_group_before_an_upgrade_stays_flat_until_its_pods_are_made_anew() -> None:
+    linked = {"metadata": {"name": "p"}, "spec": {"schedulingGroup": {"podGroupName": "llm-0"}}}
+    assert [each["metadata"]["name"] for each in objects(Default(), with_pods(a_gang(K137), linked))] == ["llm-0"]
+    fresh = {"metadata": {"name": "p"}, "spec": {"schedulingGroup": {"podGroupName": PREFILL}}}
+    assert len(objects(Default(), with_pods(a_gang(K137), fresh))) == 4
+
+
+def test_what_the_server_drops_takes_abilities_away() -> None:
+    dropped = replace(K136, dropped=frozenset([(KUBE_POD_GROUP_V1ALPHA2, "schedulingConstraints")]))
+    assert (capabilities_of(Default(), K136).required, capabilities_of(Default(), dropped).required) == (("gang",), ())
+    flat = replace(K137, dropped=frozenset([(KUBE_POD_GROUP, "parentCompositePodGroupName")]))
+    assert capabilities_of(Default(), flat).groups == SURPLUS_GATED
+
+
+async def test_what_a_server_drops_is_asked_once_and_again_every_minute_while_something_is_dropped() -> None:
+    async with stage(workloads=("v1alpha2",)) as here:
+        clock, probes = ManualClock(), Probes()
+        assert probes.due(K136, clock.now())
+        await probes.ask(here.client, clock, Default(), K136, "default")
+        fields = ("schedulingConstraints", "priorityClassName", "disruptionMode")
+        assert probes.dropped == {(KUBE_POD_GROUP_V1ALPHA2, field) for field in fields}
+        assert await here.every(KUBE_POD_GROUP_V1ALPHA2) == [], "a dry run keeps nothing"
+        clock.advance(59)
+        assert not probes.due(K136, clock.now()) and probes.due(K137, clock.now()), "other kinds are another question"
+        clock.advance(1)
+        assert probes.due(K136, clock.now())
+    async with stage(workloads=("v1alpha2",), features=("TopologyAwareWorkloadScheduling", "WorkloadAwarePreemption")) as here:
+        await probes.ask(here.client, clock, Default(), K136, "default")
+        assert probes.dropped == frozenset()
+        clock.advance(3600)
+        assert not probes.due(K136, clock.now())
