@@ -170,10 +170,9 @@ def _world(part: str) -> Callable[[Options], Component]:
 
     def build_part(options: Options) -> Component:
         from gangline.world.component import components
-        from gangline.world.nodes import read_nodes
-        from gangline.world.settings import WorldSettings
+        from gangline.world.settings import WorldSettings, read_settings
 
-        settings = WorldSettings(nodes=read_nodes(options.nodes)) if options.nodes else WorldSettings()
+        settings = read_settings(options.nodes) if options.nodes else WorldSettings()
         return next((each for each in components(settings) if each.name == part), Component(part))
 
     return build_part

@@ -36,7 +36,7 @@ from gangline.api.kinds import (
 )
 from gangline.api.meta import Raw
 from gangline.world.nodes import NodePool, NodeTaint
-from gangline.world.settings import Growth
+from gangline.world.settings import Growth, Provision
 from world.living import World, namespace, pod_spec, world
 
 TWO = NodePool(name="n", count=2, gpus=8)
@@ -225,6 +225,21 @@ async def test_pods_that_fit_nowhere_bring_nodes_and_idle_nodes_go() -> None:
         assert little.status.phase == "Running"
         left = {node.name for node in (await lived.client.list(NODE)).items}
         assert left - {"small-0"} == {little.spec.node_name} - {"small-0"}, "an empty big node goes, one in use stays"
+
+
+async def test_a_provisioner_brings_the_node_that_holds_all_that_waits_and_takes_it_when_it_is_empty() -> None:
+    provision = Provision("flexible", (NodePool(name="one", gpus=1), NodePool(name="eight", gpus=8)), delay=30, batch=2, empty=20)
+    async with world(provisions=(provision,)) as lived:
+        for number in range(2):
+            await lived.make(POD, f"p{number}", pod_spec(gpus=4, restartPolicy="Never"), annotations={names.RUN_SECONDS: "60"})
+        await lived.after(25)
+        assert (await lived.client.list(NODE)).items == []
+        await lived.after(20)
+        [node] = (await lived.client.list(NODE)).items
+        assert (node.name, node.labels["node.kubernetes.io/instance-type"]) == ("flexible-0", "eight")
+        assert set((await lived.phases()).values()) == {"Running"}
+        await lived.after(120, steps=5)
+        assert (await lived.client.list(NODE)).items == []
 
 
 async def test_an_owner_of_a_kind_added_later_is_collected_too() -> None:

@@ -12,6 +12,7 @@ from gangline.api.core import Node
 from gangline.errors import BadInput
 from gangline.world.hardware import gpu_uuid
 from gangline.world.nodes import NodePool, health, node_names, node_object, node_objects, read_nodes
+from gangline.world.settings import read_settings
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "nodes.yaml"
 NOW = "2024-01-01T00:00:00Z"
@@ -74,3 +75,21 @@ def test_an_annotation_by_hand_wins_over_the_plan() -> None:
 
 def test_every_gpu_has_a_uuid_of_its_own() -> None:
     assert len({gpu_uuid(node, index) for node in ("a", "b") for index in range(16)}) == 32
+
+
+def test_pools_that_grow_and_provisioners_come_from_the_same_file() -> None:
+    settings = read_settings(EXAMPLE.read_text())
+    assert [pool.name for pool in settings.nodes] == ["h100", "mig", "flaky", "dra", "cpu"]
+    assert [(each.pool.name, each.most, each.delay, each.idle) for each in settings.growth] == [("spare", 4, 30, 600)]
+    assert [(each.name, [shape.name for shape in each.shapes], each.empty) for each in settings.provisions] == [
+        ("flexible", ["one-gpu", "eight-gpus"], 30)]
+
+
+@pytest.mark.parametrize(("text", "told"), [
+    ("nodes: [{name: a, count: 2, grow: {most: 3}}]", r"nodes\[0\].count: a pool that grows has none; write grow.least"),
+    ("provisioners: [{name: a, shapes: []}]", r"provisioners\[0\].shapes: write at least one"),
+    ("provisioners: [{name: a, shapes: [{name: b, gpus: -1}]}]", r"provisioners\[0\].shapes\[0\].gpus: -1 is below 0"),
+])
+def test_a_pool_that_makes_no_sense_is_refused_at_its_place(text: str, told: str) -> None:
+    with pytest.raises(BadInput, match=told):
+        read_settings(text)

@@ -18,9 +18,11 @@ from gangline.world.component import PARTS, components, control_plane, simulated
 from gangline.world.cronjobs import due, next_after, read_schedule
 from gangline.world.endpoints import slices
 from gangline.world.hpa import Decision, Memory, decide, read_metric
+from gangline.world.karpenter import Provisions, packed
 from gangline.world.lifecycle import Silence, leaves_at, wanted_taints
+from gangline.world.machines import Scene
 from gangline.world.nodes import NodePool
-from gangline.world.settings import Growth, WorldSettings
+from gangline.world.settings import Growth, Provision, WorldSettings
 from world.making import START, node, pod, ready_status, when
 
 
@@ -138,6 +140,33 @@ def test_nothing_grows_for_pods_that_fit_already() -> None:
     assert grown(wanting("p", 2), nodes=(node(gpus=2),), pools=(Growth(NodePool(name="big", gpus=8)),)) == []
 
 
+SHAPES = Provision("pool", (NodePool(name="eight", gpus=8), NodePool(name="two", gpus=2)))
+
+
+def shapes(*pods: Any, nodes: tuple[Any, ...] = ()) -> list[str]:
+    return [shape.name for shape in packed(Scene(0, nodes, [], [], pods), SHAPES)]
+
+
+def test_a_provisioner_orders_the_smallest_shape_that_holds_all_that_waits_together() -> None:
+    assert shapes(wanting("a", 1)) == ["two"]
+    assert shapes(wanting("a", 1), wanting("b", 1)) == ["two"]
+    assert shapes(*(wanting(f"p{number}", 1) for number in range(3))) == ["eight"]
+    assert shapes(*(wanting(f"p{number}", 4) for number in range(3))) == ["eight", "eight"]
+
+
+def test_a_provisioner_orders_nothing_for_what_fits_already_or_never() -> None:
+    assert shapes(wanting("a", 2), nodes=(node(gpus=2),)) == []
+    assert shapes(wanting("a", 16)) == []
+
+
+def test_a_provisioner_waits_for_more_pods_before_it_orders() -> None:
+    plan = Provisions((SHAPES,))
+    waiting = (wanting("a", 1),)
+    assert list(plan.orders(Scene(0.0, [], [], [], waiting))) == []
+    [order] = plan.orders(Scene(1.0, [], [], [], (*waiting, wanting("b", 1))))
+    assert (order.name, order.pool.name, order.pool.labels["karpenter.sh/nodepool"]) == ("pool-0", "two", "pool")
+
+
 def test_a_service_with_many_pods_has_several_slices() -> None:
     service = msgspec.convert({"metadata": {"name": "s", "namespace": "default", "uid": "u"},
                                "spec": {"selector": {"a": "b"}, "ports": [{"port": 80}]}}, Service)
@@ -147,7 +176,7 @@ def test_a_service_with_many_pods_has_several_slices() -> None:
 
 
 def test_every_part_has_a_switch() -> None:
-    everything = components(WorldSettings(growth=(Growth(NodePool(name="g")),)))
+    everything = components(WorldSettings(growth=(Growth(NodePool(name="g")),), provisions=(SHAPES,)))
     assert [each.name for each in everything] == ["kubelet", "controller-manager", "default-scheduler", "autoscaler"]
     assert components(WorldSettings(off=frozenset(PARTS))) == []
     assert not [each for each in control_plane(WorldSettings(off=frozenset({"garbage"}))).services if each.name == "garbage"]

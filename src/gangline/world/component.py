@@ -24,6 +24,7 @@ from gangline.world import (
     heart,
     hpa,
     jobs,
+    karpenter,
     kubelet,
     lifecycle,
     namespaces,
@@ -63,6 +64,7 @@ PARTS: dict[str, tuple[str, Callable[[WorldSettings], Made]]] = {
     "hpa": (CONTROLLERS, lambda settings: hpa.autoscalers()),
     "lifecycle": (CONTROLLERS, lifecycle.lifecycle),
     "autoscaler": (AUTOSCALER, autoscaler.autoscaler),
+    "karpenter": (AUTOSCALER, karpenter.karpenter),
     "scheduler": (SCHEDULER, lambda settings: scheduler.scheduler()),
 }
 """Name of the part → the component it belongs to, and how it is made."""

@@ -24,6 +24,8 @@ from gangline.world.settings import WorldSettings
 log = logging.getLogger(__name__)
 LEASES = "kube-node-lease"
 RETRY = 1.0
+MANY = 250
+"""Simulated nodes that may beat as often as real ones."""
 
 
 @dataclass(slots=True)
@@ -80,6 +82,12 @@ class Heart:
     settings: WorldSettings
     renewed: dict[str, float] = field(default_factory=dict)
 
+    @property
+    def pause(self) -> float:
+        """Seconds between two beats of a node; many nodes beat more seldom, twice per lease at least."""
+        longest = max(self.settings.heartbeat, self.settings.lease / 2)
+        return min(self.settings.heartbeat * max(len(self.renewed) / MANY, 1.0), longest)
+
     async def reconcile(self, ctx: Context, key: Key) -> Again | None:
         node = ctx.read.get(NODE, key.name)
         if node is None or not simulated(node):
@@ -91,7 +99,7 @@ class Heart:
         if state != LOST:
             await self._say(ctx, node, state, now)
             await self._renew(ctx, node, now)
-        waits = [self.settings.heartbeat] if self.settings.heartbeat and state != LOST else []
+        waits = [self.pause] if self.settings.heartbeat and state != LOST else []
         waits += [] if changes is None else [changes - age]
         return Again(max(min(waits), 0.001)) if waits else None
 
@@ -105,7 +113,7 @@ class Heart:
     async def _renew(self, ctx: Context, node: Node, now: float) -> None:
         """Events of the node come in between: the lease is renewed when it is due, not for each of them."""
         last = self.renewed.get(node.name)
-        if not self.settings.heartbeat or (last is not None and now - last < self.settings.heartbeat * 0.9):
+        if not self.settings.heartbeat or (last is not None and now - last < self.pause * 0.9):
             return
         try:
             if last is None:

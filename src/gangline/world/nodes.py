@@ -22,6 +22,16 @@ The file (`gangline up --nodes FILE`) is one list of pools; only `name` is requi
       unschedulable: false
       failures:                      # what goes wrong, in seconds after the node was made
       - {after: 60, seconds: 30, nodes: [0, 2], how: lost}      # or not-ready; without seconds for ever, without nodes all
+    - name: spare                    # a pool without nodes of its own: a cluster autoscaler adds and removes them
+      gpus: 8
+      grow: {least: 0, most: 4, delay: 30, idle: 600}            # seconds until a machine comes, and until an idle one goes
+    provisioners:                    # like Karpenter: of several shapes the smallest that holds all that waits
+    - name: flexible
+      shapes: [{name: one, gpus: 1}, {name: eight, gpus: 8}]     # each with the fields of a pool
+      most: 10
+      delay: 30
+      batch: 1                       # seconds it waits for more pods before it orders
+      empty: 30                      # seconds until a node without pods goes
 
 Pure: heart.py registers what is made here and keeps it alive, kubelet.py plays its pods.
 """
@@ -72,6 +82,13 @@ class Failure(Part, frozen=True):
         return self.after <= age and (self.seconds is None or age < self.after + self.seconds)
 
 
+class Grow(Part, frozen=True):
+    least: int = 0
+    most: int = 10
+    delay: float = 30.0
+    idle: float = 600.0
+
+
 class NodePool(Part, frozen=True):
     name: str
     count: int | None = None
@@ -91,10 +108,23 @@ class NodePool(Part, frozen=True):
     annotations: dict[str, str] = {}
     unschedulable: bool = False
     failures: tuple[Failure, ...] = ()
+    grow: Grow | None = None
+
+
+class Shapes(Part, frozen=True):
+    """What a provisioner may order."""
+
+    name: str
+    shapes: tuple[NodePool, ...]
+    most: int = 10
+    delay: float = 30.0
+    batch: float = 1.0
+    empty: float = 30.0
 
 
 class NodeFile(Part, frozen=True):
-    nodes: tuple[NodePool, ...]
+    nodes: tuple[NodePool, ...] = ()
+    provisioners: tuple[Shapes, ...] = ()
 
 
 DEFAULT_NODES = (NodePool(name="node", count=4, gpus=8, topology={"topology.kubernetes.io/zone": 4,
@@ -102,18 +132,27 @@ DEFAULT_NODES = (NodePool(name="node", count=4, gpus=8, topology={"topology.kube
 
 
 def read_nodes(text: str, source: str = "the nodes file") -> tuple[NodePool, ...]:
-    """The pools of a file; what is wrong is said with its place."""
+    """The pools of a file that stand from the start."""
+    return tuple(pool for pool in read_file(text, source).nodes if pool.grow is None)
+
+
+def read_file(text: str, source: str = "the nodes file") -> NodeFile:
+    """All of a file; what is wrong is said with its place."""
     try:
-        pools = msgspec.convert(yaml.safe_load(text), NodeFile).nodes
+        file = msgspec.convert(yaml.safe_load(text), NodeFile)
     except yaml.YAMLError as error:
         raise BadInput(f"{source} is not YAML: {error}") from error
     except msgspec.ValidationError as error:
         raise BadInput(f"{source}: {error}; examples/nodes.yaml shows every field") from error
-    problems = [f"nodes[{at}].{problem}" for at, pool in enumerate(pools) for problem in _problems(pool)]
-    problems += [f"two nodes are called {name}" for name in _twice(name for pool in pools for name in node_names(pool))]
+    problems = [f"nodes[{at}].{problem}" for at, pool in enumerate(file.nodes) for problem in _problems(pool)]
+    problems += [f"two nodes are called {name}" for name in _twice(name for pool in file.nodes for name in node_names(pool))]
+    for at, each in enumerate(file.provisioners):
+        problems += [f"provisioners[{at}].shapes[{number}].{problem}" for number, shape in enumerate(each.shapes)
+                     for problem in _problems(shape)]
+        problems += [] if each.shapes else [f"provisioners[{at}].shapes: write at least one"]
     if problems:
         raise BadInput(f"{source}: {'; '.join(problems)}")
-    return pools
+    return file
 
 
 def _problems(pool: NodePool) -> Iterator[str]:
@@ -126,6 +165,8 @@ def _problems(pool: NodePool) -> Iterator[str]:
             yield f"{field}: {error}"
     counts = {"count": pool.count or 0, "gpus": pool.gpus, "numa": pool.numa, "pods": pool.pods}
     yield from (f"{field}: {value} is below 0" for field, value in counts.items() if value < 0)
+    if pool.grow is not None and pool.count is not None:
+        yield "count: a pool that grows has none; write grow.least"
     yield from (f"topology.{label}: {size} nodes make no level; write 1 or more"
                 for label, size in pool.topology.items() if size < 1)
 
@@ -136,6 +177,8 @@ def _twice(given: Iterable[str]) -> list[str]:
 
 
 def node_names(pool: NodePool) -> list[str]:
+    if pool.grow is not None:
+        return [f"{pool.name}-{number}" for number in range(pool.grow.most)]
     return [pool.name] if pool.count is None else [f"{pool.name}-{number}" for number in range(pool.count)]
 
 
