@@ -109,3 +109,43 @@ async def test_a_folder_of_a_newer_program_is_refused(tmp_path: Path) -> None:
     database.close()
     with pytest.raises(DataFolderError, match=r"was written by a newer program \(format 99, this one knows 1\)"):
         await opened(tmp_path)
+
+
+def written_until_the_disk_is_full(folder: Path) -> list[str]:
+    """What a server whose files cannot grow beyond half a megabyte answers to ever more writes, and then to a question about its health."""
+    script = textwrap.dedent(f"""
+        import asyncio, json, pathlib, resource, signal
+        from gangline.apiserver.identity import administrator
+        from gangline.apiserver.server import Server, ServerSettings
+        from gangline.client.wire import Request
+
+        async def main():
+            server = Server(ServerSettings(folder=pathlib.Path({str(folder)!r})))
+            await server.open()
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (500_000, 500_000))
+            send = server.transport(administrator()).send
+            status, number = 201, 0
+            while status == 201:
+                body = json.dumps({{"metadata": {{"name": f"m{{number}}"}}, "data": {{"text": "x" * 10_000}}}}).encode()
+                status = (await send(Request("POST", {MAPS!r}, body=body))).status
+                print(status, flush=True)
+                number += 1
+            print((await send(Request("GET", "/healthz"))).body.decode().strip(), flush=True)
+
+        asyncio.run(main())
+    """)
+    return subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.splitlines()
+
+
+async def test_a_full_disk_ends_acknowledgements_and_loses_nothing(tmp_path: Path) -> None:
+    *answers, health = await asyncio.to_thread(written_until_the_disk_is_full, tmp_path)
+    acknowledged = answers.count("201")
+    assert acknowledged > 0
+    assert answers[acknowledged:] == ["500"]
+    assert "the journal cannot be written" in health
+    assert "free space or repair the disk, then start again" in health
+    server = await opened(tmp_path)
+    names = set((await in_process(server).get(MAPS)).names)
+    assert {f"m{number}" for number in range(acknowledged)} <= names
+    await server.close()
