@@ -29,11 +29,6 @@ class Extended:
     uses: tuple[ContainerUse, ...]
 
 
-def backed(devices: Devices, record: TaskRecord) -> bool:
-    """Whether some of its extended resources may come from devices."""
-    return any(devices.class_of(need.resource) is not None for need in record.extended)
-
-
 def extended_claim(devices: Devices, record: TaskRecord, node: Node) -> Extended | None:
     """The claim that the pod needs on this node for its extended resources; None when the node has them itself."""
     needed: list[DeviceRequest] = []

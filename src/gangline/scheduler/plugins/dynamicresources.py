@@ -18,7 +18,7 @@ from ..model.gang import Gang
 from ..model.node import Node
 from ..model.task import Task
 from ..placing.devices import CannotTell, choose
-from ..placing.extended import Extended, backed, extended_claim
+from ..placing.extended import Extended, extended_claim
 from ..records import ClaimRecord, DeviceId
 
 if TYPE_CHECKING:
@@ -110,10 +110,10 @@ class DynamicResources:
         return None if met else Refusal(self.name, "cannot allocate all claims")
 
     def _concerned(self, task: Task) -> bool:
-        return bool(task.record.claims) or bool(task.record.extended and backed(self._devices, task.record))
+        return bool(task.record.claims) or bool(task.backed)
 
     def _extended(self, task: Task, node: Node) -> Extended | None:
-        return extended_claim(self._devices, task.record, node) if task.record.extended else None
+        return extended_claim(self._devices, task.record, node) if task.backed else None
 
     def _usable(self, record: ClaimRecord, allocated: tuple[DeviceId, ...], node: Node) -> bool:
         if record.nodes is not None and record.allocated == allocated:
