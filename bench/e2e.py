@@ -45,6 +45,7 @@ SPACE = "bench"
 GPUS = 8
 IN_FLIGHT = 64
 PATIENCE = 600.0
+QUIET = 0.1
 
 
 class Counting:
@@ -261,9 +262,14 @@ class Bench:
     # --- measuring ---------------------------------------------------------------------------------------------------------
 
     async def rest(self) -> None:
-        """Until no component here has work left."""
+        """Until no component here has work left, and those apart do next to nothing."""
         with contextlib.suppress(TimeoutError):
             await self.team.settles(60)
+        quiet = 0
+        while self.apart and quiet < 3:
+            used = sum(each.seconds() for each in self.apart)
+            await asyncio.sleep(1)
+            quiet = quiet + 1 if sum(each.seconds() for each in self.apart) - used < QUIET else 0
 
     async def measure(self, scenario: str, work: Callable[[], Awaitable[int]], **more: Any) -> None:
         if self.arguments.only and self.arguments.only not in scenario:
