@@ -1,10 +1,10 @@
 """Numbers of the embedded API server, one JSON line per scenario.
 
-    python bench/apiserver.py [--pods N] [--many N] [--objects N] [--only TEXT] [--real]
+    python bench/apiserver.py [--pods N] [--many N] [--objects N] [--only TEXT] [--no-real]
 
 In process: the server and its caller share one loop. Over HTTP: the server is a process of its own, TLS and token as kubectl would use
-it. With --real a kube-apiserver with etcd (`make real` builds them) stands beside it and is asked by the same client, turn by turn, so
-that whatever else the machine does weighs on both; `ratio` says how many times better the embedded one did. CPU figures are
+it. Where there is a kube-apiserver with etcd (`make real` builds them) it stands beside it and is asked by the same client, turn by
+turn, so that whatever else the machine does weighs on both; `ratio` says how many times better the embedded one did. CPU figures are
 microseconds per request (per delivery for watches).
 """
 
@@ -37,6 +37,7 @@ from gangline.client.wire import MERGE_PATCH, Request, Response
 PODS = "/api/v1/namespaces/default/pods"
 MAPS = "/api/v1/namespaces/default/configmaps"
 TOKEN = "bench"
+TESTS = Path(__file__).parents[1] / "tests"
 IN_FLIGHT = 32
 ROUNDS = 10
 WATCHERS, EVENTS = 50, 1000
@@ -318,12 +319,20 @@ async def asked(url: str, token: str) -> AsyncIterator[Send]:
 # --- the real one ------------------------------------------------------------------------------------------------------------
 
 
-def _plane(folder: Path) -> Any:
-    sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+def _missing() -> str:
+    """Why there is no real server here; empty if there is one."""
+    if str(TESTS) not in sys.path:
+        sys.path.insert(0, str(TESTS))
     from real import plane
 
-    if plane.missing():
-        sys.exit(plane.missing())
+    return plane.missing()
+
+
+def _plane(folder: Path) -> Any:
+    if _missing():
+        sys.exit(_missing())
+    from real import plane
+
     folder.mkdir(parents=True, exist_ok=True)
     return plane.Plane(folder, controllers="", scheduler=False)
 
@@ -418,8 +427,12 @@ async def main() -> None:
     parser.add_argument("--many", type=int, default=100_000, help="pods whose memory is measured")
     parser.add_argument("--objects", type=int, default=100_000, help="stored objects to start with")
     parser.add_argument("--only", default="", help="memory, journal, http, start or many")
-    parser.add_argument("--real", action="store_true", help="beside it, a real kube-apiserver with etcd")
+    parser.add_argument("--real", action=argparse.BooleanOptionalAction, help="beside it, a kube-apiserver with etcd (if there is one)")
     options = parser.parse_args()
+    if options.real is None:
+        options.real = not _missing()
+        if not options.real:
+            print(f"the embedded server alone: {_missing()}", file=sys.stderr)
     with tempfile.TemporaryDirectory() as name:
         if options.only in ("", "memory"):
             await in_process(options.pods, None, "in process, memory")
@@ -430,7 +443,8 @@ async def main() -> None:
     if options.only in ("", "start"):
         await start_up(options.objects, options.real)
     if options.only in ("", "many"):
-        child = await asyncio.create_subprocess_exec(sys.executable, __file__, "--only", "many-here", "--many", str(options.many))
+        child = await asyncio.create_subprocess_exec(sys.executable, __file__, "--only", "many-here", "--many", str(options.many),
+                                                     "--no-real")
         assert await child.wait() == 0
     if options.only == "many-here":
         await many_pods(options.many)
