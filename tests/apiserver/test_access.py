@@ -144,3 +144,42 @@ async def test_nobody_gives_away_more_than_he_has(server: Server) -> None:
     await admin.post(f"{RBAC}/namespaces/default/roles", role("pods", apiGroups=[""], resources=["pods"], verbs=["*"]))
     assert (await bob.post(f"{RBAC}/namespaces/default/rolebindings", binding("c", "bob", "pods"))).status == 403
     assert (await bob.post(f"{RBAC}/namespaces/default/rolebindings", binding("d", "eve", "own"))).status == 201
+
+
+def everywhere(name: str, user: str) -> dict[str, object]:
+    return {"metadata": {"name": name}, "subjects": [{"kind": "User", "name": user, "apiGroup": "rbac.authorization.k8s.io"}],
+            "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": name}}
+
+
+async def test_a_cluster_role_allows_every_name_until_its_binding_goes(server: Server) -> None:
+    admin, bob = in_process(server), as_user(server, "bob")
+    await admin.post(f"{RBAC}/clusterroles", role("reader", apiGroups=[""], resources=["configmaps"], verbs=["get"]))
+    await admin.post(f"{RBAC}/clusterrolebindings", everywhere("reader", "bob"))
+    for name in ("a", "b"):
+        await admin.post(MAPS, config_map(name))
+        assert (await bob.get(f"{MAPS}/{name}")).status == 200
+    assert (await bob.delete(f"{MAPS}/a")).status == 403
+    await admin.delete(f"{RBAC}/clusterrolebindings/reader")
+    assert (await bob.get(f"{MAPS}/a")).status == 403
+
+
+async def test_a_cluster_role_that_names_objects_allows_only_those(server: Server) -> None:
+    admin, bob = in_process(server), as_user(server, "bob")
+    await admin.post(f"{RBAC}/clusterroles", role("one", apiGroups=[""], resources=["configmaps"], verbs=["get"], resourceNames=["a"]))
+    await admin.post(f"{RBAC}/clusterrolebindings", everywhere("one", "bob"))
+    for name in ("a", "b"):
+        await admin.post(MAPS, config_map(name))
+    assert [(await bob.get(f"{MAPS}/{name}")).status for name in ("a", "b", "a")] == [200, 403, 200]
+
+
+async def test_requests_are_counted_by_what_they_were(server: Server) -> None:
+    admin = in_process(server)
+    await admin.post(MAPS, config_map("a"))
+    await admin.post(MAPS, config_map("a"))
+    await admin.get(f"{MAPS}/a")
+    text = (await admin.get("/metrics")).body.decode()
+    for line in ('apiserver_request_total{code="201",group="",resource="configmaps",verb="create"} 1.0',
+                 'apiserver_request_total{code="409",group="",resource="configmaps",verb="create"} 1.0',
+                 'apiserver_request_duration_seconds_count{verb="create"} 2.0',
+                 'apiserver_storage_objects{resource="configmaps"} 1.0'):
+        assert line in text.splitlines(), text

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from apiserver.conftest import MAPS, Api, config_map
+import asyncio
+
+from apiserver.conftest import MAPS, Api, config_map, in_process
 from gangline.apiserver.server import Server, ServerSettings
+from gangline.client.wire import Request
 
 
 async def test_a_watch_tells_what_happens_after_a_revision(api: Api) -> None:
@@ -39,8 +42,6 @@ async def test_a_watch_ends_when_its_time_is_up(api: Api) -> None:
 
 
 async def test_a_watcher_too_slow_to_follow_is_told_410_and_others_never_wait() -> None:
-    from apiserver.conftest import in_process
-
     server = Server(ServerSettings(history=10))
     await server.open()
     api = in_process(server)
@@ -56,8 +57,6 @@ async def test_a_watcher_too_slow_to_follow_is_told_410_and_others_never_wait() 
 
 
 async def test_a_watch_from_before_what_is_remembered_is_told_410() -> None:
-    from apiserver.conftest import in_process
-
     server = Server(ServerSettings(history=10))
     await server.open()
     api = in_process(server)
@@ -77,3 +76,36 @@ async def test_closing_the_server_ends_its_watches(api: Api) -> None:
     watch = await api.watch(MAPS, resourceVersion=str(api.server.revision))
     await api.server.close()
     assert await watch.next() is None
+
+
+async def test_watchers_at_the_same_place_are_told_the_same_bytes(server: Server) -> None:
+    send = in_process(server).send
+    streams = [(await send(Request("GET", MAPS, (("watch", "true"), ("resourceVersion", str(server.revision)))))).stream for _ in range(2)]
+    await in_process(server).post(MAPS, config_map("a"))
+    first, second = [await anext(stream) for stream in streams if stream is not None]
+    assert first is second
+
+
+async def test_a_watcher_of_some_objects_sleeps_through_changes_of_others(server: Server) -> None:
+    api = in_process(server)
+    watch = await api.watch(MAPS, labelSelector="colour=red", resourceVersion=str(server.revision))
+    witness = await api.watch(MAPS, resourceVersion=str(server.revision))
+    waiting = asyncio.ensure_future(watch.next())
+    for name in ("a", "b", "c"):
+        await api.post(MAPS, config_map(name))
+        assert await witness.take(1) == [("ADDED", name)]
+    assert not waiting.done()
+    await api.post(MAPS, config_map("d", labels={"colour": "red"}))
+    event = await waiting
+    assert event is not None
+    assert event["object"]["metadata"]["name"] == "d"
+    await watch.close()
+    await witness.close()
+
+
+async def test_a_watch_that_is_closed_ends_for_whoever_waits_for_it(api: Api) -> None:
+    watch = await in_process(api.server).watch(MAPS, resourceVersion=str(api.server.revision))
+    waiting = asyncio.ensure_future(watch.next())
+    await asyncio.sleep(0)
+    await watch.close()
+    assert await waiting is None
