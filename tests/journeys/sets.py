@@ -107,7 +107,9 @@ class Sets:
     async def uncordon(self, count: int | None = None) -> None:
         """Give back so many cordoned nodes, or all."""
         shut = [node.name for node in await self._nodes() if node.spec.unschedulable]
-        await asyncio.gather(*(self.client.patch(NODE, node, "", {"spec": {"unschedulable": None}}) for node in shut[:count]))
+        async with self.story.at_once():
+            for node in shut[:count]:
+                await self.client.patch(NODE, node, "", {"spec": {"unschedulable": None}})
 
     async def _nodes(self) -> list[Node]:
         return sorted((await self.client.list(NODE)).items, key=lambda node: node.name)

@@ -108,6 +108,18 @@ class Story(Words):
         found = {node.name: node for node in (await self.client.list(NODE)).items}
         return all(node in found and not any(taint.key == NOT_READY for taint in found[node].spec.taints) for node in nodes)
 
+    @asynccontextmanager
+    async def at_once(self) -> AsyncIterator[None]:
+        """What is done inside is one change to the scheduler: on a real control plane, where requests take long, it is away meanwhile."""
+        working = [each for each in self.platform.managers if each.component.name == "scheduler"]
+        absent = working if not isinstance(self.platform, Platform) else []
+        for manager in absent:
+            self.platform.managers.remove(manager)
+            await manager.stop()
+        yield
+        if absent:
+            await self.platform.start_component("scheduler")
+
     async def apply(self, source: str | Raw) -> None:
         """Apply a file of the repository, a YAML text, or an object."""
         for obj in _objects(source):
