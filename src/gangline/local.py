@@ -83,9 +83,15 @@ class Team:
 
     async def _give_rights(self) -> None:
         """To each component its own, as this version needs them; what an earlier version gave to all together goes."""
-        await asyncio.gather(*(self.admin.apply(kind, obj, manager="gangline", force=True) for kind, obj in [*objects(), *any_owner()]))
+        await asyncio.gather(*(self._right(kind, obj) for kind, obj in [*objects(), *any_owner()]))
         with contextlib.suppress(NotFound):
             await self.admin.delete(CLUSTER_ROLE_BINDING, "gangline-components")
+
+    async def _right(self, kind: Kind[Object], obj: Raw) -> None:
+        try:
+            await self.admin.create(kind, obj)
+        except AlreadyExists:
+            await self.admin.apply(kind, obj, manager="gangline", force=True)
 
     async def _ensure(self, kind: Kind[Object], objects: Iterable[Raw]) -> None:
         for obj in objects:
