@@ -67,6 +67,12 @@ class Operator:
     alone: str = ""
     """The one backend that this process serves; empty: all that run inside the operator."""
     registry: Registry = field(init=False)
+    followed: tuple[Backend, ...] = field(init=False)
+    """The backends whose kinds are in this process's memory: the operator prepares pods for all of them."""
+    asked: tuple[Kind[Any], ...] = field(init=False)
+    """Their kinds."""
+    written: tuple[Kind[Any], ...] = field(init=False)
+    """Those that they write."""
     settled: Settled = field(default_factory=lambda: Settled())
     pace: Pace = field(default_factory=lambda: Pace())
     probes: Probes = field(default_factory=Probes)
@@ -85,6 +91,9 @@ class Operator:
         """What holds from now on; raises NoBackend where it names one that does not exist."""
         self.registry = Registry(settings, heard=count)
         self.settings = settings
+        self.followed = tuple(backend for backend in self.registry if not self.alone or backend.name == self.alone)
+        self.written = tuple(dict.fromkeys(kind for backend in self.followed for kind in backend.writes))
+        self.asked = tuple(dict.fromkeys((*self.written, *(kind for backend in self.followed for kind in backend.reads))))
 
     @property
     def selectors(self) -> dict[Kind[Any], tuple[str, str]]:
@@ -94,14 +103,8 @@ class Operator:
         """Whether gangs of this backend are translated here."""
         return backend == self.alone if self.alone else backend not in self.settings.outside
 
-    @property
-    def followed(self) -> list[Backend]:
-        """The backends whose kinds are in this process's memory: the operator prepares pods for all of them."""
-        return [backend for backend in self.registry if not self.alone or backend.name == self.alone]
-
     def facts(self, read: Reader) -> Facts:
-        kinds = [kind for backend in self.followed for kind in (*backend.reads, *backend.writes)]
-        there = frozenset(kind for kind in kinds if served(read, kind) and self.gone.get(kind) != revision(read, kind))
+        there = frozenset(kind for kind in self.asked if served(read, kind) and self.gone.get(kind) != revision(read, kind))
         return Facts(there, self.settings.manner, {}, read, isinstance(read, Cache), self.probes.dropped)
 
     def note_gone(self, read: Reader, failures: Iterable[Failure]) -> None:
@@ -321,5 +324,4 @@ def selection_of(op: Operator, read: Reader, pcs: PodCliqueSet, gang: PodGang | 
 
 def live_objects(op: Operator, read: Reader, gang: PodGang) -> list[tuple[Kind[Any], Object]]:
     """What any backend has written for a gang."""
-    kinds = dict.fromkeys(kind for backend in op.followed for kind in backend.writes)
-    return [(kind, obj) for kind in kinds for obj in read.owned(kind, gang.uid)]
+    return [(kind, obj) for kind in op.written for obj in read.owned(kind, gang.uid)]
