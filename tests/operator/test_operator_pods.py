@@ -11,6 +11,8 @@ from gangline.operator.desired import pods as desired
 from gangline.operator.desired.cliques import grouped_clique, standalone_clique
 from gangline.operator.desired.groups import scaling_group
 from gangline.operator.desired.layout import Place, group_places, standalone_places
+from gangline.operator.unseen import Told
+from gangline.runtime import Key
 from operator_stage import clique, group, pod, pod_clique_set
 
 CLIQUE = msgspec.convert({"metadata": {"name": "c", "uid": "u"}}, PodClique)
@@ -98,3 +100,15 @@ def test_gates_that_the_template_names_stay_beside_ours_unless_upstream_is_imita
 def test_only_our_gates_are_lifted() -> None:
     made = msgspec.convert({"spec": {"schedulingGates": [{"name": "example.com/mine"}, {"name": "ours"}]}}, Pod)
     assert desired.without_gates(made, ["ours"]) == [{"name": "example.com/mine"}]
+
+
+def test_a_choice_that_the_cache_has_not_shown_yet_keeps_the_next_one_back() -> None:
+    def at(revision: str) -> PodClique:
+        return msgspec.convert({"metadata": {"name": "c", "resourceVersion": revision}}, PodClique)
+
+    told, key = Told(), Key("default", "c")
+    assert told.seen(key, at("5"))
+    told.note(key, at("7"))
+    assert not told.seen(key, at("6")) and told.seen(key, at("8")) and told.seen(key, at("6"))
+    told.note(key, None)
+    assert told.seen(key, at("1"))

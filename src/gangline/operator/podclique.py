@@ -60,7 +60,7 @@ from gangline.operator.plan import (
 )
 from gangline.operator.tell import error_list, status_patch
 from gangline.operator.trims import TRIMS
-from gangline.operator.unseen import Unseen
+from gangline.operator.unseen import Told, Unseen
 from gangline.rules import wishes
 from gangline.runtime import Again, Context, Controller, Key, Reader, Watch, itself, owner
 from gangline.runtime.clock import timestamp
@@ -94,10 +94,11 @@ class Thought:
     """Pods are missing that cannot be made before their gang is there."""
 
 
-async def reconcile(op: Operator, unseen: Unseen, ctx: Context, key: Key) -> Again | None:
+async def reconcile(op: Operator, unseen: Unseen, told: Told, ctx: Context, key: Key) -> Again | None:
     clique = ctx.read.get(POD_CLIQUE, key.name, key.namespace)
     if clique is None:
         unseen.forget(key)
+        told.forget(key)
         return None
     if clique.metadata.deleting:
         await _release(ctx, clique)
@@ -105,14 +106,14 @@ async def reconcile(op: Operator, unseen: Unseen, ctx: Context, key: Key) -> Aga
     look = _look(ctx.read, clique)
     if look is None:
         return None
-    if not unseen.caught_up(key, ctx.read):
+    if not unseen.caught_up(key, ctx.read) or not told.seen(key, clique):
         measures.waits("podclique", measures.UNSEEN)
         return None
     await op.ask(ctx, look.pcs)
     now = timestamp(ctx.clock.now())
     thought = think(op, ctx.read, look, now)
     if _selected(thought.progress) != _selected(clique.status.update_progress):
-        await _tell(op, ctx, look, thought, [], now)
+        told.note(key, await _tell(op, ctx, look, thought, [], now))
     failures = await act(ctx, thought.plan, unseen.of(key))
     if failures or thought.plan.errors or not (thought.moves_pods or thought.waits):
         await _tell(op, ctx, look, thought, [(failure.code, str(failure)) for failure in failures], now)
@@ -318,7 +319,8 @@ def _surplus(op: Operator, read: Reader, look: Look, selection: Selection, livin
 # --- tell ----------------------------------------------------------------------------------------------------------------------
 
 
-async def _tell(op: Operator, ctx: Context, look: Look, thought: Thought, failures: list[tuple[str, str]], now: str) -> None:
+async def _tell(op: Operator, ctx: Context, look: Look, thought: Thought, failures: list[tuple[str, str]],
+                now: str) -> PodClique | None:
     clique, manner = look.clique, op.settings.manner
     errors = [*thought.plan.errors, *failures]
     seen = [] if manner.count_after_complete and (look.gang is None or not initialized(look.gang)) else list(look.pods)
@@ -332,8 +334,7 @@ async def _tell(op: Operator, ctx: Context, look: Look, thought: Thought, failur
     if clique.status.scheduled_replicas > 0 and new["scheduledReplicas"] == 0:
         ctx.events.tell(POD_CLIQUE, clique, "AllScheduledReplicasLost", "no pod of the clique is scheduled any more", warning=True)
     patch = status_patch(POD_CLIQUE, clique, new)
-    if patch is not None:
-        await ctx.client.patch(POD_CLIQUE, clique.name, clique.namespace, patch, subresource="status")
+    return await ctx.client.patch(POD_CLIQUE, clique.name, clique.namespace, patch, subresource="status") if patch is not None else None
 
 
 def _gate_condition(clique: PodClique, held: dict[str, list[str]], now: str) -> list[Raw]:
@@ -387,11 +388,18 @@ def _cliques_with_sharing(template: object, read: Reader) -> Iterable[Key]:
             if any(error.code == "ERR_SYNC_PCLQ_RESOURCE_CLAIM" for error in clique.status.last_errors)]
 
 
+def _chosen_or_asked(before: PodClique | None, after: PodClique | None) -> bool:
+    """A choice of ours that the cache shows now, or something new that is wanted."""
+    if before is None or after is None:
+        return True
+    return asked_again(before, after) or _selected(before.status.update_progress) != _selected(after.status.update_progress)
+
+
 def controller(op: Operator) -> Controller:
-    unseen = Unseen(POD)
+    unseen, told = Unseen(POD), Told()
     return Controller(
-        "podclique", partial(guarded, POD_CLIQUE, partial(reconcile, op, unseen)),
-        (Watch(POD_CLIQUE, itself, asked_again), Watch(POD, owner(POD_CLIQUE)), Watch(POD_GANG, _cliques_of_gang, _gang_changed),
+        "podclique", partial(guarded, POD_CLIQUE, partial(reconcile, op, unseen, told)),
+        (Watch(POD_CLIQUE, itself, _chosen_or_asked), Watch(POD, owner(POD_CLIQUE)), Watch(POD_GANG, _cliques_of_gang, _gang_changed),
          Watch(POD_CLIQUE_SET, _cliques_of_set, _set_changed), Watch(RESOURCE_CLAIM, owner(POD_CLIQUE), asked_again),
          Watch(RESOURCE_CLAIM_TEMPLATE, _cliques_with_sharing)),
         reads=(TOPOLOGY_BINDING,), indexes=INDEXES, workers=op.settings.workers.pod_clique, started=op.running.append,

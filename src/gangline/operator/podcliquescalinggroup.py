@@ -33,6 +33,7 @@ from gangline.operator.plan import Create, Patch, Plan, Said, Step, changed, del
 from gangline.operator.podclique import update_target
 from gangline.operator.tell import error_list, status_patch
 from gangline.operator.trims import TRIMS
+from gangline.operator.unseen import Told
 from gangline.rules import wishes
 from gangline.runtime import Again, Context, Controller, Key, Reader, Watch, itself, owner
 from gangline.runtime.clock import timestamp
@@ -57,9 +58,10 @@ class Look:
                 if clique.labels.get(names.SCALING_GROUP_REPLICA) == str(index) and not clique.metadata.deleting]
 
 
-async def reconcile(op: Operator, ctx: Context, key: Key) -> Again | None:
+async def reconcile(op: Operator, told: Told, ctx: Context, key: Key) -> Again | None:
     group = ctx.read.get(SCALING_GROUP, key.name, key.namespace)
     if group is None:
+        told.forget(key)
         return None
     if group.metadata.deleting:
         await _release(ctx, group)
@@ -67,11 +69,14 @@ async def reconcile(op: Operator, ctx: Context, key: Key) -> Again | None:
     look = _look(ctx.read, group)
     if look is None:
         return None
+    if not told.seen(key, group):
+        measures.waits("podcliquescalinggroup", measures.UNSEEN)
+        return None
     now = timestamp(ctx.clock.now())
     progress = rollout.group_progress(group, look.pcs, look.replica, now)
     plan, progress, wait = think(op, ctx.read, look, progress, ctx.clock.now(), now)
     if progress != group.status.update_progress and plan.writes:
-        await _tell(op, ctx, look, progress, list(plan.errors), now)
+        told.note(key, await _tell(op, ctx, look, progress, list(plan.errors), now))
     failures = await act(ctx, plan)
     errors = [*plan.errors, *((failure.code, str(failure)) for failure in failures if not failure.stale)]
     await _tell(op, ctx, look, progress, errors, now)
@@ -184,7 +189,8 @@ def _missing(look: Look, plan: Plan) -> list[Step]:
 # --- tell --------------------------------------------------------------------------------------------------------------------
 
 
-async def _tell(op: Operator, ctx: Context, look: Look, progress: Raw | None, errors: list[tuple[str, str]], now: str) -> None:
+async def _tell(op: Operator, ctx: Context, look: Look, progress: Raw | None, errors: list[tuple[str, str]],
+                now: str) -> PodCliqueScalingGroup | None:
     group = look.group
     observed = group.status.observed_generation if errors else group.metadata.generation
     new = status.group_status(status.GroupView(group, look.pcs, look.places, look.living, progress, observed), now)
@@ -192,8 +198,7 @@ async def _tell(op: Operator, ctx: Context, look: Look, progress: Raw | None, er
     if group.status.scheduled_replicas > 0 and new["scheduledReplicas"] == 0:
         ctx.events.tell(SCALING_GROUP, group, "AllScheduledReplicasLost", "no replica of the group is scheduled any more", warning=True)
     patch = status_patch(SCALING_GROUP, group, new)
-    if patch is not None:
-        await ctx.client.patch(SCALING_GROUP, group.name, group.namespace, patch, subresource="status")
+    return await ctx.client.patch(SCALING_GROUP, group.name, group.namespace, patch, subresource="status") if patch is not None else None
 
 
 # --- the controller --------------------------------------------------------------------------------------------------------------
@@ -226,8 +231,8 @@ def _essence(clique: PodClique) -> tuple[object, ...]:
 
 
 def _conditions_changed(before: PodCliqueScalingGroup | None, after: PodCliqueScalingGroup | None) -> bool:
-    """The set's controller writes one condition here; and an update goes on when enough replicas are available again."""
-    if before is None or after is None:
+    """The set's controller writes one condition here; an update goes on when its choice is seen, or enough replicas are available again."""
+    if before is None or after is None or before.status.update_progress != after.status.update_progress:
         return True
     recovered = status.update_open(after.status.update_progress) and after.status.available_replicas > before.status.available_replicas
     return recovered or asked_again(before, after) or condition(before.status.conditions, status.TERMINATING) != condition(
@@ -241,7 +246,7 @@ def _groups_in_trouble(template: Object, read: Reader) -> Iterable[Key]:
 
 def controller(op: Operator) -> Controller:
     return Controller(
-        "podcliquescalinggroup", partial(guarded, SCALING_GROUP, partial(reconcile, op)),
+        "podcliquescalinggroup", partial(guarded, SCALING_GROUP, partial(reconcile, op, Told())),
         (Watch(SCALING_GROUP, itself, _conditions_changed), Watch(POD_CLIQUE, owner(SCALING_GROUP), _clique_matters),
          Watch(POD_CLIQUE_SET, _groups_of_set, _set_changed), Watch(RESOURCE_CLAIM, owner(SCALING_GROUP), asked_again),
          Watch(RESOURCE_CLAIM_TEMPLATE, _groups_in_trouble)),

@@ -48,6 +48,27 @@ class Unseen:
         return not made and not removed
 
 
+class Told:
+    """Choices of ours, written in a status, that the cache has not shown yet: whoever chose must not choose anew before it does."""
+
+    def __init__(self) -> None:
+        self._revisions: dict[Key, int] = {}
+
+    def note(self, key: Key, written: Object | None) -> None:
+        if written is not None:
+            self._revisions[key] = int(written.metadata.resource_version or 0)
+
+    def seen(self, key: Key, live: Object) -> bool:
+        """Whether the cache's object is the one with the choice, or a later one."""
+        if int(live.metadata.resource_version or 0) < self._revisions.get(key, 0):
+            return False
+        self.forget(key)
+        return True
+
+    def forget(self, key: Key) -> None:
+        self._revisions.pop(key, None)
+
+
 class Written:
     """Notes the writes of one reconcile."""
 
