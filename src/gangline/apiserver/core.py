@@ -20,6 +20,7 @@ from gangline.apiserver.resources import Catalogue, Resource
 from gangline.apiserver.selectors import selectable_values
 from gangline.apiserver.store import Place, Record, Store
 from gangline.client.wire import User
+from gangline.errors import ApiError
 
 if TYPE_CHECKING:
     from gangline.apiserver.admission import Admission
@@ -71,6 +72,13 @@ class Core:
         self.closing = False
         self._second = -1
         self._second_text = ""
+
+    def may(self, user: User, action: Action) -> bool:
+        try:
+            self.allow(user, action)
+        except ApiError:
+            return False
+        return True
 
     def now(self, ahead: float = 0) -> str:
         """The time as objects carry it, in whole seconds."""

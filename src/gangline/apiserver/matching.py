@@ -5,17 +5,24 @@ Rules, namespace and object selectors, and matchConditions in CEL. Pure, apart f
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
 from gangline.apiserver.admission import Face, Review
+from gangline.apiserver.identity import account_user
+from gangline.apiserver.rbac import Action
 from gangline.apiserver.resources import Resource
 from gangline.apiserver.selectors import selector_test
+from gangline.client.wire import User
 from gangline.schema.cel import DYN, CelError, Env, Program
 from gangline.schema.cel import compile as compile_cel
+from gangline.schema.cel.access import Authority, Question
 
 Obj = dict[str, Any]
+May = Callable[[User, Action], bool]
+"""Whether a user may do something."""
 NAMES = ("object", "oldObject", "request", "params", "namespaceObject", "variables", "authorizer")
 _EXEMPT = {("admissionregistration.k8s.io", plural) for plural in (
     "mutatingwebhookconfigurations", "validatingwebhookconfigurations", "validatingadmissionpolicies",
@@ -88,10 +95,23 @@ def _namespace_fits(selector: Obj, review: Review, namespace: Obj | None) -> boo
     return selector_test(selector)(((namespace or {}).get("metadata") or {}).get("labels") or {})
 
 
-def variables(review: Review, namespace: Obj | None, params: Any = None, further: Any = None) -> dict[str, Any]:
+def variables(review: Review, namespace: Obj | None, may: May, params: Any = None) -> dict[str, Any]:
     """What CEL expressions of admission see."""
     return {"object": review.shown(review.object), "oldObject": review.shown(review.old), "request": request_of(review), "params": params,
-            "namespaceObject": namespace, "variables": further if further is not None else {}, "authorizer": {}}
+            "namespaceObject": namespace, "variables": {}, "authorizer": _authority(review, may)}
+
+
+def _authority(review: Review, may: May) -> Authority:
+    """Who asks is the user of the request, or a service account that an expression names."""
+    def decide(question: Question, verb: str) -> tuple[bool, str]:
+        user = review.user if question.account is None else account_user(*question.account)
+        action = Action(verb, path=question.path) if question.path else Action(
+            verb, question.group, question.resource, question.subresource, question.namespace, question.name)
+        return may(user, action), ""
+
+    resource = review.resource
+    return Authority(Question(decide), Question(decide, None, "", resource.group, resource.plural, review.subresource, review.namespace,
+                                                review.name))
 
 
 def request_of(review: Review) -> Obj:
@@ -143,10 +163,10 @@ class Unanswerable(CelError):
     """A condition that cannot be evaluated, with its text."""
 
 
-def conditions_hold(conditions: list[Obj], review: Review, namespace: Obj | None) -> bool:
+def conditions_hold(conditions: list[Obj], review: Review, namespace: Obj | None, may: May) -> bool:
     """All matchConditions; one that is false decides, otherwise one that cannot be evaluated raises CelError."""
     failed: CelError | None = None
-    seen = variables(review, namespace)
+    seen = variables(review, namespace, may)
     for condition in conditions:
         try:
             if program(condition["expression"]).evaluate(seen) is not True:

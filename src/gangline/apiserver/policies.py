@@ -76,14 +76,14 @@ class Policies:
         spec = policy["spec"]
         fails = spec.get("failurePolicy") != "Ignore"
         try:
-            if not conditions_hold(spec.get("matchConditions") or [], review, namespace):
+            if not conditions_hold(spec.get("matchConditions") or [], review, namespace, self._core.may):
                 return
         except CelError as error:
             if fails:
                 self._refuse(policy, binding, review, str(error), "")
             return
         for params in self._params(policy, binding, review):
-            seen = variables(review, namespace, params)
+            seen = variables(review, namespace, self._core.may, params)
             seen["variables"] = _Composed(spec.get("variables") or [], seen)
             for validation in spec.get("validations") or []:
                 why = _judge_one(validation, seen, fails)

@@ -118,7 +118,7 @@ class Webhooks:
 
     def _holds(self, hook: Obj, review: Review, namespace: Obj | None) -> bool:
         try:
-            return conditions_hold(hook.get("matchConditions") or [], review, namespace)
+            return conditions_hold(hook.get("matchConditions") or [], review, namespace, self._core.may)
         except CelError as error:
             if hook.get("failurePolicy") == "Ignore":
                 return False

@@ -13,7 +13,7 @@ from gangline.schema import cel
 from gangline.schema import problems as say
 from gangline.schema.names import qualified_name_problems
 
-_NAMES = ("object", "oldObject", "request", "namespaceObject", "authorizer")
+_NAMES = ("object", "oldObject", "request", "namespaceObject")
 _REASONS = ("Forbidden", "Invalid", "RequestEntityTooLarge")
 _NOTHING = "validations or auditAnnotations must contain at least one item"
 _ONE_OF_THEM = "name and selector are mutually exclusive"
@@ -61,7 +61,7 @@ def _policy(spec: Obj, name: str) -> Problems:
         if not match.get("resourceRules"):
             yield say.required("spec.matchConstraints.resourceRules")
         yield from _match(match, "spec.matchConstraints")
-    names = dict.fromkeys((*_NAMES, "params") if spec.get("paramKind") is not None else _NAMES, cel.DYN)
+    names = dict.fromkeys((*_NAMES, "params") if spec.get("paramKind") is not None else _NAMES, cel.DYN) | {"authorizer": cel.AUTHORIZER}
     yield from match_conditions(spec.get("matchConditions") or [], "spec.matchConditions", cel.Env(names))
     known: dict[str, cel.Kind] = {}
     for where, variable in each(spec.get("variables"), "spec.variables"):

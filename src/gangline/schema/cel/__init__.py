@@ -19,12 +19,12 @@ from typing import Any
 
 from gangline.schema.cel.checker import check
 from gangline.schema.cel.emit import Budget, build
-from gangline.schema.cel.kinds import BOOL, DYN, STRING, Kind, kind_of, list_of, map_of, optional_of, variables_of
+from gangline.schema.cel.kinds import AUTHORIZER, BOOL, DYN, STRING, Kind, kind_of, list_of, map_of, optional_of, variables_of
 from gangline.schema.cel.syntax import Call, CelSyntaxError, Expr, Ident, ListLit, Macro, MapLit, Select, parse
 from gangline.schema.cel.values import NONE, CelError, Optional, OutOfBudget
 
-__all__ = ["BOOL", "DYN", "NONE", "STRING", "Budget", "CelError", "CelSyntaxError", "Env", "Kind", "Optional", "OutOfBudget", "Program",
-           "compile", "kind_of", "list_of", "map_of", "optional_of", "variables_of"]
+__all__ = ["AUTHORIZER", "BOOL", "DYN", "NONE", "STRING", "Budget", "CelError", "CelSyntaxError", "Env", "Kind", "Optional", "OutOfBudget",
+           "Program", "compile", "kind_of", "list_of", "map_of", "optional_of", "variables_of"]
 
 CALL_LIMIT = 1_000_000
 """Steps one evaluation may take when no budget is given."""

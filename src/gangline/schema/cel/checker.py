@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 
-from gangline.schema.cel import kubernetes, standard
+from gangline.schema.cel import access, kubernetes, standard
 from gangline.schema.cel.kinds import (
     BOOL,
     BYTES,
@@ -48,7 +48,7 @@ class Overload:
 def overloads() -> dict[str, list[Overload]]:
     """Function name (methods with a leading dot, their target first) → its overloads."""
     table: dict[str, list[Overload]] = {}
-    for line in filter(None, (standard.SIGNATURES + kubernetes.SIGNATURES).splitlines()):
+    for line in filter(None, (standard.SIGNATURES + kubernetes.SIGNATURES + access.SIGNATURES).splitlines()):
         call, _, result = line.rpartition(" -> ")
         target, dot, rest = call.partition(" .")
         if not dot:
@@ -100,7 +100,7 @@ class _Checker:
             return DYN
         if kind.name == "map":
             return kind.args[1]
-        if kind.name == "variables":
+        if isinstance(kind.node, dict):
             if node.field not in kind.node:
                 raise self.error(f"undefined field '{node.field}'", node.at)
             own: Kind = kind.node[node.field]

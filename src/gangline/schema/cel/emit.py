@@ -11,14 +11,14 @@ import binascii
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from gangline.schema.cel import kubernetes, standard
+from gangline.schema.cel import access, kubernetes, standard
 from gangline.schema.cel.kinds import Kind, field_of
 from gangline.schema.cel.syntax import Call, Const, Expr, Ident, ListLit, Macro, MapLit, Select
 from gangline.schema.cel.values import NONE, CelError, Optional, OutOfBudget, TypeOf, UInt, duration, equal, no_overload, timestamp
 from gangline.schema.node import MAP, SET, Node
 from gangline.schema.problems import compact
 
-FUNCTIONS: dict[str, Callable[..., Any]] = {**standard.FUNCTIONS, **kubernetes.FUNCTIONS}
+FUNCTIONS: dict[str, Callable[..., Any]] = {**standard.FUNCTIONS, **kubernetes.FUNCTIONS, **access.FUNCTIONS}
 _CHEAP = frozenset(("_<_", "_<=_", "_>_", "_>=_", "_+_", "_-_", "_*_", "_/_", "_%_", "-_", "_[_]", "_[?_]", ".hasValue", ".value"))
 
 

@@ -59,6 +59,9 @@ def variables_of(kinds: dict[str, Kind]) -> Kind:
     return Kind("variables", (), dict(kinds))
 
 
+AUTHORIZER = Kind("authorizer", (), {"requestResource": Kind("resourcecheck")})
+
+
 def kind_of(node: Node) -> Kind:
     """How a value of this place looks to a rule; `dyn` when the schema does not say."""
     return _kind(node) or DYN
