@@ -42,7 +42,7 @@ from gangline.operator.look import (
 from gangline.operator.plan import Apply, Patch, Plan, Said, Step, changed, delete
 from gangline.operator.silence import PATIENCE, unanswered
 from gangline.operator.tell import status_patch
-from gangline.operator.trims import TRIMS
+from gangline.operator.trims import TRIMS, shared
 from gangline.runtime import Again, Context, Controller, Key, Reader, Watch, itself, owner
 from gangline.runtime.clock import timestamp
 
@@ -373,6 +373,6 @@ def controller(op: Operator) -> Controller:
          Watch(POD_CLIQUE_SET, _gangs_of_set, asked_again), Watch(TOPOLOGY_BINDING, _gangs_of_binding, asked_again),
          *watches(op.followed)),
         reads=(NODE, *read_only(op.followed)), indexes=INDEXES, workers=op.settings.workers.pod_gang, selectors=op.selectors,
-        started=op.running.append, trims=TRIMS)
+        started=op.running.append, trims={kind: shared for backend in op.followed for kind in backend.writes} | TRIMS)
 
 
