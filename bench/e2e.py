@@ -4,9 +4,9 @@
 
 Grouper, scheduler, binder and controllers work on simulated nodes (8 GPUs each): on the embedded server in the same
 process, or on any API server by its kubeconfig. Every line has the seconds from the first object to the last bind (or
-verdict), processor seconds, API writes per pod and memory. Writes are counted until everything is at rest; those of the simulated
-kubelets (statuses and leases, which any node writes) apart from the others. `--apart` runs a component as a process of its own over HTTPS
-and tells its memory and processor time.
+verdict), processor seconds, API writes per pod and memory. Writes are counted until everything is at rest, and are those of the
+components; those of simulated kubelets (statuses and leases, which any node writes) and of the user stand beside them.
+`--apart` runs a component as a process of its own over HTTPS and tells its memory and processor time.
 """
 
 from __future__ import annotations
@@ -280,11 +280,12 @@ class Bench:
         seconds, busy = time.perf_counter() - began, time.process_time() - used
         await self.rest()
         written = self.counts - before
-        nodes = sum(number for what, number in written.items() if what.startswith("kubelet "))
+        nodes, user = (sum(number for what, number in written.items() if what.startswith(who)) for who in ("kubelet ", "admin "))
         line = {"bench": "e2e", "scenario": scenario, "nodes": self.nodes, "pods": pods, "seconds": round(seconds, 2),
                 "cpu_seconds": round(busy, 2), "pods_per_second": round(pods / seconds, 1),
-                "writes_per_pod": round((written.total() - nodes) / max(pods, 1), 2),
-                "kubelet_writes_per_pod": round(nodes / max(pods, 1), 2), "load": round(os.getloadavg()[0], 1),
+                "writes_per_pod": round((written.total() - nodes - user) / max(pods, 1), 2),
+                "kubelet_writes_per_pod": round(nodes / max(pods, 1), 2), "user_writes_per_pod": round(user / max(pods, 1), 2),
+                "load": round(os.getloadavg()[0], 1),
                 "memory_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024} | more
         for each in self.apart:
             line |= {f"{each.name}_cpu_seconds": round(each.seconds() - others[each.name], 2), f"{each.name}_memory_mib": each.memory()}
@@ -310,7 +311,7 @@ class Bench:
         return number
 
     async def one_gang(self) -> int:
-        number = min(self.count(512), self.nodes)
+        number = min(self.count(512), self.nodes * 2)
         rule = {"topology": "racks", "preferredTopologyLevel": "example.com/rack"}
         await self.gang("big", number, GPUS // 2, names.DEFAULT_QUEUE, topologyConstraint=rule)
         await self.until(lambda: self.bound() == number, "the gang to be bound")

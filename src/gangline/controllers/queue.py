@@ -18,6 +18,9 @@ from gangline.controllers.sums import merge_patch
 from gangline.errors import NotFound
 from gangline.runtime import Again, Context, Controller, Key, Reader, Watch, key_of
 
+AT_ONCE, STEADY = 20.0, 2.0
+"""Writes of a queue's status in a row, and per second after that."""
+
 
 def status_patch(queue: Queue, children: list[str], totals: dict[str, dict[str, str]]) -> Raw | None:
     """The merge patch that brings the status up to date; None when it is."""
@@ -28,6 +31,26 @@ def status_patch(queue: Queue, children: list[str], totals: dict[str, dict[str, 
     if list(stored.child_queues) != children:
         changes["childQueues"] = children or None
     return {"status": changes} if changes else None
+
+
+class Pace:
+    """Lets a queue's status be written often for a moment, then at a steady pace: its sums move with every pod of a crowd."""
+
+    def __init__(self) -> None:
+        self._spent: dict[str, tuple[float, float]] = {}
+
+    def wait(self, queue: str, now: float) -> float:
+        """Seconds until the queue may be written; 0: now, and it counts."""
+        spent, since = self._spent.get(queue, (0.0, now))
+        spent = max(spent - (now - since) * STEADY, 0.0)
+        if spent >= AT_ONCE:
+            self._spent[queue] = (spent, now)
+            return 1.0 / STEADY
+        self._spent[queue] = (spent + 1.0, now)
+        return 0.0
+
+    def forget(self, queue: str) -> None:
+        self._spent.pop(queue, None)
 
 
 class Tree:
@@ -58,15 +81,20 @@ class Tree:
 def controller(metrics: QueueMetrics | None = None, workers: int = 4) -> Controller:
     seen = Tree()
     shown = metrics or QueueMetrics()
+    pace = Pace()
 
     async def reconcile(ctx: Context, key: Key) -> Again | None:
         queue = ctx.read.get(QUEUE, key.name)
         if queue is None:
             shown.drop(key.name)
+            pace.forget(key.name)
             return None
         totals = seen.tree.totals(queue.name)
         patch = status_patch(queue, seen.tree.children(queue.name), totals)
         if patch is not None:
+            wait = pace.wait(queue.name, ctx.clock.now())
+            if wait:
+                return Again(wait)
             try:
                 await ctx.client.patch_only(QUEUE, queue.name, "", patch, subresource="status")
             except NotFound:
