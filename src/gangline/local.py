@@ -183,6 +183,8 @@ class Platform(Team):
     def is_idle(self) -> bool:
         """Idle, and every informer has seen the last change of its kind."""
         revisions = {_resource(*shelf.key): shelf.changes[-1].revision for shelf in self.server.store.shelves() if shelf.changes}
+        if any(shelf.ringing for shelf in self.server.store.shelves()):
+            return False
         return super().is_idle() and not any(manager.behind(revisions) for manager in self.managers)
 
 

@@ -67,7 +67,8 @@ class Shelf:
         self.told: tuple[object, bytes] = (None, b"")
         """The lines that were told last, and what they are: watchers at the same place are told the same bytes."""
         self._waiters: dict[object, Callable[[], None]] = {}
-        self._ringing = False
+        self.ringing = False
+        """Watchers are about to be told of changes."""
         self._not_before = 0.0
         self._order: list[Record] | None = None
 
@@ -138,8 +139,8 @@ class Shelf:
 
     def wake(self) -> None:
         """Ring for everybody who waits: at once if it was quiet, and once for all changes that follow closely."""
-        if self._waiters and not self._ringing:
-            self._ringing = True
+        if self._waiters and not self.ringing:
+            self.ringing = True
             loop = asyncio.get_running_loop()
             if loop.time() >= self._not_before:
                 loop.call_soon(self.ring)
@@ -147,7 +148,7 @@ class Shelf:
                 loop.call_at(self._not_before, self.ring)
 
     def ring(self) -> None:
-        self._ringing = False
+        self.ringing = False
         self._not_before = asyncio.get_running_loop().time() + PAUSE
         waiters, self._waiters = self._waiters, {}
         for ring in waiters.values():

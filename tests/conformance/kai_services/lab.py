@@ -148,6 +148,8 @@ class Lab:
     def _idle(self) -> bool:
         revisions = {".".join(filter(None, reversed(shelf.key))): shelf.changes[-1].revision
                      for shelf in self.server.store.shelves() if shelf.changes}
+        if any(shelf.ringing for shelf in self.server.store.shelves()):
+            return False
         return all(manager.idle and not manager.behind(revisions) for manager in self._managers)
 
     def kind(self, api_version: str, kind: str) -> Kind[Any]:
