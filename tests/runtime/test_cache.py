@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import json
+from typing import Any
+
+import pytest
+
 from embedded import admin, embedded, until
 from gangline.api.core import ConfigMap
 from gangline.api.crds import crds
@@ -125,4 +130,34 @@ async def test_a_kind_that_is_not_served_yet_is_empty_and_followed_once_it_is() 
             return cache.get(QUEUE, "q") is not None
 
         await until(seen)
+        await cache.stop()
+
+
+def loose_queues() -> dict[str, Any]:
+    """Queues as a server holds them whose definition says nothing of their spec."""
+    found: dict[str, Any] = json.loads(json.dumps(next(each for each in crds() if each["spec"]["names"]["kind"] == "Queue")))
+    for version in found["spec"]["versions"]:
+        version["schema"] = {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}}
+    return found
+
+
+async def test_an_object_that_cannot_be_read_keeps_no_other_from_being_seen(caplog: pytest.LogCaptureFixture) -> None:
+    async with embedded() as server:
+        client = admin(server)
+        await client.create(CRD, loose_queues())
+        for name, parent in (("good", "top"), ("odd", ["not", "a", "name"])):
+            await client.create_only(QUEUE, {"metadata": {"name": name}, "spec": {"parentQueue": parent}})
+        cache = Cache(client)
+        cache.informer(QUEUE)
+        await cache.start()
+        assert [each.name for each in cache.list(QUEUE)] == ["good"]
+        assert "Queue odd cannot be read and is left as it was: Expected `str`, got `array` - at `$.spec.parentQueue`" in caplog.text
+        await client.patch_only(QUEUE, "good", "", {"spec": {"parentQueue": ["odd", "too"]}})
+        await client.create(QUEUE, {"metadata": {"name": "later"}, "spec": {"parentQueue": "top"}})
+        await until(lambda: cache.get(QUEUE, "later") is not None)
+        good = cache.get(QUEUE, "good")
+        assert good is not None
+        assert good.spec.parent_queue == "top"
+        await client.patch_only(QUEUE, "odd", "", {"spec": {"parentQueue": "top"}})
+        await until(lambda: cache.get(QUEUE, "odd") is not None)
         await cache.stop()

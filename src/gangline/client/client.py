@@ -31,16 +31,27 @@ SHARED, BATCHES, LARGE = 1024, 32, 256 * 1024
 
 
 @dataclass(frozen=True, slots=True)
+class Unread:
+    """An object that does not fit its typed view: a server may hold what an older or looser definition let in."""
+
+    metadata: Metadata
+    problem: str
+
+
+@dataclass(frozen=True, slots=True)
 class Listing(Generic[T]):
     items: list[T]
     revision: str
+    unread: tuple[Unread, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class WatchEvent(Generic[T]):
     type: str
-    """ADDED, MODIFIED, DELETED, or BOOKMARK (whose object has only a revision)."""
+    """ADDED, MODIFIED, DELETED, or BOOKMARK or UNREAD (whose objects have only metadata)."""
     object: T
+    problem: str = ""
+    """What is wrong with an UNREAD object."""
 
 
 class _ListMeta(Model, frozen=True):
@@ -58,13 +69,13 @@ class _RawEvent(Model, frozen=True):
     object: msgspec.Raw
 
 
-class _Bookmark(Model, frozen=True):
+class _OnlyMetadata(Model, frozen=True):
     metadata: Metadata = Metadata()
 
 
 _LIST = msgspec.json.Decoder(_RawList)
 _EVENT = msgspec.json.Decoder(_RawEvent)
-_BOOKMARK = msgspec.json.Decoder(_Bookmark)
+_METADATA = msgspec.json.Decoder(_OnlyMetadata)
 _STATUS = msgspec.json.Decoder(dict[str, Any])
 _DECODERS: dict[type, msgspec.json.Decoder[Any]] = {}
 
@@ -103,15 +114,20 @@ class Client:
     async def list(self, kind: Kind[T], namespace: str = "", labels: Labels = None, fields: str = "") -> Listing[T]:
         """All objects, page by page, on one consistent revision."""
         items: list[T] = []
+        unread: list[Unread] = []
         token = revision = ""
         while True:
             answer = await self.send("GET", kind.path(namespace), query=_query(
                 limit=str(PAGE), labelSelector=label_query(labels), fieldSelector=fields, **{"continue": token}))
             page = _LIST.decode(answer.body)
-            items += [decode(kind, raw) for raw in page.items or ()]
+            for raw in page.items or ():
+                try:
+                    items.append(decode(kind, raw))
+                except msgspec.ValidationError as error:
+                    unread.append(Unread(_METADATA.decode(raw).metadata, str(error)))
             revision, token = page.metadata.resource_version, page.metadata.continue_
             if not token:
-                return Listing(items, revision)
+                return Listing(items, revision, tuple(unread))
 
     async def list_raw(self, kind: Kind[Any], namespace: str = "", labels: Labels = None, fields: str = "") -> Raws:
         answer = await self.send("GET", kind.path(namespace), query=_query(
@@ -296,5 +312,9 @@ def _shared_event(kind: Kind[T], line: bytes) -> WatchEvent[T]:
     if event.type == "ERROR":
         raise api_error(_STATUS.decode(event.object))
     if event.type == "BOOKMARK":
-        return WatchEvent("BOOKMARK", kind.type(metadata=_BOOKMARK.decode(event.object).metadata))
-    return WatchEvent(event.type, decode(kind, event.object))
+        return WatchEvent("BOOKMARK", kind.type(metadata=_METADATA.decode(event.object).metadata))
+    try:
+        return WatchEvent(event.type, decode(kind, event.object))
+    except msgspec.ValidationError as error:
+        known = kind.type(metadata=_METADATA.decode(event.object).metadata)
+        return WatchEvent("DELETED", known) if event.type == "DELETED" else WatchEvent("UNREAD", known, str(error))

@@ -15,7 +15,7 @@ from typing import Any, Generic, Protocol, TypeVar, cast
 import msgspec
 
 from gangline.api.kinds import Kind
-from gangline.api.meta import Object
+from gangline.api.meta import Metadata, Object
 from gangline.api.selectors import Selector, equals
 from gangline.client import Client, WatchEvent
 from gangline.errors import ApiError, Gone, NotFound
@@ -128,7 +128,7 @@ class Informer(Generic[T]):
                 log.warning("watching %s: %s", self.kind.resource, error)
                 await self._clock.sleep(min(wait := wait * 2, 30))
             except msgspec.DecodeError as error:
-                log.error("an object of %s cannot be read: %s", self.kind.resource, error)
+                log.error("watching %s: the server sent what is no JSON: %s", self.kind.resource, error)
                 await self._clock.sleep(min(wait := wait * 2, 30))
 
     def _not_served(self) -> None:
@@ -141,7 +141,8 @@ class Informer(Generic[T]):
     async def _list(self) -> None:
         listing = await self._client.list(self.kind, labels=self._labels, fields=self._fields)
         present = {key_of(obj): obj if self.trim is None else self.trim(obj) for obj in listing.items}
-        for key in [key for key in self._objects if key not in present]:
+        unread = {self._leave(each.metadata, each.problem) for each in listing.unread}
+        for key in [key for key in self._objects if key not in present and key not in unread]:
             self._forget(key)
         for key, obj in present.items():
             self._store(key, obj)
@@ -164,9 +165,17 @@ class Informer(Generic[T]):
         obj = event.object
         if event.type == "DELETED":
             self._forget(key_of(obj), obj)
+        elif event.type == "UNREAD":
+            self._leave(obj.metadata, event.problem)
         elif event.type != "BOOKMARK":
             self._store(key_of(obj), obj if self.trim is None else self.trim(obj))
         self.revision = max(self.revision, int(obj.metadata.resource_version or 0))
+
+    def _leave(self, meta: Metadata, problem: str) -> Key:
+        """An object that cannot be read stays as it was last known, and never keeps others from being seen."""
+        key = Key(meta.namespace, meta.name)
+        log.error("%s %s cannot be read and is left as it was: %s", self.kind.kind, key, problem)
+        return key
 
     def _store(self, key: Key, obj: T) -> None:
         before = self._objects.get(key)
