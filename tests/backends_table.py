@@ -50,6 +50,9 @@ def _ran(name: str) -> Scheduler | None:
 def _real(name: str, can: Capabilities) -> str:
     if (ran := _ran(name)) is not None:
         return f"{ran.product} {ran.version}"
+    part = PROVEN.get(name)
+    if part is not None and not part.not_run.startswith(NOT_RUN):
+        return f"{part.product} {part.version}, in part"
     return OURS if name == "kai" else NOT_RUN if can.gang else "–"
 
 
@@ -61,7 +64,7 @@ def proofs() -> list[str]:
     lines += [f"* {sentence}" for sentence in sentences(PROOF)]
     lines += ["", "| backend | scheduler | what a gang without room says in the scheduler's words |", "|---|---|---|"]
     for name, each in SCHEDULERS.items():
-        lines.append(f"| `{name}` | {each.product} {each.version} | {f'{NOT_RUN}: {each.not_run}' if each.not_run else f'“{each.why}”'} |")
+        lines.append(f"| `{name}` | {each.product} {each.version} | {each.not_run or f'“{each.why}”'} |")
     return lines
 
 

@@ -83,3 +83,11 @@ def test_phases_say_which_group_waits() -> None:
 def test_a_preferred_domain_is_told_to_be_lost() -> None:
     gang = a_gang(prefill=GangPack(preferred="example.com/rack"))
     assert Koordinator().gang_status(gang, EMPTY).lost == ("group llm-0-prefill would rather be in one example.com/rack",)
+
+
+def test_until_the_last_gate_is_lifted_no_group_can_have_enough() -> None:
+    gated = {"metadata": {"name": "p"}, "spec": {"schedulingGates": [{"name": "scheduling.koordinator.sh/gang"}]}}
+    made = objects(Koordinator(), with_pods(a_gang(), gated))
+    assert [each["spec"]["minMember"] for each in made] == [4, 5]
+    placed = {"metadata": {"name": "q"}, "spec": {"nodeName": "n"}}
+    assert [each["spec"]["minMember"] for each in objects(Koordinator(), with_pods(a_gang(), gated, placed))] == [2, 4]

@@ -6,6 +6,7 @@ is swept away afterwards.
 
 from __future__ import annotations
 
+import asyncio
 import atexit
 import base64
 import os
@@ -47,6 +48,7 @@ class Ground(Home):
         self.scheduler = scheduler
         self._ports = {each.name: free_port() for each in scheduler.programs}
         self._programs: dict[str, subprocess.Popen[bytes]] = {}
+        self._restarts = 0
 
     @classmethod
     async def of(cls, scheduler: Scheduler) -> Ground:
@@ -113,20 +115,29 @@ class Ground(Home):
                 "port": str(self._ports[program.name])}
         config.write_text(filled(self.scheduler.config(), fill))
         told = {key: filled(value, fill) for key, value in program.environment.items()}
-        with (self.log_file(program.name)).open("wb") as log:
+        with (self.log_file(program.name)).open("ab") as log:
             self._programs[program.name] = subprocess.Popen(
                 [str(assets() / program.name), *(filled(each, fill) for each in program.arguments)], env=os.environ | told,
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=self._folder.name)
         atexit.register(self._programs[program.name].kill)
 
+    async def keep_alive(self) -> None:
+        """Starts again what has ended, as a cluster would."""
+        while True:
+            await asyncio.sleep(1)
+            for program in self.scheduler.programs:
+                if self._programs[program.name].poll() is not None:
+                    self._restarts += 1
+                    self._launch(program)
+
     def log_file(self, program: str) -> Path:
         return Path(self._folder.name) / f"{program}.log"
 
     def picture(self) -> str:
-        """Which programs have ended, and what they said last."""
-        ended = [name for name, process in self._programs.items() if process.poll() is not None]
-        said = ["\n".join(self.log_file(name).read_text(errors="replace").splitlines()[-20:]) for name in ended]
-        return "\n".join(f"{name} has ended:\n{text}" for name, text in zip(ended, said, strict=True))
+        """What its programs said last, and how often one was started again."""
+        said = {name: self.log_file(name).read_text(errors="replace").splitlines()[-5:] for name in self._programs}
+        lines = [f"{name}: {line}" for name, last in said.items() for line in last]
+        return "\n".join([f"programs started again: {self._restarts}", *lines])
 
     def end(self) -> None:
         for process in self._programs.values():
@@ -220,8 +231,10 @@ async def proof(scheduler: Scheduler) -> AsyncIterator[Proof]:
     """A proof on the ground of a scheduler."""
     ground = await Ground.of(scheduler)
     platform = RealPlatform(ground, COMPONENTS)
+    watch = asyncio.create_task(ground.keep_alive())
     try:
         await platform.start()
         yield Proof(ground, platform)
     finally:
+        watch.cancel()
         await platform.stop()

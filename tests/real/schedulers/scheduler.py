@@ -49,7 +49,7 @@ class Scheduler:
     labels: Mapping[str, str] = field(default_factory=dict)
     """What a set must say to use it."""
     not_run: str = ""
-    """Why the proof has not been run, as measured; empty: it has been, and holds."""
+    """Why the proof has not been run, or how far it holds, as measured; empty: it holds."""
     mounts: tuple[str, str] | None = None
     """Namespace and name of a Secret that a kubelet would show it in `{folder}/certs`."""
 

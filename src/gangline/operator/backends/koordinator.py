@@ -2,7 +2,9 @@
 
 What ties them is an annotation with a JSON list inside a string, equal on all of them; a gang waits until every listed
 group has its minimum. Topology holds for all of them together, by the name of a layer that a ClusterNetworkTopology
-gives to a node label; Koordinator plans it only for gangs without surplus.
+gives to a node label; Koordinator plans it only for gangs without surplus. The surprise: Koordinator does not know
+gates, and counts gated pods as there; a gang that it takes up while some are gated may get stuck. So, until the last
+gate is lifted, each group is told to need one pod more than it has.
 """
 
 from __future__ import annotations
@@ -71,10 +73,11 @@ class Koordinator:
         demand(one, self.name, self.capabilities)
         tied = json.dumps(sorted(f"{gang.namespace}/{group.name}" for group in gang.groups), separators=(",", ":"))
         common = {f"{PREFIX}groups": tied, f"{PREFIX}match-policy": "once-satisfied"} | _topology(one, facts)
+        held = _held(gang)
         for group in gang.groups:
-            notes = common | {f"{PREFIX}total-number": str(group.size)}
+            notes = common | {f"{PREFIX}total-number": str(group.size + held)}
             meta = {"name": group.name, "namespace": gang.namespace, "labels": dict(gang.labels), "annotations": notes}
-            spec = {"minMember": _minimum(gang, group),
+            spec = {"minMember": group.size + 1 if held else _minimum(gang, group),
                     "scheduleTimeoutSeconds": int(facts.config.get("scheduleTimeoutSeconds") or PATIENCE)}
             yield GangObject(KOORDINATOR_POD_GROUP, {"metadata": meta, "spec": spec}, owns=tuple(spec))
 
@@ -88,6 +91,12 @@ class Koordinator:
         why = "; ".join(filter(None, (", ".join(waiting), said_of_a_pod(gang)))) if waiting else ""
         return GangState(f"koordinator: {why}" if why else "", "Unschedulable" if why else "",
                          lost_wishes(levelled(gang, self.capabilities), self.capabilities))
+
+
+def _held(gang: PodGangInfo) -> bool:
+    """Whether some pods are still gated and none is placed yet."""
+    pods = [pod for group in gang.groups for pod in group.pods if not pod.metadata.deleting]
+    return any(pod.spec.scheduling_gates for pod in pods) and not any(pod.spec.node_name for pod in pods)
 
 
 def _minimum(gang: PodGangInfo, group: GroupInfo) -> int:
