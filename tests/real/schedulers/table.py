@@ -18,11 +18,11 @@ KUBE_SCHEDULER = ("--config={config}", "--authentication-kubeconfig={kubeconfig}
                   "--authentication-skip-lookup", "--secure-port={port}", "--bind-address=127.0.0.1", "--cert-dir={folder}/certs")
 """What a program that is built upon kube-scheduler is told."""
 ELASTIC_QUOTA = Kind("scheduling.sigs.k8s.io", "v1alpha1", "ElasticQuota", "elasticquotas", builtin.Untyped)
-NOT_BUILT = ("not run against the real scheduler: its build (1,419 packages beyond those of the others, at low priority on two busy cores) was not "
-             "done when this page was printed")
-IN_PART = ("run in part: with room for the minimum the minimum runs, with less nothing does and the gang says why, nothing is left after deletion; "
-           "but a pod above the minimum may be left waiting for minutes after the gang is placed, and koord-scheduler ended once with a nil "
-           "pointer in its queue")
+NOT_BUILT = ("not run against the real scheduler: its build (1,419 packages more than were there, at low priority on two busy cores) "
+             "was not done when this page was printed")
+IN_PART = ("run in part: with room for the minimum the minimum runs; with less nothing does, the gang says why and leaves nothing when it "
+           "is deleted; but a pod above the minimum may be left waiting for minutes after the gang is placed, and koord-scheduler was "
+           "seen to end in its scheduling queue")
 NO_ROOM = "Insufficient nvidia.com/gpu"
 
 SCHEDULERS: Mapping[str, Scheduler] = {each.backend: each for each in (
