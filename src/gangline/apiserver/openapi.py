@@ -1,18 +1,14 @@
 """OpenAPI documents, v2 and v3, written from the same tables and definitions the server works by.
 
 Enough for `kubectl explain`, `apply`, `diff` and for generated clients: every served kind with its fields, and every path with its verbs.
-Descriptions are those of custom resources; of built-in kinds only the kind and its first level of fields are described.
+Descriptions are those of custom resources; of built-in kinds only what all objects have in common is described.
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
-from functools import cache
-from importlib.resources import files
 from typing import Any
-
-import msgspec
 
 from gangline.api import notation
 from gangline.api.notation import MISSING, Field, Type
@@ -49,13 +45,6 @@ _METHODS = {"get": ("get", "get"), "update": ("put", "put"), "patch": ("patch", 
 _COLLECTION = {"list": ("get", "list"), "create": ("post", "post"), "deletecollection": ("delete", "deletecollection")}
 
 
-@cache
-def _descriptions() -> dict[str, dict[str, str]]:
-    """What a kube-apiserver 1.35 publishes about its kinds and their first level of fields: data beside this file."""
-    found: dict[str, dict[str, str]] = msgspec.json.decode((files(__package__) / "descriptions.json").read_bytes())
-    return found
-
-
 class Writer:
     """Schemas of one document; `base` is where its references point."""
 
@@ -79,11 +68,7 @@ class Writer:
             properties["metadata"] = {**self._wrapped(self.ref("meta", "ObjectMeta")), "description": _METADATA}
         for field in found.fields:
             properties[field.name] = self._field(field)
-        told = _descriptions().get(schema_name(table, name), {})
-        properties = {field: {**part, "description": told[field]} if field in told else part for field, part in properties.items()}
         schema: Obj = {"type": "object", "properties": properties}
-        if "" in told:
-            schema["description"] = told[""]
         required = [field.name for field in found.fields if field.required]
         if required:
             schema["required"] = required
