@@ -194,9 +194,10 @@ class Bench:
     # --- objects ---------------------------------------------------------------------------------------------------------
 
     async def queue(self, name: str, gpus: float = 0, parent: str = "", limit: float = -1) -> None:
+        """Made, or given another quota where an earlier scenario left it."""
         plenty = {"quota": -1, "limit": -1, "overQuotaWeight": 1}
         spec: Raw = {"resources": {"cpu": plenty, "memory": plenty, "gpu": {"quota": gpus, "limit": limit, "overQuotaWeight": 1}}}
-        await self._make(QUEUE, {"metadata": {"name": name}, "spec": spec | ({"parentQueue": parent} if parent else {})})
+        await self.client.apply(QUEUE, {"metadata": {"name": name}, "spec": spec | ({"parentQueue": parent} if parent else {})})
 
     def pod(self, name: str, gpus: int, queue: str, group: str = "") -> Raw:
         asks = {"cpu": "1", "memory": "1Gi", names.NVIDIA_GPU: str(gpus)}
