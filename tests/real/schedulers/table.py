@@ -19,7 +19,7 @@ KUBE_SCHEDULER = ("--config={config}", "--authentication-kubeconfig={kubeconfig}
 """What a program that is built upon kube-scheduler is told."""
 ELASTIC_QUOTA = Kind("scheduling.sigs.k8s.io", "v1alpha1", "ElasticQuota", "elasticquotas", builtin.Untyped)
 SLOW_TO_GO = ("run in part: with room all run, with one place less nothing does and the gang says why, with room for the minimum the "
-              "minimum runs; but pods of a deleted set that ran were still held by Kueue's finalizer after 25 s")
+              "minimum runs; but something of a deleted set that ran was still there after 25 s, and it was not found out what holds it")
 IN_PART = ("run in part: with room for the minimum the minimum runs; with less nothing does, the gang says why and leaves nothing when it "
            "is deleted; but a pod above the minimum may be left waiting for minutes after the gang is placed, and koord-scheduler was "
            "seen to end in its scheduling queue")
