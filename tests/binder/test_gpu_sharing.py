@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from embedded import until
+from faults.trouble import Dies
 from gangline.api import names
 from gangline.api.core import Pod
 from gangline.api.kinds import BIND_REQUEST, CONFIG_MAP, POD
@@ -14,7 +15,6 @@ from gangline.binder.plugins import build
 from gangline.binder.plugins.hami import memory_limit
 from gangline.binder.settings import DEFAULTS, PluginSetting, Settings
 from gangline.client import Client, InProcess, Request, Response, User
-from gangline.client.wire import JSON
 from gangline.errors import ConfigError
 from gangline.runtime import Context, ManualClock
 from stage import SPACE, Stage, stage
@@ -133,29 +133,11 @@ async def test_no_gpu_is_reserved_while_the_cluster_grows() -> None:
         assert "the cluster is growing (scaling pod work-x waits)" in (await here.get_request("p")).status.reason
 
 
-class DiesAt:
-    """A transport that lets so many writes through and then none."""
-
-    def __init__(self, here: Stage, writes: int) -> None:
-        self._inner = InProcess(here.server.handle, User("system:serviceaccount:gangline-system:binder", ("system:masters",)))
-        self.left = writes
-
-    async def send(self, request: Request) -> Response:
-        if request.method != "GET":
-            if self.left <= 0:
-                return Response(503, b'{"kind":"Status","code":503,"message":"dead"}', JSON)
-            self.left -= 1
-        return await self._inner.send(request)
-
-    async def close(self) -> None:
-        return None
-
-
 @pytest.mark.parametrize("writes", range(9))
 async def test_a_binder_that_dies_after_any_write_loses_nothing_and_books_nothing_twice(writes: int) -> None:
     async with stage() as here:
         await here.node("n")
-        dying = DiesAt(here, writes)
+        dying = Dies(here, writes)
         await here.start(component(), dying)
         await share(here, backoffLimit=99)
 

@@ -35,8 +35,8 @@ from gangline.api.kinds import (
     foreign,
 )
 from gangline.api.meta import Raw
-from gangline.world.nodes import NodePool, NodeTaint
-from gangline.world.settings import Growth, Provision
+from gangline.world.nodes import NodePool, NodeTaint, Provision
+from gangline.world.settings import Growth
 from world.living import World, namespace, pod_spec, world
 
 TWO = NodePool(name="n", count=2, gpus=8)
@@ -228,7 +228,8 @@ async def test_pods_that_fit_nowhere_bring_nodes_and_idle_nodes_go() -> None:
 
 
 async def test_a_provisioner_brings_the_node_that_holds_all_that_waits_and_takes_it_when_it_is_empty() -> None:
-    provision = Provision("flexible", (NodePool(name="one", gpus=1), NodePool(name="eight", gpus=8)), delay=30, batch=2, empty=20)
+    shapes = (NodePool(name="one", gpus=1), NodePool(name="eight", gpus=8))
+    provision = Provision(name="flexible", shapes=shapes, delay=30, batch=2, empty=20)
     async with world(provisions=(provision,)) as lived:
         for number in range(2):
             await lived.make(POD, f"p{number}", pod_spec(gpus=4, restartPolicy="Never"), annotations={names.RUN_SECONDS: "60"})

@@ -21,8 +21,8 @@ from gangline.world.hpa import Decision, Memory, decide, read_metric
 from gangline.world.karpenter import Provisions, packed
 from gangline.world.lifecycle import Silence, leaves_at, wanted_taints
 from gangline.world.machines import Scene
-from gangline.world.nodes import NodePool
-from gangline.world.settings import Growth, Provision, WorldSettings
+from gangline.world.nodes import NodePool, Provision
+from gangline.world.settings import Growth, WorldSettings
 from world.making import START, node, pod, ready_status, when
 
 
@@ -140,7 +140,7 @@ def test_nothing_grows_for_pods_that_fit_already() -> None:
     assert grown(wanting("p", 2), nodes=(node(gpus=2),), pools=(Growth(NodePool(name="big", gpus=8)),)) == []
 
 
-SHAPES = Provision("pool", (NodePool(name="eight", gpus=8), NodePool(name="two", gpus=2)))
+SHAPES = Provision(name="pool", shapes=(NodePool(name="eight", gpus=8), NodePool(name="two", gpus=2)))
 
 
 def shapes(*pods: Any, nodes: tuple[Any, ...] = ()) -> list[str]:

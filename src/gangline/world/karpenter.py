@@ -14,9 +14,9 @@ import msgspec
 from gangline.api.core import Node, Pod
 from gangline.runtime import Service
 from gangline.world.machines import Order, Scene, machines, put
-from gangline.world.nodes import NodePool
+from gangline.world.nodes import NodePool, Provision
 from gangline.world.place import Board, by_turn
-from gangline.world.settings import Provision, WorldSettings
+from gangline.world.settings import WorldSettings
 
 POOL_LABEL, TYPE_LABEL = "karpenter.sh/nodepool", "node.kubernetes.io/instance-type"
 

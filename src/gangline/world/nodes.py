@@ -111,20 +111,23 @@ class NodePool(Part, frozen=True):
     grow: Grow | None = None
 
 
-class Shapes(Part, frozen=True):
-    """What a provisioner may order."""
+class Provision(Part, frozen=True):
+    """What the simulated provisioner may add: nodes of any of these shapes, and how it goes about it."""
 
     name: str
     shapes: tuple[NodePool, ...]
     most: int = 10
     delay: float = 30.0
+    """From the wish to a node that is ready."""
     batch: float = 1.0
+    """How long it waits for further pods before it orders."""
     empty: float = 30.0
+    """A node that has held nothing for so long is taken away."""
 
 
 class NodeFile(Part, frozen=True):
     nodes: tuple[NodePool, ...] = ()
-    provisioners: tuple[Shapes, ...] = ()
+    provisioners: tuple[Provision, ...] = ()
 
 
 DEFAULT_NODES = (NodePool(name="node", count=4, gpus=8, topology={"topology.kubernetes.io/zone": 4,

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from gangline.api import names
-from gangline.world.nodes import DEFAULT_NODES, NodePool, read_file
+from gangline.world.nodes import DEFAULT_NODES, NodePool, Provision, read_file
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,21 +41,6 @@ class Growth:
 
 
 @dataclass(frozen=True, slots=True)
-class Provision:
-    """What the simulated provisioner may add: nodes of any of these shapes, and how it goes about it."""
-
-    name: str
-    shapes: tuple[NodePool, ...]
-    most: int = 10
-    delay: float = 30.0
-    """From the wish to a node that is ready."""
-    batch: float = 1.0
-    """How long it waits for further pods before it orders."""
-    empty: float = 30.0
-    """A node that has held nothing for so long is taken away."""
-
-
-@dataclass(frozen=True, slots=True)
 class WorldSettings:
     nodes: tuple[NodePool, ...] = DEFAULT_NODES
     """Simulated nodes to register at start."""
@@ -81,5 +66,4 @@ def read_settings(text: str, source: str = "the nodes file") -> WorldSettings:
     file = read_file(text, source)
     growth = tuple(Growth(pool, pool.grow.least, pool.grow.most, pool.grow.delay, pool.grow.idle)
                    for pool in file.nodes if pool.grow is not None)
-    return WorldSettings(nodes=tuple(pool for pool in file.nodes if pool.grow is None), growth=growth, provisions=tuple(
-        Provision(each.name, each.shapes, each.most, each.delay, each.batch, each.empty) for each in file.provisioners))
+    return WorldSettings(nodes=tuple(pool for pool in file.nodes if pool.grow is None), growth=growth, provisions=file.provisioners)

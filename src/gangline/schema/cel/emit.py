@@ -285,35 +285,28 @@ def _pairs(budget: Budget, target: Any) -> list[tuple[Any, ...]]:
 
 
 def _all(rows: list[tuple[Any, ...]], count: int, test: Callable[..., Any]) -> bool:
-    failure: CelError | None = None
-    for row in rows:
-        row[-1].spend(3)
-        try:
-            if not _bool(test(*row[:-1])):
-                return False
-        except OutOfBudget:
-            raise
-        except CelError as error:
-            failure = failure or error
-    if failure is not None:
-        raise failure
-    return True
+    return _unless(rows, test, True)
 
 
 def _exists(rows: list[tuple[Any, ...]], count: int, test: Callable[..., Any]) -> bool:
+    return _unless(rows, test, False)
+
+
+def _unless(rows: list[tuple[Any, ...]], test: Callable[..., Any], answer: bool) -> bool:
+    """`answer`, unless a row says otherwise: that one decides, whatever failed before it. Else the first failure is raised."""
     failure: CelError | None = None
     for row in rows:
         row[-1].spend(3)
         try:
-            if _bool(test(*row[:-1])):
-                return True
+            if _bool(test(*row[:-1])) is not answer:
+                return not answer
         except OutOfBudget:
             raise
         except CelError as error:
             failure = failure or error
     if failure is not None:
         raise failure
-    return False
+    return answer
 
 
 def _kept(rows: list[tuple[Any, ...]], test: Callable[..., Any] | None) -> list[tuple[Any, ...]]:
