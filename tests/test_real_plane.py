@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import select
+import signal
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from journeys import kubectl
 from real import differences_table, plane
+from real.leash import leashed
 from real.plane import PROGRAMS, REPOSITORY, Plane, missing, program
 
 
@@ -47,7 +52,7 @@ def test_make_test_real_skips_with_that_line_where_there_is_no_go(tmp_path: Path
         (tmp_path / name).symlink_to(REPOSITORY / name)
     (tmp_path / "tests").unlink()
     (tmp_path / "tests" / "real").mkdir(parents=True)
-    for name in ("__init__.py", "plane.py", "go.mod"):
+    for name in ("__init__.py", "plane.py", "leash.py", "go.mod"):
         if (REPOSITORY / "tests" / "real" / name).exists():
             (tmp_path / "tests" / "real" / name).write_bytes((REPOSITORY / "tests" / "real" / name).read_bytes())
     tools = _without_go(tmp_path)
@@ -78,6 +83,74 @@ async def test_a_plane_starts_where_it_is_told_and_ends_whole(tmp_path: Path) ->
     assert sorted(pids) == ["etcd", "kube-apiserver"]
     await made.stop()
     assert not [pid for pid in pids.values() if _lives(pid)]
+
+
+HOLDER = """
+import subprocess, sys
+from real.leash import leashed
+held = subprocess.Popen(leashed(["bash", "-c", "sleep 600 & echo $$ $!; wait"], group=sys.argv[1] == "group"), stdout=subprocess.PIPE)
+print(held.stdout.readline().decode(), end="", flush=True)
+held.wait()
+"""
+PLANE_HOLDER = """
+import asyncio, pathlib, sys
+from real.plane import Plane
+async def hold():
+    plane = Plane(pathlib.Path(sys.argv[1]))
+    await plane.start()
+    print(*plane.processes().values(), flush=True)
+    await asyncio.sleep(600)
+asyncio.run(hold())
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux kills a program with its parent")
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL], ids=lambda each: each.name)
+def test_a_program_on_a_leash_ends_with_the_process_that_holds_it(how: signal.Signals) -> None:
+    bash, sleeper = _held(HOLDER, "alone", end_by=how)
+    assert _ends(bash)
+    os.kill(sleeper, signal.SIGKILL)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux kills a program with its parent")
+def test_a_group_on_a_leash_ends_with_everything_it_started() -> None:
+    bash, sleeper = _held(HOLDER, "group", end_by=signal.SIGKILL)
+    assert _ends(bash) and _ends(sleeper)
+
+
+def test_a_group_on_a_leash_tells_how_its_program_ended() -> None:
+    assert subprocess.run(leashed(["bash", "-c", "exit 7"], group=True), check=False).returncode == 7
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux kills a program with its parent")
+@pytest.mark.skipif(bool(missing()), reason=missing())
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL], ids=lambda each: each.name)
+def test_no_program_of_a_plane_outlives_the_process_that_started_it(tmp_path: Path, how: signal.Signals) -> None:
+    pids = _held(PLANE_HOLDER, str(tmp_path), end_by=how)
+    assert len(pids) == len(PROGRAMS)
+    assert [pid for pid in pids if not _ends(pid)] == []
+
+
+def _held(script: str, *arguments: str, end_by: signal.Signals) -> list[int]:
+    """What a process that was ended like this had started, which it tells by process ids."""
+    known = os.environ | {"PYTHONPATH": str(REPOSITORY / "tests")}
+    with subprocess.Popen([sys.executable, "-c", script, *arguments], env=known, stdout=subprocess.PIPE,
+                          stderr=subprocess.DEVNULL, text=True) as holder:
+        assert holder.stdout is not None
+        pids = [int(each) for each in holder.stdout.readline().split()]
+        holder.send_signal(end_by)
+    return pids
+
+
+def _ends(pid: int, seconds: float = 30) -> bool:
+    """Whether a process is at its end before so many seconds are over; nobody may have collected it."""
+    with contextlib.suppress(ProcessLookupError):
+        watched = os.pidfd_open(pid)
+        try:
+            return bool(select.select([watched], [], [], seconds)[0])
+        finally:
+            os.close(watched)
+    return True
 
 
 def _lives(pid: int) -> bool:

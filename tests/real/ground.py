@@ -27,6 +27,7 @@ from gangline.runtime import SystemClock
 from journeys.story import Story
 from operator_stage import clique, pod_clique_set
 from real.broom import Broom
+from real.leash import leashed
 from real.plane import assets, free_port
 from real.platform import Home, RealPlatform
 from real.schedulers.scheduler import Program, Scheduler
@@ -117,7 +118,7 @@ class Ground(Home):
         told = {key: filled(value, fill) for key, value in program.environment.items()}
         with (self.log_file(program.name)).open("ab") as log:
             self._programs[program.name] = subprocess.Popen(
-                [str(assets() / program.name), *(filled(each, fill) for each in program.arguments)], env=os.environ | told,
+                leashed([str(assets() / program.name), *(filled(each, fill) for each in program.arguments)]), env=os.environ | told,
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=self._folder.name)
         atexit.register(self._programs[program.name].kill)
 

@@ -1,7 +1,8 @@
 """A real control plane on loopback: etcd, kube-apiserver, kube-controller-manager and kube-scheduler, as `make real` built them.
 
 Programs come from `KUBEBUILDER_ASSETS`, and what is not there from `.cache/bin`; `python -m real.plane` says which are missing. A plane is
-started in a folder of its own and stopped with everything in it, at the latest when this process ends; nothing here knows gangline.
+started in a folder of its own and stopped with everything in it, at the latest when this process ends, however it ends; nothing here
+knows gangline.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ import aiohttp
 import yaml
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
+
+from real.leash import leashed
 
 REPOSITORY = Path(__file__).parents[2]
 TOKEN = "real-admin"
@@ -118,7 +121,7 @@ class Plane:
     def _run(self, name: str, *arguments: str) -> None:
         with (self.folder / f"{name}.log").open("wb") as log:
             self._processes[name] = subprocess.Popen(
-                [str(program(name)), *arguments], stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=self.folder)
+                leashed([str(program(name)), *arguments]), stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=self.folder)
 
     def processes(self) -> dict[str, int]:
         """Which program runs as which process."""

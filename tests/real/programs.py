@@ -10,6 +10,7 @@ from pathlib import Path
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 
+from real.leash import leashed
 from real.plane import GATES, free_port, program
 
 
@@ -37,7 +38,7 @@ class Programs:
                   f"--kube-api-content-type={self.content_type}")
         with (self.folder / f"{name}.log").open("wb") as log:
             self._running[name] = await asyncio.create_subprocess_exec(
-                str(program(name)), *shared, *arguments, stdout=log, stderr=log, cwd=self.folder)
+                *leashed([str(program(name)), *shared, *arguments]), stdout=log, stderr=log, cwd=self.folder)
 
     def log(self, lines: int = 40) -> str:
         return "\n".join(line for name in self._running

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from journeys import kubectl
+from real.leash import leashed
 from real.plane import REPOSITORY, Plane, free_port, missing
 
 PAGE = REPOSITORY / "docs" / "guide" / "real-cluster.md"
@@ -30,8 +31,8 @@ async def follow(plane: Plane, folder: Path) -> tuple[int, str]:
              "WEBHOOK": f"https://127.0.0.1:{free_port()}"}
     output = folder / "shown"
     with output.open("wb") as file:
-        shell = await asyncio.create_subprocess_exec("bash", "-c", commands(), cwd=REPOSITORY, env=known, stdout=file, stderr=file,
-                                                     start_new_session=True)
+        shell = await asyncio.create_subprocess_exec(*leashed(["bash", "-c", commands()], group=True), cwd=REPOSITORY, env=known,
+                                                     stdout=file, stderr=file)
         try:
             code = await asyncio.wait_for(shell.wait(), 300)
         finally:
