@@ -1,7 +1,7 @@
 """ResourceClaims made from templates: each pod that names a template gets a claim of its own, and gives it back when it is done.
 
-The claim is owned by the pod, so it goes with it. Any claim is given back by the last pod that held it: its reservation and its
-allocation are taken away, and its deletion is no longer held up.
+The claim is owned by the pod, and goes when that is done. Any claim is given back by the last pod that held it: its reservation is taken
+away, and if a scheduler allocated it, which the finalizer `PROTECTION` tells, its allocation and that finalizer too.
 """
 
 from __future__ import annotations
@@ -14,10 +14,11 @@ from gangline.api.core import Pod
 from gangline.api.kinds import POD, RESOURCE_CLAIM, RESOURCE_CLAIM_TEMPLATE, reference
 from gangline.api.meta import Raw
 from gangline.client.wire import STRATEGIC_PATCH
+from gangline.errors import NotFound
 from gangline.runtime import Again, Context, Controller, Key, Reader, Watch, itself, key_of
 from gangline.world.life import FINAL
 from gangline.world.replicas import suffix
-from gangline.world.writes import create_quietly
+from gangline.world.writes import create_quietly, delete_quietly
 
 FOR_POD = "resource.kubernetes.io/pod-claim-name"
 PROTECTION = "resource.kubernetes.io/delete-protection"
@@ -48,11 +49,32 @@ def made_from(template: Untyped, pod: Pod, claim: str) -> Raw:
     return {"metadata": meta, "spec": body.get("spec") or {}}
 
 
+def done(pod: Pod) -> bool:
+    """It does not run any more, or never will."""
+    return pod.status.phase in FINAL or (pod.metadata.deleting and not pod.spec.node_name)
+
+
 def still_reserved(claim: Untyped, pods: Iterable[Pod]) -> list[Raw]:
-    """The reservations of a claim whose pods are still alive."""
-    alive = {pod.uid for pod in pods if pod.status.phase not in FINAL}
-    reserved: list[Raw] = (claim.status or {}).get("reservedFor") or []
-    return [each for each in reserved if each.get("resource") != "pods" or each.get("uid") in alive]
+    """The reservations of a claim whose pods still need it."""
+    alive = {pod.uid for pod in pods if not done(pod)}
+    return [each for each in reservations(claim) if each.get("resource") != "pods" or each.get("uid") in alive]
+
+
+def reservations(claim: Untyped) -> list[Raw]:
+    return (claim.status or {}).get("reservedFor") or []
+
+
+def unreserved(claim: Untyped, rest: list[Raw]) -> Raw:
+    """The status of a claim that only these still hold: with the last of them goes what a scheduler allocated, and nothing else."""
+    freed = {"allocation": None} if not rest and PROTECTION in claim.metadata.finalizers else {}
+    return {"reservedFor": rest or None} | freed
+
+
+def unneeded(claim: Untyped, owner: Pod | None) -> bool:
+    """Made for a pod that is done or was replaced; where the pod is gone, the garbage collector sees to it."""
+    of = claim.metadata.controller
+    return (not claim.metadata.deleting and owner is not None and of is not None and of.kind == POD.kind and not of.group
+            and (owner.uid != of.uid or done(owner)))
 
 
 # --- doing -------------------------------------------------------------------------------------------------------------
@@ -81,21 +103,40 @@ async def reconcile_claim(ctx: Context, key: Key) -> Again | None:
     claim = ctx.read.get(RESOURCE_CLAIM, key.name, key.namespace)
     if claim is None:
         return None
-    holders = [pod for each in (claim.status or {}).get("reservedFor") or ()
-               if (pod := ctx.read.get(POD, str(each.get("name")), key.namespace)) is not None and pod.uid == each.get("uid")]
-    rest = still_reserved(claim, holders)
-    status: Raw = claim.status or {}
-    if len(rest) != len(status.get("reservedFor") or ()):
-        freed = {} if rest else {"allocation": None}
-        await ctx.client.patch(RESOURCE_CLAIM, key.name, key.namespace, {
-            "metadata": {"resourceVersion": claim.metadata.resource_version}, "status": {"reservedFor": rest or None} | freed},
-            subresource="status")
-    elif claim.metadata.deleting and PROTECTION in claim.metadata.finalizers and not status.get("reservedFor"):
-        if status.get("allocation"):
-            await ctx.client.patch(RESOURCE_CLAIM, key.name, key.namespace, {"status": {"allocation": None}}, subresource="status")
-        finalizers = [each for each in claim.metadata.finalizers if each != PROTECTION]
-        await ctx.client.patch(RESOURCE_CLAIM, key.name, key.namespace, {"metadata": {"finalizers": finalizers or None}})
+    rest = still_reserved(claim, [pod for each in reservations(claim) if (pod := await _holder(ctx, claim, each)) is not None])
+    if len(rest) < len(reservations(claim)):
+        await _give_back(ctx, claim, unreserved(claim, rest))
+    elif claim.metadata.deleting and PROTECTION in claim.metadata.finalizers and not rest:
+        await _give_back(ctx, claim, {"allocation": None} if (claim.status or {}).get("allocation") else {})
+    of = claim.metadata.controller
+    if not rest and of is not None and unneeded(claim, ctx.read.get(POD, of.name, key.namespace)):
+        await delete_quietly(ctx, RESOURCE_CLAIM, claim)
     return None
+
+
+async def _holder(ctx: Context, claim: Untyped, reservation: Raw) -> Pod | None:
+    """The pod of a reservation; one that we have not seen may be new, so the server is asked before its devices are taken away."""
+    name = str(reservation.get("name"))
+    pod = ctx.read.get(POD, name, claim.namespace)
+    if pod is None:
+        try:
+            pod = await ctx.client.get(POD, name, claim.namespace)
+        except NotFound:
+            return None
+    return pod if pod.uid == reservation.get("uid") else None
+
+
+async def _give_back(ctx: Context, claim: Untyped, status: Raw) -> None:
+    """Writes the status, and lifts the protection where nothing is allocated any more; neither if somebody wrote meanwhile."""
+    found, version = claim.status or {}, claim.metadata.resource_version
+    if status:
+        written = await ctx.client.patch(RESOURCE_CLAIM, claim.name, claim.namespace, {
+            "metadata": {"resourceVersion": version}, "status": status}, subresource="status")
+        found, version = written.status or {}, written.metadata.resource_version
+    if PROTECTION in claim.metadata.finalizers and not found.get("allocation"):
+        finalizers = [each for each in claim.metadata.finalizers if each != PROTECTION]
+        await ctx.client.patch(RESOURCE_CLAIM, claim.name, claim.namespace,
+                               {"metadata": {"resourceVersion": version, "finalizers": finalizers or None}})
 
 
 def _pods_of(template: Untyped, read: Reader) -> list[Key]:
@@ -116,4 +157,4 @@ def claims() -> list[Controller]:
             Watch(RESOURCE_CLAIM_TEMPLATE, _pods_of)), indexes=((POD, BY_TEMPLATE, by_template),), workers=4),
         Controller("resource-claims", reconcile_claim, watches=(
             Watch(RESOURCE_CLAIM, itself),
-            Watch(POD, _claims_of, when=lambda before, after: after is None or after.status.phase in FINAL)), workers=2)]
+            Watch(POD, _claims_of, when=lambda before, after: after is None or done(after))), workers=2)]
