@@ -11,12 +11,15 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from gangline.admission.settings import AdmissionSettings
-from gangline.api import names
 from gangline.api.kinds import QUEUE, TOPOLOGY_BINDING
 from gangline.api.meta import Raw, as_raw
 from gangline.client import Client
 from gangline.config import manner
 from gangline.errors import ConfigError
+from gangline.rights import BACKEND as BACKEND
+from gangline.rights import EVERYWHERE as EVERYWHERE
+from gangline.rights import LEASES
+from gangline.rights import home as home
 from gangline.rules.hooks import Hook
 from gangline.rules.sets import OperatorProcess, OperatorSettings
 from gangline.runtime import Component, Reader
@@ -196,30 +199,12 @@ COMPONENTS: dict[str, Callable[[Options], Component]] = {
 }
 
 
-LEASES = {"grouper": "54dff599.kai.scheduler", "binder": "2ad35f9c.kai.scheduler", "podgroup-controller": "o1x22tjj.kai.scheduler",
-          "queue-controller": "ov3xj497.kai.scheduler", "node-scale-adjuster": "7n7h49uc.kai.scheduler"}
-"""Upstream's leases, so that one of ours and one of theirs never work side by side."""
-
-
-EVERYWHERE = ("numa-placement-exporter", "resource-reservation", "admission")
-"""Components of which every copy works: one per node, one per reserved GPU, one per replica of a service."""
-
-
 def lease(name: str, options: Options) -> str:
     """The lease that only one copy of a component holds at a time."""
     if name == "scheduler":
         pool = options.flags.get("partition-label-value", "")
         return options.flags.get("scheduler-name", "kai-scheduler") + (f"-{pool}" if pool else "")
     return LEASES.get(name, f"gangline-{name}")
-
-
-def home(name: str) -> str:
-    """The namespace of its lease: the scheduler half's is upstream's."""
-    return names.KAI_NAMESPACE if name in (*LEASES, "scheduler") else names.SYSTEM_NAMESPACE
-
-
-BACKEND = "backend-"
-"""What the names of single backends as components begin with."""
 
 
 def build(name: str, options: Options) -> Component:

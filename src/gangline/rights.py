@@ -55,8 +55,14 @@ from gangline.api.kinds import (
     Kind,
 )
 from gangline.api.meta import Raw
-from gangline.components import BACKEND, COMPONENTS, EVERYWHERE, home
 
+LEASES = {"grouper": "54dff599.kai.scheduler", "binder": "2ad35f9c.kai.scheduler", "podgroup-controller": "o1x22tjj.kai.scheduler",
+          "queue-controller": "ov3xj497.kai.scheduler", "node-scale-adjuster": "7n7h49uc.kai.scheduler"}
+"""Upstream's leases, so that one of ours and one of theirs never work side by side."""
+EVERYWHERE = ("numa-placement-exporter", "resource-reservation", "admission")
+"""Components of which every copy works: one per node, one per reserved GPU, one per replica of a service."""
+BACKEND = "backend-"
+"""What the names of single backends as components begin with."""
 READ = ("get", "list", "watch")
 OWN = (*READ, "create", "patch", "delete")
 RBAC = "rbac.authorization.k8s.io"
@@ -169,6 +175,11 @@ def rights() -> Mapping[str, tuple[Right, ...]]:
     return {name: (*mine, *_lease(name)) for name, mine in table.items()}
 
 
+def home(name: str) -> str:
+    """The namespace of a component's lease: the scheduler half's is upstream's."""
+    return names.KAI_NAMESPACE if name in (*LEASES, "scheduler") else names.SYSTEM_NAMESPACE
+
+
 def _lease(name: str) -> list[Right]:
     return [] if name in EVERYWHERE else [Right(LEASE, ("get", "create", "patch"), namespace=home(name))]
 
@@ -198,10 +209,15 @@ def namespaces(name: str) -> list[str]:
     return sorted(own - {""})
 
 
-def objects(components: Iterable[str] = tuple(COMPONENTS)) -> list[tuple[Kind[Any], Raw]]:
-    """The roles of these components and their bindings to the accounts of `gangline-system`."""
+def holders() -> tuple[str, ...]:
+    """Every component."""
+    return (*rights(), "grouper", "controller-manager")
+
+
+def objects(components: Iterable[str] = ()) -> list[tuple[Kind[Any], Raw]]:
+    """The roles of these components (default: of all) and their bindings to the accounts of `gangline-system`."""
     found: list[tuple[Kind[Any], Raw]] = []
-    for name in components:
+    for name in tuple(components) or holders():
         role = f"gangline-{name}"
         if name == "controller-manager":
             found.append((CLUSTER_ROLE_BINDING, _binding(role, name, "ClusterRole", "cluster-admin")))

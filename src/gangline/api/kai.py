@@ -141,15 +141,8 @@ class Topology(Object, frozen=True):
     spec: TopologySpec = TopologySpec()
 
 
-class ShardSpec(Model, frozen=True):
-    partition_label_value: str = ""
-    placement_strategy: Raw = {}
-    args: dict[str, str] = {}
-    min_runtime: Raw = {}
-
-
 class SchedulingShard(Object, frozen=True):
-    spec: ShardSpec = ShardSpec()
+    spec: Raw = {}
     status: Raw = {}
 
 
