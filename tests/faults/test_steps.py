@@ -16,7 +16,6 @@ from gangline.apiserver.features import EXTENDED_RESOURCES
 from gangline.binder.component import component as binder
 from gangline.controllers.component import pod_group_controller, queue_controller
 from gangline.local import Platform
-from gangline.runtime import ManualClock
 from journeys.story import Story, told
 from stage import SPACE, Stage, stage
 
@@ -118,7 +117,7 @@ async def test_a_binder_that_dies_after_any_write_makes_one_claim_for_extended_r
 
 async def test_a_third_party_that_takes_the_node_between_decision_and_bind_costs_a_try_and_not_the_gang() -> None:
     """The kubelet turns our pods away; their Job makes new ones, which go where there is room."""
-    async with told(clock=ManualClock(), without=("binder",)) as story:
+    async with told(moved=True, without=("binder",)) as story:
         assert isinstance(story.platform, Platform)
         await story.nodes(1, gpus=4)
         await story.apply("examples/03-job/train.yaml")

@@ -19,7 +19,6 @@ from gangline.api.grove import PodClique, PodCliqueScalingGroup, PodCliqueSet
 from gangline.api.kinds import NODE, POD, POD_CLIQUE, POD_CLIQUE_SET, SCALING_GROUP, Kind
 from gangline.api.meta import Raw, condition
 from gangline.client.wire import JSON_PATCH
-from gangline.runtime import ManualClock
 from journeys.story import Story, told
 from journeys.words import scheduler
 
@@ -280,5 +279,5 @@ def set_replica(pod: Pod) -> str:
 @asynccontextmanager
 async def sets_in_time() -> AsyncIterator[Sets]:
     """The same in time that only the test moves, under a scheduler that leaves broken gangs to the operator."""
-    async with told(scheduler(staleness_grace=-1), clock=ManualClock()) as story:
+    async with told(scheduler(staleness_grace=-1), moved=True) as story:
         yield Sets(story)

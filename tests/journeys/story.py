@@ -33,6 +33,7 @@ from gangline.runtime import Clock, Component, ManualClock, SystemClock
 from gangline.runtime.clock import timestamp
 from gangline.world.heart import register
 from gangline.world.nodes import NodePool
+from journeys.clock import MovedClock
 from journeys.words import Words
 
 if TYPE_CHECKING:
@@ -55,25 +56,25 @@ def embedded_platform(*, clock: Clock | None = None, without: tuple[str, ...] = 
         components=chosen, clock=clock or SystemClock(), options=options or Options(period=0.0, nodes="nodes: []")))
 
 
-async def real_platform(without: tuple[str, ...], options: Options) -> RealPlatform:
+async def real_platform(without: tuple[str, ...], options: Options, clock: Clock) -> RealPlatform:
     from real.plane import missing
     from real.platform import OURS, Home, RealPlatform
 
     if missing():
         pytest.skip(missing())
     home = await Home.ready()
-    return RealPlatform(home, [name for name in OURS if name not in without], replace(options, period=0.1, webhook=home.webhook))
+    return RealPlatform(home, [name for name in OURS if name not in without],
+                        replace(options, period=0.1, webhook=home.webhook), clock)
 
 
 @asynccontextmanager
-async def told(*hired: Component, clock: Clock | None = None, admission: AdmissionSettings | None = None,
+async def told(*hired: Component, moved: bool = False, admission: AdmissionSettings | None = None,
                operator: OperatorSettings | None = None, without: tuple[str, ...] = ()) -> AsyncIterator[Story]:
-    """A story; with components of its own settings in place of the usual ones, or in time that the test moves."""
-    if REAL and clock is not None:
-        pytest.skip("on the embedded server only: told in time that the test moves")
+    """A story; with components of its own settings in place of the usual ones, or in time that the test moves (`Story.advance`)."""
+    clock: Clock = SystemClock() if not moved else MovedClock() if REAL else ManualClock()
     absent = (*without, *(each.name for each in hired))
     options = Options(period=0.0, nodes="nodes: []", admission=admission or AdmissionSettings(), operator=operator or OperatorSettings())
-    platform = await real_platform(absent, options) if REAL else embedded_platform(clock=clock, without=absent, options=options)
+    platform = await real_platform(absent, options, clock) if REAL else embedded_platform(clock=clock, without=absent, options=options)
     try:
         await platform.start()
         for component in hired:
@@ -100,10 +101,10 @@ class Story(Words):
         for node in made:
             await register(self.client, NodePool(name=node, gpus=gpus, **pool), 0, node, timestamp(self.clock.now()))
         if not isinstance(self.platform, Platform):
-            await self.until(lambda: self._welcomed(made), f"{', '.join(made)} without the taint of new nodes")
+            await self.until(lambda: self.welcomed(made), f"{', '.join(made)} without the taint of new nodes")
         return made
 
-    async def _welcomed(self, nodes: list[str]) -> bool:
+    async def welcomed(self, nodes: list[str]) -> bool:
         """On a real control plane a node may be used once its controller has heard from the kubelet."""
         found = {node.name: node for node in (await self.client.list(NODE)).items}
         return all(node in found and not any(taint.key == NOT_READY for taint in found[node].spec.taints) for node in nodes)
@@ -167,8 +168,16 @@ class Story(Words):
         await self.until(none_left, f"no {', '.join(kind.plural for kind in kinds)}")
 
     def advance(self, seconds: float) -> None:
-        assert isinstance(self.clock, ManualClock)
+        """Time passes for every component of ours."""
+        assert isinstance(self.clock, ManualClock | MovedClock)
         self.clock.advance(seconds)
+
+    async def passes(self, seconds: float) -> None:
+        """Time passes for the server too: a real one lets us wait."""
+        if isinstance(self.clock, ManualClock):
+            self.clock.advance(seconds)
+        else:
+            await asyncio.sleep(seconds)
 
     async def picture(self) -> str:
         pods = [f"  {pod.name} {pod.status.phase} {pod.spec.node_name} {[gate.name for gate in pod.spec.scheduling_gates]} "

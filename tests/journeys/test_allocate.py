@@ -11,7 +11,6 @@ import pytest
 
 from gangline.api import names
 from gangline.api.kinds import CONFIG_MAP, DEVICE_CLASS, NAMESPACE, POD, RESOURCE_CLAIM
-from gangline.runtime import ManualClock
 from journeys.story import Story, told
 from journeys.words import container, numbered, pod
 
@@ -70,11 +69,11 @@ async def test_pods_of_a_gang_start_in_the_order_of_their_label(story: Story) ->
 
 
 async def test_pods_without_the_label_start_in_the_order_of_their_age() -> None:
-    async with told(clock=ManualClock()) as story:
+    async with told(moved=True) as story:
         await story.group("a", 1)
         for number in (2, 0, 3, 1):
             await story.members("a", 1, gpus=1, first=number)
-            story.advance(1)
+            await story.passes(1)
         await story.nodes(1, gpus=2)
         assert await story.running_of("a") == {"a-0", "a-2"}
 

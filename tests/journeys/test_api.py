@@ -11,7 +11,7 @@ from gangline.api import names
 from gangline.api.kinds import POD, POD_GROUP, QUEUE
 from gangline.client import Request
 from gangline.errors import ApiError
-from gangline.runtime import ManualClock
+from gangline.runtime.clock import seconds_of
 from journeys.story import Story, told
 
 LEAF = {"name": "leaf", "minMember": 1}
@@ -99,14 +99,16 @@ async def test_every_bound_pod_has_its_event(story: Story) -> None:
 
 
 async def test_the_group_remembers_when_it_started_and_the_queue_what_it_holds() -> None:
-    async with told(clock=ManualClock()) as story:
+    async with told(moved=True) as story:
         await story.nodes(1, gpus=8)
         await story.queue("team", "top", preemptMinRuntime="1m")
         await story.queue("top")
+        story.advance(3600)
+        begun = int(story.clock.now())
         await story.gang("a", 2, queue="team")
         await story.shares(a=2)
         group = await story.get_group("a")
-        assert group.annotations[names.LAST_START] == "2023-11-14T22:13:20Z"
+        assert begun <= seconds_of(group.annotations[names.LAST_START]) <= story.clock.now()
         assert group.status.resources_status.allocated[names.NVIDIA_GPU] == "2"
         for queue in ("team", "top"):
             assert (await story.get_queue(queue)).status.allocated[names.NVIDIA_GPU] == "2"

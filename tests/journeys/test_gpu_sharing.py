@@ -11,10 +11,7 @@ from gangline.binder.component import component as binder
 from gangline.binder.settings import PluginSetting
 from gangline.binder.settings import Settings as BinderSettings
 from gangline.errors import ApiError
-from gangline.runtime import ManualClock
-from gangline.world.component import components as world
-from gangline.world.nodes import NodePool
-from gangline.world.settings import Growth, WorldSettings
+from journeys.growing import come, grows
 from journeys.story import Story, told
 from journeys.words import container
 
@@ -124,16 +121,10 @@ async def test_devices_are_named_for_cdi_where_the_binder_is_told_so() -> None:
 
 
 async def test_a_cluster_that_grows_by_whole_gpus_makes_room_for_two_halves() -> None:
-    growth = Growth(NodePool(name="grown", gpus=1), most=3, delay=1.0)
-    grows = next(each for each in world(WorldSettings(nodes=(), growth=(growth,))) if each.name == "autoscaler")
-    clock = ManualClock()
-    async with told(grows, clock=clock) as story:
+    async with told(grows("nodes: [{name: grown, gpus: 1, grow: {most: 3, delay: 30}}]"), moved=True) as story:
         for name in ("a", "b"):
             await story.part(name, 0.5)
-        await story.settles()
-        for _ in range(3):
-            clock.advance(5)
-            await story.settles()
+        await come(story, "grown-0", within=60)
         assert await story.run_on("a", "b") == ["grown-0", "grown-0"]
         assert [node.name for node in await story.all(NODE)] == ["grown-0"]
         assert (await story.client.list(POD, names.SCALE_NAMESPACE)).items == []

@@ -15,7 +15,6 @@ from gangline.api.kinds import CONFIG_MAP, CRON_JOB, DEPLOYMENT, JOB, NAMESPACE,
 from gangline.api.meta import Raw
 from gangline.grouper.component import component as grouper
 from gangline.grouper.settings import GrouperSettings, from_flags
-from gangline.runtime import ManualClock
 from journeys.story import Story, told
 from journeys.words import pod, pod_spec
 
@@ -156,13 +155,13 @@ async def test_pods_of_a_job_may_be_put_into_a_group_that_the_user_made(story: S
 
 
 async def test_every_run_of_a_cron_job_is_a_group() -> None:
-    async with told(clock=ManualClock()) as story:
+    async with told(moved=True) as story:
         await story.nodes(1, gpus=4)
         await story.client.create(CRON_JOB, {"metadata": {"name": "nightly", "namespace": "default"}, "spec": {
             "schedule": "* * * * *", "jobTemplate": {"spec": job("nightly", 1)["spec"]}}})
-        for _ in range(2):
+        while len(await story.all(POD_GROUP)) < 2:
             await story.settles()
-            story.advance(60)
+            await story.passes(20)
         await story.shares(nightly=2)
         groups = await story.all(POD_GROUP)
         assert len(groups) == 2 and all(group.name.startswith("pg-nightly-") for group in groups)

@@ -9,7 +9,6 @@ import pytest
 
 from gangline.api import names
 from gangline.api.kinds import DEVICE_CLASS, POD
-from gangline.runtime import ManualClock
 from journeys.story import Story, told
 from journeys.test_allocate import EXTENDED, claims
 
@@ -145,15 +144,15 @@ async def test_devices_behind_an_extended_resource_are_taken_from_what_matters_l
 
 
 async def test_nobody_goes_before_the_preemption_delay_has_passed() -> None:
-    async with told(clock=ManualClock()) as story:
+    async with told(moved=True) as story:
         await story.nodes(1, gpus=1)
         await story.priority("low", 30)
         await story.gang("old", 1, priorityClassName="low")
         await story.shares(old=1)
-        await story.gang("new", 1, priorityClassName="train", preemptionDelay="30s")
+        await story.gang("new", 1, priorityClassName="train", preemptionDelay="10m")
         await story.shares(old=1)
         assert "PreemptionDelayNotElapsed" in [each["reason"] for each in await story.reasons("new")]
-        story.advance(31)
+        story.advance(601)
         await story.shares(new=1)
 
 
@@ -177,24 +176,24 @@ async def test_a_part_of_a_gpu_needs_two_places_for_pods_when_it_opens_the_gpu(s
 
 
 async def test_what_is_running_for_less_than_its_queue_guarantees_is_not_preempted() -> None:
-    async with told(clock=ManualClock()) as story:
+    async with told(moved=True) as story:
         await story.nodes(1, gpus=1)
-        await story.queue("team", gpus=1, preemptMinRuntime="20s")
+        await story.queue("team", gpus=1, preemptMinRuntime="10m")
         await story.priority("low", 30)
         await story.gang("old", 1, queue="team", priorityClassName="low")
         await story.shares(old=1)
         await story.gang("new", 1, queue="team", priorityClassName="train")
         await story.shares(old=1)
-        story.advance(21)
+        story.advance(601)
         await story.shares(new=1)
 
 
 async def test_a_gang_that_fell_below_its_minimum_is_evicted_after_its_grace() -> None:
-    async with told(clock=ManualClock()) as story:
+    async with told(moved=True) as story:
         await story.nodes(2, gpus=1)
-        await story.gang("a", 2, stalenessGracePeriod="20s")
+        await story.gang("a", 2, stalenessGracePeriod="10m")
         await story.shares(a=2)
         await story.client.delete(POD, "a-0", "default")
         await story.shares(a=1)
-        story.advance(21)
+        story.advance(601)
         await story.shares()

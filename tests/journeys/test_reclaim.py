@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from gangline.api import names
-from gangline.runtime import ManualClock
 from journeys.story import Story, told
 from journeys.test_allocate import claims
 from journeys.words import scheduler
@@ -87,15 +86,15 @@ async def test_surplus_is_shared_by_weight(story: Story) -> None:
 
 
 async def test_what_runs_for_less_than_its_queue_guarantees_is_not_taken_back() -> None:
-    async with told(clock=ManualClock()) as story:
+    async with told(moved=True) as story:
         await story.nodes(1, gpus=2)
-        await two_queues(story, 1, 1, reclaimMinRuntime="20s")
+        await two_queues(story, 1, 1, reclaimMinRuntime="10m")
         for number in range(2):
             await story.gang(f"old{number}", 1, queue="theirs", labels={"gang": "old"})
         await story.shares(old=2)
         await story.gang("new", 1, queue="mine")
         await story.shares(old=2)
-        story.advance(21)
+        story.advance(601)
         await story.shares(old=1, new=1)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from gangline.runtime import ManualClock
 from gangline.scheduler.component import component
 from gangline.scheduler.settings import Settings
 from gangline.scheduler.usage.windows import STORE, UsageSettings
@@ -13,16 +12,15 @@ from journeys.story import Story, told
 
 @pytest.mark.parametrize("remembers", [True, False])
 async def test_a_queue_that_was_starved_gains_from_history(remembers: bool) -> None:
-    clock = ManualClock()
     usage = UsageSettings(source=STORE, window=3600, fetch=60) if remembers else UsageSettings()
-    async with told(component(Settings(usage_k=1.0), period=0.0, usage=usage), clock=clock) as story:
+    async with told(component(Settings(usage_k=1.0), period=0.0, usage=usage), moved=True) as story:
         for queue in ("greedy", "modest"):
             await story.queue(queue)
         await singles(story, "greedy")
         await story.nodes(1, gpus=8)
         await story.shares(greedy=8)
         for _ in range(30):
-            clock.advance(60)
+            story.advance(60)
             await story.settles()
         await singles(story, "modest")
         taken = {queue: len(await story.running_of(queue)) for queue in ("greedy", "modest")}

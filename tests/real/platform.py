@@ -19,7 +19,7 @@ from gangline.client.kubeconfig import load, transport
 from gangline.components import COMPONENTS, Options
 from gangline.errors import ApiError
 from gangline.local import NAMESPACES, Team
-from gangline.runtime import SystemClock
+from gangline.runtime import Clock, SystemClock
 from real.broom import Broom
 from real.plane import DEVICES, Plane, free_port
 
@@ -77,11 +77,12 @@ class Home:
 class RealPlatform(Team):
     """Speaks to a plane as `Platform` does to the embedded server."""
 
-    def __init__(self, home: Home, components: Sequence[str] = OURS, options: Options | None = None) -> None:
+    def __init__(self, home: Home, components: Sequence[str] = OURS, options: Options | None = None,
+                 clock: Clock | None = None) -> None:
         self.home = home
         self._components = components
         self._clients: list[Client] = []
-        super().__init__(self._client, options or Options(period=0.1, nodes="nodes: []", webhook=home.webhook), SystemClock())
+        super().__init__(self._client, options or Options(period=0.1, nodes="nodes: []", webhook=home.webhook), clock or SystemClock())
 
     def _client(self, name: str) -> Client:
         client = self.home.connect(name)
