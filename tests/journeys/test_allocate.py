@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from gangline.api import names
-from gangline.api.kinds import CONFIG_MAP, DEVICE_CLASS, NAMESPACE, POD, RESOURCE_CLAIM
+from gangline.api.kinds import CONFIG_MAP, DEVICE_CLASS, NAMESPACE, POD, RESOURCE_CLAIM, RESOURCE_CLAIM_TEMPLATE
 from journeys.story import Story, told
 from journeys.words import container, numbered, pod
 
@@ -204,6 +204,46 @@ async def test_a_claimed_device_is_allocated_and_its_pod_runs(story: Story) -> N
     claim = await story.client.get_raw(RESOURCE_CLAIM, "gpus", "default")
     assert claim["status"]["reservedFor"][0]["name"] == "p"
     assert claim["status"]["allocation"]["devices"]["results"][0]["driver"] == DRA
+
+
+async def test_the_last_pod_of_a_claim_gives_its_devices_back(story: Story) -> None:
+    await story.nodes(1, gpus=1, dra=True)
+    await story.claim("gpus")
+    for name in ("p", "q"):
+        await story.pod(name, **claims("gpus"))
+    await story.runs("p", "q")
+    await story.client.delete(POD, "p", "default")
+    await story.leaves("p")
+    await story.until(lambda: held_by(story, "gpus", "q"), "the claim held by q alone")
+    await story.client.delete(POD, "q", "default")
+
+    async def free() -> bool:
+        claim = await story.client.get(RESOURCE_CLAIM, "gpus", "default")
+        return not claim.status and not claim.metadata.finalizers
+
+    await story.until(free, "the claim free again")
+
+
+async def test_a_claim_made_for_a_pod_goes_when_that_is_done_and_the_device_is_used_again(story: Story) -> None:
+    await story.nodes(1, gpus=1, dra=True)
+    asked = {"requests": [{"name": "gpu", "exactly": {"deviceClassName": "gpu.nvidia.com"}}]}
+    await story.client.create(RESOURCE_CLAIM_TEMPLATE, {"metadata": {"name": "one", "namespace": "default"}, "spec": {
+        "metadata": {"labels": MINE}, "spec": {"devices": asked}}})
+    uses: dict[str, Any] = {"resourceClaims": [{"name": "gpu", "resourceClaimTemplateName": "one"}], "restartPolicy": "Never",
+            "containers": [container() | {"resources": {"claims": [{"name": "gpu"}]}}]}
+    await story.pod("first", annotations={names.RUN_SECONDS: "1"}, **uses)
+
+    async def over() -> bool:
+        return (await story.get_pod("first")).status.phase == "Succeeded" and await story.all(RESOURCE_CLAIM) == []
+
+    await story.until(over, "the pod done and its claim gone")
+    await story.pod("second", **uses)
+    await story.runs("second")
+
+
+async def held_by(story: Story, claim: str, *pods: str) -> bool:
+    status = (await story.client.get_raw(RESOURCE_CLAIM, claim, "default")).get("status") or {}
+    return [each["name"] for each in status.get("reservedFor") or ()] == list(pods) and "allocation" in status
 
 
 async def test_a_claim_of_a_class_nobody_has_keeps_its_pod_waiting(story: Story) -> None:
