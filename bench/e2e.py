@@ -1,12 +1,13 @@
 """Numbers of the scheduler half end to end, one JSON line per scenario.
 
-    python bench/e2e.py [--kubeconfig FILE] [--nodes N] [--only TEXT] [--scale F] [--apart COMPONENT]
+    python bench/e2e.py [--kubeconfig FILE] [--nodes N] [--only TEXT] [--scale F] [--apart COMPONENT] [--process NAME=PID]
 
 Grouper, scheduler, binder and controllers work on simulated nodes (8 GPUs each): on the embedded server in the same
 process, or on any API server by its kubeconfig. Every line has the seconds from the first object to the last bind (or
 verdict), processor seconds, API writes per pod and memory. Writes are counted until everything is at rest, and are those of the
 components; those of simulated kubelets (statuses and leases, which any node writes) and of the user stand beside them.
-`--apart` runs a component as a process of its own over HTTPS and tells its memory and processor time.
+`--apart` runs a component as a process of its own over HTTPS and tells its memory and processor time; `--process` tells the same of a
+process that runs already, such as the API server of the kubeconfig.
 """
 
 from __future__ import annotations
@@ -70,11 +71,29 @@ def _kind(path: str) -> str:
     return "/".join(part for place, part in enumerate(parts[at:]) if place != 1)
 
 
-class Apart:
+class Beside:
+    """Another process of this machine."""
+
+    def __init__(self, name: str, pid: int) -> None:
+        self.name, self._pid = name, pid
+
+    def memory(self) -> int:
+        """MiB, at its largest."""
+        text = Path(f"/proc/{self._pid}/status").read_text()
+        return int(next(line for line in text.splitlines() if line.startswith("VmHWM")).split()[1]) // 1024
+
+    def seconds(self) -> float:
+        """Processor time so far."""
+        fields = Path(f"/proc/{self._pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+class Apart(Beside):
     """A component in a process of its own."""
 
     def __init__(self, name: str, process: asyncio.subprocess.Process) -> None:
-        self.name, self._process = name, process
+        super().__init__(name, process.pid)
+        self._process = process
 
     @classmethod
     async def start(cls, name: str, kubeconfig: Path, *flags: str) -> Apart:
@@ -87,16 +106,6 @@ class Apart:
         if not line:
             raise SystemExit(f"{name} did not start")
         return cls(name, process)
-
-    def memory(self) -> int:
-        """MiB, at its largest."""
-        text = Path(f"/proc/{self._process.pid}/status").read_text()
-        return int(next(line for line in text.splitlines() if line.startswith("VmHWM")).split()[1]) // 1024
-
-    def seconds(self) -> float:
-        """Processor time so far."""
-        fields = Path(f"/proc/{self._process.pid}/stat").read_text().rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     async def stop(self) -> None:
         self._process.terminate()
@@ -113,6 +122,7 @@ class Bench:
         self.team: Team
         self.cache: Cache
         self.apart: list[Apart] = []
+        self.beside = [Beside(name, int(pid)) for name, _, pid in (each.partition("=") for each in arguments.process)]
 
     def count(self, number: int) -> int:
         return max(1, round(number * float(self.arguments.scale)))
@@ -276,20 +286,22 @@ class Bench:
         if self.arguments.only and self.arguments.only not in scenario:
             return
         before, began, used = Counter(self.counts), time.perf_counter(), time.process_time()
-        others = {each.name: each.seconds() for each in self.apart}
+        others = {each.name: each.seconds() for each in (*self.apart, *self.beside)}
         pods = await work()
         seconds, busy = time.perf_counter() - began, time.process_time() - used
+        spent = {each.name: each.seconds() - others[each.name] for each in (*self.apart, *self.beside)}
         await self.rest()
+        rested = time.perf_counter() - began
         written = self.counts - before
         nodes, user = (sum(number for what, number in written.items() if what.startswith(who)) for who in ("kubelet ", "admin "))
         line = {"bench": "e2e", "scenario": scenario, "nodes": self.nodes, "pods": pods, "seconds": round(seconds, 2),
-                "cpu_seconds": round(busy, 2), "pods_per_second": round(pods / seconds, 1),
+                "at_rest_seconds": round(rested, 2), "cpu_seconds": round(busy, 2), "pods_per_second": round(pods / seconds, 1),
                 "writes_per_pod": round((written.total() - nodes - user) / max(pods, 1), 2),
                 "kubelet_writes_per_pod": round(nodes / max(pods, 1), 2), "user_writes_per_pod": round(user / max(pods, 1), 2),
                 "load": round(os.getloadavg()[0], 1),
                 "memory_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024} | more
-        for each in self.apart:
-            line |= {f"{each.name}_cpu_seconds": round(each.seconds() - others[each.name], 2), f"{each.name}_memory_mib": each.memory()}
+        for each in (*self.apart, *self.beside):
+            line |= {f"{each.name}_cpu_seconds": round(spent[each.name], 2), f"{each.name}_memory_mib": each.memory()}
         print(json.dumps(line), flush=True)
         if self.arguments.verbose:
             for what, number in written.most_common(20):
@@ -411,6 +423,7 @@ async def main() -> None:
     parser.add_argument("--only", default="", help="only scenarios whose name contains this")
     parser.add_argument("--scale", type=float, default=1.0, help="smaller numbers of pods and gangs")
     parser.add_argument("--apart", action="append", default=[], help="a component to run as a process of its own")
+    parser.add_argument("--process", action="append", default=[], metavar="NAME=PID", help="a process whose processor time is told too")
     parser.add_argument("--verbose", action="store_true", help="show which writes there were")
     bench = Bench(parser.parse_args())
     await bench.start()
