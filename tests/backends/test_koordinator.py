@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from backends.scene import DECODE, EMPTY, PREFILL, Shelf, a_gang, a_pod, a_set, live, objects, released, with_pods
 from gangline.api.grove import GangPack
 from gangline.api.kinds import KOORDINATOR_POD_GROUP, KOORDINATOR_TOPOLOGY
+from gangline.api.meta import Raw
 from gangline.operator.backends.contract import CannotTranslate, Facts
 from gangline.operator.backends.koordinator import Koordinator
 
 TIED = '["serve/llm-0-decode","serve/llm-0-prefill"]'
+POLICY, MEMBER = "gang.scheduling.koordinator.sh/match-policy", "pod-group.scheduling.sigs.k8s.io"
+GATES: Raw = {"schedulingGates": [{"name": "scheduling.koordinator.sh/gang"}]}
 BLOCK = GangPack(required="example.com/block")
 LAYERS = live(KOORDINATOR_TOPOLOGY, "default", {"networkTopologySpec": [
     {"topologyLayer": "BlockLayer", "labelKey": ["example.com/block"]},
@@ -21,18 +26,18 @@ def test_each_group_has_a_pod_group_with_its_own_minimum_and_all_name_each_other
     def group(name: str, minimum: int, total: str) -> dict[str, object]:
         return {"apiVersion": "scheduling.sigs.k8s.io/v1alpha1", "kind": "PodGroup",
                 "metadata": {"name": name, "namespace": "serve", "labels": {}, "annotations": {
-                    "gang.scheduling.koordinator.sh/groups": TIED, "gang.scheduling.koordinator.sh/match-policy": "once-satisfied",
+                    "gang.scheduling.koordinator.sh/groups": TIED, POLICY: "waiting-and-running",
                     "gang.scheduling.koordinator.sh/total-number": total}},
                 "spec": {"minMember": minimum, "scheduleTimeoutSeconds": 600}}
 
-    assert objects(Koordinator(), a_gang()) == [group(PREFILL, 2, "3"), group(DECODE, 4, "4")]
+    assert objects(Koordinator(), a_gang()) == [group(PREFILL, 2, "2"), group(DECODE, 4, "4")]
 
 
 def test_a_pod_names_its_groups_pod_group_and_its_quota() -> None:
     gang = a_gang(pcs=a_set(labels={"quota.scheduling.koordinator.sh/name": "team-a"}))
     assert Koordinator().prepare_pod(a_pod(), gang)["metadata"] == {
         "labels": a_pod()["metadata"]["labels"] | {
-            "pod-group.scheduling.sigs.k8s.io": PREFILL, "quota.scheduling.koordinator.sh/name": "team-a"},
+            MEMBER: PREFILL, "quota.scheduling.koordinator.sh/name": "team-a"},
         "annotations": {"own": "note"}}
 
 
@@ -85,9 +90,33 @@ def test_a_preferred_domain_is_told_to_be_lost() -> None:
     assert Koordinator().gang_status(gang, EMPTY).lost == ("group llm-0-prefill would rather be in one example.com/rack",)
 
 
-def test_until_the_last_gate_is_lifted_no_group_can_have_enough() -> None:
-    gated = {"metadata": {"name": "p"}, "spec": {"schedulingGates": [{"name": "scheduling.koordinator.sh/gang"}]}}
-    made = objects(Koordinator(), with_pods(a_gang(), gated))
+def test_a_surplus_pod_is_no_member_because_koordinator_would_forget_it() -> None:
+    marked = [MEMBER in Koordinator().prepare_pod(a_pod(PREFILL, index), a_gang())["metadata"]["labels"] for index in range(3)]
+    assert marked == [True, True, False]
+    assert MEMBER in Koordinator().prepare_pod(a_pod(PREFILL, 1), released(a_gang()))["metadata"]["labels"]
+
+
+def member(name: str, **spec: object) -> Raw:
+    return {"metadata": {"name": name, "labels": {MEMBER: PREFILL}}, "spec": spec}
+
+
+def test_until_the_last_gate_of_the_minimum_is_lifted_no_group_can_have_enough() -> None:
+    made = objects(Koordinator(), with_pods(a_gang(), member("p", **GATES)))
     assert [each["spec"]["minMember"] for each in made] == [4, 5]
-    placed = {"metadata": {"name": "q"}, "spec": {"nodeName": "n"}}
-    assert [each["spec"]["minMember"] for each in objects(Koordinator(), with_pods(a_gang(), gated, placed))] == [2, 4]
+    assert [each["metadata"]["annotations"]["gang.scheduling.koordinator.sh/total-number"] for each in made] == ["4", "5"]
+    surplus = {"metadata": {"name": "s"}, "spec": GATES}
+    for gang in (with_pods(a_gang(), member("p"), surplus), with_pods(a_gang(), member("p", **GATES), member("q", nodeName="n"))):
+        assert [each["spec"]["minMember"] for each in objects(Koordinator(), gang)] == [2, 4]
+
+
+def test_pods_go_together_until_the_gang_stands_and_again_when_it_starts_again() -> None:
+    def policy(*pods: Raw, said: str = "") -> set[str]:
+        group = live(KOORDINATOR_POD_GROUP, PREFILL, metadata={"name": PREFILL, "annotations": {POLICY: said}})
+        alone = replace(a_gang(live=(group,)), groups=a_gang().groups[:1])
+        return {each["metadata"]["annotations"][POLICY] for each in objects(Koordinator(), with_pods(alone, *pods))}
+
+    first, second = member("p", nodeName="n"), member("q", nodeName="n")
+    assert policy(member("p"), member("q")) == policy(first, member("q")) == {"waiting-and-running"}
+    assert policy(first, second) == {"once-satisfied"}
+    assert policy(first, member("q"), said="once-satisfied") == {"once-satisfied"}
+    assert policy(member("p"), member("q"), said="once-satisfied") == policy(said="once-satisfied") == {"waiting-and-running"}

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from gangline.api.grove import PodCliqueSet
 from gangline.errors import Problem
-from gangline.operator import podclique, podcliquescalinggroup, podcliqueset, podgang, reread, topologybinding
+from gangline.operator import farewell, podclique, podcliquescalinggroup, podcliqueset, podgang, reread, topologybinding
 from gangline.operator.backends import Registry
 from gangline.operator.look import Operator
 from gangline.rules.sets import OperatorSettings
@@ -20,7 +20,7 @@ def component(settings: OperatorSettings, source: reread.Source | None = None, f
     op = Operator(settings, faults=faults)
     return Component("operator", (
         podcliqueset.controller(op), podclique.controller(op), podcliquescalinggroup.controller(op), podgang.controller(op),
-        topologybinding.controller(op)), _services(op, source))
+        farewell.controller(op), topologybinding.controller(op)), _services(op, source))
 
 
 def _services(op: Operator, source: reread.Source | None) -> tuple[Service, ...]:

@@ -249,6 +249,16 @@ def pods_of_gang(read: Reader, gang: Object) -> list[Pod]:
     return read.by(POD, "gang", f"{gang.namespace}/{gang.name}")
 
 
+def cliques_of_gang(read: Reader, gang: Object) -> list[PodClique]:
+    return living(read.by(POD_CLIQUE, "gang", f"{gang.namespace}/{gang.name}"))
+
+
+def pods_of_life(read: Reader, gang: Object) -> list[Pod]:
+    """Pods of a gang as it lives now: those of a clique that was ended are of an earlier life, although they may still be there."""
+    uids = {clique.uid for clique in cliques_of_gang(read, gang)}
+    return [pod for pod in pods_of_gang(read, gang) if any(owner.uid in uids for owner in pod.metadata.owner_references)]
+
+
 def external_template(read: Reader, namespace: str, name: str) -> Raw | None:
     found = read.get(RESOURCE_CLAIM_TEMPLATE, name, namespace)
     return (found.spec or {}).get("spec") or {} if found is not None else None

@@ -28,7 +28,7 @@ from gangline.errors import GanglineError
 from gangline.operator import measures, rollout, status
 from gangline.operator.act import act
 from gangline.operator.backends import NoBackend, Selection
-from gangline.operator.backends.contract import SIZE, SURPLUS_GATED, capabilities_of, group_of, links_of
+from gangline.operator.backends.contract import capabilities_of, group_of, links_of
 from gangline.operator.backends.places import placed
 from gangline.operator.desired import claims
 from gangline.operator.desired import pods as desired
@@ -43,7 +43,7 @@ from gangline.operator.look import (
     gang_info,
     initialized,
     live_objects,
-    pods_of_gang,
+    pods_of_life,
     selection_of,
     set_of,
 )
@@ -234,7 +234,7 @@ def _new_pods(op: Operator, read: Reader, look: Look, selection: Selection, miss
     priority = "" if manner.priority_on_gang_only else look.pcs.spec.template.priority_class_name
     recipe = desired.Recipe(look.pcs, look.place, image, op.registry.gate(selection.backend), not manner.gates_replaced, priority)
     facts = op.registry.facts(op.facts(read), selection)
-    info = gang_info(look.gang, look.pcs, selection, facts, live_objects(op, read, look.gang), pods_of_gang(read, look.gang))
+    info = gang_info(look.gang, look.pcs, selection, facts, live_objects(op, read, look.gang), pods_of_life(read, look.gang))
     there, can = {pod.name: pod for pod in look.pods}, capabilities_of(selection.backend, facts)
     found: list[Create] = []
     for index in desired.free_indices(look.pods, missing):
@@ -310,7 +310,7 @@ def _surplus(op: Operator, read: Reader, look: Look, selection: Selection, livin
     """Pods above the clique's minimum that wait for the rest, where the scheduler itself would not let the rest go first."""
     if look.gang is None or _scheduled(look.gang):
         return set()
-    if capabilities_of(selection.backend, op.registry.facts(op.facts(read), selection)).groups not in (SURPLUS_GATED, SIZE):
+    if not capabilities_of(selection.backend, op.registry.facts(op.facts(read), selection)).gates_surplus:
         return set()
     ranked = sorted(living, key=lambda pod: (desired.index_of(pod) or 0, pod.name))
     return {pod.name for pod in ranked[status.minimum(look.clique):]}

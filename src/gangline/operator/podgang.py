@@ -22,7 +22,7 @@ from gangline.errors import GanglineError
 from gangline.operator import gangs, placement
 from gangline.operator.act import act
 from gangline.operator.backends import KEPT, NoBackend, Selection
-from gangline.operator.backends.contract import Backend, CannotTranslate, Facts, GangObject, GangState, PodGangInfo
+from gangline.operator.backends.contract import Backend, CannotTranslate, Facts, GangObject, GangState, PodGangInfo, notes_of
 from gangline.operator.desired import topology
 from gangline.operator.desired.gangs import pod_gang
 from gangline.operator.desired.hashes import set_hash
@@ -32,10 +32,12 @@ from gangline.operator.look import (
     INDEXES,
     Operator,
     asked_again,
+    cliques_of_gang,
     gang_info,
     gang_key,
+    initialized,
     live_objects,
-    pods_of_gang,
+    pods_of_life,
     selection_of,
     set_of,
 )
@@ -81,6 +83,7 @@ async def reconcile(op: Operator, ctx: Context, key: Key) -> Again | None:
         await act(ctx, _left_behind(op, look))
         return None
     plan, info, trouble = think(op, ctx.read, look)
+    await _tell_lapse(op, ctx, look, info)
     failures = await act(ctx, plan)
     op.note_gone(ctx.read, failures)
     trouble = trouble or "; ".join(str(failure) for failure in failures)
@@ -99,9 +102,8 @@ def _look(op: Operator, read: Reader, gang: PodGang) -> Look | None:
     except NoBackend:
         return None
     asked = op.registry.for_set(pcs).backend.name if selection.source == KEPT else ""
-    cliques = {clique.name: clique for clique in read.by(POD_CLIQUE, "gang", f"{gang.namespace}/{gang.name}")
-               if not clique.metadata.deleting}
-    return Look(gang, pcs, pods_of_gang(read, gang), cliques, live_objects(op, read, gang), selection,
+    cliques = {clique.name: clique for clique in cliques_of_gang(read, gang)}
+    return Look(gang, pcs, pods_of_life(read, gang), cliques, live_objects(op, read, gang), selection,
                 op.registry.facts(op.facts(read), selection), asked)
 
 
@@ -164,6 +166,9 @@ def _wanted(op: Operator, read: Reader, look: Look) -> Raw | None:
         return None
     pods = names_by_clique(look.pods, look.gang.name)
     wanted = pod_gang(look.pcs, place, lambda name: pods.get(name, ()), look.selection.chosen, op.levels(read, look.pcs), look.gang)
+    if hasattr(look.selection.backend, "notes"):
+        info = gang_info(look.gang, look.pcs, look.selection, look.facts, look.live, look.pods)
+        wanted["metadata"].setdefault("annotations", {}).update(notes_of(look.selection.backend, info))
     if op.settings.manner.skip_note_lingers and look.selection.backend.name == "kai" and _only_less(look, wanted):
         wanted["metadata"].setdefault("annotations", {})[names.SKIP_GROUPER] = "true"
     return wanted
@@ -282,6 +287,17 @@ def _score(op: Operator, read: Reader, look: Look) -> float | None:
         return found.labels if found is not None else None
 
     return placement.score(look.pods, list(levels.values()), labels_of)
+
+
+async def _tell_lapse(op: Operator, ctx: Context, look: Look, info: PodGangInfo) -> None:
+    """A gang that was complete and is not any more says so before it lists new pods: a listed pod of a complete gang is let go."""
+    if op.settings.manner.gate_by_listing or not initialized(look.gang):
+        return
+    says = look.selection.backend.gang_status(info, ctx.read)
+    view = gangs.GangView(look.gang, info, look.cliques, "", says, False, asked=look.asked)
+    patch = status_patch(POD_GANG, look.gang, gangs.status(view, timestamp(ctx.clock.now()))) if gangs.incomplete(view) else None
+    if patch is not None:
+        await ctx.client.patch(POD_GANG, look.gang.name, look.gang.namespace, patch, subresource="status")
 
 
 async def _tell(op: Operator, ctx: Context, look: Look, info: PodGangInfo, trouble: str) -> Again | None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from gangline.operator.backends.contract import GANG, GROUP, NO_GANG, PARENT, SIZE, SURPLUS_GATED, Capabilities
+from gangline.operator.backends.contract import GANG, GROUP, MINIMA_FIRST, NO_GANG, PARENT, SIZE, SURPLUS_GATED, Capabilities
 
 EVERY = (GANG, PARENT, GROUP)
 KUBE_NONE = "default without the Workload API"
@@ -24,7 +24,7 @@ CAPABILITIES: Mapping[str, Capabilities] = {
     KUBE_137: Capabilities(required=EVERY),
     "kai": Capabilities(topology=True, required=EVERY, preferred=EVERY, both=True, queue=True),
     "volcano": Capabilities(required=(GANG, GROUP), preferred=(GANG, GROUP), both=True, queue=True),
-    "koordinator": Capabilities(required=(GANG,), queue=True),
+    "koordinator": Capabilities(groups=MINIMA_FIRST, required=(GANG,), queue=True),
     "yunikorn": Capabilities(queue=True),
     "kueue": Capabilities(groups=SIZE, required=(GROUP,), preferred=(GROUP,), queue=True, reuse=False, places=False),
     "coscheduling": Capabilities(groups=SURPLUS_GATED),

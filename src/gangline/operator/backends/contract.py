@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 Kinds = tuple[Kind[Any], ...]
 
 OWN_MINIMA = "own minima"
+MINIMA_FIRST = "own minima, surplus gated"
 SURPLUS_GATED = "surplus gated"
 SIZE = "minimum is size"
 NO_GANG = "none"
@@ -39,8 +40,8 @@ class Capabilities:
 
     gang: bool = True
     groups: str = OWN_MINIMA
-    """How each group's own minimum is kept: by the scheduler, by gating the surplus until the rest is placed, by admitting
-    exactly the minimum, or not at all."""
+    """How each group's own minimum is kept: by the scheduler (of some the surplus must be kept away until then), by gating the
+    surplus until the rest is placed, by admitting exactly the minimum, or not at all."""
     topology: bool = False
     """It has topology objects of its own, which a ClusterTopologyBinding can name."""
     required: tuple[str, ...] = ()
@@ -54,6 +55,11 @@ class Capabilities:
     """It can be told that places of an earlier gang would rather be used again."""
     places: bool = True
     """It places pods itself; a layer of quota leaves that to whichever scheduler the pods name."""
+
+    @property
+    def gates_surplus(self) -> bool:
+        """Whether pods above a group's minimum wait until the minimum is placed."""
+        return self.groups in (MINIMA_FIRST, SURPLUS_GATED, SIZE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,6 +228,17 @@ def links_of(backend: Backend, gang: PodGangInfo) -> Mapping[str, str]:
     return cast("Mapping[str, str]", ask(gang)) if ask is not None else {}
 
 
+def notes_of(backend: Backend, gang: PodGangInfo) -> Mapping[str, str]:
+    """Annotations of the PodGang in which a backend remembers something of it; those that do say it in `notes(gang)`."""
+    ask = getattr(backend, "notes", None)
+    return cast("Mapping[str, str]", ask(gang)) if ask is not None else {}
+
+
+def finalizers_of(backend: Backend) -> tuple[str, ...]:
+    """What a scheduler leaves on pods for the owner of its group to take off once they have ended (`finalizers`)."""
+    return tuple(getattr(backend, "finalizers", ()))
+
+
 def live_spec(gang: PodGangInfo, kind: Kind[Any], name: str) -> Raw | None:
     """The spec of an object that was written for the gang before, or None."""
     for each, obj in gang.live:
@@ -242,6 +259,14 @@ def group_of(pod: Raw, gang: PodGangInfo) -> GroupInfo | None:
     """The group that a pod belongs to, by its label."""
     name = (pod["metadata"].get("labels") or {}).get(names.POD_CLIQUE)
     return next((group for group in gang.groups if group.name == name), None)
+
+
+def above_minimum(pod: Raw, gang: PodGangInfo) -> bool:
+    """Whether a pod is surplus, by its index: its group reaches its minimum without it."""
+    group = group_of(pod, gang)
+    if group is None:
+        return True
+    return int(pod["metadata"]["labels"].get(names.POD_INDEX) or 0) >= (group.usual_minimum if gang.released else group.minimum)
 
 
 def setting(gang: PodGangInfo, key: str, config: str = "") -> str:

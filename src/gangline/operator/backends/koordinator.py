@@ -2,9 +2,12 @@
 
 What ties them is an annotation with a JSON list inside a string, equal on all of them; a gang waits until every listed
 group has its minimum. Topology holds for all of them together, by the name of a layer that a ClusterNetworkTopology
-gives to a node label; Koordinator plans it only for gangs without surplus. The surprise: Koordinator does not know
-gates, and counts gated pods as there; a gang that it takes up while some are gated may get stuck. So, until the last
-gate is lifted, each group is told to need one pod more than it has.
+gives to a node label; Koordinator plans it only for gangs without surplus. Three surprises. Koordinator does not know
+gates, and counts gated pods as there; a gang that it takes up while some are gated may get stuck: so, until the last
+gate of the minimum is lifted, each group is told to need one pod more than it has. Once a gang has its minimum, members
+that were not needed are looked at no more for minutes: so only the minimum are members, and the surplus waits gated and
+is placed pod by pod. And once satisfied is for ever, also when every pod is gone: so that is said only while the gang
+stands, and a gang that starts again is one again.
 """
 
 from __future__ import annotations
@@ -14,6 +17,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from gangline.api import names
+from gangline.api.core import Pod
 from gangline.api.grove import PodCliqueSet
 from gangline.api.kinds import KOORDINATOR_POD_GROUP, KOORDINATOR_TOPOLOGY
 from gangline.api.meta import Raw
@@ -27,6 +31,7 @@ from gangline.operator.backends.contract import (
     GroupInfo,
     Kinds,
     PodGangInfo,
+    above_minimum,
     live_spec,
     setting,
     with_metadata,
@@ -45,6 +50,9 @@ QUOTA = "quota.scheduling.koordinator.sh/name"
 TOPOLOGY = "default"
 PATIENCE = 600
 FINE = ("Scheduled", "Running", "Finished")
+POLICY = f"{PREFIX}match-policy"
+TOGETHER, ONCE = "waiting-and-running", "once-satisfied"
+"""A gang's pods go together with those that run; or, once its minimum was there, each by itself."""
 
 
 class Koordinator:
@@ -72,18 +80,21 @@ class Koordinator:
         one = levelled(gang, self.capabilities)
         demand(one, self.name, self.capabilities)
         tied = json.dumps(sorted(f"{gang.namespace}/{group.name}" for group in gang.groups), separators=(",", ":"))
-        common = {f"{PREFIX}groups": tied, f"{PREFIX}match-policy": "once-satisfied"} | _topology(one, facts)
+        common = {f"{PREFIX}groups": tied, POLICY: _policy(gang)} | _topology(one, facts)
         held = _held(gang)
         for group in gang.groups:
-            notes = common | {f"{PREFIX}total-number": str(group.size + held)}
+            least = group.size + 1 if held else _minimum(gang, group)
+            notes = common | {f"{PREFIX}total-number": str(least)}
             meta = {"name": group.name, "namespace": gang.namespace, "labels": dict(gang.labels), "annotations": notes}
-            spec = {"minMember": group.size + 1 if held else _minimum(gang, group),
-                    "scheduleTimeoutSeconds": int(facts.config.get("scheduleTimeoutSeconds") or PATIENCE)}
+            spec = {"minMember": least, "scheduleTimeoutSeconds": int(facts.config.get("scheduleTimeoutSeconds") or PATIENCE)}
             yield GangObject(KOORDINATOR_POD_GROUP, {"metadata": meta, "spec": spec}, owns=tuple(spec))
 
     def prepare_pod(self, pod: Raw, gang: PodGangInfo) -> Raw:
         quota = setting(gang, QUOTA, "quota")
-        return with_metadata(pod, {MEMBER: pod["metadata"]["labels"][names.POD_CLIQUE]} | ({QUOTA: quota} if quota else {}), {})
+        marks = {QUOTA: quota} if quota else {}
+        if not above_minimum(pod, gang):
+            marks[MEMBER] = pod["metadata"]["labels"][names.POD_CLIQUE]
+        return with_metadata(pod, marks, {})
 
     def gang_status(self, gang: PodGangInfo, read: Reader) -> GangState:
         phases = {live.name: str((getattr(live, "status", None) or {}).get("phase") or "") for _, live in gang.live}
@@ -93,10 +104,25 @@ class Koordinator:
                          lost_wishes(levelled(gang, self.capabilities), self.capabilities))
 
 
+def _members(group: GroupInfo) -> list[Pod]:
+    return [pod for pod in group.pods if MEMBER in pod.labels and not pod.metadata.deleting]
+
+
 def _held(gang: PodGangInfo) -> bool:
-    """Whether some pods are still gated and none is placed yet."""
-    pods = [pod for group in gang.groups for pod in group.pods if not pod.metadata.deleting]
+    """Whether some of the minimum are still gated and none is placed yet."""
+    pods = [pod for group in gang.groups for pod in _members(group)]
     return any(pod.spec.scheduling_gates for pod in pods) and not any(pod.spec.node_name for pod in pods)
+
+
+def _policy(gang: PodGangInfo) -> str:
+    """While none of the minimum is placed its pods go together; once all are, a new pod goes alone; in between what was said stands."""
+    placed = [(sum(bool(pod.spec.node_name) for pod in _members(group)), _minimum(gang, group)) for group in gang.groups]
+    if not any(there for there, _ in placed):
+        return TOGETHER
+    if all(there >= least for there, least in placed):
+        return ONCE
+    said = [obj.annotations.get(POLICY) for kind, obj in gang.live if kind == KOORDINATOR_POD_GROUP]
+    return ONCE if said and all(each == ONCE for each in said) else TOGETHER
 
 
 def _minimum(gang: PodGangInfo, group: GroupInfo) -> int:

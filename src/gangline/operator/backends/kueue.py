@@ -2,7 +2,8 @@
 
 Kueue admits by quota and places nothing; pods keep the name of whichever scheduler does. A group has exactly the size
 it announces, and Kueue deletes what is above: so only the pods that make up the minima are announced, and each
-surplus pod is a workload of its own.
+surplus pod is a workload of its own. The surprise: pods of a group that serves keep Kueue's finalizer until others take
+their place; whoever owns such a group takes it off pods that have ended, and that is the operator.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from gangline.operator.backends.contract import (
     GangState,
     Kinds,
     PodGangInfo,
+    above_minimum,
     first_condition,
     group_of,
     said_by,
@@ -49,6 +51,7 @@ class Kueue:
     scheduler_name = names.DEFAULT_SCHEDULER
     gate = names.GATE_KUEUE
     held = (HELD,)
+    finalizers = (f"{PREFIX}managed",)
     reads: Kinds = (KUEUE_WORKLOAD, KUEUE_QUEUE)
     writes: Kinds = ()
     capabilities = CAPABILITIES["kueue"]
@@ -78,9 +81,7 @@ class Kueue:
         priority = setting(gang, PRIORITY, "priorityClass")
         if priority:
             marks[PRIORITY] = priority
-        index = int(pod["metadata"]["labels"].get(names.POD_INDEX) or 0)
-        minimum = 0 if group is None else group.usual_minimum if gang.released else group.minimum
-        if group is None or index >= minimum:
+        if group is None or above_minimum(pod, gang):
             return with_metadata(pod, marks, notes | {HELD: self.gate})
         return with_metadata(pod, marks | {f"{PREFIX}pod-group-name": gang.name}, notes | {
             f"{PREFIX}pod-group-total-count": str(gang.usual_minimum), f"{PREFIX}pod-group-serving": "true",

@@ -4,13 +4,14 @@ Each group is a task group with its own minimum, for which YuniKorn first places
 large as the real pods. While a gang waits, YuniKorn speaks of its placeholders only: the first pod owns them, and
 they are labelled with the gang so that a change of theirs is seen. The first surprise: on a timeout YuniKorn goes on
 without the gang, unless it is told to be hard, which it always is. The second: it remembers an application for a while
-after its last pod, and whoever comes under the same name is placed pod by pod; so a gang made anew gets a new name.
+after its last pod, and whoever comes under the same name is placed pod by pod; so a gang made anew gets a new name, and
+so does one that starts again: which name was used last is remembered on the PodGang.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from gangline.api import names, resources
@@ -44,6 +45,8 @@ FOLLOWED = ("nodeSelector", "tolerations", "affinity", "topologySpreadConstraint
 TIMEOUT = "ResourceReservationTimeout"
 GAVE_UP = (TIMEOUT, "ApplicationRejected")
 APPLICATION = f"{PREFIX}app-id"
+USED = "grove.io/yunikorn-application"
+"""Annotation of a PodGang: the last application under which pods of it were placed."""
 
 
 class Yunikorn:
@@ -79,6 +82,12 @@ class Yunikorn:
             f"{PREFIX}task-group-name": clique, f"{PREFIX}task-groups": json.dumps(groups, separators=(",", ":")),
             f"{PREFIX}schedulingPolicyParameters": f"placeholderTimeoutInSeconds={patience} gangSchedulingStyle=Hard"})
 
+    def notes(self, gang: PodGangInfo) -> Mapping[str, str]:
+        placed = sorted({pod.labels[APPLICATION] for group in gang.groups for pod in group.pods
+                         if pod.spec.node_name and APPLICATION in pod.labels})
+        used = placed[0] if placed else gang.annotations.get(USED, "")
+        return {USED: used} if used else {}
+
     def gang_status(self, gang: PodGangInfo, read: Reader) -> GangState:
         lost = lost_wishes(gang, self.capabilities)
         pods = [pod for group in gang.groups for pod in group.pods]
@@ -95,14 +104,15 @@ class Yunikorn:
 
 
 def application(gang: PodGangInfo) -> str:
-    """The gang's application id. One that YuniKorn has given up is not used again: the next one follows from it."""
+    """The gang's application id: that of its living pods; else one that is new, which follows from those used or given up before."""
     pods = [pod for group in gang.groups for pod in group.pods if APPLICATION in pod.labels]
     over = {pod.labels[APPLICATION] for pod in pods if pod.status.reason == TIMEOUT}
     alive = sorted({pod.labels[APPLICATION] for pod in pods if not pod.metadata.deleting} - over)
     if alive:
         return alive[0]
     full = f"{gang.namespace}-{gang.name}-{names.suffix(gang.uid)}"
-    return _short(f"{full}-{names.suffix(*sorted(over))}" if over else full)
+    before = sorted(over | set(filter(None, (gang.annotations.get(USED),))))
+    return _short(f"{full}-{names.suffix(*before)}" if before else full)
 
 
 def _short(full: str) -> str:
