@@ -11,7 +11,7 @@ from gangline.client import Client, Request, Response
 from gangline.components import COMPONENTS, Options, build
 from gangline.errors import Forbidden
 from gangline.local import Platform, PlatformSettings
-from gangline.rights import SIMULATED, namespaces, objects, rules
+from gangline.rights import INSTALLED, SIMULATED, namespaces, objects, rules
 from gangline.runtime import Manager
 
 
@@ -41,12 +41,12 @@ def test_no_component_has_a_wildcard_or_rights_over_rights_that_it_does_not_need
     told = [*rules(name), *(rule for namespace in namespaces(name) for rule in rules(name, namespace))]
     assert told and not [rule for rule in told if "*" in (*rule["apiGroups"], *rule["resources"], *rule["verbs"])]
     assert not allowed(name, "escalate") and not allowed(name, "bind")
-    if name != "operator":
+    if name not in ("operator", "installer"):
         assert not {each for each in allowed(name, "create") if each.endswith("rbac.authorization.k8s.io")}
 
 
 def test_only_the_binder_may_bind_and_reservation_pods_are_made_in_their_namespace_only() -> None:
-    assert [name for name in COMPONENTS if "pods/binding" in allowed(name, "create")] == ["binder", "default-scheduler"]
+    assert [name for name in COMPONENTS if "pods/binding" in allowed(name, "create")] == ["binder", "installer", "default-scheduler"]
     assert "pods" not in allowed("binder", "create") and allowed("binder", "create", "kai-resource-reservation") == {"pods"}
     assert "pods" not in allowed("node-scale-adjuster", "delete") and "pods" in allowed("node-scale-adjuster", "delete", "kai-scale-adjust")
 
@@ -85,3 +85,11 @@ async def test_on_the_platform_a_component_is_refused_what_is_not_its_business()
 def test_each_component_has_a_binding() -> None:
     bound = {obj["subjects"][0]["name"] for _, obj in objects() if "subjects" in obj}
     assert set(COMPONENTS) <= bound
+
+
+def test_the_installer_holds_what_it_gives_and_no_more_of_that() -> None:
+    for name in INSTALLED:
+        for namespace in ("", *namespaces(name)):
+            for verb in {verb for rule in rules(name, namespace) for verb in rule["verbs"]}:
+                assert allowed(name, verb, namespace) <= allowed("installer", verb), (name, verb)
+    assert "nodes" not in allowed("installer", "create") and "queues.scheduling.run.ai" not in allowed("installer", "delete")

@@ -5,13 +5,16 @@ One line per component. Components never import each other; they meet only here,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from datetime import UTC, datetime
+from functools import partial
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from gangline.admission.settings import AdmissionSettings
-from gangline.api.kinds import QUEUE, TOPOLOGY_BINDING
+from gangline import rights
+from gangline.admission.settings import SCHEDULER, WORKLOAD, AdmissionSettings
+from gangline.api.kinds import MUTATING_WEBHOOK, QUEUE, TOPOLOGY_BINDING, VALIDATING_WEBHOOK, Kind
 from gangline.api.meta import Raw, as_raw
 from gangline.client import Client
 from gangline.config import manner
@@ -23,6 +26,9 @@ from gangline.rights import home as home
 from gangline.rules.hooks import Hook
 from gangline.rules.sets import OperatorProcess, OperatorSettings
 from gangline.runtime import Component, Reader
+
+if TYPE_CHECKING:
+    from gangline.installer.contract import Address, Pair, Parts
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,12 +157,22 @@ def _resource_reservation(options: Options) -> Component:
     return component()
 
 
+def _admission_settings(options: Options) -> AdmissionSettings:
+    from gangline.admission.settings import from_flags
+
+    return from_flags([f"{name}={value}" for name, value in options.flags.items()], base=options.admission)
+
+
 def _admission(options: Options) -> Component:
     from gangline.admission.component import WebhookSettings, component
     from gangline.admission.registration import Place
     from gangline.operator.checks import kinds as backend_kinds
 
-    settings = WebhookSettings()
+    settings, options = WebhookSettings(), replace(options, admission=_admission_settings(options))
+    if options.flags.get("webhook-addr", "").isdigit():
+        settings = replace(settings, port=int(options.flags["webhook-addr"]))
+    if options.flags.get("cert-dir"):
+        settings = replace(settings, folder=options.flags["cert-dir"], register=False)
     if options.process is not None:
         said = options.process.webhooks
         settings = replace(settings, host=said.host, port=said.port, secret=said.secret, folder=said.folder if said.manual else "",
@@ -166,6 +182,77 @@ def _admission(options: Options) -> Component:
         settings = replace(settings, place=Place(url=options.webhook), host=where.hostname or settings.host, port=where.port or 443)
     asked = backend_kinds(_sets(options))
     return component(lambda read: hooks(options, read), settings, tuple(dict.fromkeys((QUEUE, TOPOLOGY_BINDING, *asked))))
+
+
+def _installer(options: Options) -> Component:
+    from gangline.installer.component import component
+    from gangline.installer.settings import read_flags
+
+    return component(installer_parts(options.compat), read_flags(options.flags))
+
+
+def installer_parts(compat: tuple[str, ...] = ()) -> Parts:
+    """What the installer must know of the other components: their rights, flags, hooks and certificates."""
+    from gangline.installer.contract import Pair, Parts
+    from gangline.scheduler.flags import KNOWN
+
+    def rules(component: str) -> Mapping[str, Sequence[Raw]]:
+        return {namespace: rights.rules(component, namespace) for namespace in ("", *rights.namespaces(component))}
+
+    def webhooks(flags: Mapping[str, str], address: Address, authority: bytes) -> list[tuple[Kind[Any], Raw]]:
+        from gangline.admission.registration import Place, configurations
+
+        options = Options(compat=compat, flags=flags)
+        found = list(hooks(replace(options, admission=_admission_settings(options)), Nothing()))
+        place = Place(address.service, address.namespace, address.port)
+        return [(MUTATING_WEBHOOK if each["kind"] == MUTATING_WEBHOOK.kind else VALIDATING_WEBHOOK, each)
+                for each in configurations(found, place, authority)]
+
+    def certificate(hosts: Sequence[str], now: float, kept: Pair | None) -> Pair:
+        from gangline.admission.certificates import KeyPair, self_signed, still_good
+
+        time = datetime.fromtimestamp(now, UTC)
+        if kept is not None and still_good(KeyPair(kept.certificate, kept.key), hosts, time):
+            return kept
+        made = self_signed(hosts, time)
+        return Pair(made.certificate, made.key, made.authority + (kept.certificate if kept is not None else b""))
+
+    return Parts(rules, webhooks, partial(check, compat), certificate, frozenset(KNOWN))
+
+
+def check(compat: tuple[str, ...], name: str, flags: Mapping[str, str], config: Mapping[str, Any]) -> str:
+    """Why a component would not start with these flags and this config.yaml; empty: it would."""
+    from gangline.binder.flags import read_flags as binder
+    from gangline.controllers.flags import node_scale_flags, pod_group_flags, queue_flags
+    from gangline.grouper.settings import from_flags as grouper
+    from gangline.scheduler.component import check as scheduler
+
+    readers: dict[str, Callable[[], object]] = {
+        "scheduler": lambda: scheduler(flags, config), "binder": lambda: binder(flags), "queue-controller": lambda: queue_flags(flags),
+        "grouper": lambda: grouper([f"{flag}={value}" for flag, value in flags.items()]),
+        "podgroup-controller": lambda: pod_group_flags(flags), "node-scale-adjuster": lambda: node_scale_flags(flags),
+        "admission": lambda: _admission_settings(Options(compat=compat, flags=flags))}
+    try:
+        readers.get(name, lambda: None)()
+    except (ConfigError, ValueError) as error:
+        return str(error)
+    return ""
+
+
+class Nothing:
+    """A Reader of an empty cluster."""
+
+    def get(self, kind: Kind[Any], name: str, namespace: str = "") -> None:
+        return None
+
+    def by(self, kind: Kind[Any], index: str, value: str) -> list[Any]:
+        return []
+
+    def owned(self, kind: Kind[Any], uid: str) -> list[Any]:
+        return []
+
+    def list(self, kind: Kind[Any], namespace: str = "", labels: Any = None) -> list[Any]:
+        return []
 
 
 def _world(part: str) -> Callable[[Options], Component]:
@@ -192,6 +279,7 @@ COMPONENTS: dict[str, Callable[[Options], Component]] = {
     "numa-placement-exporter": _numa_placement_exporter,
     "resource-reservation": _resource_reservation,
     "admission": _admission,
+    "installer": _installer,
     "kubelet": _world("kubelet"),
     "controller-manager": _world("controller-manager"),
     "default-scheduler": _world("default-scheduler"),
@@ -231,9 +319,12 @@ def hooks(options: Options, read: Reader) -> Iterable[Hook]:
 
     settings = _sets(options)
     now = _sets_now(options) or settings
-    yield from podcliqueset.hooks(settings, lambda: read, backend_check(now), backend_move(now))
-    yield from topologybinding.hooks(topologybinding.Schedulers(*schedulers(settings)))
-    yield from authorizer.hooks(settings, lambda: read)
+    if WORKLOAD in options.admission.halves:
+        yield from podcliqueset.hooks(settings, lambda: read, backend_check(now), backend_move(now))
+        yield from topologybinding.hooks(topologybinding.Schedulers(*schedulers(settings)))
+        yield from authorizer.hooks(settings, lambda: read)
+    if SCHEDULER not in options.admission.halves:
+        return
 
     def find_queue(name: str) -> Raw | None:
         found = read.get(QUEUE, name)

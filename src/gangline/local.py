@@ -32,6 +32,9 @@ from gangline.errors import AlreadyExists, NotFound
 from gangline.rights import any_owner, objects
 from gangline.runtime import Clock, Component, Manager, SystemClock
 
+ELSEWHERE = ("admission", "resource-reservation", "installer")
+"""Components that one machine does without: the hooks of the webhook server run inside the embedded server, the simulated kubelet plays
+what runs inside reservation pods, and there are no images to deploy."""
 ADMIN = User("admin", ("system:masters", "system:authenticated"))
 NAMESPACES = (names.SYSTEM_NAMESPACE, names.KAI_NAMESPACE, names.RESERVATION_NAMESPACE, names.SCALE_NAMESPACE)
 
@@ -46,9 +49,7 @@ def account(component: str) -> User:
 class PlatformSettings:
     folder: Path | None = None
     """Where objects are kept; None: in memory, gone when the platform stops."""
-    components: Sequence[str] = tuple(name for name in COMPONENTS if name not in ("admission", "resource-reservation"))
-    """All but the webhook server, whose hooks run inside the embedded server, and what runs inside reservation pods, which the simulated
-    kubelet plays."""
+    components: Sequence[str] = tuple(name for name in COMPONENTS if name not in ELSEWHERE)
     options: Options = field(default_factory=lambda: Options(period=0.05))
     clock: Clock = field(default_factory=SystemClock)
     workload_api: str = "1.35"

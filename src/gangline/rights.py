@@ -15,13 +15,19 @@ from typing import Any
 from gangline.api import names
 from gangline.api.kinds import (
     BIND_REQUEST,
+    CLUSTER_POLICY,
     CLUSTER_ROLE,
     CLUSTER_ROLE_BINDING,
     COMPUTE_DOMAIN,
+    CONFIG,
     CONFIG_MAP,
     CSI_DRIVER,
     CSI_STORAGE_CAPACITY,
+    DAEMON_SET,
+    DEPLOYMENT,
     DEVICE_CLASS,
+    ENDPOINT_SLICE,
+    ENDPOINTS,
     EVENT,
     HPA,
     LEASE,
@@ -29,12 +35,14 @@ from gangline.api.kinds import (
     NAMESPACE,
     NODE,
     NODE_RESOURCE_TOPOLOGY,
+    PDB,
     POD,
     POD_CLIQUE,
     POD_CLIQUE_SET,
     POD_GANG,
     POD_GROUP,
     PRIORITY_CLASS,
+    PROMETHEUS,
     PV,
     PVC,
     QUEUE,
@@ -44,13 +52,16 @@ from gangline.api.kinds import (
     ROLE,
     ROLE_BINDING,
     SCALING_GROUP,
+    SCHEDULING_SHARD,
     SECRET,
     SERVICE,
     SERVICE_ACCOUNT,
+    SERVICE_MONITOR,
     STORAGE_CLASS,
     TOPOLOGY,
     TOPOLOGY_BINDING,
     VALIDATING_WEBHOOK,
+    VPA,
     WORKLOAD,
     Kind,
 )
@@ -148,6 +159,23 @@ def _autoscaler() -> list[Right]:
     return [*read(NODE, POD), Right(NODE, ("create", "delete")), *hardware, TELLS]
 
 
+INSTALLED = ("operator", "grouper", "scheduler", "binder", "podgroup-controller", "queue-controller", "node-scale-adjuster",
+             "numa-placement-exporter", "resource-reservation", "admission")
+"""What the installer deploys. It gives these their rights, and nobody gives what he does not hold: so it holds them all, everywhere."""
+SCRAPED = (Right(NODE, READ), Right(NODE, READ, "metrics"), Right(POD, READ), Right(SERVICE, READ), Right(ENDPOINTS, READ),
+           Right(ENDPOINT_SLICE, READ))
+"""What an instance of Prometheus looks at."""
+
+
+def _installer() -> list[Right]:
+    made = (SERVICE_ACCOUNT, CLUSTER_ROLE, CLUSTER_ROLE_BINDING, ROLE, ROLE_BINDING, CONFIG_MAP, SECRET, SERVICE, ENDPOINT_SLICE, PDB,
+            DEPLOYMENT, DAEMON_SET, MUTATING_WEBHOOK, VALIDATING_WEBHOOK, PROMETHEUS, SERVICE_MONITOR, VPA)
+    owners = (CONFIG, SCHEDULING_SHARD)
+    return [*read(*owners, POD, NODE), *status(*owners), *(Right(kind, ("update",), "finalizers") for kind in owners),
+            *(Right(kind, OWN) for kind in made), Right(CLUSTER_POLICY, ("list",)), Right(LEASE, ("get",)), Right(NAMESPACE, ("create",)),
+            *SCRAPED, TELLS]
+
+
 def _scale_adjuster() -> list[Right]:
     here = names.SCALE_NAMESPACE
     return [*read(POD), Right(POD, ("create", "delete"), namespace=here), Right(POD, ("patch",), "status", here)]
@@ -167,6 +195,7 @@ def rights() -> Mapping[str, tuple[Right, ...]]:
         "numa-placement-exporter": [*read(POD, NODE, NODE_RESOURCE_TOPOLOGY), Right(POD, ("patch",))],
         "resource-reservation": [Right(POD, ("get", "patch"), namespace=names.RESERVATION_NAMESPACE)],
         "admission": _admission(),
+        "installer": _installer(),
         "kubelet": _kubelet(),
         "default-scheduler": [*read(POD, NODE, PVC, STORAGE_CLASS, WORKLOAD), Right(POD, ("create",), "binding"), *status(POD),
                               Right(PVC, ("patch",)), TELLS],
@@ -191,7 +220,20 @@ def rules(name: str, namespace: str = "") -> list[Raw]:
         from gangline.grouper.rights import rights as grouping
 
         mine += grouping() if not namespace else [right.rule for right in _lease(name) if right.namespace == namespace]
+    if name == "installer" and not namespace:
+        mine += [rule for each in INSTALLED for place in ("", *namespaces(each)) for rule in rules(each, place)]
+        return _gathered(mine)
     return _joined(mine)
+
+
+def _gathered(found: Iterable[Raw]) -> list[Raw]:
+    """The rules of many roles as those of one: every resource once, with all its verbs."""
+    verbs: dict[tuple[str, str], dict[str, None]] = {}
+    for rule in found:
+        for resource in rule["resources"]:
+            verbs.setdefault((rule["apiGroups"][0], resource), {}).update(dict.fromkeys(rule["verbs"]))
+    return _joined({"apiGroups": [group], "resources": [resource], "verbs": sorted(mine)}
+                   for (group, resource), mine in sorted(verbs.items()))
 
 
 def _joined(found: Iterable[Raw]) -> list[Raw]:

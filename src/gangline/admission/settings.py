@@ -15,6 +15,7 @@ from gangline.errors import ConfigError
 
 EXEMPT = ("kube-system", names.KAI_NAMESPACE, names.SYSTEM_NAMESPACE)
 """Namespaces whose pods are never touched."""
+BOTH, WORKLOAD, SCHEDULER = "both", "workload", "scheduler"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +34,12 @@ class AdmissionSettings:
     quota_checks: bool = False
     """Warn when the quotas of queues do not fit into those of their parent."""
     exempt: tuple[str, ...] = field(default=EXEMPT)
+    half: str = BOTH
+    """Whose objects are looked at: of both halves, or of one."""
+
+    @property
+    def halves(self) -> tuple[str, ...]:
+        return (WORKLOAD, SCHEDULER) if self.half == BOTH else (self.half,)
 
 
 _SWITCHES = {"gpu-sharing-enabled": "gpu_sharing", "hami-core-enabled": "hami_core",
@@ -40,23 +47,37 @@ _SWITCHES = {"gpu-sharing-enabled": "gpu_sharing", "hami-core-enabled": "hami_co
 _TEXTS = {"scheduler-name": "scheduler_name", "gpu-fraction-runtime-class-name": "runtime_class"}
 OLD_RUNTIME_CLASS = "gpu-pod-runtime-class-name"
 NO_EFFECT = ("qps", "burst", "rate-limiter-base-delay", "rate-limiter-max-delay", "leader-elect", "metrics-bind-address",
-             "health-probe-bind-address", "webhook-addr", "fake-gpu-nodes", "feature-gates", "enable-webhook", "enable-podgroup-webhook",
-             "skip-controller-name-validation")
-"""Upstream's flags about its own process; accepted, so that its command line can be kept."""
+             "health-probe-bind-address", "webhook-addr", "cert-dir", "fake-gpu-nodes", "feature-gates", "enable-webhook",
+             "enable-podgroup-webhook", "skip-controller-name-validation")
+"""Flags about the process, accepted here, so that upstream's command line can be kept; component.py reads two of them."""
 
 
-def from_flags(flags: Iterable[str], manner: Manner = NATIVE) -> AdmissionSettings:
-    """Settings from upstream's command line, on top of upstream's defaults."""
+UPSTREAMS = AdmissionSettings(gpu_sharing=False, runtime_class="nvidia")
+"""What upstream's program does without a flag."""
+
+
+def from_flags(flags: Iterable[str], manner: Manner = NATIVE, base: AdmissionSettings = UPSTREAMS) -> AdmissionSettings:
+    """Settings from upstream's command line, on top of others."""
     given = [flag.lstrip("-").partition("=") for flag in flags]
-    found: dict[str, Any] = {"gpu_sharing": False, "runtime_class": "nvidia"}
+    found: dict[str, Any] = {}
     named = [name for name, _, _ in given]
     for name, equals, text in given:
         if name in _SWITCHES:
             found[_SWITCHES[name]] = not equals or text.lower() in ("true", "1", "t")
         elif name in _TEXTS:
             found[_TEXTS[name]] = text
+        elif name == "namespace":
+            found["exempt"] = tuple(dict.fromkeys((*EXEMPT, text)))
+        elif name == "half":
+            found["half"] = _half(text)
         elif name not in (OLD_RUNTIME_CLASS, *NO_EFFECT):
             raise ConfigError(f"admission has no flag --{name}; it knows {', '.join(sorted([*_SWITCHES, *_TEXTS, OLD_RUNTIME_CLASS]))}")
         elif name == OLD_RUNTIME_CLASS and "gpu-fraction-runtime-class-name" not in named:
             found["runtime_class"] = text
-    return replace(AdmissionSettings(manner=manner), **found)
+    return replace(base, manner=manner, **found)
+
+
+def _half(text: str) -> str:
+    if text not in (BOTH, WORKLOAD, SCHEDULER):
+        raise ConfigError(f"--half={text}: write {BOTH}, {WORKLOAD} or {SCHEDULER}")
+    return text

@@ -128,6 +128,10 @@ KOORDINATOR_TOPOLOGY = Kind(
 KUEUE_QUEUE = Kind("kueue.x-k8s.io", "v1beta2", "LocalQueue", "localqueues", builtin.Untyped)
 KUEUE_WORKLOAD = Kind("kueue.x-k8s.io", "v1beta2", "Workload", "workloads", builtin.Untyped)
 COSCHEDULING_POD_GROUP = Kind("scheduling.x-k8s.io", "v1alpha1", "PodGroup", "podgroups", builtin.Untyped)
+VPA = Kind("autoscaling.k8s.io", "v1", "VerticalPodAutoscaler", "verticalpodautoscalers", builtin.Untyped)
+PROMETHEUS = Kind("monitoring.coreos.com", "v1", "Prometheus", "prometheuses", builtin.Untyped)
+SERVICE_MONITOR = Kind("monitoring.coreos.com", "v1", "ServiceMonitor", "servicemonitors", builtin.Untyped)
+CLUSTER_POLICY = Kind("nvidia.com", "v1", "ClusterPolicy", "clusterpolicies", builtin.Untyped, namespaced=False)
 NODE_RESOURCE_TOPOLOGY = Kind("topology.node.k8s.io", "v1alpha2", "NodeResourceTopology",
                               "noderesourcetopologies", builtin.NodeResourceTopology, namespaced=False)
 

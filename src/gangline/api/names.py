@@ -135,6 +135,10 @@ GPU_COUNT_LABEL = "nvidia.com/gpu.count"
 
 # --- ours ----------------------------------------------------------------------------------------------------------------
 SYSTEM_NAMESPACE = "gangline-system"
+INSTALLER = "gangline-installer"
+"""Label app.kubernetes.io/managed-by of what the installer makes, and the name of its own Deployment."""
+CONFIG_HASH = "gangline.io/config"
+"""Annotation on a pod template: which configuration its pods were started with."""
 VERDICT = "gangline.io/verdict"
 """Annotation on a PodGroup: the scheduler's verdict on a waiting gang, as JSON."""
 BIND_FAILURES = "gangline.io/bind-failures"

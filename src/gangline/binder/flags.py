@@ -18,6 +18,13 @@ def _object(text: str) -> dict[str, Any]:
     return found
 
 
+def _words(text: str) -> tuple[str, ...]:
+    found = json.loads(text or "[]")
+    if not isinstance(found, list) or not all(isinstance(each, str) for each in found):
+        raise ValueError("must be a JSON list of words")
+    return tuple(found)
+
+
 def read_plugins(text: str) -> dict[str, PluginSetting]:
     """`{"gpusharing": {"enabled": true, "priority": 100, "arguments": {"cdiEnabled": "true"}}}`"""
     return {name: PluginSetting(bool(given.get("enabled", True)), given.get("priority"), dict(given.get("arguments") or {}))
@@ -30,6 +37,7 @@ FLAGS: Table = {
     "resource-reservation-service-account": ("reservation_service_account", str), "rate-limiter-base-delay": ("first_delay", float),
     "resource-reservation-app-label": ("reservation_app", str), "rate-limiter-max-delay": ("longest_delay", float),
     "resource-reservation-pod-image": ("reservation_image", str), "runtime-class-name": ("reservation_runtime_class", str),
+    "resource-reservation-pod-command": ("reservation_command", _words),
     "resource-reservation-allocation-timeout": ("reservation_timeout", float),
     "resource-reservation-pod-resources": ("reservation_resources", _object),
     "resource-reservation-pod-security-context": ("reservation_pod_security", _object),

@@ -111,7 +111,10 @@ def reservation_pod(attempt: Attempt, group: str, settings: Settings) -> Raw:
         "env": [{"name": name, "valueFrom": {"fieldRef": {"fieldPath": path}}}
                 for name, path in (("POD_NAME", "metadata.name"), ("POD_NAMESPACE", "metadata.namespace"))],
     }
+    if settings.reservation_command:
+        container["command"] = list(settings.reservation_command)
     if settings.fake_gpu_nodes:
+        container.pop("command", None)
         container |= {"image": "ubuntu", "args": ["sleep", "infinity"]}
     if settings.reservation_container_security is not None:
         container["securityContext"] = settings.reservation_container_security

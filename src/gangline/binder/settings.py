@@ -34,6 +34,8 @@ class Settings:
     reservation_service_account: str = names.RESERVATION_NAMESPACE
     reservation_app: str = names.RESERVATION_NAMESPACE
     reservation_image: str = "gangline/resource-reservation"
+    reservation_command: tuple[str, ...] = ()
+    """What that image runs; empty: its own entry point."""
     reservation_timeout: float = 40.0
     """Seconds a reservation pod may take to report its GPU."""
     reservation_resources: Raw = field(default_factory=dict)

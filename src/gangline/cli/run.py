@@ -38,15 +38,16 @@ CONFIGURED = ("operator", "admission", "backend")
 @click.option("--compat", multiple=True, type=click.Choice(["grove", "kai"]), help="upstream's names and habits")
 @click.option("--outside", multiple=True, metavar="BACKEND", help="for the operator: a backend that runs as a process of its own")
 @click.option("--webhook", default="", metavar="URL", help="for admission: where the cluster reaches it, if not through its service")
-@click.option("--schedule-period", type=float, default=1.0, show_default=True, help="seconds between cycles, at least")
+@click.option("--schedule-period", "period", default="1s", show_default=True, help="time between cycles, at least: 500ms, or 0.5 seconds")
 @click.option("--log", "level", default="info", show_default=True, type=click.Choice(["debug", "info", "warning", "error"]))
+@click.option("--log-format", default="json", show_default=True, type=click.Choice(["json", "text"]), help="for machines, or for people")
 def command(component: str, flags: tuple[str, ...], kubeconfig: str | None, configuration: str | None, compat: tuple[str, ...],
-            outside: tuple[str, ...], webhook: str, schedule_period: float, level: str) -> None:
+            outside: tuple[str, ...], webhook: str, period: str, level: str, log_format: str) -> None:
     from gangline.components import BACKEND, Options
     from gangline.rules.flags import parse
     from gangline.runtime.logs import set_up
 
-    set_up(level)
+    set_up(level, log_format)
     if configuration and component not in CONFIGURED:
         raise ConfigError(f"--config is for {', '.join(CONFIGURED)}, not for {component}")
     if component == "backend":
@@ -54,10 +55,24 @@ def command(component: str, flags: tuple[str, ...], kubeconfig: str | None, conf
             raise ConfigError("which backend? say for example: gangline run backend kai")
         component, flags = f"{BACKEND}{flags[0]}", flags[1:]
     given = parse(flags)
-    options = Options(compat=compat, period=schedule_period, webhook=webhook, outside=outside, flags=given,
+    options = Options(compat=compat, period=pace(period), webhook=webhook, outside=outside, flags=given,
                       config=mapping(given.get("scheduler-conf"), "--scheduler-conf"))
     options = configured(options, configuration)
     run(_run(component, kubeconfig, replace(options, operator=replace(options.operator, narrow=True))))
+
+
+def pace(text: str) -> float:
+    """Seconds, given as a number of them or as upstream writes durations."""
+    from gangline.rules.times import duration
+
+    try:
+        return float(text)
+    except ValueError:
+        pass
+    try:
+        return duration(text)
+    except ValueError as error:
+        raise ConfigError(f"--schedule-period={text}: {error}") from None
 
 
 def mapping(path: str | None, flag: str) -> dict[str, Any]:
@@ -186,8 +201,8 @@ def _addresses(component: str, options: Options) -> list[tuple[str, int]]:
     from gangline.runtime.health import split_address
 
     named = ("listen-address", "metrics-bind-address", "metrics-listen-address", "health-probe-bind-address")
-    address = next((options.flags[flag] for flag in named if options.flags.get(flag)), None)
-    if address is not None:
-        return [split_address(address, 8080)] if address != "0" else []
+    given = [options.flags[flag] for flag in named if options.flags.get(flag)]
+    if given:
+        return list(dict.fromkeys(split_address(address, 8080) for address in given if address != "0"))
     runs = options.process if component == "operator" else None
     return [("0.0.0.0", port) for port in (runs.health_port, runs.metrics_port) if port] if runs is not None else []

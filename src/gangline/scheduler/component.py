@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 from gangline.runtime import Cache, Component, Context, Service
 from gangline.runtime.health import Endpoint
+from gangline.scheduler.cycle import decide
+from gangline.scheduler.flags import read_flags
+from gangline.scheduler.model.cluster import Cluster
 from gangline.scheduler.options import Options
 from gangline.scheduler.service import Scheduler
 from gangline.scheduler.settings import Settings, shard_settings
@@ -40,6 +45,11 @@ def component(settings: Settings | None = None, *, period: float = 1.0, options:
                 await endpoint.close()
 
     return Component("scheduler", services=(Service("scheduler", run, lambda: scheduler.idle, scheduler.prepare),))
+
+
+def check(flags: Mapping[str, str], config: Mapping[str, Any]) -> None:
+    """Try one cycle over an empty cluster with what a scheduler would be started with; raises ConfigError where it would not start."""
+    decide(Cluster(), read_flags(flags, config).options.settings, 0.0)
 
 
 async def _remember(history: History, scheduler: Scheduler, ctx: Context, cache: Cache) -> None:

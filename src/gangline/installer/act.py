@@ -1,0 +1,138 @@
+"""The third beat, the only place of the installer that writes objects: creates, applies, deletes, and says what came of each.
+
+An object of our name that belongs to somebody else is never overwritten: what the cache does not know as ours is created, and where that
+name is taken, the owner decides. What fails is collected, so that one refusal keeps nothing else from being done.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import Any, TypeVar
+
+from gangline.api.kinds import NAMESPACE, Kind, reference
+from gangline.api.meta import Object, OwnerReference, Raw
+from gangline.client import Client
+from gangline.errors import AlreadyExists, ApiError, Conflict, Invalid, NotFound
+from gangline.installer.contract import OURS, Wanted
+from gangline.installer.plan import ORDER, Place, Plan, Written, place, place_of
+
+T = TypeVar("T")
+AT_ONCE = 8
+
+
+@dataclass(slots=True)
+class Report:
+    """What was done, in the words of events and conditions."""
+
+    made: list[str] = field(default_factory=list)
+    repaired: list[str] = field(default_factory=list)
+    changed: list[str] = field(default_factory=list)
+    removed: list[str] = field(default_factory=list)
+    foreign: list[str] = field(default_factory=list)
+    leaving: list[str] = field(default_factory=list)
+    failures: list[str] = field(default_factory=list)
+
+
+class Writer:
+    """Writes for one owner, and remembers what it wrote."""
+
+    def __init__(self, client: Client, kind: Kind[Any], owner: Object, written: dict[Place, Written]) -> None:
+        self._client, self._kind, self._owner, self._written = client, kind, owner, written
+        self._report = Report()
+
+    async def carry_out(self, plan: Plan) -> Report:
+        steps = [(wanted.kind, wanted, live) for wanted, live in (*((each, None) for each in plan.create), *plan.apply)]
+        for _, alike in groupby(sorted(steps, key=lambda each: ORDER[each[0]]), key=lambda each: each[0]):
+            await _each(list(alike), lambda step: self._make(step[1]) if step[2] is None else self._apply(step[1], step[2]))
+        for _, alike_gone in groupby(plan.delete, key=lambda each: each[0]):
+            await _each(list(alike_gone), lambda each: self._remove(*each))
+        return self._report
+
+    def _owned(self, wanted: Wanted) -> Raw:
+        return wanted.obj | {"metadata": wanted.obj["metadata"] | {"ownerReferences": [reference(self._kind, self._owner)]}}
+
+    async def _make(self, wanted: Wanted) -> None:
+        try:
+            made = await self._create(wanted)
+        except AlreadyExists:
+            await self._taken(wanted)
+        except ApiError as error:
+            self._report.failures.append(f"{wanted} cannot be made: {error}")
+        else:
+            self._remember(wanted, made)
+            self._report.made.append(str(wanted))
+
+    async def _create(self, wanted: Wanted) -> Object:
+        """A namespace that is missing is made too; it stays when everything else goes, because others may use it."""
+        try:
+            made: Object = await self._client.create(wanted.kind, self._owned(wanted))
+        except NotFound:
+            if not wanted.namespace:
+                raise
+            with suppress(AlreadyExists):
+                await self._client.create_only(NAMESPACE, {"metadata": {"name": wanted.namespace, "labels": dict(OURS)}})
+            made = await self._client.create(wanted.kind, self._owned(wanted))
+        return made
+
+    async def _taken(self, wanted: Wanted) -> None:
+        """The name is taken: by us (the cache was late, or the label was taken off), by an earlier owner, or by somebody else."""
+        try:
+            live: Object = await self._client.get(wanted.kind, wanted.name, wanted.namespace)
+        except ApiError as error:
+            self._report.failures.append(f"{wanted} cannot be looked at: {error}")
+            return
+        owners = live.metadata.owner_references
+        if any(owner.uid == self._owner.uid for owner in owners):
+            await self._apply(wanted, live)
+        elif live.metadata.deleting or any(self._earlier(owner) for owner in owners):
+            self._report.leaving.append(f"{wanted} of an earlier {self._kind.kind} {self._owner.name} is still going")
+        else:
+            self._report.foreign.append(f"{wanted} exists and belongs to {_holder(owners)}; it is left alone: remove or rename it")
+
+    def _earlier(self, owner: OwnerReference) -> bool:
+        return (owner.kind, owner.name) == (self._kind.kind, self._owner.name)
+
+    async def _apply(self, wanted: Wanted, live: Object) -> None:
+        known = self._written.get(place_of(wanted))
+        try:
+            found: Object = await self._client.apply(wanted.kind, self._owned(wanted))
+        except ApiError as error:
+            remedy = "; delete it, and it is made anew" if isinstance(error, Invalid) else ""
+            self._report.failures.append(f"{wanted} cannot be changed: {error}{remedy}")
+            return
+        self._remember(wanted, found)
+        if found.metadata.resource_version != live.metadata.resource_version:
+            again = known is not None and known.digest == wanted.digest
+            (self._report.repaired if again else self._report.changed).append(str(wanted))
+
+    async def _remove(self, kind: Kind[Any], obj: Object) -> None:
+        try:
+            await self._client.delete(kind, obj.name, obj.namespace, uid=obj.uid, propagation="Background")
+        except (NotFound, Conflict):
+            pass
+        except ApiError as error:
+            self._report.failures.append(f"{kind.kind} {obj.name} cannot be removed: {error}")
+            return
+        self._written.pop(place(kind, obj), None)
+        self._report.removed.append(f"{kind.kind} {obj.name}")
+
+    def _remember(self, wanted: Wanted, found: Object) -> None:
+        self._written[place_of(wanted)] = Written(wanted.digest, int(found.metadata.resource_version or 0))
+
+
+def _holder(owners: Iterable[OwnerReference]) -> str:
+    return ", ".join(f"{owner.kind} {owner.name}" for owner in owners) or "somebody else"
+
+
+async def _each(steps: Sequence[T], work: Callable[[T], Awaitable[None]]) -> None:
+    slots = asyncio.Semaphore(AT_ONCE)
+
+    async def one(step: T) -> None:
+        async with slots:
+            await work(step)
+
+    await asyncio.gather(*(one(step) for step in steps))

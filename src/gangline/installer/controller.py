@@ -1,0 +1,222 @@
+"""Config and SchedulingShard → running components. Two controllers of the same four beats: look, think, act, tell.
+
+Objects belong to their Config or shard by ownerReference, so that deleting it takes them along; a shard's go too when the Config does.
+Whatever is changed or deleted by hand is put back. Which objects there should be is desired.py and shards.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from gangline.api.core import Pod
+from gangline.api.kinds import CONFIG, DAEMON_SET, DEPLOYMENT, POD, SCHEDULING_SHARD, Kind
+from gangline.api.meta import Object, Raw
+from gangline.errors import GanglineError
+from gangline.installer.act import Report, Writer
+from gangline.installer.contract import APP, CONFIG_NAME, OURS, Wanted, Wishes
+from gangline.installer.desired import wishes_of_config
+from gangline.installer.look import Installer, config_facts, owned, shard_facts, the_config
+from gangline.installer.plan import ALWAYS, SOMETIMES, Place, Written, place_of, plan
+from gangline.installer.said import Said
+from gangline.installer.services import SCHEDULER
+from gangline.installer.shards import wishes_of_shard
+from gangline.installer.status import (
+    DEPLOYED,
+    RECONCILING,
+    Outcome,
+    begun,
+    conditions,
+    daemon_set_waits,
+    deployment_waits,
+    merged,
+    unused,
+)
+from gangline.runtime import Again, Context, Controller, Key, Reader, Watch, itself, owner
+from gangline.runtime.clock import timestamp
+
+SOON, LATER, SELDOM = 2.0, 15.0, 600.0
+"""Seconds until the next look: where an earlier object is going, where somebody else must do something, and in any case (a certificate
+runs out, nodes and policies change)."""
+FOLLOWED = 5.0
+"""Seconds between two looks at who leads a shard with several copies."""
+TOLD = 6
+"""How many objects an event names before it only counts them."""
+
+
+@dataclass(slots=True)
+class Memory:
+    """What was written for and on each owner, by its uid."""
+
+    written: dict[str, dict[Place, Written]] = field(default_factory=dict)
+    told: dict[str, Any] = field(default_factory=dict)
+    """The owner as it was when its status was written last."""
+
+    def of(self, obj: Object) -> dict[Place, Written]:
+        return self.written.setdefault(obj.uid, {})
+
+    def conditions(self, obj: Any) -> list[Raw]:
+        """The newest that are known: a cache may be late."""
+        told = self.told.get(obj.uid)
+        newest = obj if told is None or int(obj.metadata.resource_version) >= int(told.metadata.resource_version) else told
+        return list(newest.status.get("conditions") or ())
+
+
+# --- the four beats ------------------------------------------------------------------------------------------------------------
+
+
+async def reconcile_config(installer: Installer, memory: Memory, ctx: Context, key: Key) -> Again | None:
+    config = ctx.read.get(CONFIG, key.name)
+    if config is None or config.metadata.deleting:
+        return None
+    if config.name != CONFIG_NAME:
+        text = f"only the Config named {CONFIG_NAME} counts; move what this one says there, and delete it"
+        await _tell(ctx, memory, CONFIG, config, unused(text, config.metadata.generation))
+        return None
+    said = Said(config.spec, installer.settings)
+    await _begin(ctx, memory, CONFIG, config)
+    wishes = wishes_of_config(said, await config_facts(installer, ctx, config, said), installer.parts)
+    outcome = await _carry_out(ctx, memory, CONFIG, config, wishes)
+    return _next(outcome) or Again(SELDOM)
+
+
+async def reconcile_shard(installer: Installer, memory: Memory, ctx: Context, key: Key) -> Again | None:
+    shard, config = ctx.read.get(SCHEDULING_SHARD, key.name), the_config(ctx.read)
+    if shard is None or shard.metadata.deleting:
+        return None
+    if config is None:
+        report = await _write(ctx, memory, SCHEDULING_SHARD, shard, Wishes())
+        text = f"no scheduler runs, because there is no Config {CONFIG_NAME}: create one (an empty spec will do)"
+        await _tell(ctx, memory, SCHEDULING_SHARD, shard, unused(text, shard.metadata.generation))
+        _refused(report)
+        return None
+    said = Said(config.spec, installer.settings)
+    await _begin(ctx, memory, SCHEDULING_SHARD, shard)
+    wishes = wishes_of_shard(said, shard.name, shard.spec, await shard_facts(ctx, shard, said), installer.parts)
+    outcome = await _carry_out(ctx, memory, SCHEDULING_SHARD, shard, wishes)
+    return _next(outcome) or (Again(FOLLOWED) if said.replicas(SCHEDULER) > 1 else None)
+
+
+async def _carry_out(ctx: Context, memory: Memory, kind: Kind[Any], obj: Object, wishes: Wishes) -> Outcome:
+    report = await _write(ctx, memory, kind, obj, wishes)
+    outcome = Outcome(wishes.problems, report.foreign, report.failures, _waits(ctx.read, obj, wishes.objects, memory.of(obj)),
+                      wishes.missing, wishes.notes, report.leaving)
+    await _tell(ctx, memory, kind, obj, conditions(outcome, obj.metadata.generation))
+    _refused(report)
+    return outcome
+
+
+async def _write(ctx: Context, memory: Memory, kind: Kind[Any], obj: Object, wishes: Wishes) -> Report:
+    written = memory.of(obj)
+    todo = plan(wishes, owned(ctx.read, obj.uid), written)
+    report = await Writer(ctx.client, kind, obj, written).carry_out(todo)
+    for reason, names, text in (("Deployed", report.made, "made"), ("Changed", report.changed, "changed"),
+                                ("Repaired", report.repaired, "put back what was changed by hand:"),
+                                ("Removed", report.removed, "removed")):
+        if names:
+            ctx.events.tell(kind, obj, reason, f"{text} {_named(names)}")
+    return report
+
+
+def _named(names: Sequence[str]) -> str:
+    rest = len(names) - TOLD
+    return ", ".join(names[:TOLD]) + (f" and {rest} more" if rest > 0 else "")
+
+
+def _refused(report: Report) -> None:
+    """What failed is tried again, later and later."""
+    if report.failures:
+        raise GanglineError("; ".join(report.failures))
+
+
+def _next(outcome: Outcome) -> Again | None:
+    if outcome.leaving:
+        return Again(SOON)
+    return Again(LATER) if outcome.foreign or outcome.missing else None
+
+
+# --- telling -------------------------------------------------------------------------------------------------------------------
+
+
+async def _begin(ctx: Context, memory: Memory, kind: Kind[Any], obj: Any) -> None:
+    """Say that work on a new generation has begun, so that nobody takes the old answer for the new one."""
+    said: Raw = next((each for each in memory.conditions(obj) if each.get("type") == RECONCILING), {})
+    if said.get("observedGeneration") != obj.metadata.generation:
+        await _tell(ctx, memory, kind, obj, begun(obj.metadata.generation))
+
+
+async def _tell(ctx: Context, memory: Memory, kind: Kind[Any], obj: Any, news: Sequence[Raw]) -> None:
+    before = memory.conditions(obj)
+    found = merged(before, news, timestamp(ctx.clock.now()))
+    if found is None:
+        return
+    heard = {each.get("message") for each in before if each.get("type") == DEPLOYED}
+    for each in news:
+        if each["type"] == DEPLOYED and each["status"] == "False" and each["message"] not in heard:
+            ctx.events.tell(kind, obj, "NotDeployed", each["message"], warning=True)
+    memory.told[obj.uid] = await ctx.client.patch(kind, obj.name, "", {"status": {"conditions": found}}, subresource="status")
+
+
+def _waits(read: Reader, obj: Object, wanted: Iterable[Wanted], written: dict[Place, Written]) -> list[str]:
+    """What is not at work yet. A view that is older than our last write tells nothing."""
+    found: list[str] = []
+    for each in wanted:
+        if each.kind not in (DEPLOYMENT, DAEMON_SET):
+            continue
+        live: Any = read.get(each.kind, each.name, each.namespace)
+        known = written.get(place_of(each))
+        if live is not None and (known is None or int(live.metadata.resource_version or 0) < known.revision):
+            live = None
+        if each.kind == DAEMON_SET:
+            found.append(daemon_set_waits(None if live is None else live.status or {}, each.name))
+        else:
+            found.append(deployment_waits(live, each.name, _pods(read, each)))
+    return [text for text in found if text]
+
+
+def _pods(read: Reader, deployment: Wanted) -> list[Pod]:
+    return read.list(POD, deployment.namespace, {APP: deployment.app})
+
+
+# --- what is watched -------------------------------------------------------------------------------------------------------------
+
+
+def _owner_of_pod(kind: Kind[Any]) -> Any:
+    above = owner(kind)
+
+    def keys(pod: Pod, read: Reader) -> Iterable[Key]:
+        deployment = read.get(DEPLOYMENT, pod.labels.get(APP, ""), pod.namespace)
+        return above(deployment, read) if deployment is not None else []
+
+    return keys
+
+
+def _the_config(obj: Object, read: Reader) -> Iterable[Key]:
+    return [Key("", CONFIG_NAME)]
+
+
+def _all_shards(obj: Object, read: Reader) -> Iterable[Key]:
+    return [Key("", shard.name) for shard in read.list(SCHEDULING_SHARD)]
+
+
+def _spec_changed(before: Any, after: Any) -> bool:
+    return before is None or after is None or (before.spec, before.metadata.deleting) != (after.spec, after.metadata.deleting)
+
+
+def controllers(installer: Installer) -> list[Controller]:
+    memory = Memory()
+    mark = ",".join(f"{key}={value}" for key, value in OURS.items())
+    kinds = (*ALWAYS, *SOMETIMES)
+    selectors: dict[Kind[Any], tuple[str, str]] = dict.fromkeys((*kinds, POD), (mark, ""))
+
+    def watches(kind: Kind[Any]) -> list[Watch]:
+        return [*(Watch(each, owner(kind)) for each in kinds), Watch(POD, _owner_of_pod(kind))]
+
+    return [
+        Controller("config", partial(reconcile_config, installer, memory), workers=1, selectors=selectors, watches=(
+            Watch(CONFIG, itself, _spec_changed), Watch(SCHEDULING_SHARD, _the_config, _spec_changed), *watches(CONFIG))),
+        Controller("shard", partial(reconcile_shard, installer, memory), workers=2, selectors=selectors, watches=(
+            Watch(SCHEDULING_SHARD, itself, _spec_changed), Watch(SCHEDULING_SHARD, _all_shards, _spec_changed),
+            Watch(CONFIG, _all_shards, _spec_changed), *watches(SCHEDULING_SHARD)))]

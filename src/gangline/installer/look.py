@@ -1,0 +1,144 @@
+"""The first beat: what a Config or a shard says, what is there of it, and the facts that the pure part needs.
+
+Reads the cache, and the server only for what a cache would be wasteful for: one Secret, one lease, nodes and policies of a rare kind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from gangline.api.kai import Config, SchedulingShard
+from gangline.api.kinds import (
+    CLUSTER_POLICY,
+    CONFIG,
+    DEPLOYMENT,
+    LEASE,
+    MUTATING_WEBHOOK,
+    NODE,
+    POD,
+    SCHEDULING_SHARD,
+    SECRET,
+    VALIDATING_WEBHOOK,
+    Kind,
+)
+from gangline.api.meta import Object, Raw
+from gangline.client import Client
+from gangline.errors import NotFound
+from gangline.installer.contract import CONFIG_NAME, Facts, Leader, Pair, Parts
+from gangline.installer.plan import ALWAYS, SOMETIMES
+from gangline.installer.said import Said, at
+from gangline.installer.services import ADMISSION, SCHEDULER, admission_address
+from gangline.installer.settings import InstallerSettings
+from gangline.installer.shards import lease_of
+from gangline.installer.webhooks import TLS_SECRET, pair_of
+from gangline.runtime import Cache, Context, Reader
+
+FAKE_GPU = {"run.ai/fake.gpu": "true"}
+VERSION, CDI_ALWAYS = "app.kubernetes.io/version", (25, 10, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Installer:
+    """What every look needs besides the cluster."""
+
+    settings: InstallerSettings
+    parts: Parts
+
+
+def the_config(read: Reader) -> Config | None:
+    """The Config that counts, unless it is on its way out."""
+    found = read.get(CONFIG, CONFIG_NAME)
+    return None if found is None or found.metadata.deleting else found
+
+
+def owned(read: Reader, uid: str) -> list[tuple[Kind[Any], Object]]:
+    """Everything of ours that belongs to an owner."""
+    return [(kind, obj) for kind in (*ALWAYS, *SOMETIMES) for obj in read.owned(kind, uid)]
+
+
+def served(read: Reader) -> frozenset[str]:
+    return frozenset(kind.resource for kind in SOMETIMES if isinstance(read, Cache) and read.revision(kind))
+
+
+# --- a Config ----------------------------------------------------------------------------------------------------------------
+
+
+async def config_facts(installer: Installer, ctx: Context, config: Config, said: Said) -> Facts:
+    shards = sorted(ctx.read.list(SCHEDULING_SHARD), key=lambda each: each.name)
+    detect = said.enabled("binder") and said.at("binder.cdiEnabled") is None
+    return Facts(
+        served=served(ctx.read), fake_gpus=said.enabled("binder") and bool((await ctx.client.list(NODE, labels=FAKE_GPU)).items),
+        cdi=detect and await _cdi(ctx.client), shards=tuple(each.spec for each in shards),
+        certificate=await _certificate(installer.parts, ctx, said) if said.enabled(ADMISSION.section) else None,
+        answers=_answers(ctx.read, config, said))
+
+
+async def _cdi(client: Client) -> bool:
+    """Whether the first policy of NVIDIA's GPU operator says so."""
+    try:
+        policies = await client.list_raw(CLUSTER_POLICY)
+    except NotFound:
+        return False
+    return bool(policies) and cdi_of(sorted(policies, key=lambda each: str(each["metadata"]["name"]))[0])
+
+
+def cdi_of(policy: Raw) -> bool:
+    if not at(policy, "spec.cdi.enabled", False):
+        return False
+    text = str(policy["metadata"].get("labels", {}).get(VERSION, "")).removeprefix("v").partition("-")[0]
+    version = tuple(int(part) for part in text.split(".") if part.isdigit())
+    return version >= CDI_ALWAYS or bool(at(policy, "spec.cdi.default", False))
+
+
+async def _certificate(parts: Parts, ctx: Context, said: Said) -> Pair:
+    try:
+        kept = pair_of(await ctx.client.get_raw(SECRET, TLS_SECRET, said.namespace))
+    except NotFound:
+        kept = None
+    return parts.certificate(admission_address(said).hosts, ctx.clock.now(), kept)
+
+
+def _answers(read: Reader, config: Config, said: Said) -> bool:
+    """Somebody does, or did when the API server was told."""
+    server = read.get(DEPLOYMENT, ADMISSION.name, said.namespace)
+    if server is not None and _belongs(server, config.uid) and server.status.available_replicas:
+        return True
+    return any(read.owned(kind, config.uid) for kind in (MUTATING_WEBHOOK, VALIDATING_WEBHOOK))
+
+
+def _belongs(obj: Object, uid: str) -> bool:
+    return any(owner.uid == uid for owner in obj.metadata.owner_references)
+
+
+# --- a shard -----------------------------------------------------------------------------------------------------------------
+
+
+async def shard_facts(ctx: Context, shard: SchedulingShard, said: Said) -> Facts:
+    several = said.enabled(SCHEDULER) and said.replicas(SCHEDULER) > 1
+    return Facts(served=served(ctx.read), rivals=tuple(rivals(said, shard, ctx.read.list(SCHEDULING_SHARD))),
+                 leader=await _leader(ctx, shard, said) if several else None)
+
+
+def rivals(said: Said, shard: SchedulingShard, shards: Iterable[SchedulingShard]) -> list[str]:
+    """Older shards that serve the same nodes; without a label for pools every shard serves all of them."""
+    def age(each: SchedulingShard) -> tuple[str, str]:
+        return each.metadata.creation_timestamp or "", each.name
+
+    def pool(each: SchedulingShard) -> str:
+        return str(each.spec.get("partitionLabelValue") or "") if said.pool_key else ""
+
+    same = [each for each in shards if not each.metadata.deleting and pool(each) == pool(shard) and age(each) < age(shard)]
+    return [each.name for each in sorted(same, key=age)]
+
+
+async def _leader(ctx: Context, shard: SchedulingShard, said: Said) -> Leader | None:
+    try:
+        lease = await ctx.client.get(LEASE, lease_of(said, shard.spec), said.namespace)
+    except NotFound:
+        return None
+    pod = ctx.read.get(POD, (lease.spec.holder_identity or "").partition("_")[0], said.namespace)
+    if pod is None or pod.metadata.deleting or not pod.status.pod_ip:
+        return None
+    return Leader(pod.name, pod.uid, pod.status.pod_ip)
