@@ -89,6 +89,8 @@ REFUSALS: list[tuple[str, Raw, str, str]] = [
      f"{TEMPLATE}.resourceClaimTemplates[0].name", "must be given"),
     ("claim templates alike", with_template(resourceClaimTemplates=[OWN, OWN]), f"{TEMPLATE}.resourceClaimTemplates.name",
      "given more than once: 't'"),
+    ("claim templates without names", with_template(resourceClaimTemplates=[OWN | {"name": ""}] * 2),
+     f"{TEMPLATE}.resourceClaimTemplates.name", "given more than once: ''"),
     ("claim template without requests",
      with_template(resourceClaimTemplates=[OWN | {"templateSpec": {"spec": {"devices": {"requests": []}}}}]),
      f"{TEMPLATE}.resourceClaimTemplates[0].templateSpec.spec.devices.requests", "at least one device request must be given"),
@@ -145,6 +147,8 @@ REFUSALS: list[tuple[str, Raw, str, str]] = [
     ("a strange clique in a group", with_group("zz"), f"{GROUP}.cliqueNames", "no clique is called 'zz'"),
     ("names too long together", with_group(name="g" * 44), f"{GROUP}.name",
      f"p, {'g' * 44} and b have 46 characters together, 45 are allowed"),
+    ("a member whose name is too long", with_group("b", "z" * 44), f"{GROUP}.cliqueNames[1].name",
+     f"p, g and {'z' * 44} have 46 characters together, 45 are allowed"),
     ("group size", with_group(replicas=-1), f"{GROUP}.replicas", "must be greater than 0"),
     ("group minimum", with_group(minAvailable=-1), f"{GROUP}.minAvailable", "must not be less than 0"),
     ("group minimum above its size", with_group(replicas=1, minAvailable=2), f"{GROUP}.minAvailable",
@@ -158,6 +162,9 @@ REFUSALS: list[tuple[str, Raw, str, str]] = [
      "must be given here or further up"),
     ("two topologies", a_set(clique("a") | {"topologyConstraint": pack(name="other")}, topologyConstraint=pack()),
      f"{CLIQUE}.topologyConstraint.topologyName", "a set follows one ClusterTopologyBinding, not dc, other"),
+    ("two topologies side by side", a_set(*(clique(each) | {"topologyConstraint": pack(name=name)} for each, name in (
+        ("a", "dc"), ("b", "other")))), f"{CLIQUE}.topologyConstraint.topologyName",
+     "a set follows one ClusterTopologyBinding, not dc, other"),
     ("a preferred domain that is not there", with_template(topologyConstraint=pack("row", half="preferred")),
      f"{TEMPLATE}.topologyConstraint.pack.preferred", "dc has no domain 'row'"),
     ("a wide unit packed narrowly by preference", a_set(
@@ -214,7 +221,7 @@ def template(raw: Raw) -> Raw:
     (lambda raw: template(raw)["podCliqueScalingGroups"][0].update(cliqueNames=["a"]), f"{TEMPLATE}.podCliqueScalingGroups.cliqueNames",
      "cannot be changed"),
     (lambda raw: template(raw)["podCliqueScalingGroups"][0].update(resourceSharing=[{"name": "x", "scope": "AllReplicas"}]),
-     f"{GROUP}.resourceSharing", "cannot be changed"),
+     "spec.template.podCliqueScalingGroups.resourceSharing", "cannot be changed"),
     (lambda raw: raw["metadata"]["annotations"].update({"grove.io/mnnvl-group": "x"}), "metadata.annotations.grove.io/mnnvl-group",
      "cannot be changed from None to 'x'"),
     (lambda raw: template(raw)["topologyConstraint"].update(topologyName="other"), f"{TEMPLATE}.topologyConstraint.topologyName",
@@ -236,6 +243,28 @@ def test_a_change_that_cannot_be_is_named_with_its_place(change: Change, path: s
     new = fresh()
     change(new)
     assert told(new, fresh()).get(path) == message, told(new, fresh())
+
+
+def test_what_a_clique_may_not_change_is_looked_up_by_its_name_and_not_by_its_place() -> None:
+    def cliques() -> list[Raw]:
+        return [clique("a") | {"topologyConstraint": pack(), "annotations": {"grove.io/mnnvl-group": "g"}}, clique("b")]
+
+    old = a_set(*cliques())
+    assert told(a_set(*reversed(cliques())), old) == {}
+    moved = a_set(clique("a"), clique("b") | {"topologyConstraint": pack()})
+    assert set(told(moved, old)) == {f"{TEMPLATE}.cliques[0].topologyConstraint", f"{TEMPLATE}.cliques[1].topologyConstraint",
+                                     f"{CLIQUE}.annotations.grove.io/mnnvl-group"}
+
+
+def test_a_clique_that_changes_only_its_topology_is_named_as_a_whole() -> None:
+    old, new = (a_set(clique("a") | {"topologyConstraint": pack(name=name)}) for name in ("dc", "other"))
+    assert told(new, old) == {f"{CLIQUE}.topologyConstraint": "the constraint of PodClique a cannot be changed, added or removed"}
+
+
+def test_a_set_with_an_nvlink_group_may_still_change_after_nvlink_was_switched_off() -> None:
+    raw, off = a_set(annotations={"grove.io/mnnvl-group": "g"}), OperatorSettings()
+    assert "metadata.annotations.grove.io/mnnvl-group" in told(raw, settings=off)
+    assert told(raw, raw, off) == {}
 
 
 def test_the_deprecated_domain_may_become_the_new_form_and_not_the_other_way_round() -> None:

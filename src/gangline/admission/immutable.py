@@ -16,14 +16,13 @@ ORDERED = ("CliqueStartupTypeInOrder", "CliqueStartupTypeExplicit")
 FIXED = "cannot be changed"
 
 
-def annotated(obj: Raw) -> Iterator[tuple[str, Raw]]:
-    """Every place of a set that may carry annotations for us, with its path."""
+def annotated(obj: Raw) -> Iterator[tuple[tuple[str, str], str, Raw]]:
+    """Everything in a set that may carry annotations for us: what it is called, wherever it stands, its path, and the annotations."""
     template = (obj.get("spec") or {}).get("template") or {}
-    yield "metadata.annotations", (obj.get("metadata") or {}).get("annotations") or {}
-    for index, clique in enumerate(template.get("cliques") or ()):
-        yield f"spec.template.cliques[{index}].annotations", clique.get("annotations") or {}
-    for index, group in enumerate(template.get("podCliqueScalingGroups") or ()):
-        yield f"spec.template.podCliqueScalingGroups[{index}].annotations", group.get("annotations") or {}
+    yield ("set", ""), "metadata.annotations", (obj.get("metadata") or {}).get("annotations") or {}
+    for key in ("cliques", "podCliqueScalingGroups"):
+        for index, each in enumerate(template.get(key) or ()):
+            yield (key, str(each.get("name") or "")), f"spec.template.{key}[{index}].annotations", each.get("annotations") or {}
 
 
 def problems(obj: Raw, old: Raw) -> Iterator[Problem]:
@@ -59,7 +58,7 @@ def _cliques(new_template: Raw, old_template: Raw) -> Iterator[Problem]:
                           "FieldValueForbidden")
         else:
             yield from _clique(index, clique, match)
-    ordered = old_template.get("cliqueStartupType") in ORDERED
+    ordered = new_template.get("cliqueStartupType") in ORDERED
     moved = [clique.get("name") for clique, match in zip(new, old, strict=False) if clique.get("name") != match.get("name")]
     if ordered and moved:
         yield Problem(path, f"the order of cliques decides their start and cannot be changed: {', '.join(map(str, moved))}", value=moved)
@@ -82,7 +81,7 @@ def _groups(new_template: Raw, old_template: Raw) -> Iterator[Problem]:
     path = "spec.template.podCliqueScalingGroups"
     if len(new) != len(old):
         yield Problem(path, "scaling groups cannot be added or removed", "FieldValueForbidden")
-    for index, group in enumerate(new):
+    for group in new:
         match = before.get(group.get("name"))
         if match is None:
             yield Problem(f"{path}.name", f"scaling group {group.get('name')!r} is new; groups cannot be added or renamed",
@@ -90,12 +89,12 @@ def _groups(new_template: Raw, old_template: Raw) -> Iterator[Problem]:
             continue
         yield from _same(f"{path}.cliqueNames", group.get("cliqueNames") or [], match.get("cliqueNames") or [])
         yield from _same(f"{path}.minAvailable", group.get("minAvailable"), match.get("minAvailable"))
-        yield from _same(f"{path}[{index}].resourceSharing", group.get("resourceSharing") or [], match.get("resourceSharing") or [])
+        yield from _same(f"{path}.resourceSharing", group.get("resourceSharing") or [], match.get("resourceSharing") or [])
 
 
 def _mnnvl(obj: Raw, old: Raw) -> Iterator[Problem]:
-    before = {path: notes.get(names.MNNVL_GROUP) for path, notes in annotated(old)}
-    for path, notes in annotated(obj):
-        new, was = notes.get(names.MNNVL_GROUP), before.get(path)
+    before = {bearer: notes.get(names.MNNVL_GROUP) for bearer, _, notes in annotated(old)}
+    for bearer, path, notes in annotated(obj):
+        new, was = notes.get(names.MNNVL_GROUP), before.get(bearer)
         if new != was:
             yield Problem(f"{path}.{names.MNNVL_GROUP}", f"cannot be changed from {was!r} to {new!r}", "FieldValueForbidden", new)

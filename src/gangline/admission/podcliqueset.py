@@ -137,9 +137,9 @@ def problems_of(obj: Raw, old: Raw | None, settings: OperatorSettings, read: Rea
     yield from _groups(obj, zero)
     yield from minima.problems(_template(obj)) if zero else ()
     yield from wishes.problems((obj.get("metadata") or {}).get("annotations") or {})
-    yield from _mnnvl(obj, settings)
     yield from check(_view(obj), read)
     if old is None:
+        yield from _mnnvl(obj, settings)
         yield from topology.created(obj, settings, read)
     else:
         yield from topology.updated(obj, old, settings, read)
@@ -190,7 +190,7 @@ def _claim_templates(obj: Raw) -> Iterator[Problem]:
         if (((each.get("templateSpec") or {}).get("spec") or {}).get("devices") or {}).get("requests") == []:
             yield Problem(f"{path}[{index}].templateSpec.spec.devices.requests", "at least one device request must be given",
                           "FieldValueRequired")
-    yield from _duplicates(f"{path}.name", (each.get("name") for each in found if each.get("name")))
+    yield from _duplicates(f"{path}.name", (each.get("name") or "" for each in found))
 
 
 def _duplicates(path: str, values: Iterable[Any]) -> Iterator[Problem]:
@@ -419,10 +419,10 @@ def _group(path: str, group: Raw, cliques: Mapping[Any, Raw], set_name: str, zer
     unknown = [member for member in members if member not in cliques]
     if unknown:
         yield Problem(f"{path}.cliqueNames", f"no clique is called {', '.join(map(repr, unknown))}", value=",".join(unknown))
-    for member in members:
+    for index, member in enumerate(members):
         length = len(set_name) + len(name) + len(member)
-        if member in cliques and length > LONGEST:
-            for where in (f"{path}.cliqueNames", f"{path}.name", "metadata.name"):
+        if length > LONGEST:
+            for where in (f"{path}.cliqueNames[{index}].name", f"{path}.name", "metadata.name"):
                 yield Problem(where, f"{set_name}, {name} and {member} have {length} characters together, {LONGEST} are allowed",
                               value=member, hint="pod names are made of all three; shorten one")
     replicas, least = group.get("replicas", 1), group.get("minAvailable", 1)
@@ -439,7 +439,7 @@ def _group(path: str, group: Raw, cliques: Mapping[Any, Raw], set_name: str, zer
 
 
 def _mnnvl(obj: Raw, settings: OperatorSettings) -> Iterator[Problem]:
-    for path, notes in immutable.annotated(obj):
+    for _, path, notes in immutable.annotated(obj):
         if names.MNNVL_GROUP not in notes:
             continue
         where, value = f"{path}.{names.MNNVL_GROUP}", notes[names.MNNVL_GROUP]

@@ -8,7 +8,7 @@ forms are allowed.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from gangline.api.kinds import TOPOLOGY_BINDING
@@ -77,8 +77,9 @@ def created(obj: Raw, settings: OperatorSettings, read: Reader | None) -> Iterat
             yield Problem(f"{place.path}.topologyName", "must be given here or further up", "FieldValueRequired")
     wanted = list(dict.fromkeys(name for name in effective.values() if name))
     if len(wanted) > 1:
-        odd = next(place for place in given if effective[place.path] not in ("", wanted[0]))
-        yield Problem(f"{odd.path}.topologyName", f"a set follows one ClusterTopologyBinding, not {', '.join(wanted)}", value=odd.topology)
+        for place in (place for place in given if place.topology):
+            yield Problem(f"{place.path}.topologyName", f"a set follows one ClusterTopologyBinding, not {', '.join(wanted)}",
+                          value=place.topology)
     elif wanted and read is not None:
         yield from _known(obj, given, wanted[0], read)
 
@@ -118,12 +119,12 @@ def _nesting(obj: Raw, order: dict[str, int]) -> Iterator[Problem]:
 
 
 def updated(obj: Raw, old: Raw, settings: OperatorSettings, read: Reader | None) -> Iterator[Problem]:
-    before = {place.path: place for place in places(old)}
+    before = {(place.kind, place.name): place for place in places(old)}
     nameless = not any(_effective(old).values())
     repaired = False
     for place in places(obj):
-        was = before.get(place.path)
-        if was is None or _constraint(was) == _constraint(place) or _moved_to_pack(was, place):
+        was = before.get((place.kind, place.name)) or replace(place, constraint=None)
+        if _constraint(was) == _constraint(place) or _moved_to_pack(was, place):
             continue
         if _legacy_repair(was, place, nameless):
             repaired = True
@@ -152,9 +153,9 @@ def _legacy_repair(was: Place, now: Place, nameless: bool) -> bool:
 
 
 def _changed(was: Place, now: Place) -> Iterator[Problem]:
-    if was.topology != now.topology:
+    if was.topology != now.topology and now.kind == SET:
         yield Problem(f"{now.path}.topologyName", f"cannot be changed from {was.topology!r} to {now.topology!r}", "FieldValueForbidden")
-    if _constraint(was)[:1] + _constraint(was)[2:] != _constraint(now)[:1] + _constraint(now)[2:]:
+    if now.kind != SET or _constraint(was)[:1] + _constraint(was)[2:] != _constraint(now)[:1] + _constraint(now)[2:]:
         yield Problem(now.path, f"the constraint of {now.kind} {now.name} cannot be changed, added or removed", "FieldValueForbidden",
                       hint="make a new set")
 
