@@ -25,7 +25,7 @@ from gangline.apiserver.hooks import admit_with
 from gangline.apiserver.http import Listener, serve
 from gangline.apiserver.identity import kubeconfig
 from gangline.apiserver.server import Server, ServerSettings
-from gangline.client import Client, User
+from gangline.client import Client, Lanes, User
 from gangline.components import COMPONENTS, Options, build, hooks
 from gangline.controllers.defaults import default_objects
 from gangline.errors import AlreadyExists, NotFound
@@ -65,6 +65,7 @@ class Team:
         self.options = options
         self.clock = clock
         self.managers: list[Manager] = []
+        self.lanes = Lanes()
         self._connect = connect
 
     @cached_property
@@ -116,7 +117,7 @@ class Team:
 
     async def hire(self, component: Component, client: Client | None = None) -> Manager:
         """Start a component built elsewhere, for settings of its own."""
-        manager = Manager(component, client or self._connect(component.name), self.clock)
+        manager = Manager(component, client or self._connect(component.name), self.clock, self.lanes)
         await manager.start()
         self.managers.append(manager)
         return manager
@@ -160,10 +161,17 @@ class Platform(Team):
         return Client(self.server.transport(ADMIN if name == "admin" else account(name)), manager=f"gangline-{name}")
 
     async def start(self) -> None:
+        await self.open()
+        await self.start_components()
+
+    async def open(self) -> None:
+        """The server with all that a cluster needs before the first component starts."""
         await self.server.open()
         for hook in hooks(self.options, Fresh(self.server.store, self.server.catalogue)):
             admit_with(self.server.admission, hook)
         await self.install()
+
+    async def start_components(self) -> None:
         for name in self.settings.components:
             await self.start_component(name)
 

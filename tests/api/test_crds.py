@@ -17,8 +17,14 @@ Obj = dict[str, Any]
 REPOSITORY = Path(__file__).resolve().parents[2]
 UPSTREAM = REPOSITORY.parent / "shared" / "crds"
 IGNORED = {"description"}
-DIFFERENCES: dict[str, str] = {}
-"""Path of a difference → why we differ. Empty: we say exactly what upstream says."""
+COLUMNS = "/versions/0/additionalPrinterColumns"
+DIFFERENCES: dict[str, str] = {
+    f"podgangs.scheduler.grove.io{COLUMNS}": "backend and reason are shown too",
+    f"podgroups.scheduling.run.ai{COLUMNS}": "upstream shows no more than a name",
+    f"bindrequests.scheduling.run.ai{COLUMNS}": "upstream shows no more than a name",
+    f"topologies.kai.scheduler{COLUMNS}": "upstream shows no more than a name",
+}
+"""Path of a difference → why we differ. Everything else is exactly what upstream says."""
 
 
 def by_kind() -> dict[str, Obj]:

@@ -29,10 +29,11 @@ async def test_apply_get_describe_wait_and_delete_work_on_a_set(story: Story, ru
     await run("wait", "--for=jsonpath={.status.availableReplicas}=1", "pcs/llm", "--timeout=30s")
     await run("wait", "--for=condition=Ready", "pods", "--all", "--timeout=30s")
     shown = await run("get", "podgangs")
-    assert "NAME" in shown and "PHASE" in shown and "llm-0" in shown and "Running" in shown
+    assert [line.split()[:3] for line in shown.splitlines()] == [["NAME", "PHASE", "BACKEND"], ["llm-0", "Running", "kai"]]
     pods = (await run("get", "pods", "--no-headers")).splitlines()
     assert len(pods) == 5 and all("Running" in line for line in pods)
-    assert "pg-llm-0-" in await run("get", "podgroups.scheduling.run.ai")
+    heading, group = (line.split() for line in (await run("get", "podgroups.scheduling.run.ai")).splitlines())
+    assert heading[:4] == ["NAME", "QUEUE", "MIN", "GPUS"] and group[0].startswith("pg-llm-0-") and group[1:3] == ["default-queue", "4"]
     described = await run("describe", "podgang", "llm-0")
     assert "Kind:         PodGang" in described and "llm-0-decode" in described
     assert "node-" in await run("describe", "pod", pods[0].split()[0])

@@ -68,13 +68,20 @@ DEFINITIONS = (
         "Updated integer .status.updatedReplicas", *_PROGRESS, _BREACHED, _AGE)),
     Definition("grove.io", "v1alpha1", "grove", "ClusterTopologyBinding", "clustertopologybindings", "ct", cluster=True, columns=(
         "Domains string .spec.levels[*].domain", _AGE)),
-    Definition("scheduler.grove.io", "v1alpha1", "grove", "PodGang", "podgangs", "pg", columns=("Phase string .status.phase", _AGE)),
+    Definition("scheduler.grove.io", "v1alpha1", "grove", "PodGang", "podgangs", "pg", columns=(
+        "Phase string .status.phase", r"Backend string .metadata.labels.grove\.io/scheduler-backend",
+        '!Why string .status.conditions[?(@.type=="Scheduled")].message', _AGE)),
     Definition("scheduling.run.ai", "v2", "kai", "Queue", "queues", cluster=True, columns=(
         "Priority string .spec.priority", "Parent string .spec.parentQueue", "Children string .status.childQueues",
         "DisplayName string .spec.displayName")),
-    Definition("scheduling.run.ai", "v2alpha2", "kai", "PodGroup", "podgroups", "pg"),
-    Definition("scheduling.run.ai", "v1alpha2", "kai", "BindRequest", "bindrequests"),
-    Definition("kai.scheduler", "v1alpha1", "kai", "Topology", "topologies", cluster=True, status=False),
+    Definition("scheduling.run.ai", "v2alpha2", "kai", "PodGroup", "podgroups", "pg", columns=(
+        "Queue string .spec.queue", "Min integer .spec.minMember", r"GPUs string .status.resourcesStatus.allocated.nvidia\.com/gpu",
+        "!Priority string .spec.priorityClassName", "!Why string .status.schedulingConditions[-1:].message", _AGE)),
+    Definition("scheduling.run.ai", "v1alpha2", "kai", "BindRequest", "bindrequests", columns=(
+        "Pod string .spec.podName", "Node string .spec.selectedNode", "Phase string .status.phase",
+        "!Failed integer .status.failedAttempts", "!Why string .status.reason", _AGE)),
+    Definition("kai.scheduler", "v1alpha1", "kai", "Topology", "topologies", cluster=True, status=False, columns=(
+        "Levels string .spec.levels[*].nodeLabel", _AGE)),
     Definition("kai.scheduler", "v1", "kai", "Config", "configs", cluster=True),
     Definition("kai.scheduler", "v1", "kai", "SchedulingShard", "schedulingshards", cluster=True),
 )

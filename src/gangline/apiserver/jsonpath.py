@@ -1,18 +1,22 @@
-"""The part of JSONPath that printer columns, scale paths and selectable fields use: `.a.b`, `.a['b']`, `.l[0]`, `.l[*]`,
-`.l[?(@.type=="Ready")].status`. A path is compiled once into a function; what it cannot reach it leaves out.
+"""The part of JSONPath that printer columns, scale paths and selectable fields use: `.a.b`, `.a\\.b`, `..b`, `.a['b']`, `.l[0]`, `.l[*]`,
+`.l[-2:]`, `.l[0,2]`, `.l[?(@.type=="Ready")].status`. A path is compiled once into a function; what it cannot reach it leaves out.
 """
 
 from __future__ import annotations
 
+import operator
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import Any
 
 Step = Callable[[Any], list[Any]]
+_NAME = r"(?:\\.|[^.\[\]\\])+"
 _PART = re.compile(
-    r"""\.(?P<name>[^.\[\]]+)|\[['"](?P<quoted>[^'"]+)['"]\]|\[(?P<index>-?\d+)\]|\[(?P<all>\*)\]"""
-    r"""|\[\?\(@\.(?P<key>[^=!<>)\s]+)\s*(?P<operator>==|!=)\s*(?P<value>'[^']*'|"[^"]*"|[^)\s]+)\s*\)\]""")
+    rf"""\.\.(?P<deep>{_NAME})|\.(?P<name>{_NAME})|\[['"](?P<quoted>[^'"]+)['"]\]|\[(?P<all>\*)\]"""
+    r"""|\[(?P<indexes>-?\d+(?:\s*,\s*-?\d+)*)\]|\[(?P<slice>-?\d*:-?\d*(?::-?\d*)?)\]"""
+    r"""|\[\?\(@\.(?P<key>[^=!<>)\s]+)\s*(?:(?P<operator>==|!=|<=|>=|<|>)\s*(?P<value>'[^']*'|"[^"]*"|[^)\s]+)\s*)?\)\]""")
+_COMPARE = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 
 
 class BadPath(ValueError):
@@ -45,27 +49,49 @@ def _walk(obj: Any, steps: list[Step]) -> list[Any]:
 
 
 def _step(match: re.Match[str]) -> Step:
-    name = match["name"] or match["quoted"]
+    name = match["name"] or match["quoted"] or match["deep"]
     if name:
-        name = name.replace("\\.", ".")
+        name = re.sub(r"\\(.)", r"\1", name)
+        if match["deep"]:
+            return lambda value: [found[name] for found in _below(value) if name in found]
         return lambda value: [value[name]] if isinstance(value, dict) and name in value else []
-    if match["index"]:
-        index = int(match["index"])
-        return lambda value: [value[index]] if isinstance(value, list) and -len(value) <= index < len(value) else []
+    if match["indexes"]:
+        indexes = [int(each) for each in match["indexes"].split(",")]
+        return lambda value: [value[at] for at in indexes if isinstance(value, list) and -len(value) <= at < len(value)]
+    if match["slice"]:
+        part = slice(*(int(each) if each else None for each in match["slice"].split(":")))
+        return lambda value: value[part] if isinstance(value, list) else []
     if match["all"]:
         return lambda value: list(value.values()) if isinstance(value, dict) else value if isinstance(value, list) else []
-    return _filter(match["key"], match["operator"] == "==", match["value"])
+    return _filter(match["key"], match["operator"], match["value"])
 
 
-def _filter(key: str, equal: bool, literal: str) -> Step:
-    wanted: Any = literal[1:-1] if literal[0] in "'\"" else {"true": True, "false": False}.get(literal, literal)
+def _below(value: Any) -> Iterator[dict[str, Any]]:
+    """Every mapping in a value, itself first."""
+    if isinstance(value, dict):
+        yield value
+    for each in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from _below(each)
+
+
+def _filter(key: str, sign: str | None, literal: str | None) -> Step:
     inner = compile_path(key)
 
     def matching(value: Any) -> list[Any]:
         items = value if isinstance(value, list) else []
-        return [item for item in items if any((found == wanted or str(found) == wanted) is equal for found in inner(item))]
+        return [item for item in items if any(sign is None or _holds(found, sign, literal or "") for found in inner(item))]
 
     return matching
+
+
+def _holds(found: Any, sign: str, literal: str) -> bool:
+    wanted: Any = literal[1:-1] if literal[0] in "'\"" else {"true": True, "false": False}.get(literal, literal)
+    if sign in ("==", "!="):
+        return (found == wanted or str(found) == wanted) is (sign == "==")
+    try:
+        return bool(_COMPARE[sign](float(found), float(wanted)))
+    except (TypeError, ValueError):
+        return False
 
 
 def first(obj: Any, path: str) -> Any:

@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from gangline.apiserver.headings import Column, common
-from gangline.apiserver.jsonpath import compile_path
+from gangline.apiserver.jsonpath import BadPath, compile_path
 
 Obj = dict[str, Any]
 Cells = Callable[[Obj, float], list[Any]]
@@ -85,14 +85,17 @@ PLAIN = Printer((NAME, CREATED), created_cells)
 
 
 def custom_printer(version: Obj) -> Printer:
-    """What a definition's additionalPrinterColumns say."""
-    given = version.get("additionalPrinterColumns")
-    if not given:
+    """What a definition's additionalPrinterColumns say; where one of them cannot be read, or there are none, name and age."""
+    given = version.get("additionalPrinterColumns") or []
+    try:
+        paths = [(each["type"], compile_path(each["jsonPath"])) for each in given]
+    except BadPath:
+        paths = []
+    if not paths:
         return Printer((NAME, Column("Age", "date", description=AGE.description)), plain_cells)
     columns = [Column(each["name"], each["type"], each.get("format", ""), each.get("priority", 0),
                       each.get("description") or f"Custom resource definition column (in JSONPath format): {each['jsonPath']}")
                for each in given]
-    paths = [(each["type"], compile_path(each["jsonPath"])) for each in given]
 
     def cells(obj: Obj, now: float) -> list[Any]:
         return [obj["metadata"].get("name", ""), *(_custom_cell(kind, find(obj), now) for kind, find in paths)]

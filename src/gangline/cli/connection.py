@@ -62,13 +62,17 @@ class Connection:
         return [each for listing in versions for each in listing]
 
     async def _preferred(self, group: str) -> list[Served]:
+        """What a group serves, each kind in the first version that has it; the preferred version goes first."""
         if not group:
             return _resources("v1", await self.json("/api/v1"))
+        found: dict[str, Served] = {}
         try:
-            version = (await self.json(f"/apis/{group}"))["preferredVersion"]["groupVersion"]
-            return _resources(version, await self.json(f"/apis/{version}"))
+            about = await self.json(f"/apis/{group}")
+            for version in dict.fromkeys(each["groupVersion"] for each in (about["preferredVersion"], *about["versions"])):
+                found = {each.kind.plural: each for each in _resources(version, await self.json(f"/apis/{version}"))} | found
         except ApiError:
-            return []
+            pass
+        return list(found.values())
 
     async def json(self, path: str) -> dict[str, Any]:
         answer: dict[str, Any] = msgspec.json.decode((await self.client.send("GET", path)).body)

@@ -121,3 +121,8 @@ def _of_group(group: PodGroup, name: str = "") -> Answer:
         return Answer(f"{shown}: no verdict; the scheduler has not refused it", {"gang": shown}, False)
     text = str(verdict.get("text") or verdict.get("headline") or verdict.get("cause") or "").replace(group.name, shown)
     return Answer(text, verdict | {"gang": shown}, True)
+
+
+def reason(group: PodGroup) -> str:
+    """Why the gang of a PodGroup waits, in the words of its verdict."""
+    return _of_group(group, next((owner.name for owner in group.metadata.owner_references), group.name)).text

@@ -1,0 +1,122 @@
+"""Two looks at a cluster, before and after → which gangs start, which wait and why, and who makes room for whom.
+
+Pure. A gang here is all pods that stand or fall together: those of one PodGroup, of one PodGang, of one owner, or a pod alone.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from gangline.api import names
+from gangline.api.core import Event, Pod
+from gangline.api.kai import PodGroup
+
+STARTS, WAITS, PARTLY = "starts", "waits", "starts in part"
+STOPS, MOVES = "makes room", "moves"
+ENDED = ("Succeeded", "Failed")
+Place = tuple[str, str]
+"""Namespace and name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What is seen of a cluster at one moment."""
+
+    pods: Sequence[Pod]
+    groups: Sequence[PodGroup]
+    events: Sequence[Event] = ()
+
+    def gangs(self) -> dict[Place, list[Pod]]:
+        """Pods that have not ended, by gang."""
+        owners = {(group.namespace, group.name): _owner(group) for group in self.groups}
+        found: dict[Place, list[Pod]] = {}
+        for pod in self.pods:
+            if pod.status.phase not in ENDED and not pod.metadata.deleting:
+                found.setdefault((pod.namespace, _gang(pod, owners)), []).append(pod)
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Gang:
+    """What becomes of one gang."""
+
+    name: str
+    namespace: str
+    fate: str
+    pods: int
+    nodes: dict[str, int] = field(default_factory=dict)
+    """How many of its pods are on which node."""
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    new: list[Gang]
+    """Gangs that were not there before."""
+    others: list[Gang]
+    """Gangs that were, and that make room or move."""
+
+
+def compare(before: Look, after: Look, verdict: Callable[[PodGroup], str]) -> Answer:
+    """`verdict` tells why the gang of a PodGroup waits."""
+    was, now = before.gangs(), after.gangs()
+    groups = {(group.namespace, _owner(group)): group for group in after.groups}
+    new = [_new(place, pods, groups.get(place), verdict) for place, pods in sorted(now.items()) if place not in was]
+    return Answer(new, [_other(place, lost, len(pods), now.get(place, []), _reason(place, after))
+                        for place, pods in sorted(was.items()) if (lost := _lost(pods, now.get(place, [])))])
+
+
+def _new(place: Place, pods: list[Pod], group: PodGroup | None, verdict: Callable[[PodGroup], str]) -> Gang:
+    nodes = _nodes(pods)
+    placed = sum(nodes.values())
+    fate = STARTS if placed == len(pods) else PARTLY if placed else WAITS
+    why = "" if fate == STARTS else verdict(group) if group is not None else _condition(pods)
+    return Gang(place[1], place[0], fate, len(pods), nodes, why)
+
+
+def _other(place: Place, lost: int, size: int, pods: list[Pod], why: str) -> Gang:
+    nodes = _nodes(pods)
+    return Gang(place[1], place[0], MOVES if sum(nodes.values()) >= size else STOPS, lost, nodes, why)
+
+
+def _lost(was: list[Pod], now: list[Pod]) -> int:
+    """How many pods that had a node are gone."""
+    still = {pod.uid for pod in now}
+    return sum(bool(pod.spec.node_name) and pod.uid not in still for pod in was)
+
+
+def _reason(place: Place, after: Look) -> str:
+    """By what and for whom a gang made room, as its events tell."""
+    mine = {group.name for group in after.groups if (group.namespace, _owner(group)) == place}
+    owners = {group.name: _owner(group) for group in after.groups}
+    for event in after.events:
+        if event.reason == "Evict" and event.involved_object.get("name") in mine:
+            taker = event.annotations.get("evictor-pod-group-name", "")
+            return f"{event.annotations.get('evictor-action-type', 'eviction')} for {owners.get(taker, taker)}"
+    return ""
+
+
+def _nodes(pods: list[Pod]) -> dict[str, int]:
+    return dict(sorted(Counter(pod.spec.node_name for pod in pods if pod.spec.node_name).items()))
+
+
+def _gang(pod: Pod, owners: dict[Place, str]) -> str:
+    group = pod.annotations.get(names.POD_GROUP_NAME, "")
+    if (pod.namespace, group) in owners:
+        return owners[pod.namespace, group]
+    controller = next((owner.name for owner in pod.metadata.owner_references if owner.controller), pod.name)
+    return pod.labels.get(names.POD_GANG) or controller
+
+
+def _owner(group: PodGroup) -> str:
+    """The name users know: of the gang, Job or pod that a PodGroup is made for."""
+    return next((owner.name for owner in group.metadata.owner_references), group.name)
+
+
+def _condition(pods: list[Pod]) -> str:
+    """Why a gang without a PodGroup waits: what its first pod was told."""
+    told = [each.message or each.reason for pod in pods for each in pod.status.conditions
+            if each.type == "PodScheduled" and each.status == "False"]
+    return told[0] if told else "no scheduler has said why"

@@ -1,0 +1,85 @@
+"""A copy of a cluster in memory: its objects under their own uids on an embedded server, its nodes played, the components at work.
+
+Only reads the cluster. What would reach out of the copy or act by itself there (webhooks, secrets, autoscalers, clean-up of what was left
+out) is not copied or does not run. Time on the copy's nodes is short: pods start and stop at once, and Jobs that run go on running.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from gangline.api import names
+from gangline.api.kinds import CRD, EVENT, NODE, POD, POD_GROUP, Kind
+from gangline.api.meta import Object, Raw
+from gangline.client import Client
+from gangline.components import Options
+from gangline.errors import ApiError
+from gangline.local import Platform, PlatformSettings
+from gangline.whatif.compare import Look
+from gangline.world.component import components
+from gangline.world.settings import Pace, WorldSettings
+
+LEFT_OUT = frozenset({"events", "secrets", "leases", "endpoints", "endpointslices", "horizontalpodautoscalers", "cronjobs",
+                      "componentstatuses"})
+CLOSED_GROUPS = frozenset({"admissionregistration.k8s.io", "apiregistration.k8s.io", "authentication.k8s.io", "authorization.k8s.io",
+                           "certificates.k8s.io", "flowcontrol.apiserver.k8s.io", "rbac.authorization.k8s.io", "metrics.k8s.io"})
+"""Groups whose objects would reach out of the copy, or say nothing about a workload."""
+TEAM = ("operator", "grouper", "scheduler", "binder", "podgroup-controller", "queue-controller")
+FOREVER = 1e9
+WORLD = WorldSettings(nodes=(), pace=Pace(job=FOREVER),
+                      off=frozenset({"nodes", "heart", "lifecycle", "garbage", "namespaces", "cronjobs", "hpa", "tokens", "endpoints",
+                                     "autoscaler", "karpenter"}))
+
+
+class Copy:
+    """`async with Copy(...) as copy`: settled when it is entered, gone when it is left."""
+
+    def __init__(self, source: Client, kinds: Sequence[Kind[Object]], options: Options | None = None) -> None:
+        self._source = source
+        self._kinds = [kind for kind in kinds if kind.plural not in LEFT_OUT and kind.group not in CLOSED_GROUPS]
+        self.platform = Platform(PlatformSettings(components=TEAM, options=options or Options(period=0.05)))
+        self.copied: Counter[str] = Counter()
+
+    @property
+    def client(self) -> Client:
+        return self.platform.admin
+
+    async def __aenter__(self) -> Copy:
+        await self.platform.open()
+        for kind in sorted(self._kinds, key=lambda kind: kind != CRD):
+            await self._copy(kind)
+        await self.platform.start_components()
+        for component in components(WORLD):
+            await self.platform.hire(component)
+        await self.settles()
+        return self
+
+    async def __aexit__(self, *failure: object) -> None:
+        await self.platform.stop()
+
+    async def settles(self, seconds: float = 60.0) -> None:
+        with contextlib.suppress(TimeoutError):
+            await self.platform.settles(seconds)
+
+    async def look(self) -> Look:
+        pods, groups, events = [await self.client.list(kind) for kind in (POD, POD_GROUP, EVENT)]
+        return Look(pods.items, groups.items, events.items)  # type: ignore[arg-type]
+
+    async def _copy(self, kind: Kind[Object]) -> None:
+        """All objects of a kind the source lets us read and the copy serves."""
+        try:
+            found = await self._source.list_raw(kind)
+        except ApiError:
+            return
+        self.copied[kind.plural] += sum(self.platform.server.plant(kind.group, kind.plural, obj) for obj in _prepared(kind, found))
+
+
+def _prepared(kind: Kind[Object], objects: Iterable[Raw]) -> Iterable[Raw]:
+    """Nodes are marked as simulated, so that somebody plays them."""
+    for obj in objects:
+        meta = obj["metadata"]
+        if kind == NODE:
+            meta = meta | {"labels": {**(meta.get("labels") or {}), names.SIMULATED: "true"}}
+        yield obj | {"metadata": meta}

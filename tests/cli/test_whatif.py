@@ -1,0 +1,94 @@
+"""`gangline whatif`: what it says is what then happens, and the cluster it asks about is left as it was."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import click
+import pytest
+
+from cli.test_commands import call
+from gangline.api.kinds import POD
+from gangline.cli import manifests
+from gangline.cli.apply import apply_one, kind_of
+from gangline.cli.connection import Connection
+from gangline.cli.explain import reason
+from gangline.cli.whatif import lines
+from gangline.errors import BadInput
+from gangline.local import Platform, PlatformSettings
+from gangline.whatif import Answer, Copy, compare
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+@asynccontextmanager
+async def cluster(*files: str) -> AsyncIterator[Connection]:
+    """A platform on which examples run."""
+    platform = Platform(PlatformSettings())
+    await platform.start()
+    try:
+        connection = Connection(platform.admin, "default", "here")
+        await give(connection, *files)
+        await platform.settles()
+        yield connection
+    finally:
+        await platform.stop()
+
+
+async def give(connection: Connection, *files: str) -> None:
+    for obj in manifests.read(str(EXAMPLES / file) for file in files):
+        await apply_one(connection, await kind_of(connection, obj), obj)
+
+
+async def ask(connection: Connection, *files: str) -> Answer:
+    async with Copy(connection.client, [each.kind for each in await connection.served()]) as copy:
+        before = await copy.look()
+        await give(Connection(copy.client, "default", "the copy"), *files)
+        await copy.settles()
+        return compare(before, await copy.look(), reason)
+
+
+async def test_a_gang_that_would_start_is_told_with_those_who_make_room_for_it() -> None:
+    async with cluster("06-company/queues.yaml", "06-company/load.yaml") as here:
+        before = {pod.name: pod.metadata.resource_version for pod in (await here.client.list(POD)).items}
+        answer = await ask(here, "06-company/claim.yaml")
+        assert [(gang.name, gang.fate, gang.pods, sum(gang.nodes.values())) for gang in answer.new] == [
+            ("serve-0", "starts", 2, 2), ("serve-1", "starts", 2, 2)]
+        assert {(gang.name, gang.fate, gang.pods) for gang in answer.others} == {("sweep-1", "makes room", 2), ("sweep-2", "makes room", 2)}
+        assert {gang.why for gang in answer.others} == {"reclaim for serve-0", "reclaim for serve-1"}
+        assert {pod.name: pod.metadata.resource_version for pod in (await here.client.list(POD)).items} == before
+
+
+async def test_a_gang_that_would_wait_is_told_with_its_verdict() -> None:
+    async with cluster() as here:
+        shown = [click.unstyle(line) for line in lines(await ask(here, "04-waiting"))]
+    assert shown[0] == "✗ large-0 waits: 5 pods"
+    assert shown[1].strip() == "large-0 waits: 8 GPUs short" and any("would start if" in line for line in shown)
+
+
+async def test_what_is_there_already_changes_nothing() -> None:
+    async with cluster("01-gang") as here:
+        assert lines(await ask(here, "01-gang")) == ["nothing would start or stop"]
+
+
+def test_a_missing_file_is_named(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    assert call(monkeypatch, "whatif", "-f", "nowhere.yaml") == 1
+    assert "error: there is no file nowhere.yaml" in capsys.readouterr().err
+
+
+async def test_what_would_be_refused_is_told_in_the_words_of_the_refusal() -> None:
+    from gangline.cli.whatif import _apply
+
+    bad = {"apiVersion": "grove.io/v1alpha1", "kind": "PodCliqueSet", "metadata": {"name": "bad"},
+           "spec": {"replicas": 1, "template": {"cliques": []}}}
+    async with cluster() as here:
+        with pytest.raises(BadInput, match=r"^PodCliqueSet bad would be refused: .*: at least one clique must be given$"):
+            await _apply([bad], here)
+
+
+async def test_kinds_are_found_in_whichever_version_of_their_group_has_them() -> None:
+    async with cluster() as here:
+        found = [(await here.kind(name)).version for name in ("queues", "podgroups", "bindrequests")]
+    assert found == ["v2", "v2alpha2", "v1alpha2"]
