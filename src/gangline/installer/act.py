@@ -1,6 +1,6 @@
 """The third beat, the only place of the installer that writes objects: creates, applies, deletes, and says what came of each.
 
-An object of our name that belongs to somebody else is never overwritten: what the cache does not know as ours is created, and where that
+An object of our name that belongs to somebody else is never overwritten: what the cache does not know as ours is looked for, and where the
 name is taken, the owner decides. What fails is collected, so that one refusal keeps nothing else from being done.
 """
 
@@ -57,34 +57,39 @@ class Writer:
 
     async def _make(self, wanted: Wanted) -> None:
         try:
-            made = await self._create(wanted)
-        except AlreadyExists:
-            await self._taken(wanted)
+            live = await self._found(wanted)
+            made = await self._create(wanted) if live is None else None
         except ApiError as error:
             self._report.failures.append(f"{wanted} cannot be made: {error}")
-        else:
+            return
+        if live is not None:
+            await self._taken(wanted, live)
+        elif made is not None:
             self._remember(wanted, made)
             self._report.made.append(str(wanted))
 
-    async def _create(self, wanted: Wanted) -> Object:
-        """A namespace that is missing is made too; it stays when everything else goes, because others may use it."""
+    async def _found(self, wanted: Wanted) -> Object | None:
         try:
-            made: Object = await self._client.create(wanted.kind, self._owned(wanted))
+            found: Object = await self._client.get(wanted.kind, wanted.name, wanted.namespace)
+        except NotFound:
+            return None
+        return found
+
+    async def _create(self, wanted: Wanted) -> Object:
+        """By apply, so that later applies find nothing new; without force, so that nobody who is quicker is overwritten. A namespace that
+        is missing is made too; it stays when everything else goes, because others may use it."""
+        try:
+            made: Object = await self._client.apply(wanted.kind, self._owned(wanted), force=False)
         except NotFound:
             if not wanted.namespace:
                 raise
             with suppress(AlreadyExists):
                 await self._client.create_only(NAMESPACE, {"metadata": {"name": wanted.namespace, "labels": dict(OURS)}})
-            made = await self._client.create(wanted.kind, self._owned(wanted))
+            made = await self._client.apply(wanted.kind, self._owned(wanted), force=False)
         return made
 
-    async def _taken(self, wanted: Wanted) -> None:
+    async def _taken(self, wanted: Wanted, live: Object) -> None:
         """The name is taken: by us (the cache was late, or the label was taken off), by an earlier owner, or by somebody else."""
-        try:
-            live: Object = await self._client.get(wanted.kind, wanted.name, wanted.namespace)
-        except ApiError as error:
-            self._report.failures.append(f"{wanted} cannot be looked at: {error}")
-            return
         owners = live.metadata.owner_references
         if any(owner.uid == self._owner.uid for owner in owners):
             await self._apply(wanted, live)

@@ -1,0 +1,106 @@
+"""`gangline uninstall`: takes away what `gangline install` and the installer brought; what users made stays unless they say otherwise."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from gangline.cli.connection import Connection, connect, run
+from gangline.errors import BadInput, NotFound
+
+if TYPE_CHECKING:
+    from gangline.api.kinds import Kind
+
+LOOK_AGAIN = 0.5
+
+
+@click.command(help="Take gangline out of a cluster: Config, shards, all that was deployed for them, and the installer. Queues, priority "
+               "classes, namespaces and definitions stay, because users' objects hang on them; --all takes them too.")
+@click.option("--kubeconfig", metavar="FILE", help="which cluster (default: the platform started here)")
+@click.option("--all", "everything", is_flag=True, help="also priority classes, definitions with ALL objects of our kinds, and "
+              "namespaces that we made")
+@click.option("--timeout", type=float, default=120.0, show_default=True, metavar="SECONDS", help="how long to wait until all is gone")
+def command(kubeconfig: str | None, everything: bool, timeout: float) -> None:
+    run(_uninstall(kubeconfig, everything, timeout))
+
+
+async def _uninstall(kubeconfig: str | None, everything: bool, seconds: float) -> None:
+    from gangline.api.kinds import CONFIG, NAMESPACE, SCHEDULING_SHARD
+    from gangline.installer.contract import OURS
+
+    async with connect(kubeconfig, None) as connection:
+        await _check(connection, everything)
+        for kind in (SCHEDULING_SHARD, CONFIG):
+            for each in await _listed(connection, kind):
+                await _delete(connection, kind, each.name)
+        await _emptied(connection, seconds)
+        for kind, name, namespace in _own(everything):
+            await _delete(connection, kind, name, namespace)
+        for each in await _listed(connection, NAMESPACE, dict(OURS)) if everything else ():
+            await _delete(connection, NAMESPACE, each.name)
+        click.echo("everything is gone" if everything else
+                   "done; queues, priority classes, namespaces and definitions stay (`gangline uninstall --all` takes them too)")
+
+
+async def _check(connection: Connection, everything: bool) -> None:
+    """A set cannot be deleted once nobody runs who lets go of it."""
+    from gangline.api import names
+    from gangline.api.kinds import DEPLOYMENT, POD_CLIQUE_SET
+    from gangline.installer.services import OPERATOR
+
+    sets = await _listed(connection, POD_CLIQUE_SET)
+    operator = any(each.name == OPERATOR.name and each.labels.get(names.MANAGED_BY) == names.INSTALLER
+                   for each in await _listed(connection, DEPLOYMENT))
+    if sets and (operator or everything):
+        raise BadInput(f"{len(sets)} PodCliqueSets are still there, such as {sets[0].namespace}/{sets[0].name}; delete them first, while "
+                       "their operator runs: kubectl delete podcliquesets --all --all-namespaces")
+
+
+async def _listed(connection: Connection, kind: Kind[Any], labels: dict[str, str] | None = None) -> list[Any]:
+    try:
+        return list((await connection.client.list(kind, labels=labels)).items)
+    except NotFound:
+        return []
+
+
+async def _delete(connection: Connection, kind: Kind[Any], name: str, namespace: str = "") -> None:
+    try:
+        await connection.client.delete(kind, name, namespace, propagation="Background")
+        click.echo(f"{kind.resource}/{name} deleted")
+    except NotFound:
+        pass
+
+
+async def _emptied(connection: Connection, seconds: float) -> None:
+    """Until the cluster has collected what belonged to Config and shards."""
+    from gangline.installer.contract import OURS
+    from gangline.installer.plan import ALWAYS, SOMETIMES
+
+    deadline, told = time.monotonic() + seconds, -1
+    while True:
+        left = [f"{kind.kind} {each.name}" for kind in (*ALWAYS, *SOMETIMES) for each in await _listed(connection, kind, dict(OURS))
+                if any(owner.group == "kai.scheduler" for owner in each.metadata.owner_references)]
+        if not left:
+            return
+        if len(left) != told:
+            click.echo(f"{len(left)} objects are still going …")
+            told = len(left)
+        if time.monotonic() > deadline:
+            raise BadInput(f"after {seconds:g} s there are still {', '.join(left[:5])}; look whether the garbage collector works, then "
+                           "uninstall again")
+        await asyncio.sleep(LOOK_AGAIN)
+
+
+def _own(everything: bool) -> list[tuple[Kind[Any], str, str]]:
+    """What `gangline install` made besides, the other way round."""
+    from gangline.api.kinds import CONFIG, CRD, NAMESPACE, SCHEDULING_SHARD
+    from gangline.cli.install import manifests
+
+    kept = (CONFIG, SCHEDULING_SHARD)
+    found = [each for each in reversed(manifests(None, None, "both")) if each.kind not in kept]
+    always = [each for each in found if not each.once and each.kind != CRD]
+    rest = [each for each in found if each.once and each.kind != NAMESPACE] + [each for each in found if each.kind == CRD]
+    return [(each.kind, each.name, each.namespace) for each in (*always, *(rest if everything else ()))]
