@@ -69,7 +69,7 @@ class Stage:
 
         def still() -> bool:
             nonlocal quiet
-            seen = revisions(self.server)
+            seen = self.server.latest()
             busy = any(not each.idle or each.behind(seen) for each in (self.manager, self.world))
             quiet = 0 if busy else quiet + 1
             return quiet >= 3 or time.monotonic() > deadline
@@ -105,12 +105,6 @@ def pod(index: int, *, name: str = "", node: str = "", ready: bool = False, hash
     meta |= {"deletionTimestamp": "2026-01-01T00:00:00Z"} if leaving else {}
     found = running(ready) if node else {"phase": "Pending"}
     return msgspec.convert({"metadata": meta, "spec": {"hostname": f"c-{index}", "nodeName": node}, "status": found | status}, Pod)
-
-
-def revisions(server: Server) -> dict[str, int]:
-    """The last change of each kind."""
-    shelves = [shelf for shelf in server.store.shelves() if shelf.changes]
-    return {".".join(filter(None, reversed(shelf.key))): shelf.changes[-1].revision for shelf in shelves}
 
 
 def running(ready: bool = True) -> Raw:

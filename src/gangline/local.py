@@ -191,14 +191,10 @@ class Platform(Team):
 
     def is_idle(self) -> bool:
         """Idle, and every informer has seen the last change of its kind."""
-        revisions = {_resource(*shelf.key): shelf.changes[-1].revision for shelf in self.server.store.shelves() if shelf.changes}
         if any(shelf.ringing for shelf in self.server.store.shelves()):
             return False
-        return super().is_idle() and not any(manager.behind(revisions) for manager in self.managers)
-
-
-def _resource(group: str, plural: str) -> str:
-    return f"{plural}.{group}" if group else plural
+        latest = self.server.latest()
+        return super().is_idle() and not any(manager.behind(latest) for manager in self.managers)
 
 
 def _token(folder: Path | None) -> str:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import asyncio
 
+import pytest
+
 from apiserver.conftest import MAPS, Api, config_map, in_process
+from gangline.apiserver.meta import Obj
 from gangline.apiserver.server import Server, ServerSettings
 from gangline.client.wire import Request
 
@@ -109,3 +112,42 @@ async def test_a_watch_that_is_closed_ends_for_whoever_waits_for_it(api: Api) ->
     await asyncio.sleep(0)
     await watch.close()
     assert await waiting is None
+
+
+DOGS = "/apis/example.com/v1/namespaces/default/dogs"
+DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+
+
+def dogs(*versions: str) -> Obj:
+    """A definition that serves some versions; the first is stored."""
+    schema = {"openAPIV3Schema": {"type": "object"}}
+    return {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": {"name": "dogs.example.com"},
+            "spec": {"group": "example.com", "scope": "Namespaced", "names": {"plural": "dogs", "kind": "Dog", "singular": "dog"},
+                     "versions": [{"name": name, "served": True, "storage": name == versions[0], "schema": schema} for name in versions]}}
+
+
+@pytest.mark.parametrize("some", [{}, {"labelSelector": "colour=red"}], ids=["all", "some"])
+async def test_watches_of_a_kind_end_with_its_definition_after_they_were_told_of_its_last_object(api: Api, some: dict[str, str]) -> None:
+    await api.post(DEFINITIONS, dogs("v1"))
+    await api.post(DOGS, {"apiVersion": "example.com/v1", "kind": "Dog", "metadata": {"name": "rex", "labels": {"colour": "red"}}})
+    watch = await api.watch(DOGS, resourceVersion=str(api.server.revision), **some)
+    bystander = await api.watch(MAPS, resourceVersion=str(api.server.revision))
+    await api.delete(f"{DEFINITIONS}/dogs.example.com")
+    assert await watch.take(1) == [("DELETED", "rex")]
+    assert await watch.next() is None
+    assert (await api.get(DOGS)).status == 404
+    await api.post(MAPS, config_map("a"))
+    assert await bystander.take(1) == [("ADDED", "a")]
+    await bystander.close()
+
+
+async def test_watches_of_a_version_that_is_served_no_more_end(api: Api) -> None:
+    await api.post(DEFINITIONS, dogs("v1", "v2"))
+    first = await api.watch(DOGS, resourceVersion=str(api.server.revision))
+    second = await api.watch(DOGS.replace("v1", "v2"), resourceVersion=str(api.server.revision))
+    versions = [version | {"served": version["name"] == "v2"} for version in dogs("v1", "v2")["spec"]["versions"]]
+    await api.merge(f"{DEFINITIONS}/dogs.example.com", {"spec": {"versions": versions}})
+    assert await first.next() is None
+    await api.post(DOGS.replace("v1", "v2"), {"apiVersion": "example.com/v2", "kind": "Dog", "metadata": {"name": "rex"}})
+    assert await second.take(1) == [("ADDED", "rex")]
+    await second.close()

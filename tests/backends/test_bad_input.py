@@ -124,6 +124,28 @@ async def test_an_api_generation_that_vanishes_on_upgrade_is_told_and_the_next_o
         assert {pod.uid for pod in await here.pods()} == before
 
 
+async def test_kinds_that_are_taken_away_from_a_gang_are_named_and_it_heals_once_they_are_back() -> None:
+    async with cluster(VOLCANO_POD_GROUP, clock=ManualClock()) as here:
+        await here.apply(llm("volcano"))
+        before = {pod.uid for pod in await here.pods()}
+        await here.client.delete(CRD, VOLCANO_POD_GROUP.resource)
+        told = ("this cluster does not serve podgroups.scheduling.volcano.sh v1beta1: install the definitions of volcano's scheduler, "
+                "or choose another backend")
+
+        async def says_so() -> bool:
+            await later(here, 11)
+            return (await said(here, "Initialized"))[2] == told
+
+        await until(says_so, "the gang to say that its kind is gone")
+        await until(lambda: _event(here, "BackendBlocked", told), "the event")
+        await install(here.client, VOLCANO_POD_GROUP)
+        await noticed(here, VOLCANO_POD_GROUP)
+        await later(here, 11)
+        [made] = await here.every(VOLCANO_POD_GROUP)
+        assert made.spec["minMember"] == 6 and (await said(here, "Initialized"))[0] == "True"
+        assert {pod.uid for pod in await here.pods()} == before
+
+
 def without(kind: Kind[Any], *kept: str) -> Raw:
     """The definition of a kind on a server that drops every field of spec but these."""
     anything = {"x-kubernetes-preserve-unknown-fields": True}

@@ -133,6 +133,28 @@ async def test_a_kind_that_is_not_served_yet_is_empty_and_followed_once_it_is() 
         await cache.stop()
 
 
+async def test_a_kind_that_is_taken_away_is_empty_and_followed_again_once_it_is_back() -> None:
+    async with embedded(kinds=True) as server:
+        client = admin(server)
+        clock = ManualClock()
+        cache = Cache(client, clock)
+        cache.informer(QUEUE)
+        await client.create(QUEUE, {"metadata": {"name": "q"}, "spec": {}})
+        await cache.start()
+        assert [each.name for each in cache.list(QUEUE)] == ["q"]
+        await client.delete(CRD, QUEUE.resource)
+        await until(lambda: cache.list(QUEUE) == [] and cache.revision(QUEUE) == 0)
+        await client.create(CRD, next(crd for crd in crds() if crd["metadata"]["name"] == QUEUE.resource))
+        await client.create(QUEUE, {"metadata": {"name": "r"}, "spec": {}})
+
+        def seen() -> bool:
+            clock.advance(5)
+            return cache.get(QUEUE, "r") is not None
+
+        await until(seen)
+        await cache.stop()
+
+
 def loose_queues() -> dict[str, Any]:
     """Queues as a server holds them whose definition says nothing of their spec."""
     found: dict[str, Any] = json.loads(json.dumps(next(each for each in crds() if each["spec"]["names"]["kind"] == "Queue")))

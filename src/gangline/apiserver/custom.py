@@ -144,6 +144,7 @@ class Definitions:
         for resource in old:
             if not any(new.version == resource.version for new in resources):
                 self._core.catalogue.discard(resource)
+                self._core.store.shelf(resource.shelf).wake()
         for resource in resources:
             self._core.catalogue.add(resource)
             if not old:

@@ -232,6 +232,7 @@ class Catalogue:
     def __init__(self, resources: Iterable[Resource]) -> None:
         self._groups: dict[str, dict[str, dict[str, Resource]]] = {}
         self.generation = 0
+        self._shelves: tuple[int, frozenset[ShelfKey]] = (-1, frozenset())
         for resource in resources:
             self.add(resource)
 
@@ -250,6 +251,17 @@ class Catalogue:
 
     def find(self, group: str, version: str, plural: str) -> Resource | None:
         return self._groups.get(group, {}).get(version, {}).get(plural)
+
+    @property
+    def shelves(self) -> frozenset[ShelfKey]:
+        """Where objects of what is served are kept."""
+        if self._shelves[0] != self.generation:
+            self._shelves = self.generation, frozenset(resource.shelf for resource in self)
+        return self._shelves[1]
+
+    def serves(self, resource: Resource) -> bool:
+        """Whether a resource that was served once still is."""
+        return self.find(resource.group, resource.version, resource.plural) is not None
 
     def is_custom(self, group: str) -> bool:
         """A group that only definitions made."""

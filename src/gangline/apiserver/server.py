@@ -96,6 +96,12 @@ class Server:
         self._webhooks = Webhooks(self.core)
         self._bootstrap()
 
+    def latest(self) -> dict[str, int]:
+        """The last change of each resource that is served, by plural.group: what whoever follows it has yet to see."""
+        served = self.catalogue.shelves
+        return {f"{shelf.key[1]}.{shelf.key[0]}" if shelf.key[0] else shelf.key[1]: shelf.changes[-1].revision
+                for shelf in self.store.shelves() if shelf.changes and shelf.key in served}
+
     async def close(self) -> None:
         self.core.closing = True
         for shelf in self.store.shelves():

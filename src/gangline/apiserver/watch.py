@@ -1,7 +1,8 @@
 """Watches: a position in a shelf's changes, turned into lines of JSON.
 
 Nothing is queued per watcher. A watcher reads on from its position whenever the shelf wakes it, many changes in one write; one that is so
-slow that its position has been forgotten is told 410 and ends. An event's bytes are made once and shared by all plain watchers.
+slow that its position has been forgotten is told 410 and ends; one whose resource is served no more ends without a word, as on a real
+server. An event's bytes are made once and shared by all plain watchers.
 """
 
 from __future__ import annotations
@@ -142,12 +143,17 @@ class Watch:
 
     def _nothing_new(self) -> bytes:
         now = self._loop.time()
-        if now >= self._end or self._core.closing:
+        if now >= self._end or self._core.closing or self._orphaned():
             self.ended = True
         elif now >= self._due:
             self._due = now + self._pause
             return bookmark(self._make, max(self._seen, self._core.store.visible), False)
         return b""
+
+    def _orphaned(self) -> bool:
+        """Whether its resource is served no more, and it has been told how the last object went."""
+        told = self._position >= self._shelf.first + len(self._shelf.changes)
+        return told and not self._core.catalogue.serves(self._resource)
 
     def wait(self, ring: Callable[[], None]) -> None:
         """Ring once when there may be more to take."""
