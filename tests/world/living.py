@@ -1,12 +1,19 @@
-"""A world for tests: an embedded server with the components of the world, on a clock that the test moves."""
+"""A world for tests: a server with the components of the world, on a clock that the test moves.
+
+The server is the embedded one; `GANGLINE_SERVER=real` makes it a real kube-apiserver without controllers of its own (real/worlds.py).
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+import os
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
+
+import pytest
 
 from embedded import admin, embedded
 from gangline.api.core import Pod
@@ -15,39 +22,63 @@ from gangline.api.meta import Object, Raw
 from gangline.apiserver.server import Server, ServerSettings
 from gangline.client import Client, Transport, User
 from gangline.errors import NotFound
-from gangline.runtime import Manager, ManualClock
+from gangline.runtime import Component, Manager, ManualClock
 from gangline.world.component import components
 from gangline.world.nodes import NodePool
 from gangline.world.settings import Pace, WorldSettings
 
 ROUNDS = 4000
+REAL = os.environ.get("GANGLINE_SERVER") == "real"
+AHEAD = 60.0
+"""Seconds by which our time is ahead of a real server's when a test begins: what the server stamps while the test runs is past."""
+
+
+class Rest(Protocol):
+    """How one sees that nobody has work left that does not wait for a time."""
+
+    step: float
+    """Time may pass in steps of so many seconds without anything being missed that tests look for."""
+
+    async def reached(self, managers: Sequence[Manager]) -> bool: ...
+
+
+@dataclass(slots=True)
+class InProcess:
+    """Of an embedded server everything can be seen."""
+
+    server: Server
+    step = 0.0
+
+    async def reached(self, managers: Sequence[Manager]) -> bool:
+        quiet = 0
+        for _ in range(ROUNDS):
+            behind = self._behind(managers)
+            await asyncio.sleep(0.001 if behind else 0)
+            revision = self.server.revision
+            still = not behind and all(manager.idle for manager in managers)
+            quiet = quiet + 1 if still and revision == self.server.revision else 0
+            if quiet > 60:
+                return True
+        return False
+
+    def _behind(self, managers: Sequence[Manager]) -> bool:
+        """Somebody has not yet seen the last change of a kind."""
+        last = {f"{shelf.key[1]}.{shelf.key[0]}" if shelf.key[0] else shelf.key[1]: shelf.changes[-1].revision
+                for shelf in self.server.store.shelves() if shelf.changes}
+        return any(manager.behind(last) for manager in managers)
 
 
 @dataclass(slots=True)
 class World:
-    server: Server
     client: Client
     clock: ManualClock
     managers: list[Manager]
+    rest: Rest
 
     async def settles(self) -> None:
         """Returns when nobody has work left that does not wait for a time."""
-        quiet = 0
-        for _ in range(ROUNDS):
-            behind = self._behind()
-            await asyncio.sleep(0.001 if behind else 0)
-            revision = self.server.revision
-            still = not behind and all(manager.idle for manager in self.managers)
-            quiet = quiet + 1 if still and revision == self.server.revision else 0
-            if quiet > 60:
-                return
-        raise AssertionError("the world does not come to rest")
-
-    def _behind(self) -> bool:
-        """Somebody has not yet seen the last change of a kind."""
-        last = {f"{shelf.key[1]}.{shelf.key[0]}" if shelf.key[0] else shelf.key[1]: shelf.changes[-1].revision
-                for shelf in self.server.store.shelves() if shelf.changes}
-        return any(manager.behind(last) for manager in self.managers)
+        if not await self.rest.reached(self.managers):
+            raise AssertionError("the world does not come to rest")
 
     async def rests(self) -> None:
         """Like settles, but lets time pass for those who try again."""
@@ -60,6 +91,7 @@ class World:
 
     async def after(self, seconds: float, steps: float = 1.0) -> None:
         """Let time pass, a step at a time, and everything that then happens."""
+        steps = max(steps, self.rest.step)
         while seconds > 0:
             self.clock.advance(min(steps, seconds))
             seconds -= steps
@@ -97,20 +129,38 @@ class World:
 async def world(*pools: NodePool, kinds: bool = False, off: tuple[str, ...] = (), pace: Pace | None = None,
                 through: Callable[[Transport], Transport] = lambda transport: transport, **settings: Any) -> AsyncIterator[World]:
     """The whole world, without the parts named in `off`; its requests go through what `through` makes of a transport."""
-    clock = ManualClock()
-    chosen = WorldSettings(nodes=pools, off=frozenset(off), pace=pace or Pace(), **settings)
-    async with embedded(kinds=kinds, settings=ServerSettings(clock=clock.now)) as server:
-        managers = [Manager(each, Client(through(server.transport(User(f"system:{each.name}", ("system:masters",)))), each.name), clock)
-                    for each in components(chosen)]
-        for manager in managers:
-            await manager.start()
+    chosen = components(WorldSettings(nodes=pools, off=frozenset(off), pace=pace or Pace(), **settings))
+    async with _real(chosen, through) if REAL else _embedded(chosen, through, kinds) as lived:
         try:
-            lived = World(server, admin(server), clock, managers)
+            for manager in lived.managers:
+                await manager.start()
             await lived.rests()
             yield lived
         finally:
-            for manager in managers:
+            for manager in lived.managers:
                 await manager.stop()
+
+
+@asynccontextmanager
+async def _embedded(chosen: Sequence[Component], through: Callable[[Transport], Transport], kinds: bool) -> AsyncIterator[World]:
+    clock = ManualClock()
+    async with embedded(kinds=kinds, settings=ServerSettings(clock=clock.now)) as server:
+        managers = [Manager(each, Client(through(server.transport(User(f"system:{each.name}", ("system:masters",)))), each.name), clock)
+                    for each in chosen]
+        yield World(admin(server), clock, managers, InProcess(server))
+
+
+@asynccontextmanager
+async def _real(chosen: Sequence[Component], through: Callable[[Transport], Transport]) -> AsyncIterator[World]:
+    from real.plane import missing
+    from real.worlds import Bare
+
+    if missing():
+        pytest.skip(missing())
+    clock = ManualClock(time.time() + AHEAD)
+    async with Bare.used() as bare:
+        managers = [Manager(each, Client(through(bare.transport(each.name)), each.name), clock) for each in chosen]
+        yield World(bare.client, clock, managers, bare)
 
 
 def pod_spec(**spec: Any) -> Raw:

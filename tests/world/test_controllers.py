@@ -132,7 +132,8 @@ async def test_a_services_endpoints_are_its_ready_pods() -> None:
         await lived.make(POD, "b", pod_spec(), labels={"app": "web"}, annotations={names.READY_SECONDS: "60"})
         await lived.make(POD, "c", pod_spec(), labels={"app": "other"})
         await lived.settles()
-        found = (await lived.client.list(ENDPOINT_SLICE, "default")).items[0]
+        of = {"kubernetes.io/service-name": "web"}
+        [found] = (await lived.client.list(ENDPOINT_SLICE, "default", of)).items
         ready = {each["targetRef"]["name"]: each["conditions"]["ready"] for each in found.endpoints or ()}
         assert ready == {"a": True, "b": False}
         assert [port["port"] for port in found.ports or ()] == [8080]
@@ -141,7 +142,7 @@ async def test_a_services_endpoints_are_its_ready_pods() -> None:
         assert len(old["subsets"][0]["addresses"]) == 2
         await lived.client.delete(SERVICE, "web", "default")
         await lived.settles()
-        assert (await lived.client.list(ENDPOINT_SLICE, "default")).items == []
+        assert (await lived.client.list(ENDPOINT_SLICE, "default", of)).items == []
 
 
 async def test_a_budget_says_how_many_pods_may_be_disturbed() -> None:
@@ -212,9 +213,9 @@ async def test_a_pod_gets_the_claims_its_templates_describe_and_gives_them_back(
 async def test_pods_that_fit_nowhere_bring_nodes_and_idle_nodes_go() -> None:
     growth = (Growth(NodePool(name="big", gpus=8), most=4, delay=30, idle=120), Growth(NodePool(name="small", gpus=1), most=2, delay=30))
     async with world(growth=growth) as lived:
+        await lived.make(POD, "little", pod_spec(gpus=1))
         for number in range(3):
             await lived.make(POD, f"p{number}", pod_spec(gpus=4, restartPolicy="Never"), annotations={names.RUN_SECONDS: "60"})
-        await lived.make(POD, "little", pod_spec(gpus=1))
         await lived.after(20)
         assert (await lived.client.list(NODE)).items == []
         await lived.after(20)
@@ -265,10 +266,12 @@ async def test_a_deleted_job_that_orphans_its_pods_lets_go_of_them() -> None:
         await lived.make(JOB, "j", {"spec": {"template": pod_spec(restartPolicy="Never")}})
         await lived.settles()
         await lived.client.delete(JOB, "j", "default", propagation="Orphan")
-        await lived.settles()
-        await lived.after(1)
-        (left,) = await lived.pods()
-        assert left.metadata.owner_references == () and left.metadata.finalizers == ()
+
+        async def let_go() -> bool:
+            (left,) = await lived.pods()
+            return left.metadata.owner_references == () and left.metadata.finalizers == ()
+
+        await lived.until(let_go)
 
 
 async def test_a_namespace_says_what_holds_it_up() -> None:
@@ -291,8 +294,7 @@ async def test_a_deployment_made_again_adopts_what_the_first_one_left() -> None:
         await lived.settles()
         before = {pod.uid for pod in await lived.pods()}
         await lived.client.delete(DEPLOYMENT, "web", "default", propagation="Orphan")
-        await lived.settles()
-        await lived.after(1)
+        await lived.until(lambda: lived.gone(DEPLOYMENT, "web"))
         assert {pod.uid for pod in await lived.pods()} == before
         again = await lived.make(DEPLOYMENT, "web", web(2))
         await lived.settles()

