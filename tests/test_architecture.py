@@ -27,6 +27,9 @@ PURE = {"operator/desired", "operator/backends", "operator/status.py", "operator
         "grouper/jq_functions.py", "grouper/rights.py", "admission/pods.py", "admission/podgroups.py", "admission/queues.py",
         "admission/topologies.py", "admission/registration.py", "schema",
         "apiserver/apply", "apiserver/builtin", "apiserver/patch.py", "apiserver/strategic.py", "scheduler/model",
+        "installer/contract.py", "installer/settings.py", "installer/said.py", "installer/services.py", "installer/shapes.py",
+        "installer/roles.py", "installer/webhooks.py", "installer/monitoring.py", "installer/numa.py", "installer/desired.py",
+        "installer/shards.py", "installer/plan.py", "installer/status.py", "installer/manifests.py",
         "scheduler/actions", "scheduler/plugins", "scheduler/fairness", "scheduler/cycle.py", "scheduler/session.py",
         "scheduler/statement.py", "scheduler/placing", "scheduler/victims", "scheduler/why", "scheduler/snapshots", "rules", "api"}
 IMPURE_IMPORTS = {"asyncio", "logging", "random", "time", "socket", "aiohttp", "secrets", "sqlite3", "gangline.client", "gangline.runtime"}

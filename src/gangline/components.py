@@ -222,13 +222,15 @@ def installer_parts(compat: tuple[str, ...] = ()) -> Parts:
 
 def check(compat: tuple[str, ...], name: str, flags: Mapping[str, str], config: Mapping[str, Any]) -> str:
     """Why a component would not start with these flags and this config.yaml; empty: it would."""
-    from gangline.binder.flags import read_flags as binder
+    from gangline.binder.flags import read_flags as binder_flags
+    from gangline.binder.plugins import build as binder_plugins
     from gangline.controllers.flags import node_scale_flags, pod_group_flags, queue_flags
     from gangline.grouper.settings import from_flags as grouper
     from gangline.scheduler.component import check as scheduler
 
     readers: dict[str, Callable[[], object]] = {
-        "scheduler": lambda: scheduler(flags, config), "binder": lambda: binder(flags), "queue-controller": lambda: queue_flags(flags),
+        "scheduler": lambda: scheduler(flags, config), "binder": lambda: binder_plugins(binder_flags(flags)),
+        "queue-controller": lambda: queue_flags(flags),
         "grouper": lambda: grouper([f"{flag}={value}" for flag, value in flags.items()]),
         "podgroup-controller": lambda: pod_group_flags(flags), "node-scale-adjuster": lambda: node_scale_flags(flags),
         "admission": lambda: _admission_settings(Options(compat=compat, flags=flags))}

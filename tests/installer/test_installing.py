@@ -285,7 +285,8 @@ async def test_with_several_copies_the_service_of_a_shard_leads_to_the_one_that_
     await cluster.shard("default")
     await cluster.ready(SCHEDULING_SHARD, "default")
     service = await cluster.client.get(SERVICE, "kai-scheduler-default", SPACE)
-    assert service.spec.selector == {} and [each.name for each in (await cluster.client.list(PDB, SPACE)).items] == ["kai-scheduler-default"]
+    assert service.spec.selector == {}
+    assert [each.name for each in (await cluster.client.list(PDB, SPACE)).items] == ["kai-scheduler-default"]
     pod = (await cluster.client.list(POD, SPACE, {"app": "kai-scheduler-default"})).items[1]
     await cluster.client.create(LEASE, {"metadata": {"name": "kai-scheduler", "namespace": SPACE},
                                         "spec": {"holderIdentity": f"{pod.name}_1234"}})
