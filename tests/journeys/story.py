@@ -27,7 +27,7 @@ from gangline.cli.apply import apply_one, kind_of
 from gangline.cli.connection import Connection
 from gangline.cli.explain import explain
 from gangline.components import COMPONENTS, Options
-from gangline.local import Platform, PlatformSettings, Team
+from gangline.local import ELSEWHERE, Platform, PlatformSettings, Team
 from gangline.rules.sets import OperatorSettings
 from gangline.runtime import Clock, Component, ManualClock, SystemClock
 from gangline.runtime.clock import timestamp
@@ -51,7 +51,7 @@ NOT_OURS = ("kubernetes", "kube-root-ca.crt")
 
 def embedded_platform(*, clock: Clock | None = None, without: tuple[str, ...] = (), options: Options | None = None) -> Platform:
     """The platform a story is told on by default: in memory, without nodes, deciding as soon as something changes."""
-    chosen = [name for name in COMPONENTS if name not in ("admission", "resource-reservation", *without)]
+    chosen = [name for name in COMPONENTS if name not in (*ELSEWHERE, *without)]
     return Platform(PlatformSettings(
         components=chosen, clock=clock or SystemClock(), options=options or Options(period=0.0, nodes="nodes: []")))
 

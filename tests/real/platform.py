@@ -23,8 +23,9 @@ from gangline.runtime import Clock, SystemClock
 from real.broom import Broom
 from real.plane import DEVICES, Plane, free_port
 
-OURS = tuple(name for name in COMPONENTS if name not in ("controller-manager", "default-scheduler", "autoscaler", "resource-reservation"))
-"""What Kubernetes does not bring: its own controllers and scheduler stay in charge of the rest."""
+NOT_HERE = ("controller-manager", "default-scheduler", "autoscaler", "resource-reservation", "installer")
+OURS = tuple(name for name in COMPONENTS if name not in NOT_HERE)
+"""What Kubernetes does not bring: its own controllers and scheduler stay in charge of the rest. The installer starts where it is told of."""
 QUIET = 0.3
 """So many seconds without a write by anybody, and with idle components, are rest."""
 
