@@ -54,6 +54,12 @@ def test_all_that_is_wrong_with_the_minima_is_said_at_once() -> None:
     assert warnings == ["spec: minSubGroup (9) is more than the 3 sub-groups below it"]
 
 
+@pytest.mark.parametrize("operation", ["CREATE", "UPDATE"])
+def test_a_group_that_requires_none_of_its_sub_groups_is_refused(operation: str) -> None:
+    words = "spec.minSubGroup must be at least 1, not 0; leave it out to require every sub-group"
+    assert asked(operation, leaf("a"), minSubGroup=0) == (words, [])
+
+
 def test_a_parent_that_counts_pods_is_only_warned_about_later() -> None:
     refusal, warnings = asked("UPDATE", leaf("a"), leaf("b", "a"))
     assert refusal is None

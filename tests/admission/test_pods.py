@@ -123,6 +123,7 @@ def test_hiding_devices_replaces_a_reference_unless_upstream_is_imitated() -> No
     ({"gpu-fraction": "0x1p-1"}, "not '0x1p-1'"),
     ({"gpu-fraction": "0_5"}, "not '0_5'"),
     ({"gpu-fraction": " 0.5"}, "not ' 0.5'"),
+    ({"gpu-fraction": "٠.٥"}, "not '٠.٥'"),
     ({"gpu-memory": "0"}, "annotation gpu-memory must be a whole number of MiB above 0, not '0'"),
     ({"gpu-memory": "2Gi"}, "not '2Gi'"),
     ({"gpu-fraction": "0.5", "gpu-fraction-num-devices": "+2"}, "gpu-fraction-num-devices must be a whole number above 0, not '+2'"),

@@ -121,6 +121,12 @@ def test_kinds_have_default_priorities_and_preemptibilities_that_an_administrato
     assert (broken.priority_class, broken.preemptibility) == ("train", "")
 
 
+def test_the_fields_of_an_administrators_defaults_count_in_any_case() -> None:
+    settings = from_flags(["--default-priorities-configmap-name=d", "--default-priorities-configmap-namespace=work"])
+    job, types = obj(JOB, "j"), '[null, {"TypeName": "Job", "GROUP": "batch", "priorityname": "silver"}]'
+    assert grouped(pod(owner=job), job, obj("v1 ConfigMap", "d", data={"types": types}), settings=settings).priority_class == "silver"
+
+
 def test_preemptibility_and_delays_are_searched_from_the_nearest_owner_to_the_pod() -> None:
     top = obj("apps/v1 StatefulSet", "top", labels={"kai.scheduler/preemptibility": "preemptible"},
               annotations={"kai.scheduler/preemption-delay": "-5s"})

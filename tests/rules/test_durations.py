@@ -18,7 +18,7 @@ def test_a_duration_is_stored_in_one_form(text: str, stored: str) -> None:
     assert canonical(nanos) == stored
 
 
-@pytest.mark.parametrize("text", ["", "5", "soon", "1d", "1w", "s", ".s", "-", "1h 30m", "9999999999h"])
+@pytest.mark.parametrize("text", ["", "5", "soon", "1d", "1w", "s", ".s", "-", "1h 30m", "9999999999h", "٣s"])
 def test_what_is_no_duration_is_none(text: str) -> None:
     assert nanoseconds(text) is None
 

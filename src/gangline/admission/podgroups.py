@@ -89,7 +89,14 @@ def findings(spec: Raw) -> list[Finding]:
         children[group.get("parent")] = children.get(group.get("parent"), 0) + 1
     found = [each for group in sorted(groups, key=lambda group: str(group["name"]))
              for each in _group_findings(group, children.get(group["name"], 0))]
-    return found + _too_many(spec, children.get(None, 0), "spec")
+    return found + _root_findings(spec, children.get(None, 0))
+
+
+def _root_findings(spec: Raw, children: int) -> list[Finding]:
+    asked = spec.get("minSubGroup")
+    if asked is not None and asked < 1:
+        return [Finding(f"spec.minSubGroup must be at least 1, not {asked}; leave it out to require every sub-group")]
+    return _too_many(spec, children, "spec")
 
 
 def _group_findings(group: Raw, children: int) -> list[Finding]:

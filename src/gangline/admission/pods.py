@@ -21,7 +21,7 @@ MEMORY_LIMIT, MPS = "CUDA_DEVICE_MEMORY_LIMIT", "mps"
 HARMLESS = ("void", "none")
 SHARED = "shared-gpu"
 LONGEST_LABEL, RANDOM_LETTERS = 63, 7
-_FRACTION = re.compile(r"\+?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_FRACTION = re.compile(r"\+?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _COUNT = re.compile(r"[0-9]+")
 
 Chance = Callable[[], str]

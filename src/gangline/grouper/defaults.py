@@ -5,7 +5,7 @@ Read by groupers/base.py after everything that a workload says itself. A map tha
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -21,10 +21,12 @@ class Defaults(NamedTuple):
     preemptibility: str = ""
 
 
-class _Entry(msgspec.Struct, rename="camel"):
-    type_name: str | None = None
+class _Entry(msgspec.Struct):
+    """One line of the map; the names of its fields count in any case."""
+
+    typename: str | None = None
     group: str | None = None
-    priority_name: str | None = None
+    priorityname: str | None = None
     preemptibility: str | None = None
 
 
@@ -35,10 +37,11 @@ def defaults_of(read: Look) -> dict[str, Defaults]:
     if found is None or KEY not in found.data:
         return {}
     try:
-        entries = msgspec.json.decode(found.data[KEY], type=list[_Entry] | None) or []
+        written = msgspec.json.decode(found.data[KEY], type=list[dict[str, Any] | None] | None) or []
+        entries = [msgspec.convert({key.lower(): value for key, value in (each or {}).items()}, _Entry) for each in written]
     except msgspec.MsgspecError:
         return {}
-    return {_key(each.group or "", each.type_name or ""): Defaults(each.priority_name or "", each.preemptibility or "")
+    return {_key(each.group or "", each.typename or ""): Defaults(each.priorityname or "", each.preemptibility or "")
             for each in entries}
 
 
