@@ -36,7 +36,7 @@ from gangline.client import Client, Request, Response, Transport
 from gangline.components import Options
 from gangline.errors import AlreadyExists, NotFound
 from gangline.local import Platform, PlatformSettings, Team, write_kubeconfig
-from gangline.runtime import Cache, Manager, SystemClock
+from gangline.runtime import Cache, SystemClock
 from gangline.runtime.memory import settle
 from gangline.scheduler.component import component
 from gangline.scheduler.settings import Settings
@@ -179,9 +179,7 @@ class Bench:
     async def _start_scheduler(self, team: Team, options: Options) -> None:
         """Consolidation may move any number of pods, as upstream's benchmark has it."""
         scheduler = component(Settings(max_consolidation_victims=-1), period=options.period)
-        manager = Manager(scheduler, team._connect("scheduler"), team.clock)
-        await manager.start()
-        team.managers.append(manager)
+        await team.hire(scheduler)
 
     @property
     def client(self) -> Client:

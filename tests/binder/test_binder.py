@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import pytest
 
+from embedded import until
 from gangline.api import names
 from gangline.api.kinds import BIND_REQUEST, NODE, POD
 from gangline.api.meta import condition
 from gangline.binder.component import component
 from gangline.binder.settings import Settings
 from gangline.client import InProcess, Request, Response, User
+from gangline.client.lanes import AT_ONCE
 from gangline.client.wire import JSON
 from gangline.config import KAI, manner
 from gangline.runtime import ManualClock
@@ -178,3 +180,38 @@ async def test_a_node_that_goes_under_a_bind_fails_the_request_for_good() -> Non
         await here.settles()
         status = (await here.get_request("p")).status
         assert (status.phase, status.failed_attempts) == ("Failed", 3)
+
+
+async def _bound(here: Stage, pod: str) -> bool:
+    return bool((await here.get_pod(pod)).spec.node_name)
+
+
+async def test_in_a_crowd_a_pod_is_bound_first_and_its_request_says_so_later_if_need_be_by_another_binder(
+        monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gangline.client.lanes.TICK", 3600.0)
+    async with stage(component()) as here:
+        await here.node("n")
+        lanes = here.managers["binder"].context.lanes
+        for _ in range(AT_ONCE):
+            lanes.begin()
+        await here.request(await here.pod("p"), "n")
+        await until(lambda: _bound(here, "p"))
+        assert (await here.get_request("p")).status.phase != "Succeeded"
+        assert not here.managers["binder"].idle
+        await here.kill("binder")
+        await here.start(component())
+        await here.settles()
+        assert (await here.get_request("p")).status.phase == "Succeeded"
+
+
+async def test_the_report_of_a_bind_has_its_turn() -> None:
+    async with stage(component()) as here:
+        await here.node("n")
+        lanes = here.managers["binder"].context.lanes
+        for _ in range(AT_ONCE):
+            lanes.begin()
+        await here.request(await here.pod("p"), "n")
+        await here.settles()
+        assert (await here.get_pod("p")).spec.node_name == "n"
+        assert (await here.get_request("p")).status.phase == "Succeeded"
+        assert not lanes.calm

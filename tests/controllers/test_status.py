@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import asyncio
 
+import pytest
 from prometheus_client import CollectorRegistry
 
+from embedded import until
 from gangline.api import names
 from gangline.api.kai import Queue
 from gangline.api.kinds import POD, POD_GROUP, QUEUE
+from gangline.client.lanes import AT_ONCE, SHARE
 from gangline.config import KAI, NATIVE, manner
 from gangline.controllers.component import pod_group_controller, queue_controller
 from gangline.controllers.queue_metrics import QueueMetrics
@@ -109,3 +112,29 @@ async def test_metrics_have_upstreams_names_and_go_with_their_queue() -> None:
         await here.client.delete(QUEUE, "q")
         await here.settles()
         assert registry.get_sample_value("kai_queue_info", labels) is None
+
+
+async def test_in_a_crowd_a_group_is_told_of_once_for_all_its_pods(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gangline.client.lanes.TICK", 3600.0)
+    async with stage(pod_group_controller()) as here:
+        lanes = here.managers["podgroup-controller"].context.lanes
+        for _ in range(AT_ONCE):
+            lanes.begin()
+        await here.gang("g", 3)
+        before = (await here.get_group("g")).metadata.resource_version
+        for name in ("g-0", "g-1", "g-2"):
+            await here.run(name)
+        await until(lambda: _seen(here, before))
+        for _ in range(SHARE):
+            lanes.begin()
+        await here.settles()
+        group = await here.get_group("g")
+        assert group.status.resources_status.allocated == {"cpu": "3", names.NVIDIA_GPU: "3"}
+
+
+def _seen(here: Stage, revision: str) -> bool:
+    """The controller has looked at everything so far, and has put off telling it."""
+    cache = here.managers["podgroup-controller"].cache
+    running = [pod for pod in cache.list(POD) if pod.status.phase == "Running"]
+    group = cache.get(POD_GROUP, "g", SPACE)
+    return len(running) == 3 and group is not None and group.metadata.resource_version == revision

@@ -4,10 +4,29 @@ from __future__ import annotations
 
 import asyncio
 
+import pytest
+
 from embedded import admin, embedded, until
-from gangline.api.kinds import CONFIG_MAP, POD
+from gangline.api.kinds import CONFIG_MAP, EVENT, POD
+from gangline.client import Lanes
+from gangline.client.lanes import SHARE
 from gangline.errors import BadInput
-from gangline.runtime import Again, Cache, Component, Context, Controller, Key, Manager, ManualClock, Service, Watch, itself, owner
+from gangline.runtime import (
+    NEXT_TURN,
+    Again,
+    Cache,
+    Component,
+    Context,
+    Controller,
+    Key,
+    Manager,
+    ManualClock,
+    Service,
+    Watch,
+    itself,
+    owner,
+)
+from gangline.runtime.clock import timestamp
 from gangline.runtime.queue import WorkQueue
 
 
@@ -115,3 +134,71 @@ async def test_a_service_that_fails_is_started_again() -> None:
         clock.advance(1)
         await until(lambda: len(starts) == 2)
         await manager.stop()
+
+
+async def test_what_was_put_off_waits_once_and_a_change_brings_it_to_the_front() -> None:
+    queue = WorkQueue(ManualClock())
+    key, other = Key("ns", "a"), Key("ns", "b")
+    for each in (key, other, key):
+        queue.put_off(each)
+    assert not queue.idle
+    queue.add(key)
+    assert await queue.take() == key
+    queue.put_off(key)
+    queue.done(key)
+    await queue.some_put_off()
+    assert [queue.take_put_off(), queue.take_put_off(), queue.take_put_off()] == [other, key, None]
+    queue.done(other)
+    queue.done(key)
+    assert queue.idle
+
+
+async def test_in_a_crowd_a_report_waits_for_its_turn_and_tells_everything_that_changed_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gangline.client.lanes.TICK", 3600.0)
+    looks: list[str] = []
+    told: list[str] = []
+
+    async def reconcile(context: Context, key: Key) -> Again | None:
+        found = context.read.get(CONFIG_MAP, key.name, key.namespace)
+        text = found.data["x"] if found is not None else "gone"
+        looks.append(text)
+        if context.reporter() is None:
+            return NEXT_TURN
+        told.append(text)
+        return None
+
+    async with embedded() as server:
+        client, lanes = admin(server), Lanes(lambda: 0.0)
+        manager = Manager(Component("test", [Controller("test", reconcile, [Watch(CONFIG_MAP, itself)])]), client, lanes=lanes)
+        await manager.start()
+        for _ in range(SHARE * 4):
+            lanes.begin()
+        await client.create(CONFIG_MAP, {"metadata": {"name": "a", "namespace": "default"}, "data": {"x": "1"}})
+        for number in "234":
+            await client.patch(CONFIG_MAP, "a", "default", {"data": {"x": number}})
+            await until(lambda seen=number: looks[-1:] == [seen])  # type: ignore[misc]
+        assert told == [] and not manager.idle
+        for _ in range(SHARE):
+            lanes.begin()
+        await until(lambda: manager.idle)
+        assert told == ["4"]
+        await manager.stop()
+
+
+async def test_events_that_wait_are_written_before_a_component_stops(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gangline.client.lanes.TICK", 3600.0)
+    async with embedded() as server:
+        client, lanes, clock = admin(server), Lanes(lambda: 0.0), ManualClock()
+        manager = Manager(Component("test"), client, clock, lanes)
+        await manager.start()
+        about = await client.create(CONFIG_MAP, {"metadata": {"name": "a", "namespace": "default"}})
+        for _ in range(SHARE * 4):
+            lanes.begin()
+        for number in range(3):
+            manager.events.tell(CONFIG_MAP, about, f"Reason{number}", "text")
+        began = timestamp(clock.now())
+        clock.advance(60)
+        await manager.stop()
+        written = await client.list_raw(EVENT, "default")
+        assert sorted(event["reason"] for event in written) == ["Reason0", "Reason1", "Reason2"]
+        assert {event["firstTimestamp"] for event in written} == {began}

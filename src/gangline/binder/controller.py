@@ -24,10 +24,11 @@ from gangline.binder.attempt import Attempt, CannotBind, NotYet
 from gangline.binder.plugins.plugin import Plugin
 from gangline.binder.plugins.volumes import claims_of
 from gangline.binder.settings import DEFAULTS, Settings
+from gangline.client import Client
 from gangline.client.wire import STRATEGIC_PATCH
 from gangline.errors import ApiError, NotFound
 from gangline.rules import requests
-from gangline.runtime import Again, Context, Controller, Key, Reader, Watch, itself
+from gangline.runtime import NEXT_TURN, Again, Context, Controller, Key, Reader, Watch, itself
 from gangline.runtime.clock import timestamp
 
 log = logging.getLogger(__name__)
@@ -93,12 +94,17 @@ class Binder:
         self._settings, self._steps = settings, steps
         self._since: dict[Key, float] = {}
         self._due: dict[Key, float] = {}
+        self._untold: dict[Key, Attempt] = {}
+        """What was bound and not yet reported: after a restart it is seen on the pod."""
 
     async def reconcile(self, ctx: Context, key: Key) -> Again | None:
         request = ctx.read.get(BIND_REQUEST, key.name, key.namespace)
         if request is None or request.metadata.deleting or request.status.phase == SUCCEEDED or gave_up(request):
             self._forget(key)
             return None
+        told = self._untold.get(key)
+        if told is not None and told.request.uid == request.uid:
+            return await self._succeeded(ctx, told, key)
         wait = self._due.get(key, 0.0) - ctx.clock.now()
         if wait > 0:
             return Again(wait)
@@ -123,27 +129,33 @@ class Binder:
         except (ApiError, CannotBind) as error:
             return await self._failed(attempt, key, error)
         self._forget(key)
-        await self._succeeded(attempt)
-        return None
+        return await self._succeeded(attempt.ctx, attempt, key)
 
     def _forget(self, key: Key) -> None:
+        self._untold.pop(key, None)
         self._since.pop(key, None)
         self._due.pop(key, None)
 
     async def _settle(self, ctx: Context, request: BindRequest, pod: Pod | None, end: Settled) -> None:
         if not end.reason:
-            await _write(ctx, request, {"phase": SUCCEEDED, "reason": None})
+            await _write(ctx.client, request, {"phase": SUCCEEDED, "reason": None})
             return
         attempts = max(request.status.failed_attempts, request.spec.backoff_limit or 0)
-        await _write(ctx, request, {"phase": FAILED, "reason": end.reason, "failedAttempts": attempts})
+        await _write(ctx.client, request, {"phase": FAILED, "reason": end.reason, "failedAttempts": attempts})
 
-    async def _succeeded(self, attempt: Attempt) -> None:
-        ctx, pod = attempt.ctx, attempt.pod
-        await _write(ctx, attempt.request, {"phase": SUCCEEDED, "reason": None})
+    async def _succeeded(self, ctx: Context, attempt: Attempt, key: Key) -> Again | None:
+        """Report it, when reports have their turn: whoever reads it has the pod itself to look at meanwhile."""
+        reporter, pod = ctx.reporter(), attempt.pod
+        if reporter is None:
+            self._untold[key] = attempt
+            return NEXT_TURN
+        await _write(reporter, attempt.request, {"phase": SUCCEEDED, "reason": None})
+        self._forget(key)
         if self._settings.manner.tells_every_bind or failures_of(pod):
             text = f"Pod bound successfully to node {attempt.node.name}"
             ctx.events.tell(POD, pod, "Bound", text)
             await _condition(ctx, pod, "True", "Bound", text)
+        return None
 
     async def _failed(self, attempt: Attempt, key: Key, error: ApiError | CannotBind) -> Again | None:
         """Undo everything, unless the pod turns out to be bound after all (the answer was lost, or another was faster)."""
@@ -174,7 +186,7 @@ class Binder:
         again = request.spec.backoff_limit is not None and attempts < request.spec.backoff_limit
         if again:
             self._due[key] = ctx.clock.now() + delay
-        await _write(ctx, request, {"phase": FAILED, "reason": str(error), "failedAttempts": attempts})
+        await _write(ctx.client, request, {"phase": FAILED, "reason": str(error), "failedAttempts": attempts})
         return Again(delay) if again else None
 
     async def _undo(self, attempt: Attempt) -> None:
@@ -204,9 +216,9 @@ async def _live(ctx: Context, pod: Pod) -> Pod | None:
         return None
 
 
-async def _write(ctx: Context, request: BindRequest, status: Raw) -> None:
+async def _write(client: Client, request: BindRequest, status: Raw) -> None:
     try:
-        await ctx.client.patch_only(BIND_REQUEST, request.name, request.namespace, {"status": status}, subresource="status")
+        await client.patch_only(BIND_REQUEST, request.name, request.namespace, {"status": status}, subresource="status")
     except NotFound:
         log.debug("BindRequest %s/%s went with its pod", request.namespace, request.name)
 

@@ -1,6 +1,7 @@
 """Talking to an API server: get list watch create patch apply delete bind evict, over HTTP or in process."""
 
 from gangline.client.client import Client, Listing, WatchEvent
+from gangline.client.lanes import Lanes
 from gangline.client.wire import InProcess, Request, Response, Transport, User
 
-__all__ = ["Client", "InProcess", "Listing", "Request", "Response", "Transport", "User", "WatchEvent"]
+__all__ = ["Client", "InProcess", "Lanes", "Listing", "Request", "Response", "Transport", "User", "WatchEvent"]

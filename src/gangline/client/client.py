@@ -18,6 +18,7 @@ import msgspec
 from gangline.api.kinds import POD, Kind
 from gangline.api.meta import Metadata, Model, Object, Raw
 from gangline.api.selectors import Selector, equals, print_labels
+from gangline.client.lanes import Lanes
 from gangline.client.wire import APPLY_PATCH, JSON, MERGE_PATCH, Request, Response, Transport
 from gangline.errors import ApiError, TooManyRequests, Unavailable, api_error
 
@@ -96,12 +97,17 @@ def label_query(labels: Labels) -> str:
 
 
 class Client:
-    """Verbs on kinds. `manager` names us as owner of the fields we write."""
+    """Verbs on kinds. `manager` names us as owner of the fields we write; `lanes` are told of every write, unless it is a report."""
 
-    def __init__(self, transport: Transport, manager: str = "gangline", retries: int = 4) -> None:
+    def __init__(self, transport: Transport, manager: str = "gangline", retries: int = 4, lanes: Lanes | None = None) -> None:
         self.transport = transport
         self.manager = manager
         self._retries = retries
+        self._lanes = lanes
+
+    def urgent(self, lanes: Lanes) -> Client:
+        """The same, for writes that reports have to wait for."""
+        return Client(self.transport, self.manager, self._retries, lanes)
 
     # --- reading -------------------------------------------------------------------------------------------------------
 
@@ -236,6 +242,15 @@ class Client:
                    content_type: str = JSON) -> Response:
         """One request. Overload and, for reads, passing faults are tried again with back-off."""
         request = Request(method, path, query, body, content_type)
+        if method == "GET" or self._lanes is None:
+            return await self._send(request)
+        self._lanes.begin()
+        try:
+            return await self._send(request)
+        finally:
+            self._lanes.end()
+
+    async def _send(self, request: Request) -> Response:
         for attempt in range(self._retries + 1):
             try:
                 answer = await self.transport.send(request)
@@ -243,7 +258,7 @@ class Client:
                     return answer
                 raise _error(answer)
             except (TooManyRequests, Unavailable) as error:
-                if attempt == self._retries or (method != "GET" and not isinstance(error, TooManyRequests)):
+                if attempt == self._retries or (request.method != "GET" and not isinstance(error, TooManyRequests)):
                     raise
                 await asyncio.sleep(error.retry_after or 0.1 * 2**attempt)
         raise AssertionError("unreachable")

@@ -21,11 +21,9 @@ from gangline.controllers.parts import Part, Unreadable, part
 from gangline.controllers.sums import Amounts, Sum, merge_patch, printed
 from gangline.errors import NotFound
 from gangline.rules import priorities, requests
-from gangline.runtime import Again, Context, Controller, Key, Reader, Watch, itself, key_of
+from gangline.runtime import NEXT_TURN, Again, Context, Controller, Key, Reader, Watch, itself, key_of
 
 GROUP, CLAIM = "group", "claim"
-CROWD, LATER = 20, 2.0
-"""While pods of more groups than this wait to be counted, what a group only asks for is told so many seconds later."""
 
 
 @dataclass(slots=True)
@@ -52,18 +50,11 @@ class Ledger:
     def __init__(self, scheduler: str, manner: Manner) -> None:
         self._scheduler, self._manner = scheduler, manner
         self._accounts: dict[Key, Account] = {}
-        self._changed: dict[Key, None] = {}
-
-    @property
-    def crowded(self) -> bool:
-        """Pods of very many groups have changed and not been counted yet."""
-        return len(self._changed) > CROWD
 
     def account(self, group: Key) -> Account:
         return self._accounts.setdefault(group, Account())
 
     def forget(self, group: Key) -> None:
-        self._changed.pop(group, None)
         account = self._accounts.get(group)
         if account is not None and not account.changed:
             del self._accounts[group]
@@ -77,13 +68,11 @@ class Ledger:
             group = group_of(pod) if pod is not None and self.ours(pod) else None
             if pod is not None and group is not None:
                 self.account(group).changed[key_of(pod)] = None
-                self._changed[group] = None
         return True
 
     def bring_up_to_date(self, group: Key, read: Reader) -> Account:
         """Works out the parts of changed pods; a pod that cannot be read stays to be tried again."""
         account = self.account(group)
-        self._changed.pop(group, None)
         for key in list(account.changed):
             pod = read.get(POD, key.name, key.namespace)
             member = pod is not None and self.ours(pod) and group_of(pod) == group
@@ -135,11 +124,12 @@ def controller(scheduler: str = names.KAI_SCHEDULER, manner: Manner = NATIVE, wo
         account = ledger.bring_up_to_date(key, ctx.read)
         preemptible = priorities.preemptible(group, ctx.read.list(PRIORITY_CLASS))
         patch = status_patch(group, account.requested.amounts, account.allocated.amounts, preemptible, manner)
-        if patch is not None and ledger.crowded and list(patch["status"]["resourcesStatus"]) == ["requested"]:
-            return Again(LATER)
         if patch is not None:
+            reporter = ctx.reporter()
+            if reporter is None:
+                return NEXT_TURN
             try:
-                await ctx.client.patch_only(POD_GROUP, key.name, key.namespace, patch, subresource="status")
+                await reporter.patch_only(POD_GROUP, key.name, key.namespace, patch, subresource="status")
             except NotFound:
                 ledger.forget(key)
         return None

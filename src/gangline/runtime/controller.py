@@ -1,7 +1,7 @@
 """A controller: watch → key → one reconcile of four beats (look, think, act, tell).
 
 `Controller` is data: what to watch and which function to call; `Running` is the loop around it. A reconcile returns (done),
-returns `Again(seconds)`, or raises; a failed write is tried again with growing waits. Keys are passed, never
+returns `Again(seconds)` or `NEXT_TURN`, or raises; a failed write is tried again with growing waits. Keys are passed, never
 events.
 """
 
@@ -10,13 +10,13 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from time import perf_counter
 from typing import Any
 
 from gangline.api.kinds import Kind
 from gangline.api.meta import Object
-from gangline.client import Client
+from gangline.client import Client, Lanes
 from gangline.errors import ApiError, Conflict, GanglineError, NotFound
 from gangline.runtime.cache import Cache, Index, Informer, Reader
 from gangline.runtime.clock import Clock
@@ -26,6 +26,8 @@ from gangline.runtime.metrics import Meter
 from gangline.runtime.queue import WorkQueue
 
 log = logging.getLogger(__name__)
+REPORTERS = 8
+"""Workers of a controller on what was put off, at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +35,12 @@ class Again:
     """Done for now; look again in so many seconds."""
 
     seconds: float
+    in_turn: bool = False
+    """When reports have their turn (client/lanes.py), instead of at a time."""
+
+
+NEXT_TURN = Again(0.0, in_turn=True)
+"""Something is to be reported, and it is not the time: come again when it is. Nothing need be kept in mind for that."""
 
 
 @dataclass(slots=True)
@@ -43,6 +51,14 @@ class Context:
     read: Reader
     clock: Clock
     events: Recorder
+    lanes: Lanes = field(default_factory=Lanes)
+    turn: bool = False
+    """This reconcile has its turn to report."""
+    reporting: Client | None = None
+
+    def reporter(self) -> Client | None:
+        """The client to write a report with, what only tells how things stand; None: not now, say `NEXT_TURN`."""
+        return self.reporting or self.client if self.turn or self.lanes.calm else None
 
 
 Reconcile = Callable[[Context, Key], Awaitable[Again | None]]
@@ -96,7 +112,7 @@ class Running:
     def __init__(self, controller: Controller, context: Context, cache: Cache) -> None:
         self.controller = controller
         self.queue = WorkQueue(context.clock)
-        self._context = context
+        self._context, self._in_turn = context, replace(context, turn=True)
         self._cache = cache
         self._tasks: list[asyncio.Task[None]] = []
         self._followed: list[Watch] = []
@@ -116,6 +132,8 @@ class Running:
             self.follow(watch)
         self._tasks = [asyncio.create_task(self._work(), name=f"{self.controller.name} {number}")
                        for number in range(self.controller.workers)]
+        self._tasks += [asyncio.create_task(self._report(), name=f"{self.controller.name} reports {number}")
+                        for number in range(min(self.controller.workers, REPORTERS))]
         self.controller.started(self)
 
     def follow(self, watch: Watch) -> None:
@@ -148,19 +166,34 @@ class Running:
         while True:
             key = await self.queue.take()
             try:
-                await self._reconcile(key)
+                await self._reconcile(key, self._context)
             finally:
                 self.queue.done(key)
             await asyncio.sleep(0)  # calls in process never wait by themselves; let informers and other components have a turn
 
-    async def _reconcile(self, key: Key) -> None:
+    async def _report(self) -> None:
+        """Work on what was put off, in turn: what changed meanwhile is told with it."""
+        while True:
+            await self.queue.some_put_off()
+            await self._context.lanes.turn()
+            key = self.queue.take_put_off()
+            if key is not None:
+                try:
+                    await self._reconcile(key, self._in_turn)
+                finally:
+                    self.queue.done(key)
+            await asyncio.sleep(0)
+
+    async def _reconcile(self, key: Key, context: Context) -> None:
         name, began = self.controller.name, perf_counter()
         outcome = "failed"
         try:
-            again = await self.controller.reconcile(self._context, key)
+            again = await self.controller.reconcile(context, key)
             outcome = "again" if again else "done"
             self.queue.forget(key)
-            if again is not None:
+            if again is not None and again.in_turn:
+                self.queue.put_off(key)
+            elif again is not None:
                 self.queue.add_after(key, again.seconds)
         except (Conflict, NotFound):
             outcome = "stale"

@@ -1,11 +1,13 @@
 """Events for people: told once, counted after that, and never in a component's way.
 
-`tell` only puts the event aside; a task of its own writes it. Equal events of one object are joined into a count.
+`tell` only puts the event aside; a task of its own writes it when reports have their turn. Equal events of one object are joined into
+a count. A component that stops takes a moment to write what is left.
 """
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import hashlib
 import logging
 from collections import OrderedDict
@@ -13,14 +15,16 @@ from dataclasses import dataclass
 
 from gangline.api.kinds import EVENT, Kind
 from gangline.api.meta import Object, Raw
-from gangline.client import Client
+from gangline.client import Client, Lanes
 from gangline.errors import ApiError, NotFound
 from gangline.runtime.clock import Clock, timestamp
 from gangline.runtime.metrics import EVENTS_DROPPED
 
 log = logging.getLogger(__name__)
 REMEMBERED = 4096
-WAITING = 10_000
+WAITING = 50_000
+LAST_WORDS = 2.0
+"""Seconds that a component that stops has for events it has not written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,19 +42,19 @@ class Told:
 class Recorder:
     """Writes events of one component."""
 
-    def __init__(self, client: Client, clock: Clock, component: str) -> None:
-        self._client, self._clock, self._component = client, clock, component
-        self._queue: asyncio.Queue[Told] = asyncio.Queue(WAITING)
+    def __init__(self, client: Client, clock: Clock, component: str, lanes: Lanes | None = None) -> None:
+        self._client, self._clock, self._component, self._lanes = client, clock, component, lanes or Lanes()
+        self._queue: asyncio.Queue[tuple[Told, float]] = asyncio.Queue(WAITING)
         self._counts: OrderedDict[Told, tuple[str, int]] = OrderedDict()
         self._task: asyncio.Task[None] | None = None
-        self._busy = False
+        self._busy = self._stopping = False
 
     def tell(self, kind: Kind[Object], obj: Object, reason: str, message: str, *, warning: bool = False,
              annotations: dict[str, str] | None = None) -> None:
         told = Told(kind, obj.namespace, obj.name, obj.uid, "Warning" if warning else "Normal", reason, message[:1024],
                     tuple(sorted((annotations or {}).items())))
         try:
-            self._queue.put_nowait(told)
+            self._queue.put_nowait((told, self._clock.now()))
         except asyncio.QueueFull:
             EVENTS_DROPPED.labels(self._component).inc()
 
@@ -59,6 +63,9 @@ class Recorder:
 
     async def stop(self) -> None:
         if self._task is not None:
+            self._stopping = True
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._queue.join(), LAST_WORDS)
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
 
@@ -68,17 +75,20 @@ class Recorder:
 
     async def _write_all(self) -> None:
         while True:
-            told = await self._queue.get()
+            told, at = await self._queue.get()
             self._busy = True
             try:
-                await self._write(told)
+                if not self._stopping:
+                    await self._lanes.turn()
+                await self._write(told, at)
             except ApiError as error:
                 log.debug("event on %s %s not written: %s", told.kind, told.name, error)
             finally:
                 self._busy = False
+                self._queue.task_done()
 
-    async def _write(self, told: Told) -> None:
-        now = timestamp(self._clock.now())
+    async def _write(self, told: Told, at: float) -> None:
+        now = timestamp(at)
         known = self._counts.pop(told, None)
         if known is not None:
             name, count = known
@@ -88,7 +98,7 @@ class Recorder:
                 return
             except NotFound:
                 pass
-        digest = hashlib.sha256(repr((told, self._clock.now())).encode()).hexdigest()[:16]
+        digest = hashlib.sha256(repr((told, at)).encode()).hexdigest()[:16]
         name = f"{told.name[:200]}.{digest}"
         await self._client.create_only(EVENT, self._object(told, name, now), told.namespace or "default")
         self._remember(told, name, 1)

@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from gangline.client import Client
+from gangline.client import Client, Lanes
 from gangline.runtime.cache import Cache
 from gangline.runtime.clock import Clock, SystemClock
 from gangline.runtime.controller import Context, Controller, Running
@@ -43,14 +43,15 @@ class Component:
 
 
 class Manager:
-    """One component, running."""
+    """One component, running. `lanes` are those of its process."""
 
-    def __init__(self, component: Component, client: Client, clock: Clock | None = None) -> None:
+    def __init__(self, component: Component, client: Client, clock: Clock | None = None, lanes: Lanes | None = None) -> None:
         self.component = component
         self.clock = clock or SystemClock()
         self.cache = Cache(client, self.clock)
-        self.events = Recorder(client, self.clock, component.name)
-        self.context = Context(client, self.cache, self.clock, self.events)
+        lanes = lanes or Lanes()
+        self.events = Recorder(client, self.clock, component.name, lanes)
+        self.context = Context(client.urgent(lanes), self.cache, self.clock, self.events, lanes, reporting=client)
         self.running = [Running(controller, self.context, self.cache) for controller in component.controllers]
         self._tasks: list[asyncio.Task[Any]] = []
         for service in component.services:

@@ -1,6 +1,7 @@
 """A work queue of keys: each key once, none worked on twice at the same time, failures later and later.
 
-`add` is for "something changed", `add_after` for "look again then", `retry` for "it failed". Only the clock is asked for time.
+`add` is for "something changed", `add_after` for "look again then", `put_off` for "when reports have their turn", `retry` for "it failed".
+Only the clock is asked for time.
 """
 
 from __future__ import annotations
@@ -21,14 +22,17 @@ class WorkQueue:
         self._waiting: set[Key] = set()
         self._working: set[Key] = set()
         self._again: set[Key] = set()
+        self._put_off: dict[Key, None] = {}
         self._failures: dict[Key, int] = {}
         self._timers: dict[Key, asyncio.Task[None]] = {}
         self._wake = asyncio.Event()
+        self._wake_later = asyncio.Event()
 
     def add(self, key: Key) -> None:
         if key in self._working:
             self._again.add(key)
         elif key not in self._waiting:
+            self._put_off.pop(key, None)
             self._waiting.add(key)
             self._ready.append(key)
             self._wake.set()
@@ -39,6 +43,11 @@ class WorkQueue:
         if timer is not None:
             timer.cancel()
         self._timers[key] = asyncio.create_task(self._later(key, seconds))
+
+    def put_off(self, key: Key) -> None:
+        """Keep it for whoever takes what was put off, unless something changes before."""
+        self._put_off[key] = None
+        self._wake_later.set()
 
     async def _later(self, key: Key, seconds: float) -> None:
         await self._clock.sleep(seconds)
@@ -65,6 +74,19 @@ class WorkQueue:
         self._working.add(key)
         return key
 
+    async def some_put_off(self) -> None:
+        """Wait until something is put off."""
+        while not self._put_off:
+            self._wake_later.clear()
+            await self._wake_later.wait()
+
+    def take_put_off(self) -> Key | None:
+        key = next(iter(self._put_off), None)
+        if key is not None:
+            del self._put_off[key]
+            self._working.add(key)
+        return key
+
     def done(self, key: Key) -> None:
         self._working.discard(key)
         if key in self._again:
@@ -74,7 +96,7 @@ class WorkQueue:
     @property
     def idle(self) -> bool:
         """Nothing to do now (work that waits for a time does not count)."""
-        return not self._ready and not self._working
+        return not self._ready and not self._working and not self._put_off
 
     @property
     def failing(self) -> bool:

@@ -17,7 +17,7 @@ from gangline.api.meta import Raw
 from gangline.client.wire import STRATEGIC_PATCH
 from gangline.errors import NotFound
 from gangline.rules.requests import pod_amounts
-from gangline.runtime import Again, Context, Controller, Key, Reader, Watch, itself, key_of
+from gangline.runtime import NEXT_TURN, Again, Context, Controller, Key, Reader, Watch, itself, key_of
 from gangline.runtime.clock import seconds_of
 from gangline.world import life
 from gangline.world.hardware import gpu_uuid
@@ -186,8 +186,14 @@ class Kubelet:
         if state == LOST:
             return None if changes is None else Again(changes - age)
         step = life.step(pod, self._place(ctx, pod, node, now), self.settings.pace)
+        if step.status is not None and self._can_wait(pod) and ctx.reporter() is None:
+            return NEXT_TURN
         await self._act(ctx, pod, step)
         return None if step.again is None else Again(max(step.again - now, 0.001))
+
+    def _can_wait(self, pod: Pod) -> bool:
+        """Nobody's bind or end waits for this pod's status."""
+        return pod.namespace != self.settings.reservation_namespace and not pod.metadata.deleting
 
     def _place(self, ctx: Context, pod: Pod, node: Node, now: float) -> life.Place:
         host = address(node.name)
@@ -206,8 +212,9 @@ class Kubelet:
                 await ctx.client.delete(POD, pod.name, pod.namespace, uid=pod.uid, grace=0)
             elif step.status is not None:
                 await self._tell_device(ctx, pod, step.status)
-                await ctx.client.patch_only(POD, pod.name, pod.namespace, {"metadata": {"uid": pod.uid}, "status": step.status},
-                                       subresource="status", content_type=STRATEGIC_PATCH)
+                client = (ctx.reporter() if self._can_wait(pod) else None) or ctx.client
+                await client.patch_only(POD, pod.name, pod.namespace, {"metadata": {"uid": pod.uid}, "status": step.status},
+                                        subresource="status", content_type=STRATEGIC_PATCH)
         except NotFound:
             return
 
