@@ -81,6 +81,27 @@ async def test_a_queue_that_does_not_exist_is_named_and_the_gang_goes_on_once_it
         await until(lambda: _reason(here, "MinimumNotScheduled"), "the gang to see its queue")
 
 
+async def test_a_gang_that_yunikorn_rejected_says_so_and_is_tried_again_after_a_minute() -> None:
+    async with cluster(clock=ManualClock()) as here:
+        await here.apply(llm("yunikorn", labels={"yunikorn.apache.org/queue": "root.x"}))
+        first = await here.pods()
+        rejected = {"status": {"phase": "Failed", "reason": "ApplicationRejected", "message": " no queue root.x"}}
+        for pod in first:
+            await here.client.patch(POD, pod.name, NAMESPACE, rejected, subresource="status")
+        await here.settles()
+        status, reason, why = await said(here, "Scheduled")
+        assert (status, reason) == ("False", "ApplicationRejected") and why.startswith("YuniKorn rejected the gang: no queue root.x; ")
+        assert await events(here, "ApplicationRejected") == [why]
+        await later(here, 50)
+        assert {pod.uid for pod in await here.pods()} == {pod.uid for pod in first}
+        await later(here, 11)
+        second = await here.pods()
+        assert len(second) == 7 and not {pod.uid for pod in first} & {pod.uid for pod in second}
+        ids = [{pod.labels["yunikorn.apache.org/app-id"] for pod in pods} for pods in (first, second)]
+        assert [len(each) for each in ids] == [1, 1] and ids[0] != ids[1]
+        assert (await said(here, "Scheduled"))[1] == "MinimumNotScheduled"
+
+
 async def test_a_scheduler_that_says_nothing_for_two_minutes_is_asked_for_by_name() -> None:
     async with cluster(clock=ManualClock()) as here:
         await here.apply(llm("kai"))

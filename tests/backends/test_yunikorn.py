@@ -85,6 +85,11 @@ def test_a_pod_that_yunikorn_gave_up_or_skipped_explains_the_gang() -> None:
     failed = {"metadata": {"name": "p"}, "status": {"phase": "Failed", "reason": "ResourceReservationTimeout"}}
     said = Yunikorn().gang_status(with_pods(a_gang(), failed), EMPTY)
     assert (said.why, said.reason) == ("YuniKorn gave up pod p: ResourceReservationTimeout", "ResourceReservationTimeout")
+    refused = {"metadata": {"name": "p"}, "status": {"phase": "Failed", "reason": "ApplicationRejected", "message": " no queue root.x"}}
+    said = Yunikorn().gang_status(with_pods(a_gang(pcs=a_set(labels={"yunikorn.apache.org/queue": "root.x"})), refused), EMPTY)
+    assert said.blocked and said.reason == "ApplicationRejected" and said.why == (
+        "YuniKorn rejected the gang: no queue root.x; see that queue root.x exists in YuniKorn's configuration and takes applications, or "
+        "name another one with label yunikorn.apache.org/queue; it is tried again every minute")
     skipped = {"metadata": {"name": "p", "labels": {"grove.io/podclique": PREFILL}}, "status": {"conditions": [
         {"type": "PodScheduled", "status": "False", "reason": "SchedulingSkipped", "message": "queue quota exceeded"}]}}
     assert Yunikorn().gang_status(with_pods(a_gang(), skipped), EMPTY).why == "YuniKorn: queue quota exceeded"

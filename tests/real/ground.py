@@ -12,6 +12,7 @@ import base64
 import os
 import socket
 import subprocess
+import warnings
 from collections import Counter
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -19,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from gangline.api import names
-from gangline.api.kinds import NAMESPACE, NODE, POD_CLIQUE_SET, POD_GANG, SECRET, Kind
+from gangline.api.kinds import NAMESPACE, NODE, POD_CLIQUE, POD_CLIQUE_SET, POD_GANG, SECRET, Kind
 from gangline.api.meta import Condition, Raw, condition
 from gangline.components import Options
 from gangline.local import Team
@@ -49,7 +50,8 @@ class Ground(Home):
         self.scheduler = scheduler
         self._ports = {each.name: free_port() for each in scheduler.programs}
         self._programs: dict[str, subprocess.Popen[bytes]] = {}
-        self._restarts = 0
+        self.ended: list[str] = []
+        """Which programs have ended by themselves, and their last words."""
 
     @classmethod
     async def of(cls, scheduler: Scheduler) -> Ground:
@@ -123,22 +125,23 @@ class Ground(Home):
         atexit.register(self._programs[program.name].kill)
 
     async def keep_alive(self) -> None:
-        """Starts again what has ended, as a cluster would."""
+        """Starts again what has ended, as a cluster would, and keeps its last words."""
         while True:
             await asyncio.sleep(1)
             for program in self.scheduler.programs:
-                if self._programs[program.name].poll() is not None:
-                    self._restarts += 1
+                code = self._programs[program.name].poll()
+                if code is not None:
+                    said = "\n".join(last_words(self.log_file(program.name).read_text(errors="replace")))
+                    self.ended.append(f"{program.name} ended with {code}:\n{said}")
                     self._launch(program)
 
     def log_file(self, program: str) -> Path:
         return Path(self._folder.name) / f"{program}.log"
 
     def picture(self) -> str:
-        """What its programs said last, and how often one was started again."""
+        """What its programs said last, and why one was started again."""
         said = {name: self.log_file(name).read_text(errors="replace").splitlines()[-5:] for name in self._programs}
-        lines = [f"{name}: {line}" for name, last in said.items() for line in last]
-        return "\n".join([f"programs started again: {self._restarts}", *lines])
+        return "\n".join([*self.ended, *(f"{name}: {line}" for name, last in said.items() for line in last)])
 
     def end(self) -> None:
         for process in self._programs.values():
@@ -147,6 +150,13 @@ class Ground(Home):
             atexit.unregister(process.kill)
         self.plane.end()
         self._folder.cleanup()
+
+
+def last_words(log: str, most: int = 40) -> list[str]:
+    """Why a Go program ended: from where it panicked or gave up, else its last lines."""
+    lines = log.splitlines()
+    causes = [index for index, line in enumerate(lines) if line.startswith(("panic:", "fatal error:", "F1", "F0", '"command failed"'))]
+    return lines[causes[-1]:][:most] if causes else lines[-5:]
 
 
 def filled(text: str, words: Mapping[str, str]) -> str:
@@ -191,6 +201,15 @@ class Proof(Story):
     async def leave(self) -> None:
         await self.client.delete(POD_CLIQUE_SET, SET, "default")
 
+    async def start_again(self) -> None:
+        """The gang is ended as a whole, as one that was below its minimum for too long."""
+        for name in self.ALL:
+            await self.client.delete(POD_CLIQUE, f"{SET}-0-{name}", "default")
+
+    async def close(self, node: int, *, closed: bool = True) -> None:
+        """No new pod goes to a node of the room; or again it may."""
+        await self.client.patch(NODE, f"node-{node}", "", {"spec": {"unschedulable": closed}})
+
     async def placed(self) -> Mapping[str, int]:
         """How many pods of each group run."""
         return Counter(pod.labels[names.POD_CLIQUE].rpartition("-")[2] for pod in await self.pods(SET, "Running"))
@@ -233,9 +252,12 @@ async def proof(scheduler: Scheduler) -> AsyncIterator[Proof]:
     ground = await Ground.of(scheduler)
     platform = RealPlatform(ground, COMPONENTS)
     watch = asyncio.create_task(ground.keep_alive())
+    ground.ended.clear()
     try:
         await platform.start()
         yield Proof(ground, platform)
     finally:
         watch.cancel()
         await platform.stop()
+        for words in ground.ended:
+            warnings.warn(words, stacklevel=1)

@@ -11,6 +11,8 @@ from collections.abc import AsyncIterator
 import pytest
 
 from gangline.api.kinds import POD
+from gangline.operator.backends import Registry
+from gangline.rules.sets import OperatorSettings
 from real.ground import Proof, proof
 from real.plane import missing
 from real.schedulers.table import SCHEDULERS
@@ -55,6 +57,21 @@ async def test_with_one_place_less_than_the_minima_nothing_runs_and_the_gang_say
 async def test_with_room_for_the_minima_only_each_group_runs_at_its_own_minimum(gang: Proof) -> None:
     await gang.room(MINIMUM)
     await gang.begin()
+    await gang.comes_to(Proof.LEAST)
+
+
+async def test_a_gang_that_starts_again_is_a_gang_again(gang: Proof) -> None:
+    if not Registry(OperatorSettings()).by_name(gang.ground.scheduler.backend).capabilities.places:
+        pytest.skip("it places nothing: the second life has the quota of the first")
+    await gang.room(MINIMUM)
+    await gang.begin()
+    await gang.comes_to(Proof.LEAST)
+    await gang.close(0)
+    await gang.start_again()
+    await gang.comes_to({})
+    found = await gang.told("Scheduled", gang.ground.scheduler.why)
+    assert found.status == "False"
+    await gang.close(0, closed=False)
     await gang.comes_to(Proof.LEAST)
 
 

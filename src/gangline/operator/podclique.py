@@ -63,7 +63,7 @@ from gangline.operator.trims import TRIMS
 from gangline.operator.unseen import Told, Unseen
 from gangline.rules import wishes
 from gangline.runtime import Again, Context, Controller, Key, Reader, Watch, itself, owner
-from gangline.runtime.clock import timestamp
+from gangline.runtime.clock import seconds_of, timestamp
 
 GATED = "SchedulingGated"
 
@@ -92,6 +92,8 @@ class Thought:
     moves_pods: bool = False
     waits: bool = False
     """Pods are missing that cannot be made before their gang is there."""
+    again: float | None = None
+    """Seconds until pods that the scheduler ended its try for may be made anew."""
 
 
 async def reconcile(op: Operator, unseen: Unseen, told: Told, ctx: Context, key: Key) -> Again | None:
@@ -119,7 +121,7 @@ async def reconcile(op: Operator, unseen: Unseen, told: Told, ctx: Context, key:
         await _tell(op, ctx, look, thought, [(failure.code, str(failure)) for failure in failures], now)
     if failures:
         raise GanglineError("; ".join(str(failure) for failure in failures))
-    return None
+    return Again(thought.again) if thought.again is not None else None
 
 
 def _selected(progress: Raw | None) -> object:
@@ -168,7 +170,9 @@ def think(op: Operator, read: Reader, look: Look, now: str) -> Thought:
 
 def _think_pods(op: Operator, read: Reader, look: Look, selection: Selection, thought: Thought, now: str) -> None:
     clique = look.clique
-    moved = {pod.uid: pod for pod in look.pods if _of_another_backend(pod, look.gang, selection) or _given_up(pod, selection)}
+    waits = {pod.uid: wait for pod in look.pods if (wait := _given_up(pod, selection, now)) is not None}
+    thought.again = min((wait for wait in waits.values() if wait > 0), default=None)
+    moved = {pod.uid: pod for pod in look.pods if _of_another_backend(pod, look.gang, selection) or waits.get(pod.uid, 1.0) <= 0}
     living = [pod for pod in look.pods if not pod.metadata.deleting and pod.uid not in moved]
     surplus = len(living) - clique.spec.replicas
     ready = status.count(look.pods, terminating=op.settings.manner.count_terminating).ready
@@ -200,10 +204,15 @@ def _of_another_backend(pod: Pod, gang: PodGang | None, selection: Selection) ->
     return moved or not pod.spec.node_name
 
 
-def _given_up(pod: Pod, selection: Selection) -> bool:
-    """Whether the scheduler has ended its try for a pod, so that only a new one can be placed (a backend lists reasons in `gave_up`)."""
-    return (pod.status.phase == "Failed" and not pod.metadata.deleting and not pod.spec.node_name
-            and pod.status.reason in getattr(selection.backend, "gave_up", ()))
+def _given_up(pod: Pod, selection: Selection, now: str) -> float | None:
+    """The scheduler has ended its try for a pod, so that only a new one can be placed: seconds until that may be tried, else None.
+
+    A backend lists reasons in `gave_up`, each with how old a pod must be by then.
+    """
+    age = getattr(selection.backend, "gave_up", {}).get(pod.status.reason)
+    if age is None or pod.status.phase != "Failed" or pod.metadata.deleting or pod.spec.node_name:
+        return None
+    return float(age) - (seconds_of(now) - seconds_of(pod.metadata.creation_timestamp or now))
 
 
 def _wanted_hash(look: Look) -> str:

@@ -352,7 +352,7 @@ def _pod_moved(before: Pod | None, after: Pod | None) -> bool:
     if before is None or after is None:
         return True
     return (before.metadata.deleting != after.metadata.deleting or scheduled(before) != scheduled(after) or ready(before) != ready(after)
-            or before.status.conditions != after.status.conditions
+            or before.status.conditions != after.status.conditions or before.status.reason != after.status.reason
             or bool(before.spec.scheduling_gates) != bool(after.spec.scheduling_gates))
 
 

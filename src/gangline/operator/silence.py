@@ -41,6 +41,6 @@ def unanswered(pods: Iterable[Pod], says: GangState) -> bool:
 
 
 def _seen(pod: Pod) -> bool:
-    """Bound, or told why not; that a pod was gated is no word of its scheduler."""
+    """Bound, ended, or told why not; that a pod was gated is no word of its scheduler."""
     found = condition(pod.status.conditions, "PodScheduled")
-    return bool(pod.spec.node_name) or (found is not None and found.reason != "SchedulingGated")
+    return bool(pod.spec.node_name) or pod.status.phase == "Failed" or (found is not None and found.reason != "SchedulingGated")

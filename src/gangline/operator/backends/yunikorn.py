@@ -15,6 +15,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from gangline.api import names, resources
+from gangline.api.core import Pod
 from gangline.api.grove import PodCliqueSet
 from gangline.api.kinds import POD
 from gangline.api.meta import Raw, condition
@@ -42,8 +43,8 @@ LONGEST = 63
 BINARY = ("memory", "ephemeral-storage")
 FOLLOWED = ("nodeSelector", "tolerations", "affinity", "topologySpreadConstraints")
 """Parts of a pod that its placeholder must share, so that it finds a place where the pod may go."""
-TIMEOUT = "ResourceReservationTimeout"
-GAVE_UP = (TIMEOUT, "ApplicationRejected")
+TIMEOUT, REJECTED = "ResourceReservationTimeout", "ApplicationRejected"
+QUEUE = f"{PREFIX}queue"
 APPLICATION = f"{PREFIX}app-id"
 USED = "grove.io/yunikorn-application"
 """Annotation of a PodGang: the last application under which pods of it were placed."""
@@ -53,7 +54,8 @@ class Yunikorn:
     name = "yunikorn"
     scheduler_name = "yunikorn"
     gate = names.GATE_YUNIKORN
-    gave_up = (TIMEOUT,)
+    gave_up: Mapping[str, float] = {TIMEOUT: 0.0, REJECTED: 60.0}
+    """Why YuniKorn fails pods without placing them, and how old those must be until others take their place."""
     reads: Kinds = ()
     writes: Kinds = ()
     capabilities = CAPABILITIES["yunikorn"]
@@ -70,9 +72,9 @@ class Yunikorn:
 
     def prepare_pod(self, pod: Raw, gang: PodGangInfo) -> Raw:
         marks = {APPLICATION: application(gang)}
-        queue = setting(gang, f"{PREFIX}queue", "queue")
+        queue = setting(gang, QUEUE, "queue")
         if queue:
-            marks[f"{PREFIX}queue"] = queue
+            marks[QUEUE] = queue
         clique = pod["metadata"]["labels"][names.POD_CLIQUE]
         groups = [_task_group(group, gang) for group in gang.groups if _minimum(group, gang) > 0]
         if all(group["name"] != clique for group in groups):
@@ -92,7 +94,9 @@ class Yunikorn:
         lost = lost_wishes(gang, self.capabilities)
         pods = [pod for group in gang.groups for pod in group.pods]
         for pod in pods:
-            if pod.status.reason in GAVE_UP:
+            if pod.status.reason == REJECTED:
+                return GangState(_rejected(gang, pod), REJECTED, lost, blocked=True)
+            if pod.status.reason == TIMEOUT:
                 return GangState(f"YuniKorn gave up pod {pod.name}: {pod.status.reason}", pod.status.reason, lost)
         placeholders = [each for pod in pods for each in read.owned(POD, pod.uid)]
         for pod in (*pods, *placeholders):
@@ -103,10 +107,17 @@ class Yunikorn:
         return GangState(lost=lost)
 
 
+def _rejected(gang: PodGangInfo, pod: Pod) -> str:
+    queue = setting(gang, QUEUE, "queue")
+    asked = f"queue {queue}" if queue else f"the queue of namespace {gang.namespace}"
+    return (f"YuniKorn rejected the gang: {(pod.status.message or 'it does not say why').strip()}; see that {asked} exists in YuniKorn's "
+            f"configuration and takes applications, or name another one with label {QUEUE}; it is tried again every minute")
+
+
 def application(gang: PodGangInfo) -> str:
     """The gang's application id: that of its living pods; else one that is new, which follows from those used or given up before."""
     pods = [pod for group in gang.groups for pod in group.pods if APPLICATION in pod.labels]
-    over = {pod.labels[APPLICATION] for pod in pods if pod.status.reason == TIMEOUT}
+    over = {pod.labels[APPLICATION] for pod in pods if pod.status.reason in Yunikorn.gave_up}
     alive = sorted({pod.labels[APPLICATION] for pod in pods if not pod.metadata.deleting} - over)
     if alive:
         return alive[0]
