@@ -108,3 +108,22 @@ async def test_a_definition_is_served_as_soon_as_it_is_stored_and_until_it_goes(
 async def test_a_body_of_protobuf_is_refused(api: Api) -> None:
     answer = await api.call("POST", MAPS, b"k8s\x00", "application/vnd.kubernetes.protobuf")
     assert (answer.status, answer.body["reason"]) == (415, "UnsupportedMediaType")
+
+
+async def test_finalizing_a_namespace_replaces_it_whole(api: Api) -> None:
+    spaces = "/api/v1/namespaces"
+    await api.post(spaces, {"metadata": {"name": "team", "labels": {"x": "1"}, "finalizers": ["example.com/hold"]}})
+    leaving = (await api.delete(f"{spaces}/team")).body
+    kept = await api.put(f"{spaces}/team/finalize", leaving | {"spec": {"finalizers": []}})
+    assert kept.body["metadata"]["finalizers"] == ["example.com/hold"] and kept.body["metadata"]["labels"]["x"] == "1"
+    await api.put(f"{spaces}/team/finalize", {"metadata": {"name": "team"}, "spec": {}})
+    assert (await api.get(f"{spaces}/team")).status == 404
+
+
+async def test_nothing_runs_inside_a_simulated_pod_and_the_answer_says_so(api: Api) -> None:
+    assert (await api.post(f"{PODS}/p/exec", None)).message == 'pods "p" not found'
+    await api.post(PODS, pod("p"))
+    assert (await api.post(f"{PODS}/p/exec", None)).message == "pod p does not have a host assigned"
+    await api.post(PODS, pod("q", nodeName="n"))
+    assert (await api.post(f"{PODS}/q/exec", None)).message == (
+        "pod q runs on n, which is only simulated: nothing can be run or reached there")

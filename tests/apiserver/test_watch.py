@@ -39,6 +39,15 @@ async def test_an_object_that_leaves_a_selection_is_told_as_deleted(api: Api) ->
     await watch.close()
 
 
+async def test_the_old_address_of_a_watch_still_answers(api: Api) -> None:
+    await api.post(MAPS, config_map("a"))
+    await api.post(MAPS, config_map("b"))
+    for path, seen in ((MAPS, ["a", "b"]), (f"{MAPS}/b", ["b"])):
+        watch = await api.watch(path.replace("/api/v1/", "/api/v1/watch/"))
+        assert [name for _, name in await watch.take(len(seen))] == seen
+        await watch.close()
+
+
 async def test_a_watch_ends_when_its_time_is_up(api: Api) -> None:
     watch = await api.watch(MAPS, timeoutSeconds="1", resourceVersion=str(api.server.revision))
     assert await watch.next() is None

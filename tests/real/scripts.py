@@ -39,7 +39,8 @@ def _step(written: dict[str, Any]) -> dict[str, Any]:
         return written
     if "WATCH" in written:
         path, query = _address(written["WATCH"])
-        return {"watch": {"path": path, "query": query}, "events": [None] * written.get("events", 0),
+        asked = {key: written[key] for key in ("headers", "user") if key in written}
+        return {"watch": {"path": path, "query": query, **asked}, "events": [None] * written.get("events", 0),
                 "while": [_step(inner) for inner in written.get("while", [])],
                 **{key: value for key, value in written.items() if key in ("until", "sort", "bookmarks")}}
     [line] = [key for key in written if key.split(" ")[0] in VERBS]

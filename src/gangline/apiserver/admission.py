@@ -72,6 +72,8 @@ class Admission:
         self._found: dict[tuple[str, str, str, str], list[_Step]] = {}
         self.mutating_hook: Hook | None = None
         self.validating_hook: Hook | None = None
+        self.last: Callable[[Review], None] | None = None
+        """What books a write that everybody else let pass."""
 
     def add(self, group: str, resource: str, operations: Iterable[str], *, mutate: Mutate | None = None,
             validate: Validate | None = None, name: str = "", subresources: tuple[str, ...] = ("",), in_place: bool = True) -> None:
@@ -119,6 +121,8 @@ class Admission:
                     raise refused(review, problems)
         if self.validating_hook is not None:
             await self.validating_hook(review)
+        if self.last is not None:
+            self.last(review)
 
 
 def refused(review: Review, problems: list[Problem]) -> ApiError:

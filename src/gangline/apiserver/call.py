@@ -9,6 +9,8 @@ import re
 from dataclasses import dataclass, field
 from urllib.parse import unquote
 
+import msgspec
+
 from gangline.apiserver.admission import Face
 from gangline.apiserver.resources import Resource, Subresource
 from gangline.apiserver.status import bad_request
@@ -17,6 +19,7 @@ from gangline.client.wire import Request, User
 _VERBS = {"POST": "create", "GET": "get", "HEAD": "get", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}
 _MANY = {"get": "list", "delete": "deletecollection"}
 _NAMESPACE_SUBRESOURCES = ("finalize", "status")
+_OLD_WATCH = re.compile(r"(?P<root>/api/v1|/apis/[^/]+/[^/]+)/watch(?P<rest>/.+)")
 
 
 @dataclass(slots=True)
@@ -53,6 +56,19 @@ def _below(parts: Parts, pieces: list[str]) -> Parts:
     parts.subresource = pieces[2] if len(pieces) > 2 else ""
     parts.rest = tuple(pieces[3:])
     return parts
+
+
+def as_list(request: Request) -> Request:
+    """The old way to ask for a watch, which core kinds and those of Kubernetes' groups still have, told in the present one."""
+    match = _OLD_WATCH.fullmatch(request.path)
+    if match is None or request.method != "GET":
+        return request
+    parts, path = read_path(match["root"] + match["rest"]), match["root"] + match["rest"]
+    query = (*request.query, ("watch", "true"))
+    if parts.name and parts.plural != "namespaces":
+        path, _, _ = path.rpartition("/")
+        query = (*query, ("fieldSelector", f"metadata.name={parts.name}"))
+    return msgspec.structs.replace(request, path=path, query=query)
 
 
 def verb_of(request: Request, parts: Parts) -> str:

@@ -195,6 +195,7 @@ class Definitions:
                 told = ", ".join(f'"{each}" is already in use' for each in doubled)
                 conflict = (reason, told)
                 accepted.pop(field, None)
+                accepted |= {field: ""} if field in ("plural", "kind") else {}
         return accepted, conflict
 
     def _others(self, crd: Obj) -> Iterator[tuple[str, Resource]]:

@@ -203,12 +203,12 @@ def _delete_namespace(core: Core, call: Call, obj: Obj, options: Options) -> tup
         raise forbidden("", "namespaces", call.name, "this namespace may not be deleted")
     current = core.store.get(resource.shelf, place)
     assert current is not None
-    if options.dry_run:
-        return current, False
     if not obj["metadata"].get("deletionTimestamp"):
         obj["metadata"]["deletionTimestamp"] = core.now()
         obj["status"] = {**(obj.get("status") or {}), "phase": "Terminating"}
-        return core.write(resource, place, obj), False
+        return unstored(resource, place, obj, current.revision) if options.dry_run else core.write(resource, place, obj), False
+    if options.dry_run:
+        return current, False
     if not (obj.get("spec") or {}).get("finalizers") and not obj["metadata"].get("finalizers"):
         return core.remove(resource, place, obj), True
     return current, False

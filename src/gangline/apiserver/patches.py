@@ -40,7 +40,7 @@ async def patch(core: Core, call: Call) -> Written:
     make = patcher(call, rules_for(call.resource).schema)
 
     def patched(old: Obj) -> Obj:
-        new = _read(call, make(old), old)
+        new = read_patched(call, make(old), old)
         _check_patched(call, new, old)
         deduplicate_owners(call, new)
         return track(core, call, old, new)
@@ -102,7 +102,7 @@ def _strategic(old: Obj, body: Obj, schema: Schema) -> Obj:
         raise internal(str(error)) from None
 
 
-def _read(call: Call, new: Any, old: Obj) -> Obj:
+def read_patched(call: Call, new: Any, old: Obj) -> Obj:
     """A patch's result, read as an object of its kind again; parts it shares with the stored object were read before."""
     resource = call.resource
 
@@ -197,7 +197,7 @@ def _check_patched(call: Call, new: Obj, old: Obj) -> None:
 
 async def _apply(core: Core, call: Call) -> Written:
     resource, rules = call.resource, rules_for(call.resource)
-    applied = _read_applied(call)
+    applied = read_applied(call)
     force = truth(call.request.argument("force"))
 
     def merged(live: Obj | None) -> Obj:
@@ -234,7 +234,7 @@ def _go_place(call: Call) -> str:
     return f"/{call.name}"
 
 
-def _read_applied(call: Call) -> Obj:
+def read_applied(call: Call) -> Obj:
     resource = call.resource
     doubled: list[str] = []
     try:

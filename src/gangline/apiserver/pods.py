@@ -1,11 +1,11 @@
-"""The subresources only pods have: binding, eviction, log.
+"""The subresources only pods have: binding, eviction, log, and those that reach into a container.
 
 Binding and eviction are ordinary updates and deletes with rules of their own; logs come from whoever simulates the pod.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NoReturn
 
 from gangline.apiserver.admission import CREATE, Review
 from gangline.apiserver.call import Call
@@ -188,6 +188,17 @@ def _check_budget(budget: Obj) -> None:
         told = (f"The disruption budget {name} needs {status.get('desiredHealthy', 0)} healthy pods and has "
                 f"{status.get('currentHealthy', 0)} currently")
         raise too_many_requests(refusal, {"causes": [{"reason": "DisruptionBudget", "message": told}]})
+
+
+def connect(core: Core, call: Call) -> NoReturn:
+    """What a container is asked through its node; on nodes that are only simulated there is nobody to answer."""
+    pod = core.read(call.resource, call.place)
+    if pod is None:
+        raise not_found("", "pods", call.name)
+    node = pod["spec"].get("nodeName")
+    if not node:
+        raise bad_request(f"pod {call.name} does not have a host assigned")
+    raise bad_request(f"pod {call.name} runs on {node}, which is only simulated: nothing can be run or reached there")
 
 
 def log(core: Core, call: Call) -> bytes:

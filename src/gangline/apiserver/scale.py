@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 import copy
+from dataclasses import replace
 from typing import Any
 
+from gangline.apiserver import builtin
 from gangline.apiserver.admission import Face
-from gangline.apiserver.call import Call
-from gangline.apiserver.codec import decode_body
+from gangline.apiserver.apply import ApplyConflict
+from gangline.apiserver.apply import apply as server_side_apply
+from gangline.apiserver.bodies import check_options, read_object
+from gangline.apiserver.call import Call, truth
 from gangline.apiserver.core import Core, whole
 from gangline.apiserver.meta import Obj
-from gangline.apiserver.patches import patcher
+from gangline.apiserver.patches import patch_form, patcher, read_applied, read_patched
 from gangline.apiserver.reads import get
 from gangline.apiserver.resources import Resource
-from gangline.apiserver.status import bad_request, conflict, invalid
-from gangline.apiserver.writes import change, track
+from gangline.apiserver.rules import rules_for
+from gangline.apiserver.status import bad_request, conflict, failure, invalid
+from gangline.apiserver.writes import Change, change, track
+from gangline.client.wire import APPLY_PATCH
 from gangline.errors import Problem
-from gangline.schema import compile_schema
 
-GROUP, KIND = "autoscaling", "Scale"
-SCALE = compile_schema({"type": "object", "x-kubernetes-preserve-unknown-fields": True})
+GROUP, KIND, API_VERSION = "autoscaling", "Scale", "autoscaling/v1"
+SCALE = Resource(GROUP, "v1", "scales", KIND, namespaced=True)
 
 
 def _paths(resource: Resource) -> tuple[str, str, str]:
@@ -50,7 +55,7 @@ def scale_of(resource: Resource, obj: Obj, must: bool = True) -> Obj:
     replicas = _look(obj, wanted)
     if replicas is None and resource.custom and must:
         raise _no_replicas(wanted)
-    scale: Obj = {"kind": KIND, "apiVersion": "autoscaling/v1", "metadata": kept,
+    scale: Obj = {"kind": KIND, "apiVersion": API_VERSION, "metadata": kept,
                   "spec": {"replicas": replicas} if replicas else {}, "status": {"replicas": _look(obj, found) or 0}}
     text = _look(obj, selector) if selector else None
     if isinstance(text, dict):
@@ -61,8 +66,6 @@ def scale_of(resource: Resource, obj: Obj, must: bool = True) -> Obj:
 
 
 def _no_replicas(path: str) -> Exception:
-    from gangline.apiserver.status import failure
-
     return failure(500, "InternalError", f'Internal error occurred: the spec replicas field "{path}" does not exist',
                    {"causes": [{"message": f'the spec replicas field "{path}" does not exist'}]})
 
@@ -85,20 +88,53 @@ async def scale(core: Core, call: Call) -> Obj:
     if call.verb == "get":
         return scale_of(resource, whole(resource, get(core, call)))
     call.face = Face(lambda obj: scale_of(resource, obj, must=False), lambda obj, face: _scaled(resource, obj, face))
-    make = patcher(call, SCALE) if call.verb == "patch" else None
-    body = None if make else _read(call)
+    applying = call.verb == "patch" and patch_form(call) == APPLY_PATCH
+    check_options(call, applying)
+    written = await change(core, call, _applied(core, call) if applying else _changed(core, call))
+    return scale_of(resource, whole(resource, written.record))
+
+
+def _changed(core: Core, call: Call) -> Change:
+    """A put or a patch: the Scale it makes of the present one, written back, with who wrote it."""
+    resource, about = call.resource, replace(call, resource=SCALE)
+    rules = builtin.rules(GROUP, "v1", KIND)
+    make = patcher(call, rules.schema) if call.verb == "patch" else None
+    body = None if make else read_object(about, rules)
 
     def scaled(obj: Obj) -> Obj:
         now = scale_of(resource, obj, must=False)
-        new = make(now) if make else body
+        new = read_patched(about, make(now), now) if make else body
         assert isinstance(new, dict)
         _check(call, new, obj)
-        old = copy.deepcopy(obj) if not resource.custom else obj
-        wanted = _scaled(resource, obj, new)
-        return wanted if resource.custom else _timeless(track(core, call, old, wanted))
+        old = copy.deepcopy(obj)
+        return _timeless(track(core, call, old, _scaled(resource, obj, new)))
 
-    written = await change(core, call, scaled)
-    return scale_of(resource, whole(resource, written.record))
+    return scaled
+
+
+def _applied(core: Core, call: Call) -> Change:
+    """Server-side apply: it owns the number of replicas of the object behind the Scale."""
+    resource, rules = call.resource, rules_for(call.resource)
+    wanted = read_applied(replace(call, resource=SCALE))
+    mine: Obj = {"apiVersion": resource.api_version, "kind": resource.kind, "metadata": {"name": call.name}}
+    if (wanted.get("spec") or {}).get("replicas") is not None:
+        _put(mine, _paths(resource)[0], wanted["spec"]["replicas"])
+
+    def applied(obj: Obj) -> Obj:
+        _check(call, wanted, obj)
+        try:
+            return _timeless(server_side_apply(obj, mine, call.manager, truth(call.request.argument("force")), rules.schema, core.now(),
+                                               call.subresource, resource.api_version))
+        except ApplyConflict as error:
+            seen = [cause | {"message": _through(resource, cause["message"])} for cause in error.causes]
+            raise failure(409, "Conflict", _through(resource, str(error)), {"causes": seen}) from None
+
+    return applied
+
+
+def _through(resource: Resource, text: str) -> str:
+    """Conflicts name the version of the Scale, not that of the object."""
+    return text.replace(f"using {resource.api_version}", f"using {API_VERSION}")
 
 
 def _scaled(resource: Resource, obj: Obj, scale: Obj) -> Obj:
@@ -112,13 +148,6 @@ def _timeless(obj: Obj) -> Obj:
         if entry.get("subresource") == "scale":
             entry.pop("time", None)
     return obj
-
-
-def _read(call: Call) -> Obj:
-    body = decode_body(call.request.body, call.request.content_type, KIND)
-    if not isinstance(body, dict):
-        raise bad_request("the body of a scale update must be an object")
-    return body
 
 
 def _check(call: Call, new: Obj, obj: Obj) -> None:

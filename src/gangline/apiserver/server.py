@@ -19,7 +19,7 @@ from gangline.apiserver import custom, deletes, patches, pods, reads, writes
 from gangline.apiserver.addresses import Addresses
 from gangline.apiserver.admission import Admission
 from gangline.apiserver.bodies import read_object
-from gangline.apiserver.call import Call, Parts, check_timeout, fits_scope, named_by_selector, read_path, verb_of
+from gangline.apiserver.call import Call, Parts, as_list, check_timeout, fits_scope, named_by_selector, read_path, verb_of
 from gangline.apiserver.codec import encode
 from gangline.apiserver.core import SYSTEM_NAMESPACES, Core, ServerSettings
 from gangline.apiserver.custom import Definitions
@@ -32,6 +32,7 @@ from gangline.apiserver.limits import Limits
 from gangline.apiserver.metrics import Metrics
 from gangline.apiserver.plugins import Plugins, system_classes
 from gangline.apiserver.policies import Policies
+from gangline.apiserver.quotas import Quotas
 from gangline.apiserver.rbac import GROUP as RBAC
 from gangline.apiserver.rbac import Action, Authorizer, bootstrap_roles, forbidden_text
 from gangline.apiserver.resources import DEPRECATED, Catalogue, Resource, builtin_resources
@@ -90,6 +91,7 @@ class Server:
         Plugins(self.core).register()
         Groups(self.core)
         Limits(self.core)
+        Quotas(self.core)
         Escalation(self.core, self.authorizer)
         Addresses(self.core)
         Policies(self.core)
@@ -179,6 +181,7 @@ class Server:
 
     async def _answer(self, request: Request) -> Response:
         user = self._identify(request)
+        request = as_list(request) if "/watch/" in request.path else request
         parts = read_path(request.path)
         if parts.group is None:
             self._allow(user, Action(request.method.lower(), path=request.path))
@@ -337,6 +340,9 @@ class Server:
     async def _evict(self, call: Call) -> Response:
         return Response(201, encode(await pods.evict(self.core, call)))
 
+    async def _connect(self, call: Call) -> Response:
+        pods.connect(self.core, call)
+
     async def _log(self, call: Call) -> Response:
         return Response(200, pods.log(self.core, call), TEXT)
 
@@ -351,8 +357,9 @@ class Server:
         wanted = read_object(call, rules_for(call.resource))
 
         def finalized(namespace: Obj) -> Obj:
-            namespace["spec"] = {"finalizers": found} if (found := (wanted.get("spec") or {}).get("finalizers")) else {}
-            return namespace
+            finalizers = (wanted.get("spec") or {}).get("finalizers")
+            new = {**wanted, "metadata": dict(wanted["metadata"]), "spec": {"finalizers": finalizers} if finalizers else {}}
+            return writes.track(self.core, call, namespace, new)
 
         return object_response(self.core, call, (await writes.change(self.core, call, finalized)).record)
 
@@ -366,10 +373,13 @@ class _PageNotFound(ApiError):
 
 _WRITES = {"create": writes.create, "update": writes.update, "patch": patches.patch}
 _SUBRESOURCES: dict[str, Callable[[Server, Call], Awaitable[Response]]] = {
+    "attach": Server._connect,
     "binding": Server._bind,
     "eviction": Server._evict,
+    "exec": Server._connect,
     "finalize": Server._finalize,
     "log": Server._log,
+    "portforward": Server._connect,
     "scale": Server._scale,
     "token": Server._token,
 }

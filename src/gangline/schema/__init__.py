@@ -12,6 +12,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
 __all__ = ["BadForm", "Node", "Schema", "WrongType", "builtin_schema", "compile_schema"]
 
 Obj = dict[str, Any]
+NOWHERE = "<nil>"
+"""The path of the object as a whole."""
 _BLOCKING = ("FieldValueNotSupported", "FieldValueRequired", "FieldValueTooLong", "FieldValueTooMany", "FieldValueTypeInvalid")
 """Kinds of problems after which rules are not run: they could not trust what they read."""
 
@@ -79,9 +82,9 @@ class Schema:
         if not self.rules:
             return []
         if any(problem.kind in _BLOCKING for problem in found):
-            return [say.invalid("<nil>", None, "some validation rules were not checked because the object was invalid; "
+            return [say.invalid(NOWHERE, None, "some validation rules were not checked because the object was invalid; "
                                 "correct the existing errors to complete validation")]
-        return list(self.rules.judge(obj, before))
+        return [problem if problem.path else replace(problem, path=NOWHERE) for problem in self.rules.judge(obj, before)]
 
     @cached_property
     def zero(self) -> Obj:

@@ -93,13 +93,13 @@ async def reconcile(ctx: Context, key: Key) -> Again | None:
     if namespace is None or not namespace.metadata.deleting or FINALIZER not in namespace.spec.finalizers:
         return None
     remains, failures = await _empty(ctx, key.name)
-    live = await ctx.client.get(LIVE, key.name)
+    whole = await ctx.client.get_raw(NAMESPACE, key.name)
+    live = msgspec.convert(whole, NamespaceState)
     if remains or failures:
         await _say(ctx, live, remains, failures)
         return Again(LATER if any(any(each.finalizers) for each in remains) else SOON)
     rest = [each for each in live.spec.get("finalizers") or () if each != FINALIZER]
-    await ctx.client.replace(LIVE, {"metadata": {"name": key.name, "resourceVersion": live.metadata.resource_version},
-                                    "spec": {"finalizers": rest}}, subresource="finalize")
+    await ctx.client.replace(LIVE, whole | {"spec": {"finalizers": rest}}, subresource="finalize")
     return None
 
 

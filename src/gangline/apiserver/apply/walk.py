@@ -57,7 +57,7 @@ def element(node: Node, item: Any) -> str:
     for name in node.keys:
         value = item.get(name, MISSING)
         if value is MISSING and node.items is not None and name in node.items.fields:
-            value = node.items.fields[name].default
+            value = _default_key(node.items, name)
         if value is not MISSING:
             keys[name] = value
     if not keys:
@@ -65,6 +65,14 @@ def element(node: Node, item: Any) -> str:
         raise Untypable(f": associative list with keys has an element that omits all key fields [{told}] "
                         "(and doesn't have default values for any key fields)")
     return f"k:{compact(keys)}"
+
+
+def _default_key(items: Node, name: str) -> Any:
+    """What a missing key counts as: its default, and in built-in kinds, whose keys always stand there, the empty value."""
+    key = items.fields[name]
+    if key.default is not MISSING or not items.type_name:
+        return key.default
+    return "" if key.scalar == "string" else 0 if key.scalar == "integer" else MISSING
 
 
 @lru_cache(maxsize=65536)

@@ -1,0 +1,73 @@
+"""What objects take of quotas."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from gangline.api.resources import NANO, nanos
+from gangline.rules.quotas import added, covers, matching, unstated, usage, written
+
+
+def container(**requests: str) -> dict[str, Any]:
+    return {"name": "c", "resources": {"requests": requests}}
+
+
+def test_a_pod_takes_what_its_containers_ask_for_together_or_its_largest_init_container() -> None:
+    spec = {"initContainers": [container(cpu="3")], "containers": [container(cpu="1"), container(cpu="1")], "overhead": {"cpu": "500m"}}
+    assert usage("pods", {"spec": spec})["requests.cpu"] == nanos("3500m")
+
+
+def test_an_init_container_that_stays_counts_beside_the_others() -> None:
+    stays = container(cpu="1") | {"restartPolicy": "Always"}
+    spec = {"initContainers": [stays, container(cpu="2")], "containers": [container(cpu="1")]}
+    assert usage("pods", {"spec": spec})["cpu"] == nanos("3")
+
+
+def test_a_pod_that_ended_only_counts_as_an_object() -> None:
+    assert usage("pods", {"spec": {"containers": [container(cpu="1")]}, "status": {"phase": "Failed"}}) == {"count/pods": NANO}
+
+
+def test_gpus_are_limited_by_what_is_requested() -> None:
+    asked = usage("pods", {"spec": {"containers": [container(**{"nvidia.com/gpu": "8"})]}})
+    assert asked["requests.nvidia.com/gpu"] == 8 * NANO and "nvidia.com/gpu" not in asked
+
+
+def test_a_claim_counts_for_storage_of_its_class() -> None:
+    taken = usage("persistentvolumeclaims", {"spec": {"storageClassName": "fast", "resources": {"requests": {"storage": "2Gi"}}}})
+    assert written(taken) == {
+        "count/persistentvolumeclaims": "1", "persistentvolumeclaims": "1", "requests.storage": "2Gi",
+        "fast.storageclass.storage.k8s.io/persistentvolumeclaims": "1", "fast.storageclass.storage.k8s.io/requests.storage": "2Gi"}
+
+
+def test_services_count_by_their_type() -> None:
+    taken = usage("services", {"spec": {"type": "NodePort", "ports": [{}, {}]}})
+    assert (taken["services"], taken["services.nodeports"], taken["services.loadbalancers"]) == (NANO, 2 * NANO, 0)
+
+
+@pytest.mark.parametrize(("resource", "about"), [
+    ("pods", ["count/pods", "limits.cpu", "pods", "requests.nvidia.com/gpu"]), ("persistentvolumeclaims", ["requests.storage"]),
+    ("deployments.apps", ["count/deployments.apps"]), ("configmaps", ["configmaps"])])
+def test_a_limit_is_about_one_resource(resource: str, about: list[str]) -> None:
+    limits = ["pods", "count/pods", "limits.cpu", "requests.nvidia.com/gpu", "requests.storage", "count/deployments.apps", "configmaps"]
+    assert matching(resource, limits) == about
+
+
+def test_a_quota_with_scopes_is_about_pods_in_all_of_them() -> None:
+    quota = {"scopes": ["BestEffort", "NotTerminating"]}
+    assert covers(quota, "pods", {"spec": {"containers": [{"name": "c"}]}})
+    assert not covers(quota, "pods", {"spec": {"containers": [container(cpu="1")]}})
+    assert not covers(quota, "pods", {"spec": {"containers": [{"name": "c"}], "activeDeadlineSeconds": 5}})
+    assert not covers(quota, "configmaps", {})
+
+
+def test_what_containers_do_not_state_is_named_with_them() -> None:
+    spec = {"containers": [container(cpu="1"), {"name": "silent"}], "initContainers": [{"name": "first"}]}
+    assert unstated({"spec": spec}, ["requests.cpu", "pods"]) == {"requests.cpu": ["first", "silent"]}
+
+
+def test_sums_are_written_as_the_quantity_was() -> None:
+    assert added("64Mi", nanos("64Mi")) == "128Mi"
+    assert added("0", nanos("1Gi"), "4Gi") == "1Gi"
+    assert added("500m", nanos("600m")) == "1100m"
