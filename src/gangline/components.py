@@ -29,6 +29,7 @@ from gangline.runtime import Component, Reader
 
 if TYPE_CHECKING:
     from gangline.installer.contract import Address, Pair, Parts
+    from gangline.operator.probes import Probes
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,6 +168,7 @@ def _admission(options: Options) -> Component:
     from gangline.admission.component import WebhookSettings, component
     from gangline.admission.registration import Place
     from gangline.operator.checks import kinds as backend_kinds
+    from gangline.operator.probes import Probes, service
 
     settings, options = WebhookSettings(), replace(options, admission=_admission_settings(options))
     if options.flags.get("webhook-addr", "").isdigit():
@@ -181,7 +183,9 @@ def _admission(options: Options) -> Component:
         where = urlsplit(options.webhook)
         settings = replace(settings, place=Place(url=options.webhook), host=where.hostname or settings.host, port=where.port or 443)
     asked = backend_kinds(_sets(options))
-    return component(lambda read: hooks(options, read), settings, tuple(dict.fromkeys((QUEUE, TOPOLOGY_BINDING, *asked))))
+    probes = Probes()
+    made = component(lambda read: hooks(options, read, probes), settings, tuple(dict.fromkeys((QUEUE, TOPOLOGY_BINDING, *asked))))
+    return replace(made, services=(*made.services, service(probes, _sets(options))))
 
 
 def _installer(options: Options) -> Component:
@@ -314,15 +318,16 @@ async def preflight(name: str, options: Options, client: Client) -> None:
         await check(client, _sets(options))
 
 
-def hooks(options: Options, read: Reader) -> Iterable[Hook]:
-    """Every admission hook of the two halves; `read` is what they may look up."""
+def hooks(options: Options, read: Reader, probes: Probes | None = None) -> Iterable[Hook]:
+    """Every admission hook of the two halves; `read` is what they may look up, `probes` what is known of fields that the server drops."""
     from gangline.admission import authorizer, kai, podcliqueset, topologybinding
     from gangline.operator.checks import backend_check, backend_move, schedulers
 
     settings = _sets(options)
     now = _sets_now(options) or settings
     if WORKLOAD in options.admission.halves:
-        yield from podcliqueset.hooks(settings, lambda: read, backend_check(now), backend_move(now))
+        check = backend_check(now, lambda: probes.dropped if probes is not None else frozenset())
+        yield from podcliqueset.hooks(settings, lambda: read, check, backend_move(now))
         yield from topologybinding.hooks(topologybinding.Schedulers(*schedulers(settings)))
         yield from authorizer.hooks(settings, lambda: read)
     if SCHEDULER not in options.admission.halves:

@@ -29,6 +29,7 @@ from gangline.client import Client, Lanes, User
 from gangline.components import COMPONENTS, Options, build, hooks
 from gangline.controllers.defaults import default_objects
 from gangline.errors import AlreadyExists, NotFound
+from gangline.operator.probes import Probes, ask_for_all
 from gangline.rights import any_owner, objects
 from gangline.runtime import Clock, Component, Manager, SystemClock
 
@@ -167,9 +168,11 @@ class Platform(Team):
     async def open(self) -> None:
         """The server with all that a cluster needs before the first component starts."""
         await self.server.open()
-        for hook in hooks(self.options, Fresh(self.server.store, self.server.catalogue)):
+        probes, fresh = Probes(), Fresh(self.server.store, self.server.catalogue)
+        for hook in hooks(self.options, fresh, probes):
             admit_with(self.server.admission, hook)
         await self.install()
+        await ask_for_all(probes, self.admin, self.clock, self.options.operator, fresh.serves)
 
     async def start_components(self) -> None:
         for name in self.settings.components:

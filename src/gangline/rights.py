@@ -18,6 +18,7 @@ from gangline.api.kinds import (
     CLUSTER_POLICY,
     CLUSTER_ROLE,
     CLUSTER_ROLE_BINDING,
+    COMPOSITE_POD_GROUP,
     COMPUTE_DOMAIN,
     CONFIG,
     CONFIG_MAP,
@@ -30,6 +31,7 @@ from gangline.api.kinds import (
     ENDPOINTS,
     EVENT,
     HPA,
+    KUBE_POD_GROUP,
     LEASE,
     MUTATING_WEBHOOK,
     NAMESPACE,
@@ -145,7 +147,8 @@ def _admission() -> list[Right]:
 
     looked_at = dict.fromkeys((QUEUE, TOPOLOGY_BINDING, *kinds(OperatorSettings())))
     webhooks = [Right(kind, ("get", "create", "patch")) for kind in (MUTATING_WEBHOOK, VALIDATING_WEBHOOK)]
-    return [*read(*looked_at), *webhooks, Right(SECRET, ("get", "create", "delete"), namespace=names.SYSTEM_NAMESPACE)]
+    tried = [Right(kind, ("create",), namespace=names.SYSTEM_NAMESPACE) for kind in (KUBE_POD_GROUP, COMPOSITE_POD_GROUP)]
+    return [*read(*looked_at), *webhooks, *tried, Right(SECRET, ("get", "create", "delete"), namespace=names.SYSTEM_NAMESPACE)]
 
 
 def _kubelet() -> list[Right]:

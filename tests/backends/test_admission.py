@@ -10,11 +10,16 @@ import pytest
 
 from backends.crds import install
 from backends.test_journeys import BACKEND, llm
+from gangline.api import names
 from gangline.api.kinds import COSCHEDULING_POD_GROUP, POD_CLIQUE_SET, TOPOLOGY_BINDING, Kind
+from gangline.api.kinds import NAMESPACE as NAMESPACE_KIND
 from gangline.apiserver.fresh import Fresh
 from gangline.apiserver.hooks import admit_with
 from gangline.components import Options, hooks
 from gangline.errors import ApiError
+from gangline.operator.probes import Probes, ask_for_all
+from gangline.rules.sets import OperatorSettings
+from gangline.runtime import ManualClock
 from operator_stage import NAMESPACE, Stage, stage
 
 LEVELS = [{"domain": "rack", "key": "example.com/rack"}]
@@ -44,6 +49,24 @@ async def test_a_guarantee_that_the_backend_cannot_give_is_refused_with_the_back
             told = await refusal(here, llm(backend, topologyConstraint=required))
             assert f"spec.template.topologyConstraint: {said} cannot keep a gang inside one rack" in told
             assert "or choose a backend that can: default on Kubernetes 1.36, " in told and "kai, volcano, koordinator" in told
+
+
+async def test_a_guarantee_that_the_server_drops_without_a_word_is_refused_and_taken_once_the_gate_is_on() -> None:
+    async with stage(workloads=("v1alpha2",)) as here:
+        fresh, probes, clock = Fresh(here.server.store, here.server.catalogue), Probes(), ManualClock()
+        for hook in hooks(Options(), fresh, probes):
+            admit_with(here.server.admission, hook)
+        await here.client.create(NAMESPACE_KIND, {"metadata": {"name": names.SYSTEM_NAMESPACE}})
+        await here.client.create(TOPOLOGY_BINDING, {"metadata": {"name": "t"}, "spec": {"levels": LEVELS}})
+        await ask_for_all(probes, here.client, clock, OperatorSettings(), fresh.serves)
+        asked = llm(topologyConstraint={"topologyName": "t", "pack": {"required": "rack"}})
+        told = await refusal(here, asked)
+        assert "default on Kubernetes 1.36 without feature gate TopologyAwareWorkloadScheduling cannot keep a gang inside one rack" in told
+        assert "or choose a backend that can: default on Kubernetes 1.36, " in told and "kai, volcano, koordinator" in told
+        here.server.settings.features |= {"TopologyAwareWorkloadScheduling"}
+        clock.advance(61)
+        await ask_for_all(probes, here.client, clock, OperatorSettings(), fresh.serves)
+        await here.client.create(POD_CLIQUE_SET, asked)
 
 
 async def test_a_wish_that_the_backend_cannot_express_is_no_reason_to_refuse() -> None:

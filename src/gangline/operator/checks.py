@@ -6,6 +6,7 @@ Handed to `admission` by the composition root, so that neither imports the other
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Any
 
 from gangline.api import names
@@ -18,6 +19,8 @@ from gangline.operator.look import served
 from gangline.rules.sets import OperatorSettings
 from gangline.runtime import Cache, Reader
 
+Check = Callable[[PodCliqueSet, Reader | None], Iterable[Problem]]
+Dropped = frozenset[tuple[Kind[Any], str]]
 Settings = OperatorSettings | Callable[[], OperatorSettings]
 """Settings, or what gives those that hold now."""
 
@@ -35,8 +38,8 @@ def _registry(settings: Settings) -> Callable[[], Registry]:
     return current
 
 
-def backend_check(settings: Settings) -> Callable[[PodCliqueSet, Reader | None], Iterable[Problem]]:
-    """The problems that a set's backend sees in it."""
+def backend_check(settings: Settings, dropped: Callable[[], Dropped] = frozenset) -> Check:
+    """The problems that a set's backend sees in it; `dropped` gives what the server is known to drop of schedulers' objects."""
     current = _registry(settings)
 
     def check(pcs: PodCliqueSet, read: Reader | None) -> Iterable[Problem]:
@@ -45,7 +48,7 @@ def backend_check(settings: Settings) -> Callable[[PodCliqueSet, Reader | None],
             selection = registry.for_set(pcs)
         except NoBackend as error:
             return [Problem("spec", str(error))]
-        facts = _facts(read, (*selection.backend.reads, *selection.backend.writes))
+        facts = replace(_facts(read, (*selection.backend.reads, *selection.backend.writes)), dropped=dropped())
         return list(selection.backend.check(pcs, registry.facts(facts, selection)))
 
     return check

@@ -1,23 +1,33 @@
 """Which fields an API server drops without a word: asked by creating objects in a dry run, which keeps nothing.
 
 What to ask comes from a backend (`probes(facts)`); the answers become `Facts.dropped`. Asked again when other kinds are served, and every
-minute while something is dropped, so that a feature that is switched on is noticed.
+minute while something is dropped, so that a feature that is switched on is noticed. The operator asks before it translates; the process
+that judges sets asks too (`service`), so that a lost guarantee is refused there already.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Callable
 from typing import Any
 
+from gangline.api import names
 from gangline.api.kinds import Kind
 from gangline.client import Client
 from gangline.errors import ApiError
+from gangline.operator.backends import Registry
 from gangline.operator.backends.contract import Backend, Facts, GangObject
+from gangline.rules.sets import OperatorSettings
+from gangline.runtime import Cache, Context, Service
 from gangline.runtime.clock import Clock
 
 log = logging.getLogger(__name__)
 PATIENCE = 60.0
+
+
+LOOK_AGAIN = 5.0
+"""Seconds between two looks at what is served, of a process that only judges."""
 
 
 class Probes:
@@ -41,6 +51,24 @@ class Probes:
                 found = [await _dropped(client, each, namespace) for each in wanted(facts)]
                 self.dropped = frozenset(pair for each in found for pair in each)
                 self._asked = facts.served, clock.now()
+
+
+async def ask_for_all(probes: Probes, client: Client, clock: Clock, settings: OperatorSettings,
+                      serves: Callable[[Kind[Any]], bool]) -> None:
+    """Find out for every backend that has something to ask, with objects in our own namespace."""
+    for backend in Registry(settings):
+        facts = Facts(frozenset(kind for kind in (*backend.reads, *backend.writes) if serves(kind)), known=True)
+        await probes.ask(client, clock, backend, facts, names.SYSTEM_NAMESPACE)
+
+
+def service(probes: Probes, settings: OperatorSettings) -> Service:
+    """Keeps what is known of the server's silence fresh, beside whoever judges sets by it."""
+    async def run(ctx: Context, cache: Cache) -> None:
+        while True:
+            await ask_for_all(probes, ctx.client, ctx.clock, settings, lambda kind: cache.revision(kind) > 0)
+            await ctx.clock.sleep(LOOK_AGAIN)
+
+    return Service("probes", run)
 
 
 async def _dropped(client: Client, probe: GangObject, namespace: str) -> list[tuple[Kind[Any], str]]:

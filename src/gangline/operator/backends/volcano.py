@@ -121,12 +121,12 @@ def _network(pack: GangPack | None, facts: Facts) -> Raw:
 
 
 def _queues(pcs: PodCliqueSet) -> list[tuple[str, str]]:
-    """Path and name of each queue that a set and its cliques name; the default one where they name none."""
-    places = [(f"metadata.annotations[{names.VOLCANO_QUEUE}]", pcs.annotations)]
-    places += [(f"spec.template.cliques[{index}].annotations[{names.VOLCANO_QUEUE}]", template.annotations)
-               for index, template in enumerate(pcs.spec.template.cliques)]
-    found = [(path, notes[names.VOLCANO_QUEUE].strip()) for path, notes in places if names.VOLCANO_QUEUE in notes]
-    return found or [("spec", names.DEFAULT_VOLCANO_QUEUE)]
+    """Path and name of the queue of the set, where it names one, and of each clique: its own, else the set's, else the default one."""
+    own = pcs.annotations.get(names.VOLCANO_QUEUE, "").strip()
+    found = [(f"metadata.annotations[{names.VOLCANO_QUEUE}]", own)] if own else []
+    return found + [(f"spec.template.cliques[{index}].annotations[{names.VOLCANO_QUEUE}]",
+                     template.annotations.get(names.VOLCANO_QUEUE, "").strip() or own or names.DEFAULT_VOLCANO_QUEUE)
+                    for index, template in enumerate(pcs.spec.template.cliques)]
 
 
 def _closed(queue: str, facts: Facts) -> Iterable[Problem]:

@@ -8,14 +8,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from gangline.api import names
-from gangline.api.grove import PodClique, PodCliqueScalingGroup, PodCliqueSet
+from gangline.api.grove import CliqueTemplate, PodClique, PodCliqueScalingGroup, PodCliqueSet
 from gangline.api.kinds import POD_CLIQUE_SET, SCALING_GROUP
 from gangline.api.meta import Raw, as_raw
 from gangline.operator.desired import mnnvl, podspec
 from gangline.operator.desired.hashes import clique_hash
 from gangline.operator.desired.layout import Place, template_of
 from gangline.operator.desired.metadata import default_labels, metadata
+from gangline.operator.desired.remembered import remembered
 from gangline.operator.desired.startup import starts_after
+from gangline.rules.typed import plain
 
 
 def standalone_clique(pcs: PodCliqueSet, place: Place, live: PodClique | None = None) -> Raw:
@@ -50,7 +52,7 @@ def _annotations(place: Place) -> Mapping[str, str]:
 
 def _spec(pcs: PodCliqueSet, place: Place, mnnvl_group: str, live: PodClique | None) -> Raw:
     template = place.template.spec
-    spec: Raw = {"roleName": template.role_name, "podSpec": template.pod_spec,
+    spec: Raw = {"roleName": template.role_name, "podSpec": _pod_spec(pcs, place.template),
                  "replicas": template.replicas if live is None else live.spec.replicas}
     if template.min_available is not None:
         spec["minAvailable"] = template.min_available
@@ -62,6 +64,12 @@ def _spec(pcs: PodCliqueSet, place: Place, mnnvl_group: str, live: PodClique | N
     if mnnvl_group:
         spec["podSpec"] = mnnvl.with_domain(spec["podSpec"], names.compute_domain(pcs.name, place.replica, mnnvl_group))
     return spec
+
+
+def _pod_spec(pcs: PodCliqueSet, template: CliqueTemplate) -> Raw:
+    """The template's pod spec without what it gives empty: pods are made from it, and nobody asks for an empty value."""
+    found: Raw = remembered(pcs, f"pod {template.name}", lambda: plain("core", "PodSpec", template.spec.pod_spec))
+    return found
 
 
 def _group_variables(pcs: PodCliqueSet, place: Place) -> list[Raw]:
