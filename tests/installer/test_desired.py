@@ -16,6 +16,7 @@ from gangline.api.kinds import (
     DEPLOYMENT,
     MUTATING_WEBHOOK,
     PROMETHEUS,
+    ROLE,
     ROLE_BINDING,
     SERVICE,
     SERVICE_ACCOUNT,
@@ -232,9 +233,10 @@ def test_rights_go_to_the_namespaces_that_the_config_names() -> None:
 
 
 def test_an_admission_server_that_is_installed_needs_no_secrets_and_registers_nothing() -> None:
-    rules = only(config(), CLUSTER_ROLE, "kai-scheduler-admission")["rules"]
-    assert "admissionregistration.k8s.io" not in {group for rule in rules for group in rule["apiGroups"]}
-    assert not [each for each in config().objects if each.kind == ROLE_BINDING and each.name == "kai-scheduler-admission"]
+    roles = [each.obj["rules"] for each in config().objects if each.kind in (CLUSTER_ROLE, ROLE) and each.name == "kai-scheduler-admission"]
+    rules = [rule for role in roles for rule in role]
+    assert rules and "admissionregistration.k8s.io" not in {group for rule in rules for group in rule["apiGroups"]}
+    assert "secrets" not in {resource for rule in rules for resource in rule["resources"]}
 
 
 def test_a_certificate_that_runs_out_is_renewed_and_the_old_one_trusted_a_while_longer() -> None:
@@ -257,6 +259,19 @@ def test_prometheus_is_made_monitored_and_asked() -> None:
     assert names(config(outside, served=EVERYTHING), PROMETHEUS) == []
     assert yaml_of(shard({"usageDBConfig": {"clientType": "prometheus"}}, of=outside))["usageDBConfig"]["connectionString"] == (
         "http://prometheus.example")
+
+
+def test_prometheus_that_is_switched_off_keeps_its_history_until_that_has_run_out() -> None:
+    there = {"metadata": {"name": "prometheus", "namespace": "kai-scheduler"}, "spec": {"retention": "2w"}}
+    first = config(instances=(there,), now=86400.0)
+    marked = only(first, PROMETHEUS, "prometheus")["metadata"]["annotations"]
+    assert marked == {"kai/deprecation-timestamp": "1970-01-02T00:00:00Z"} and first.kept == ["prometheus"]
+    assert first.notes == ["Prometheus prometheus is no longer wanted; it goes when its history has run out (14 days)"]
+    retired = {"metadata": there["metadata"] | {"annotations": marked}, "spec": there["spec"]}
+    assert only(config(instances=(retired,), now=86400.0 * 14), PROMETHEUS, "prometheus")["metadata"]["annotations"] == marked
+    assert config(instances=(retired,), now=86400.0 * 16).kept == []
+    again = config({"prometheus": {"enabled": True}}, instances=(retired,), served=EVERYTHING)
+    assert "annotations" not in only(again, PROMETHEUS, "prometheus")["metadata"]
 
 
 def test_a_vertical_autoscaler_is_made_for_each_or_for_one() -> None:

@@ -85,6 +85,10 @@ class Facts:
     """Somebody answers at the admission server's address, so that the API server may be told to ask there."""
     shards: tuple[Raw, ...] = ()
     """The spec of every shard."""
+    instances: tuple[Raw, ...] = ()
+    """Metadata and spec of the Prometheus that was made for this Config."""
+    now: float = 0.0
+    """Seconds since the epoch."""
     leader: Leader | None = None
     """Of the shard that is looked at."""
     rivals: tuple[str, ...] = ()

@@ -18,12 +18,13 @@ from gangline.api.kinds import (
     MUTATING_WEBHOOK,
     NODE,
     POD,
+    PROMETHEUS,
     SCHEDULING_SHARD,
     SECRET,
     VALIDATING_WEBHOOK,
     Kind,
 )
-from gangline.api.meta import Object, Raw
+from gangline.api.meta import Object, Raw, as_raw
 from gangline.client import Client
 from gangline.errors import NotFound
 from gangline.installer.contract import CONFIG_NAME, Facts, Leader, Pair, Parts
@@ -72,7 +73,8 @@ async def config_facts(installer: Installer, ctx: Context, config: Config, said:
         served=served(ctx.read), fake_gpus=said.enabled("binder") and bool((await ctx.client.list(NODE, labels=FAKE_GPU)).items),
         cdi=detect and await _cdi(ctx.client), shards=tuple(each.spec for each in shards),
         certificate=await _certificate(installer.parts, ctx, said) if said.enabled(ADMISSION.section) else None,
-        answers=_answers(ctx.read, config, said))
+        answers=_answers(ctx.read, config, said), now=ctx.clock.now(),
+        instances=tuple({"metadata": as_raw(each.metadata), "spec": each.spec or {}} for each in ctx.read.owned(PROMETHEUS, config.uid)))
 
 
 async def _cdi(client: Client) -> bool:

@@ -5,13 +5,17 @@ All of it needs the definitions of the Prometheus operator; without them a Confi
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 from gangline.api.kinds import CLUSTER_ROLE, CLUSTER_ROLE_BINDING, PROMETHEUS, SERVICE, SERVICE_ACCOUNT, SERVICE_MONITOR
 from gangline.api.meta import Raw
 from gangline.installer.contract import APP, Facts, Wishes, meta
-from gangline.installer.said import Said
+from gangline.installer.said import Said, at
 from gangline.installer.shapes import account
+from gangline.rules.times import duration, seconds
 
 ADDRESS = "usage-prometheus"
+RETIRED = "kai/deprecation-timestamp"
 TOKEN = "/var/run/secrets/kubernetes.io/serviceaccount/token"
 RULES = [{"apiGroups": [""], "resources": ["endpoints", "nodes", "nodes/metrics", "pods", "services"], "verbs": ["get", "list", "watch"]},
          {"apiGroups": ["discovery.k8s.io"], "resources": ["endpointslices"], "verbs": ["get", "list", "watch"]}]
@@ -28,6 +32,8 @@ def usage_address(said: Said) -> str | None:
 def add_monitoring(wishes: Wishes, said: Said, facts: Facts) -> None:
     external = bool(said.at("prometheus.externalPrometheusUrl"))
     if not said.at("prometheus.enabled", False) and not external:
+        for each in facts.instances:
+            _retire(wishes, each, facts.now)
         return
     if SERVICE_MONITOR.resource not in facts.served or (not external and PROMETHEUS.resource not in facts.served):
         wishes.missing.append(NEEDED)
@@ -73,6 +79,23 @@ def _instance(said: Said, name: str) -> Raw:
             "accessModes": ["ReadWriteOnce"], "storageClassName": str(said.at("prometheus.storageClassName") or "standard"),
             "resources": {"requests": {"storage": str(said.at("prometheus.storageSize") or "50Gi")}}}}}
     return spec
+
+
+def _retire(wishes: Wishes, instance: Raw, now: float) -> None:
+    """An instance that is no longer wanted keeps its history until that has run out, in case somebody changes his mind."""
+    name, annotations = instance["metadata"]["name"], instance["metadata"].get("annotations") or {}
+    since = seconds(annotations.get(RETIRED))
+    try:
+        kept = duration(str(at(instance, "spec.retention", "30d")))
+    except ValueError:
+        kept = duration("30d")
+    if since is not None and now > since + kept:
+        return
+    stamp = annotations[RETIRED] if since is not None else datetime.fromtimestamp(now, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    metadata = meta(name, name, instance["metadata"]["namespace"]) | {"annotations": {RETIRED: stamp}}
+    wishes.add(PROMETHEUS, {"metadata": metadata, "spec": instance["spec"]})
+    wishes.kept.append(name)
+    wishes.notes.append(f"Prometheus {name} is no longer wanted; it goes when its history has run out ({kept / 86400:g} days)")
 
 
 def _monitor(said: Said, name: str, port: str, places: list[str], labels: dict[str, str]) -> Raw:

@@ -1,0 +1,47 @@
+"""docs/guide/install.md is true: its objects can be deployed as they stand, and its commands exist."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from gangline.cli import group
+from gangline.components import installer_parts
+from gangline.installer.contract import Facts
+from gangline.installer.desired import wishes_of_config
+from gangline.installer.manifests import wanted
+from gangline.installer.said import Said
+from gangline.installer.services import SERVICES
+from gangline.installer.shards import wishes_of_shard
+
+PAGE = (Path(__file__).parents[2] / "docs" / "guide" / "install.md").read_text()
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", PAGE, re.DOTALL)
+
+
+def test_the_objects_of_the_page_are_deployed_without_a_complaint() -> None:
+    given: list[Any] = [each for text in blocks("yaml") for each in yaml.safe_load_all(text)]
+    config, shards = wanted(given)
+    said = Said(config.obj["spec"])
+    answers = [wishes_of_config(said, Facts(), installer_parts()),
+               *(wishes_of_shard(said, each.name, each.obj["spec"], Facts(), installer_parts()) for each in shards)]
+    assert len(answers) == 3 and not [text for each in answers for text in (*each.problems, *each.notes, *each.missing)]
+
+
+def test_the_commands_of_the_page_exist_with_their_options() -> None:
+    lines = [shlex.split(line, comments=True) for text in blocks("sh") for line in text.splitlines() if line.startswith("gangline ")]
+    assert len(lines) == 3
+    for words in lines:
+        command = group.get_command(None, words[1])  # type: ignore[arg-type]
+        assert command is not None and command.make_context(words[1], words[2:])
+
+
+def test_the_page_lists_every_service() -> None:
+    words = [word for each in SERVICES for word in (each.name, each.section) if word != "workload"]
+    assert [word for word in words if f"`{word}`" not in PAGE] == []
