@@ -92,11 +92,12 @@ $(foreach each,$(THIRD_PARTY),$(eval $(call scheduler,$(each))))
 # Built where it can be: not beside programs of KUBEBUILDER_ASSETS, and not without Go. What is then missing is said in one line.
 PLANE := $(if $(KUBEBUILDER_ASSETS),,$(if $(shell command -v go),$(REAL)))
 SMOKE := tests/journeys/test_skeleton.py tests/journeys/test_kubectl.py
+ALL := tests/journeys $(addprefix tests/world/test_,slice.py controllers.py kubelet.py claims.py)
 
-test-real: $(DEV) $(PLANE) schedulers ## differences, real programs and journeys on a real control plane; FULL=1 for all journeys, SCHEDULERS=volcano,… for the proof of those backends alone
+test-real: $(DEV) $(PLANE) schedulers ## differences, real programs and journeys on a real control plane; FULL=1 for all journeys and the world's own controllers, SCHEDULERS=volcano,… for the proof of those backends alone
 	@why=$$(PYTHONPATH=tests $(BIN)/python -m real.plane); if [ -n "$$why" ]; then echo "skipped: $$why"; exit 0; fi; \
 	GANGLINE_REAL=1 GANGLINE_SERVER=real GANGLINE_SCHEDULERS=$(SCHEDULERS) $(BIN)/pytest \
-		$(if $(SCHEDULERS),tests/real/test_backends.py,tests/real $(if $(FULL),tests/journeys,$(SMOKE))) $(ARGS)
+		$(if $(SCHEDULERS),tests/real/test_backends.py,tests/real $(if $(FULL),$(ALL),$(SMOKE))) $(ARGS)
 
 crds: $(DEV) ## print the CRDs anew into charts/gangline/crds
 	@$(BIN)/python -m gangline.api.crds charts/gangline/crds

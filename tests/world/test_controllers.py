@@ -288,6 +288,19 @@ async def test_a_namespace_says_what_holds_it_up() -> None:
         await lived.until(lambda: lived.gone(NAMESPACE, "team", ""))
 
 
+async def test_a_namespace_that_somebody_holds_stays_whole_until_it_is_let_go() -> None:
+    async with world() as lived:
+        await lived.make(NAMESPACE, "team", labels={"owner": "me"}, finalizers=["x.io/f"])
+        await lived.make(CONFIG_MAP, "c", namespace="team")
+        await lived.client.delete(NAMESPACE, "team")
+        await lived.until(lambda: lived.gone(CONFIG_MAP, "c", "team"))
+        await lived.settles()
+        left = await lived.client.get_raw(NAMESPACE, "team")
+        assert (left["metadata"]["finalizers"], left["metadata"]["labels"]["owner"], left["spec"]) == (["x.io/f"], "me", {})
+        await lived.client.patch(NAMESPACE, "team", "", {"metadata": {"finalizers": None}})
+        await lived.until(lambda: lived.gone(NAMESPACE, "team", ""))
+
+
 async def test_a_deployment_made_again_adopts_what_the_first_one_left() -> None:
     async with world(TWO) as lived:
         await lived.make(DEPLOYMENT, "web", web(2))
