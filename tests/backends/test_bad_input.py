@@ -13,6 +13,8 @@ from gangline.api.kinds import (
     COMPOSITE_POD_GROUP,
     CRD,
     EVENT,
+    KOORDINATOR_POD_GROUP,
+    KOORDINATOR_QUOTA,
     KUBE_POD_GROUP,
     KUBE_POD_GROUP_V1ALPHA2,
     KUEUE_QUEUE,
@@ -79,6 +81,22 @@ async def test_a_queue_that_does_not_exist_is_named_and_the_gang_goes_on_once_it
         await here.settles()
         await later(here, 11)
         await until(lambda: _reason(here, "MinimumNotScheduled"), "the gang to see its queue")
+
+
+async def test_a_quota_that_koordinator_would_overlook_is_named_and_the_gang_goes_on_once_it_is_there() -> None:
+    async with cluster(KOORDINATOR_POD_GROUP, KOORDINATOR_QUOTA, clock=ManualClock()) as here:
+        await here.apply(llm("koordinator", labels={"quota.scheduling.koordinator.sh/name": "team-a"}))
+        told = ("quota team-a does not exist, and Koordinator would count the pods into its default one: create an ElasticQuota team-a of "
+                "scheduling.sigs.k8s.io, or name another one with label quota.scheduling.koordinator.sh/name")
+        assert await said(here, "Initialized") == ("False", "PodGangPodsCreationPending", told)
+        assert await events(here, "KOORDINATORBackendMappingFailed") == [told]
+        assert len(await here.pods()) == 7 and all(pod.spec.scheduling_gates for pod in await here.pods())
+        quota = {"metadata": {"name": "team-a", "namespace": "kube-system"}, "spec": {"max": {"cpu": 9}}}
+        await here.client.create(KOORDINATOR_QUOTA, quota)
+        await here.settles()
+        await later(here, 11)
+        assert (await said(here, "Initialized"))[0] == "True" and len(await here.every(KOORDINATOR_POD_GROUP)) == 2
+        assert sum(bool(pod.spec.scheduling_gates) for pod in await here.pods()) == 1
 
 
 async def test_a_gang_that_yunikorn_rejected_says_so_and_is_tried_again_after_a_minute() -> None:

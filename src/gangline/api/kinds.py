@@ -123,6 +123,7 @@ VOLCANO_POD_GROUP = Kind("scheduling.volcano.sh", "v1beta1", "PodGroup", "podgro
 VOLCANO_QUEUE = Kind("scheduling.volcano.sh", "v1beta1", "Queue", "queues", builtin.Untyped, namespaced=False)
 HYPER_NODE = Kind("topology.volcano.sh", "v1alpha1", "HyperNode", "hypernodes", builtin.Untyped, namespaced=False)
 KOORDINATOR_POD_GROUP = Kind("scheduling.sigs.k8s.io", "v1alpha1", "PodGroup", "podgroups", builtin.Untyped)
+KOORDINATOR_QUOTA = Kind("scheduling.sigs.k8s.io", "v1alpha1", "ElasticQuota", "elasticquotas", builtin.Untyped)
 KOORDINATOR_TOPOLOGY = Kind(
     "scheduling.koordinator.sh", "v1alpha1", "ClusterNetworkTopology", "clusternetworktopologies", builtin.Untyped, namespaced=False)
 KUEUE_QUEUE = Kind("kueue.x-k8s.io", "v1beta2", "LocalQueue", "localqueues", builtin.Untyped)

@@ -233,6 +233,20 @@ def asked_again(before: Object | None, after: Object | None) -> bool:
             or old.deletion_timestamp != new.deletion_timestamp or old.finalizers != new.finalizers)
 
 
+def set_heard(op: Operator) -> Callable[[Object | None, Object | None], bool]:
+    """Which changes of a set are acted upon."""
+    return wanted_again if op.settings.manner.marks_unheard else asked_again
+
+
+def wanted_again(before: Object | None, after: Object | None) -> bool:
+    """Whether someone changed the spec, asked for another look, or deleted the object; labels and annotations do not count."""
+    if before is None or after is None:
+        return True
+    old, new = before.metadata, after.metadata
+    return (old.generation != new.generation or old.deletion_timestamp != new.deletion_timestamp
+            or old.annotations.get(names.RECONCILE_TRIGGER) != new.annotations.get(names.RECONCILE_TRIGGER))
+
+
 # --- reading ---------------------------------------------------------------------------------------------------------------
 
 

@@ -26,7 +26,7 @@ from gangline.api.kinds import (
 from gangline.api.meta import Condition, Raw, condition
 from gangline.errors import GanglineError
 from gangline.operator import measures, rollout, status
-from gangline.operator.act import act
+from gangline.operator.act import Failure, act
 from gangline.operator.backends import NoBackend, Selection
 from gangline.operator.backends.contract import capabilities_of, group_of, links_of
 from gangline.operator.backends.places import placed
@@ -118,10 +118,18 @@ async def reconcile(op: Operator, unseen: Unseen, told: Told, ctx: Context, key:
         told.note(key, await _tell(op, ctx, look, thought, [], now))
     failures = await act(ctx, thought.plan, unseen.of(key))
     if failures or thought.plan.errors or not (thought.moves_pods or thought.waits):
-        await _tell(op, ctx, look, thought, [(failure.code, str(failure)) for failure in failures], now)
+        await _tell(op, ctx, look, thought, _in_short(failures), now)
     if failures:
         raise GanglineError("; ".join(str(failure) for failure in failures))
     return Again(thought.again) if thought.again is not None else None
+
+
+def _in_short(failures: Sequence[Failure]) -> list[tuple[str, str]]:
+    """Pods of a clique are alike and fail alike: the first failure of each sort, and how many more there were."""
+    sorts: dict[str, list[Failure]] = {}
+    for failure in failures:
+        sorts.setdefault(failure.code, []).append(failure)
+    return [(code, f"{found[0]}{f' (and {len(found) - 1} more)' if found[1:] else ''}") for code, found in sorts.items()]
 
 
 def _selected(progress: Raw | None) -> object:
@@ -303,7 +311,8 @@ def _gang_holds(op: Operator, look: Look) -> str:
     """Why no pod of the clique may go, or nothing."""
     if look.gang is None:
         return f"PodGang {look.place.gang} does not exist yet"
-    if not initialized(look.gang) and not _scheduled(look.gang):
+    early = op.settings.manner.gate_by_listing and look.place.group is not None
+    if not early and not initialized(look.gang) and not _scheduled(look.gang):
         return f"gang {look.gang.name} is not complete yet"
     if look.place.base_gang and (look.base is None or not _scheduled(look.base)):
         return f"base gang {look.place.base_gang} is not scheduled yet"
@@ -332,7 +341,8 @@ async def _tell(op: Operator, ctx: Context, look: Look, thought: Thought, failur
                 now: str) -> PodClique | None:
     clique, manner = look.clique, op.settings.manner
     errors = [*thought.plan.errors, *failures]
-    seen = [] if manner.count_after_complete and (look.gang is None or not initialized(look.gang)) else list(look.pods)
+    uncounted = manner.count_after_complete and look.place.group is None and (look.gang is None or not initialized(look.gang))
+    seen = [] if uncounted else list(look.pods)
     view = status.CliqueView(clique, look.pcs, look.expected_hash, seen, thought.progress,
                              clique.status.observed_generation if errors else clique.metadata.generation,
                              status.count(seen, terminating=manner.count_terminating))

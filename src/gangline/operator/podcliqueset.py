@@ -57,6 +57,7 @@ from gangline.operator.look import (
     asked_again,
     cliques_of_set,
     external_template,
+    set_heard,
     set_key,
     wish_of,
 )
@@ -530,7 +531,7 @@ def controller(op: Operator) -> Controller:
     mine: Callable[[Kind[Any]], Watch] = lambda kind: Watch(kind, owner(POD_CLIQUE_SET), _gone_or_edited)  # noqa: E731
     return Controller(
         NAME, partial(guarded, POD_CLIQUE_SET, partial(reconcile, op)),
-        (Watch(POD_CLIQUE_SET, itself, asked_again), Watch(POD_CLIQUE, set_key, _clique_matters),
+        (Watch(POD_CLIQUE_SET, itself, set_heard(op)), Watch(POD_CLIQUE, set_key, _clique_matters),
          Watch(SCALING_GROUP, set_key, _group_matters), Watch(POD_GANG, set_key, _gang_matters),
          Watch(SECRET, owner(POD_CLIQUE_SET), _token_came),
          Watch(TOPOLOGY_BINDING, _sets_of_binding), Watch(RESOURCE_CLAIM_TEMPLATE, _sets_in_trouble),

@@ -39,6 +39,7 @@ from gangline.operator.look import (
     live_objects,
     pods_of_life,
     selection_of,
+    set_heard,
     set_of,
 )
 from gangline.operator.plan import Apply, Patch, Plan, Said, Step, changed, delete
@@ -386,7 +387,7 @@ def controller(op: Operator) -> Controller:
     return Controller(
         NAME, partial(reconcile, op),
         (Watch(POD_GANG, itself, asked_again), Watch(POD, gang_key, _pod_moved), Watch(POD_CLIQUE, gang_key, _size_changed),
-         Watch(POD_CLIQUE_SET, _gangs_of_set, asked_again), Watch(TOPOLOGY_BINDING, _gangs_of_binding, asked_again),
+         Watch(POD_CLIQUE_SET, _gangs_of_set, set_heard(op)), Watch(TOPOLOGY_BINDING, _gangs_of_binding, asked_again),
          *watches(op.followed)),
         reads=(NODE, *read_only(op.followed)), indexes=INDEXES, workers=op.settings.workers.pod_gang, selectors=op.selectors,
         started=op.running.append, trims={kind: shared for backend in op.followed for kind in backend.writes} | TRIMS)

@@ -213,6 +213,8 @@ class GroupView:
     """Living cliques by name."""
     progress: Raw | None
     observed: int | None
+    failed_is_fine: bool = False
+    """A clique that failed before it had any condition does not count as in doubt."""
 
     def members(self, index: int) -> list[PodClique] | None:
         """The living cliques of a replica, or None where one is missing."""
@@ -272,17 +274,19 @@ def _group_conditions(view: GroupView, whole: list[list[PodClique]], now: str) -
     return found
 
 
-def _in_doubt(clique: PodClique) -> bool:
+def _in_doubt(clique: PodClique, failed_is_fine: bool) -> bool:
     """A clique in breach, or one that has not been looked at yet: a fresh one must not look like a recovery."""
     found = condition(clique.status.conditions, BREACHED)
-    return found is None or found.status == "True"
+    if found is None:
+        return not (failed_is_fine and clique.status.last_errors)
+    return found.status == "True"
 
 
 def _group_breach(view: GroupView, whole: list[list[PodClique]]) -> Condition:
     if update_open(view.progress):
         return UPDATING
     least = 1 if view.group.spec.min_available is None else view.group.spec.min_available
-    healthy = sum(not any(_in_doubt(clique) for clique in members) for members in whole)
+    healthy = sum(not any(_in_doubt(clique, view.failed_is_fine) for clique in members) for members in whole)
     message = f"{healthy} replicas are whole and not in breach, {least} are needed"
     if healthy < least:
         return Condition(type=BREACHED, status="True", reason="InsufficientAvailablePodCliqueScalingGroupReplicas", message=message)

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from gangline.api import builtin
-from gangline.api.kinds import VOLCANO_QUEUE, Kind
+from gangline.api.kinds import KOORDINATOR_QUOTA, VOLCANO_QUEUE
 from real.schedulers.kueue_install import NAMESPACE as KUEUE_NAMESPACE
 from real.schedulers.kueue_install import Kueue
 from real.schedulers.scheduler import Program, Scheduler
@@ -17,7 +16,6 @@ from real.schedulers.scheduler import Program, Scheduler
 KUBE_SCHEDULER = ("--config={config}", "--authentication-kubeconfig={kubeconfig}", "--authorization-kubeconfig={kubeconfig}",
                   "--authentication-skip-lookup", "--secure-port={port}", "--bind-address=127.0.0.1", "--cert-dir={folder}/certs")
 """What a program that is built upon kube-scheduler is told."""
-ELASTIC_QUOTA = Kind("scheduling.sigs.k8s.io", "v1alpha1", "ElasticQuota", "elasticquotas", builtin.Untyped)
 SLOW_TO_GO = ("run in part: with room all run, with one place less nothing does and the gang says why, with room for the minimum the "
               "minimum runs; but something of a deleted set that ran was still there after 25 s, and it was not found out what holds it")
 IN_PART = ("run in part: with room for the minimum the minimum runs; with less nothing does, the gang says why and leaves nothing when it "
@@ -50,7 +48,7 @@ SCHEDULERS: Mapping[str, Scheduler] = {each.backend: each for each in (
         "koordinator", "Koordinator", "github.com/koordinator-sh/koordinator", ("config/crd/bases/*.yaml",), (
             Program("koordinator-scheduler", KUBE_SCHEDULER),),
         namespaces=("koordinator-system",), why=NO_ROOM, not_run=IN_PART,
-        makes=tuple((ELASTIC_QUOTA, f"koordinator-{name}-quota", {}) for name in ("root", "system", "default"))),
+        makes=tuple((KOORDINATOR_QUOTA, f"koordinator-{name}-quota", {}) for name in ("root", "system", "default"))),
     Kueue(
         "kueue", "Kueue", "sigs.k8s.io/kueue", ("config/components/crd/bases/*.yaml",), (
             Program("kueue-controller", ("--config={config}", "--feature-gates=VisibilityOnDemand=false"),

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from gangline.api import names
 from gangline.api.core import Pod
 from gangline.api.grove import PodCliqueSet
-from gangline.api.kinds import KOORDINATOR_POD_GROUP, KOORDINATOR_TOPOLOGY
+from gangline.api.kinds import KOORDINATOR_POD_GROUP, KOORDINATOR_QUOTA, KOORDINATOR_TOPOLOGY
 from gangline.api.meta import Raw
 from gangline.errors import Problem
 from gangline.operator.backends.capabilities import CAPABILITIES
@@ -59,7 +59,7 @@ class Koordinator:
     name = "koordinator"
     scheduler_name = "koord-scheduler"
     gate = names.GATE_KOORDINATOR
-    reads: Kinds = (KOORDINATOR_TOPOLOGY,)
+    reads: Kinds = (KOORDINATOR_TOPOLOGY, KOORDINATOR_QUOTA)
     writes: Kinds = (KOORDINATOR_POD_GROUP,)
     capabilities = CAPABILITIES["koordinator"]
 
@@ -79,6 +79,7 @@ class Koordinator:
     def gang_objects(self, gang: PodGangInfo, facts: Facts) -> Iterable[GangObject]:
         one = levelled(gang, self.capabilities)
         demand(one, self.name, self.capabilities)
+        _demand_quota(gang, facts)
         tied = json.dumps(sorted(f"{gang.namespace}/{group.name}" for group in gang.groups), separators=(",", ":"))
         common = {f"{PREFIX}groups": tied, POLICY: _policy(gang)} | _topology(one, facts)
         held = _held(gang)
@@ -131,6 +132,17 @@ def _minimum(gang: PodGangInfo, group: GroupInfo) -> int:
         return group.minimum
     live = live_spec(gang, KOORDINATOR_POD_GROUP, group.name) or {}
     return int(live.get("minMember") or group.usual_minimum)
+
+
+def _demand_quota(gang: PodGangInfo, facts: Facts) -> None:
+    """Before anything is placed: Koordinator counts pods of a quota that does not exist into its default one, without a word."""
+    quota = setting(gang, QUOTA, "quota")
+    if not quota or facts.read is None or not facts.serves(KOORDINATOR_QUOTA):
+        return
+    placed = any(pod.spec.node_name for group in gang.groups for pod in group.pods)
+    if not placed and all(each.name != quota for each in facts.read.list(KOORDINATOR_QUOTA)):
+        raise CannotTranslate(f"quota {quota} does not exist, and Koordinator would count the pods into its default one: create an "
+                              f"ElasticQuota {quota} of scheduling.sigs.k8s.io, or name another one with label {QUOTA}")
 
 
 def _topology(gang: PodGangInfo, facts: Facts) -> dict[str, str]:
