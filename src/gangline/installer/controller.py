@@ -13,7 +13,7 @@ from typing import Any
 
 from gangline.api.core import Pod
 from gangline.api.kinds import CONFIG, DAEMON_SET, DEPLOYMENT, POD, SCHEDULING_SHARD, Kind
-from gangline.api.meta import Object, Raw
+from gangline.api.meta import Object
 from gangline.errors import GanglineError
 from gangline.installer.act import Report, Writer
 from gangline.installer.contract import APP, CONFIG_NAME, OURS, Wanted, Wishes
@@ -23,19 +23,9 @@ from gangline.installer.plan import ALWAYS, SOMETIMES, Place, Written, place_of,
 from gangline.installer.said import Said
 from gangline.installer.services import SCHEDULER
 from gangline.installer.shards import wishes_of_shard
-from gangline.installer.status import (
-    DEPLOYED,
-    RECONCILING,
-    Outcome,
-    begun,
-    conditions,
-    daemon_set_waits,
-    deployment_waits,
-    merged,
-    unused,
-)
+from gangline.installer.status import Outcome, conditions, daemon_set_waits, deployment_waits, unused
+from gangline.installer.tell import Teller
 from gangline.runtime import Again, Context, Controller, Key, Reader, Watch, itself, owner
-from gangline.runtime.clock import timestamp
 
 SOON, LATER, SELDOM = 2.0, 15.0, 600.0
 """Seconds until the next look: where an earlier object is going, where somebody else must do something, and in any case (a certificate
@@ -48,20 +38,13 @@ TOLD = 6
 
 @dataclass(slots=True)
 class Memory:
-    """What was written for and on each owner, by its uid."""
+    """What was written for each owner, by its uid, and what was told."""
 
     written: dict[str, dict[Place, Written]] = field(default_factory=dict)
-    told: dict[str, Any] = field(default_factory=dict)
-    """The owner as it was when its status was written last."""
+    told: Teller = field(default_factory=Teller)
 
     def of(self, obj: Object) -> dict[Place, Written]:
         return self.written.setdefault(obj.uid, {})
-
-    def conditions(self, obj: Any) -> list[Raw]:
-        """The newest that are known: a cache may be late."""
-        told = self.told.get(obj.uid)
-        newest = obj if told is None or int(obj.metadata.resource_version) >= int(told.metadata.resource_version) else told
-        return list(newest.status.get("conditions") or ())
 
 
 # --- the four beats ------------------------------------------------------------------------------------------------------------
@@ -73,10 +56,10 @@ async def reconcile_config(installer: Installer, memory: Memory, ctx: Context, k
         return None
     if config.name != CONFIG_NAME:
         text = f"only the Config named {CONFIG_NAME} counts; move what this one says there, and delete it"
-        await _tell(ctx, memory, CONFIG, config, unused(text, config.metadata.generation))
+        await memory.told.tell(ctx, CONFIG, config, unused(text, config.metadata.generation))
         return None
     said = Said(config.spec, installer.settings)
-    await _begin(ctx, memory, CONFIG, config)
+    await memory.told.begin(ctx, CONFIG, config)
     wishes = wishes_of_config(said, await config_facts(installer, ctx, config, said), installer.parts)
     outcome = await _carry_out(ctx, memory, CONFIG, config, wishes)
     return _next(outcome) or Again(SELDOM)
@@ -89,11 +72,11 @@ async def reconcile_shard(installer: Installer, memory: Memory, ctx: Context, ke
     if config is None:
         report = await _write(ctx, memory, SCHEDULING_SHARD, shard, Wishes())
         text = f"no scheduler runs, because there is no Config {CONFIG_NAME}: create one (an empty spec will do)"
-        await _tell(ctx, memory, SCHEDULING_SHARD, shard, unused(text, shard.metadata.generation))
+        await memory.told.tell(ctx, SCHEDULING_SHARD, shard, unused(text, shard.metadata.generation))
         _refused(report)
         return None
     said = Said(config.spec, installer.settings)
-    await _begin(ctx, memory, SCHEDULING_SHARD, shard)
+    await memory.told.begin(ctx, SCHEDULING_SHARD, shard)
     wishes = wishes_of_shard(said, shard.name, shard.spec, await shard_facts(ctx, shard, said), installer.parts)
     outcome = await _carry_out(ctx, memory, SCHEDULING_SHARD, shard, wishes)
     return _next(outcome) or (Again(FOLLOWED) if said.replicas(SCHEDULER) > 1 else None)
@@ -103,7 +86,7 @@ async def _carry_out(ctx: Context, memory: Memory, kind: Kind[Any], obj: Object,
     report = await _write(ctx, memory, kind, obj, wishes)
     outcome = Outcome(wishes.problems, report.foreign, report.failures, _waits(ctx.read, obj, wishes.objects, memory.of(obj)),
                       wishes.missing, wishes.notes, report.leaving)
-    await _tell(ctx, memory, kind, obj, conditions(outcome, obj.metadata.generation))
+    await memory.told.tell(ctx, kind, obj, conditions(outcome, obj.metadata.generation))
     _refused(report)
     return outcome
 
@@ -137,26 +120,7 @@ def _next(outcome: Outcome) -> Again | None:
     return Again(LATER) if outcome.foreign or outcome.missing else None
 
 
-# --- telling -------------------------------------------------------------------------------------------------------------------
-
-
-async def _begin(ctx: Context, memory: Memory, kind: Kind[Any], obj: Any) -> None:
-    """Say that work on a new generation has begun, so that nobody takes the old answer for the new one."""
-    said: Raw = next((each for each in memory.conditions(obj) if each.get("type") == RECONCILING), {})
-    if said.get("observedGeneration") != obj.metadata.generation:
-        await _tell(ctx, memory, kind, obj, begun(obj.metadata.generation))
-
-
-async def _tell(ctx: Context, memory: Memory, kind: Kind[Any], obj: Any, news: Sequence[Raw]) -> None:
-    before = memory.conditions(obj)
-    found = merged(before, news, timestamp(ctx.clock.now()))
-    if found is None:
-        return
-    heard = {each.get("message") for each in before if each.get("type") == DEPLOYED}
-    for each in news:
-        if each["type"] == DEPLOYED and each["status"] == "False" and each["message"] not in heard:
-            ctx.events.tell(kind, obj, "NotDeployed", each["message"], warning=True)
-    memory.told[obj.uid] = await ctx.client.patch(kind, obj.name, "", {"status": {"conditions": found}}, subresource="status")
+# --- whether it is at work -------------------------------------------------------------------------------------------------------
 
 
 def _waits(read: Reader, obj: Object, wanted: Iterable[Wanted], written: dict[Place, Written]) -> list[str]:

@@ -1,0 +1,44 @@
+"""The fourth beat: conditions on a Config or a shard, and an event when something keeps it from being deployed.
+
+A status is written only when it says something new, even while the cache has not seen the last one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from gangline.api.kinds import Kind
+from gangline.api.meta import Raw
+from gangline.installer.status import DEPLOYED, RECONCILING, begun, merged
+from gangline.runtime import Context
+from gangline.runtime.clock import timestamp
+
+
+class Teller:
+    def __init__(self) -> None:
+        self._told: dict[str, Any] = {}
+        """By uid, each object as it was when its status was written last."""
+
+    def conditions(self, obj: Any) -> list[Raw]:
+        """The newest that are known."""
+        told = self._told.get(obj.uid)
+        newest = obj if told is None or int(obj.metadata.resource_version) >= int(told.metadata.resource_version) else told
+        return list(newest.status.get("conditions") or ())
+
+    async def begin(self, ctx: Context, kind: Kind[Any], obj: Any) -> None:
+        """Say that work on a new generation has begun, so that nobody takes the old answer for the new one."""
+        said: Raw = next((each for each in self.conditions(obj) if each.get("type") == RECONCILING), {})
+        if said.get("observedGeneration") != obj.metadata.generation:
+            await self.tell(ctx, kind, obj, begun(obj.metadata.generation))
+
+    async def tell(self, ctx: Context, kind: Kind[Any], obj: Any, news: Sequence[Raw]) -> None:
+        before = self.conditions(obj)
+        found = merged(before, news, timestamp(ctx.clock.now()))
+        if found is None:
+            return
+        heard = {each.get("message") for each in before if each.get("type") == DEPLOYED}
+        for each in news:
+            if each["type"] == DEPLOYED and each["status"] == "False" and each["message"] not in heard:
+                ctx.events.tell(kind, obj, "NotDeployed", each["message"], warning=True)
+        self._told[obj.uid] = await ctx.client.patch(kind, obj.name, "", {"status": {"conditions": found}}, subresource="status")
