@@ -122,6 +122,13 @@ def test_a_pytorch_job_has_its_master_and_its_workers_as_sub_groups() -> None:
     assert shape(found.parts) == {"master": (1, None), "worker": (4, None)}
 
 
+def test_workers_that_are_not_counted_are_refused_even_where_a_policy_says_how_many_are_needed() -> None:
+    job = pytorch(4, runPolicy={"schedulingPolicy": {"minAvailable": 2}})
+    job["spec"]["pytorchReplicaSpecs"]["Worker"]["replicas"] = "four"
+    with pytest.raises(Ungroupable, match=r"Worker\.replicas must be a whole number, not 'four'"):
+        grouped(pod(owner=job), job)
+
+
 def test_segments_past_the_elastic_minimum_ask_for_nothing() -> None:
     job = pytorch(5, elasticPolicy={"minReplicas": 3})
     job["spec"]["pytorchReplicaSpecs"]["Worker"]["template"]["metadata"]["annotations"] = {

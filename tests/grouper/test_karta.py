@@ -57,8 +57,12 @@ def test_topology_of_a_karta_counts_before_the_owners() -> None:
 
 @pytest.mark.parametrize("kartas", [
     [], [karta(TREE), karta(TREE, name="k2")], [karta({})], [karta(TREE, component("a"), component("a"))],
-    [karta(TREE, component("worker", podSelector={"componentTypeSelector": {"keyPath": ".. | .x"}}))]],
-    ids=["none", "two", "without instruction", "names twice", "endless expression"])
+    [karta(TREE, component("worker", podSelector={"componentTypeSelector": {"keyPath": ".. | .x"}}))],
+    [karta(TREE, component("worker", specDefinition={"podSpecPath": ".a", "podTemplateSpecPath": ".b"}))],
+    [karta(TREE, component("worker", instanceIdPath=".spec.names[]"))],
+    [karta(TREE, component("worker", podSelector={"componentInstanceSelector": {"idPath": ".metadata.name"}}))]],
+    ids=["none", "two", "without instruction", "names twice", "endless expression", "pods in two places", "instances without a selector",
+         "a selector without instances"])
 def test_without_one_usable_karta_the_common_rules_apply(kartas: list[Raw]) -> None:
     assert grouped(WORKER, OWNER, *kartas).name == "pg-cj-cj-uid"
 
@@ -81,6 +85,37 @@ def test_components_below_a_component_multiply_its_size() -> None:
     assert (shape(found.parts), found.leaf) == ({"worker": (8, None)}, "worker")
 
 
+def test_jq_that_is_not_known_here_is_told_instead_of_guessing_another_group() -> None:
+    unknown = component("worker", scaleDefinition={"replicasPath": ".spec.worker.replicas | @text"})
+    with pytest.raises(Ungroupable, match="uses @text, which is not known here"):
+        grouped(WORKER, OWNER, karta(TREE, component("coordinator"), unknown))
+
+
+def instances(names: Any) -> tuple[Raw, Raw]:
+    """An owner whose worker groups have names, and a Karta that groups each of them."""
+    groups = component("worker", instanceIdPath=".spec.groups[].name", scaleDefinition={"replicasPath": ".spec.groups[].size"},
+                       podSelector={"componentInstanceSelector": {"idPath": ".metadata.labels.shard"}})
+    owner = obj(KIND, "cj", spec={"groups": [{"name": name, "size": 2.0} for name in names]})
+    return owner, karta({"podGroups": [{"name": "x", "members": [{"componentName": "worker"}]}]}, groups)
+
+
+def test_a_pod_belongs_to_one_instance_of_its_component() -> None:
+    owner, described = instances(["s1", "s2"])
+    assert grouped(pod("w", owner=owner, labels={"shard": "s1"}), owner, described).minimum == 2
+
+
+def test_an_instance_must_be_there_and_have_a_name() -> None:
+    for names, problem in ((["s2"], "instance 's1' of worker, but there are only s2"), ([1], "must give the names of instances")):
+        owner, described = instances(names)
+        with pytest.raises(Ungroupable, match=problem):
+            grouped(pod("w", owner=owner, labels={"shard": "s1"}), owner, described)
+
+
+def test_where_no_instance_is_there_yet_the_whole_component_counts() -> None:
+    owner, described = instances([])
+    assert grouped(pod("w", owner=owner, labels={"shard": "s1"}), owner, described).minimum == 0
+
+
 POD = {"metadata": {"labels": {"role": "worker", "app.io/x": "1"}}, "spec": {"n": [1, 2, {"a": 3}]}}
 
 
@@ -100,13 +135,22 @@ POD = {"metadata": {"labels": {"role": "worker", "app.io/x": "1"}}, "spec": {"n"
     ("{role: .metadata.labels.role, n: .spec.n[0]}", [{"role": "worker", "n": 1}]),
     ('.metadata.labels | has("role"), (to_entries | length)', [True, 2]),
     (".spec.n[0].a?", []),
-    ('.metadata.labels.role | test("^w.*r$")', [True]),
+    ('.metadata.labels.role | test("^w.*r$"), test("WORK"; "i")', [True, True]),
+    ('.metadata.labels.role | sub("(?<x>o)"; "[\\(.x)]"), gsub("[rk]"; "")', ["w[o]rker", "woe"]),
+    ("try (.spec.n | tonumber) catch \"none\"", ["none"]),
+    ("reduce .spec.n[0:2][] as $x (0; . + $x)", [3]),
+    ("[limit(2; .spec.n[])], first(.spec.n[]), last(.spec.n[]).a", [[1, 2], 1, 3]),
+    ('.spec | getpath(["n", 0])', [1]),
+    (".metadata.labels | [.[]], (to_entries | map(.key))", [["1", "worker"], ["app.io/x", "role"]]),
+    ("[.spec.n[] | numbers] | group_by(. > 1), join(\"-\")", [[[1], [2]], "1-2"]),
+    ("[.spec.n[0:2][] | . / 2 | tostring]", [["0.5", "1"]]),
 ])
 def test_jq_reads(expression: str, results: list[Any]) -> None:
     assert jq.compile(expression)(POD) == results
 
 
-@pytest.mark.parametrize("expression", ["..", ".a = 1", ".a |= 2", "del(.a)", "range(5)", ".a[", "nosuch(1)", "recurse", ".a +", "'x'"])
+@pytest.mark.parametrize("expression", ["..", ".a = 1", ".a |= 2", "del(.a)", "range(5)", ".a[", "nosuch(1)", "recurse", ".a +", "'x'",
+                                        "def f: 1; f", "foreach .a as $x (0; 1)", "@base64", "reduce . as [$a] (0; 1)"])
 def test_jq_that_writes_never_ends_or_is_no_jq_is_refused(expression: str) -> None:
     with pytest.raises(JqError):
         jq.compile(expression)
@@ -115,3 +159,11 @@ def test_jq_that_writes_never_ends_or_is_no_jq_is_refused(expression: str) -> No
 def test_jq_that_does_not_fit_says_so() -> None:
     with pytest.raises(JqError, match="string has no 'x'"):
         jq.compile(".metadata.labels.role.x")(POD)
+
+
+@pytest.mark.parametrize("expression", [
+    ".spec.missing | ltrimstr(\"x\")", '" 3" | tonumber', "true | floor", '"x" | has(1)', ".spec.n[0:\"x\"]", '.spec.n | contains("x")',
+    "[1] | from_entries", '"a" | test("("; null)', '"a" | test("a"; "q")', "[] | limit(-1; 1)"])
+def test_jq_on_a_value_of_the_wrong_kind_is_an_error_and_no_crash(expression: str) -> None:
+    with pytest.raises(JqError):
+        jq.compile(expression)(POD)

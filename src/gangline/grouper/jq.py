@@ -2,30 +2,33 @@
 
     compile(".spec.worker.replicas")(obj)  →  a list of results
 
-Paths, pipes, commas, literals, arithmetic, comparison, `and or //`, `if`, `as $x`, string interpolation and the functions of
-jq_functions.py. What changes its input or may run for ever (`..`, `=`, `del`, `range`, `recurse`, `walk`, `repeat`, `paths`) is refused
-when compiling. Pure.
+Paths, pipes, commas, literals, arithmetic, comparison, `and or //`, `if`, `try`, `reduce`, `as $x`, string interpolation and the
+functions of jq_functions.py. What changes its input or may run for ever (`..`, `=`, `del`, `range`, `recurse`, `walk`, `repeat`, `paths`)
+is refused when compiling; so is, under a name of its own (`Unsupported`), the rest of jq. Pure.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
 from gangline.grouper import jq_functions
-from gangline.grouper.jq_functions import JqError, compare, same, truthy, type_of
+from gangline.grouper.jq_functions import JqError, Unsupported, compare, same, truthy, type_of
 
 Scope = Mapping[str, Any]
 Filter = Callable[[Any, Scope], Iterator[Any]]
 MOST_RESULTS = 1000
-REFUSED = ("del", "range", "paths", "recurse", "walk", "repeat", "input", "inputs", "env", "limit", "until", "while", "getpath")
+REFUSED = ("del", "range", "paths", "recurse", "walk", "repeat")
+UNKNOWN_WORDS = ("def", "foreach", "label", "import", "include")
 
 _TOKEN = re.compile(r"""\s*(?:
     (?P<number>\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)
   | (?P<text>"(?:[^"\\]|\\.)*")
+  | (?P<format>@[A-Za-z0-9]+)
   | (?P<field>\.[A-Za-z_][A-Za-z0-9_]*)
   | (?P<variable>\$[A-Za-z_][A-Za-z0-9_]*)
   | (?P<name>[A-Za-z_][A-Za-z0-9_]*)
@@ -219,6 +222,8 @@ class _Parser:
             return _index(_identity, _constant(self.take()[1:]))
         if kind == "name":
             return self._named(self.take())
+        if kind == "format" or token == "?//":
+            raise self._unsupported(token)
         if token == ".":
             self.take()
             return _index(_identity, self._string(self.take())) if self.kind == "text" else _identity
@@ -286,8 +291,10 @@ class _Parser:
     def _named(self, name: str) -> Filter:
         if name in ("true", "false", "null"):
             return _constant({"true": True, "false": False, "null": None}[name])
-        if name == "if":
-            return self._condition()
+        if name in ("if", "try", "reduce"):
+            return {"if": self._condition, "try": self._try, "reduce": self._reduce}[name]()
+        if name in UNKNOWN_WORDS:
+            raise self._unsupported(name)
         if name == "not":
             return lambda v, s: iter((not truthy(v),))
         arguments = self._arguments()
@@ -295,8 +302,31 @@ class _Parser:
             raise self.wrong(f"{name} is not allowed")
         made = jq_functions.find(name, len(arguments))
         if made is None:
-            raise self.wrong(f"there is no function {name} with {len(arguments)} arguments")
+            raise self._unsupported(f"{name}/{len(arguments)}")
         return lambda v, s: made(v, [_with(each, s) for each in arguments])
+
+    def _unsupported(self, what: str) -> Unsupported:
+        return Unsupported(f"the jq expression {self._text!r} uses {what}, which is not known here")
+
+    def _try(self) -> Filter:
+        body = self.postfix()
+        if not self.is_next("catch"):
+            return _optional(body)
+        self.take()
+        return _caught(body, self.postfix())
+
+    def _reduce(self) -> Filter:
+        source = self.postfix()
+        self.expect("as")
+        if self.kind != "variable":
+            raise self._unsupported("a pattern after `as`")
+        name = self.take()
+        self.expect("(")
+        start = self.pipe()
+        self.expect(";")
+        update = self.pipe()
+        self.expect(")")
+        return _reduced(source, name, start, update)
 
     def _arguments(self) -> list[Filter]:
         found: list[Filter] = []
@@ -393,6 +423,26 @@ def _optional(run: Filter) -> Filter:
     return quiet
 
 
+def _caught(run: Filter, otherwise: Filter) -> Filter:
+    def careful(value: Any, scope: Scope) -> Iterator[Any]:
+        try:
+            yield from run(value, scope)
+        except JqError as error:
+            yield from otherwise(str(error), scope)
+
+    return careful
+
+
+def _reduced(source: Filter, name: str, start: Filter, update: Filter) -> Filter:
+    def run(value: Any, scope: Scope) -> Iterator[Any]:
+        for state in start(value, scope):
+            for each in source(value, scope):
+                state = next(reversed([*update(state, {**scope, name: each})]), None)
+            yield state
+
+    return run
+
+
 def _index(term: Filter, key: Filter) -> Filter:
     return lambda v, s: (jq_functions.index(each, k) for each in term(v, s) for k in key(v, s))
 
@@ -407,7 +457,9 @@ def _slice(term: Filter, start: Filter, stop: Filter) -> Filter:
             return None
         if not isinstance(value, list | str):
             raise JqError(f"cannot cut {type_of(value)}")
-        return value[first:last]
+        if any(type_of(end) not in ("null", "number") for end in (first, last)):
+            raise JqError(f"cannot cut at {first!r} and {last!r}")
+        return value[None if first is None else math.floor(first):None if last is None else math.ceil(last)]
 
     return lambda v, s: (cut(each, a, b) for each in term(v, s) for a in start(v, s) for b in stop(v, s))
 

@@ -6,7 +6,9 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterator
-from functools import cmp_to_key
+from functools import cmp_to_key, partial, reduce
+from itertools import groupby, islice
+from string import ascii_lowercase, ascii_uppercase
 from typing import Any
 
 from gangline.errors import GanglineError
@@ -15,6 +17,14 @@ from gangline.errors import GanglineError
 class JqError(GanglineError):
     """An expression that cannot be read, or that does not fit the value it was given."""
 
+
+class Unsupported(JqError):
+    """jq all right, but none that we know."""
+
+
+_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+_GROUP = re.compile(r"\(\?<(?=[A-Za-z_])")
+_LOWER, _UPPER = str.maketrans(ascii_uppercase, ascii_lowercase), str.maketrans(ascii_lowercase, ascii_uppercase)
 
 Run = Callable[[Any], Iterator[Any]]
 Function = Callable[[Any, list[Run]], Iterator[Any]]
@@ -67,7 +77,7 @@ def index(value: Any, key: Any) -> Any:
 
 def elements(value: Any) -> Iterator[Any]:
     if isinstance(value, dict):
-        return iter(value.values())
+        return iter([value[key] for key in sorted(value)])
     if isinstance(value, list):
         return iter(value)
     raise JqError(f"cannot go through {type_of(value)}")
@@ -80,10 +90,21 @@ def as_key(value: Any) -> str:
 
 
 def shown(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+    return value if isinstance(value, str) else _json(value)
 
 
-def _whole(value: float) -> int | float:
+def _json(value: Any) -> str:
+    return json.dumps(_plain(value), separators=(",", ":"), ensure_ascii=False, sort_keys=True)
+
+
+def _plain(value: Any) -> Any:
+    """With whole numbers written as such."""
+    if isinstance(value, dict):
+        return {key: _plain(each) for key, each in value.items()}
+    return [_plain(each) for each in value] if isinstance(value, list) else whole(value)
+
+
+def whole(value: Any) -> Any:
     return int(value) if isinstance(value, float) and value.is_integer() and abs(value) < 2**53 else value
 
 
@@ -103,7 +124,7 @@ def _numbers(operation: Callable[[Any, Any], Any], word: str) -> Callable[[Any, 
         if {type_of(a), type_of(b)} != {"number"}:
             raise JqError(f"cannot {word} {type_of(a)} and {type_of(b)}")
         try:
-            return _whole(operation(a, b))
+            return whole(operation(a, b))
         except ZeroDivisionError:
             raise JqError(f"cannot {word} {a} by 0") from None
 
@@ -148,10 +169,15 @@ def _keys(value: Any) -> Any:
 
 
 def _to_number(value: Any) -> Any:
-    try:
-        return _whole(float(value)) if isinstance(value, str) else 0 + value
-    except (ValueError, TypeError):
-        raise JqError(f"{value!r} is not a number") from None
+    if isinstance(value, str) and _NUMBER.fullmatch(value):
+        return whole(float(value))
+    return _number(value)
+
+
+def _number(value: Any) -> Any:
+    if type_of(value) != "number":
+        raise JqError(f"{value!r} is not a number")
+    return value
 
 
 def _sorted(value: Any) -> list[Any]:
@@ -182,6 +208,12 @@ def _sum(value: Any) -> Any:
     return total
 
 
+def _joined(parts: list[Any], by: Any) -> Any:
+    texts = [shown(each) if type_of(each) in ("boolean", "number") else each for each in parts]
+    between = [piece for each in texts for piece in (by, each)][1:]
+    return _sum(["", *between])
+
+
 def _flat(value: Any) -> list[Any]:
     return [out for each in _array(value) for out in (_flat(each) if isinstance(each, list) else [each])]
 
@@ -189,36 +221,79 @@ def _flat(value: Any) -> list[Any]:
 def _entries(value: Any) -> list[dict[str, Any]]:
     if not isinstance(value, dict):
         raise JqError(f"{type_of(value)} has no entries")
-    return [{"key": key, "value": each} for key, each in value.items()]
+    return [{"key": key, "value": value[key]} for key in sorted(value)]
 
 
 def _from_entries(value: Any) -> dict[str, Any]:
-    return {shown(each.get("key", each.get("name"))): each.get("value") for each in _array(value)}
+    return dict(_entry(each) for each in elements(value))
+
+
+def _entry(each: Any) -> tuple[str, Any]:
+    key = next((index(each, name) for name in ("key", "Key", "name", "Name") if truthy(index(each, name))), None)
+    return as_key(key), index(each, "value" if _has(each, "value") else "Value")
 
 
 def _contains(value: Any, other: Any) -> bool:
+    if type_of(value) != type_of(other):
+        raise JqError(f"{type_of(value)} cannot contain {type_of(other)}")
+    return _holds(value, other)
+
+
+def _holds(value: Any, other: Any) -> bool:
     if isinstance(value, str) and isinstance(other, str):
         return other in value
     if isinstance(value, list) and isinstance(other, list):
-        return all(any(_contains(each, wanted) for each in value) for wanted in other)
+        return all(any(_holds(each, wanted) for each in value) for wanted in other)
     if isinstance(value, dict) and isinstance(other, dict):
-        return all(key in value and _contains(value[key], wanted) for key, wanted in other.items())
+        return all(key in value and _holds(value[key], wanted) for key, wanted in other.items())
     return same(value, other)
 
 
 def _has(value: Any, key: Any) -> bool:
     if isinstance(value, dict) and isinstance(key, str):
         return key in value
-    if isinstance(value, list) and isinstance(key, int):
-        return 0 <= key < len(value)
+    if isinstance(value, list) and type_of(key) == "number":
+        return bool(0 <= key < len(value))
     raise JqError(f"{type_of(value)} cannot have {key!r}")
 
 
-def _test(value: Any, pattern: Any) -> bool:
+def _pattern(text: Any, flags: str = "") -> re.Pattern[str]:
+    """`x` (white space does not count), `s` (one line), `i` (any case) are the flags we know; `g` and `n` are the caller's."""
+    if set(flags) - set("gnixs"):
+        raise JqError(f"{flags!r} are not flags of a regular expression")
+    known = {"i": re.IGNORECASE, "x": re.VERBOSE, "s": re.DOTALL}
     try:
-        return re.search(_text(pattern), _text(value)) is not None
+        return re.compile(_GROUP.sub("(?P<", _text(text)), sum((known[flag] for flag in set(flags) & known.keys()), re.NOFLAG))
     except re.error as error:
-        raise JqError(f"{pattern!r} is not a regular expression: {error}") from error
+        raise JqError(f"{text!r} is not a regular expression: {error}") from error
+
+
+def _tested(value: Any, arguments: list[Run]) -> Iterator[Any]:
+    for flags in arguments[1](value) if len(arguments) > 1 else ("",):
+        for pattern in arguments[0](value):
+            yield _pattern(pattern, _flags(flags)).search(_text(value)) is not None
+
+
+def _replaced(everywhere: bool) -> Function:
+    def run(value: Any, arguments: list[Run]) -> Iterator[Any]:
+        for flags in arguments[2](value) if len(arguments) > 2 else ("",):
+            for pattern in arguments[0](value):
+                count = 0 if everywhere or "g" in _flags(flags) else 1
+                yield _pattern(pattern, _flags(flags)).sub(lambda found: _replacement(found, arguments[1]), _text(value), count)
+
+    return run
+
+
+def _replacement(found: re.Match[str], run: Run) -> str:
+    """What a match is replaced by; it is asked about the named groups of the match."""
+    made = [*run(found.groupdict())]
+    if len(made) != 1:
+        raise Unsupported("a replacement must give one text")
+    return _text(made[0])
+
+
+def _flags(value: Any) -> str:
+    return "" if value is None else _text(value)
 
 
 PLAIN: dict[str, Callable[[Any], Any]] = {
@@ -227,20 +302,24 @@ PLAIN: dict[str, Callable[[Any], Any]] = {
     "from_entries": _from_entries, "first": lambda value: index(value, 0), "last": lambda value: index(value, -1),
     "min": lambda value: next(iter(_sorted(value)), None), "max": lambda value: next(reversed(_sorted(value)), None),
     "any": lambda value: any(truthy(each) for each in elements(value)), "all": lambda value: all(truthy(each) for each in elements(value)),
-    "ascii_downcase": lambda value: _text(value).lower(), "ascii_upcase": lambda value: _text(value).upper(),
-    "floor": math.floor, "ceil": math.ceil, "abs": abs, "tojson": lambda value: json.dumps(value, separators=(",", ":")),
-    "fromjson": lambda value: json.loads(_text(value)), "trim": lambda value: _text(value).strip(),
+    "ascii_downcase": lambda value: _text(value).translate(_LOWER), "ascii_upcase": lambda value: _text(value).translate(_UPPER),
+    "floor": lambda value: math.floor(_number(value)), "ceil": lambda value: math.ceil(_number(value)),
+    "round": lambda value: math.floor(abs(_number(value)) + 0.5) * (1 if value >= 0 else -1), "abs": lambda value: abs(_number(value)),
+    "tojson": _json, "fromjson": lambda value: json.loads(_text(value)), "trim": lambda value: _text(value).strip(),
+    "ltrim": lambda value: _text(value).lstrip(), "rtrim": lambda value: _text(value).rstrip(),
 }
 """One value in, one out."""
 
 WITH_VALUE: dict[str, Callable[[Any, Any], Any]] = {
-    "has": _has, "contains": _contains, "inside": lambda value, other: _contains(other, value), "test": _test,
+    "has": _has, "contains": _contains, "inside": lambda value, other: _contains(other, value),
+    "in": lambda value, other: _has(other, value),
+    "nth": lambda value, at: index(value, _number(at)), "getpath": lambda value, path: reduce(index, _array(path), value),
     "startswith": lambda value, start: _text(value).startswith(_text(start)),
     "endswith": lambda value, end: _text(value).endswith(_text(end)),
     "split": lambda value, by: _divide(_text(value), _text(by)),
-    "join": lambda value, by: _text(by).join("" if each is None else shown(each) for each in _array(value)),
-    "ltrimstr": lambda value, start: value.removeprefix(start) if isinstance(value, str) and isinstance(start, str) else value,
-    "rtrimstr": lambda value, end: value.removesuffix(end) if isinstance(value, str) and isinstance(end, str) else value,
+    "join": lambda value, by: _joined([*elements(value)], by),
+    "ltrimstr": lambda value, start: _text(value).removeprefix(_text(start)),
+    "rtrimstr": lambda value, end: _text(value).removesuffix(_text(end)),
 }
 """A value and an argument that is a value."""
 
@@ -251,7 +330,7 @@ def _map(value: Any, run: Run) -> list[Any]:
 
 def _map_values(value: Any, run: Run) -> Any:
     if isinstance(value, dict):
-        return {key: next(outs) for key, each in value.items() if (outs := iter([*run(each)][:1]))}
+        return {key: outs[0] for key, each in value.items() if (outs := [*run(each)][:1])}
     return [out for each in elements(value) for out in [*run(each)][:1]]
 
 
@@ -267,13 +346,23 @@ def _sort_by(value: Any, run: Run) -> list[Any]:
     return [each for _, each in sorted(_by(value, run), key=cmp_to_key(_first_order))]
 
 
+def _groups(value: Any, run: Run) -> list[list[Any]]:
+    ordered = sorted(_by(value, run), key=cmp_to_key(_first_order))
+    return [[each for _, each in group] for _, group in groupby(ordered, key=lambda pair: _json(pair[0]))]
+
+
+def _last_largest(value: Any, run: Run) -> Any:
+    return next(reversed(_sort_by(value, run)), None)
+
+
 WITH_FILTER: dict[str, Callable[[Any, Run], Any]] = {
     "map": _map, "map_values": _map_values, "sort_by": _sort_by,
     "any": lambda value, run: any(truthy(out) for each in elements(value) for out in run(each)),
     "all": lambda value, run: all(truthy(out) for each in elements(value) for out in run(each)),
     "with_entries": lambda value, run: _from_entries(_map(_entries(value), run)),
     "min_by": lambda value, run: next(iter(_sort_by(value, run)), None),
-    "max_by": lambda value, run: next(reversed(_sort_by(value, run)), None),
+    "max_by": _last_largest, "group_by": _groups, "unique_by": lambda value, run: [group[0] for group in _groups(value, run)],
+    "add": lambda value, run: _sum([*run(value)]), "isempty": lambda value, run: next((False for _ in run(value)), True),
 }
 """A value and an argument that is asked about its parts."""
 
@@ -286,14 +375,39 @@ def _error(value: Any, arguments: list[Run]) -> Iterator[Any]:
     raise JqError(shown(next(arguments[0](value), "")) if arguments else shown(value))
 
 
-def _values(value: Any, arguments: list[Run]) -> Iterator[Any]:
-    return iter(() if value is None else (value,))
+def _of_type(*wanted: str) -> Function:
+    return lambda value, arguments: iter((value,) if type_of(value) in wanted else ())
+
+
+def _limit(value: Any, arguments: list[Run]) -> Iterator[Any]:
+    for most in arguments[0](value):
+        if _number(most) < 0:
+            raise JqError("limit needs a number from 0 up")
+        yield from islice(arguments[1](value), math.ceil(most))
+
+
+def _last(value: Any, arguments: list[Run]) -> Iterator[Any]:
+    return iter([*arguments[0](value)][-1:])
+
+
+def _some(value: Any, arguments: list[Run]) -> Iterator[Any]:
+    yield any(truthy(out) for each in arguments[0](value) for out in arguments[1](each))
+
+
+def _every(value: Any, arguments: list[Run]) -> Iterator[Any]:
+    yield all(truthy(out) for each in arguments[0](value) for out in arguments[1](each))
 
 
 SPECIAL: dict[tuple[str, int], Function] = {
-    ("select", 1): _select, ("empty", 0): lambda value, arguments: iter(()), ("values", 0): _values,
-    ("error", 0): _error, ("error", 1): _error,
-    ("first", 1): lambda value, arguments: iter([*arguments[0](value)][:1]),
+    ("select", 1): _select, ("empty", 0): lambda value, arguments: iter(()),
+    ("error", 0): _error, ("error", 1): _error, ("limit", 2): _limit, ("last", 1): _last,
+    ("first", 1): lambda value, arguments: islice(arguments[0](value), 1),
+    ("any", 2): _some, ("all", 2): _every, ("test", 1): _tested, ("test", 2): _tested,
+    ("sub", 2): _replaced(False), ("sub", 3): _replaced(False), ("gsub", 2): _replaced(True), ("gsub", 3): _replaced(True),
+    ("values", 0): _of_type("boolean", "number", "string", "array", "object"), ("nulls", 0): _of_type("null"),
+    ("strings", 0): _of_type("string"), ("numbers", 0): _of_type("number"), ("booleans", 0): _of_type("boolean"),
+    ("arrays", 0): _of_type("array"), ("objects", 0): _of_type("object"), ("iterables", 0): _of_type("array", "object"),
+    ("scalars", 0): _of_type("null", "boolean", "number", "string"),
 }
 
 
@@ -306,10 +420,10 @@ def find(name: str, count: int) -> Function | None:
         return lambda value, arguments: iter((_guarded(lambda: plain(value)),))
     if count == 1 and name in WITH_VALUE:
         two = WITH_VALUE[name]
-        return lambda value, arguments: (two(value, each) for each in arguments[0](value))
+        return lambda value, arguments: (_guarded(partial(two, value, each)) for each in arguments[0](value))
     if count == 1 and name in WITH_FILTER:
         filtering = WITH_FILTER[name]
-        return lambda value, arguments: iter((filtering(value, arguments[0]),))
+        return lambda value, arguments: iter((_guarded(lambda: filtering(value, arguments[0])),))
     return None
 
 

@@ -19,7 +19,7 @@ from gangline.errors import ApiError
 from gangline.grouper import jq, owners
 from gangline.grouper.groupers.base import base
 from gangline.grouper.grouping import Grouping, Part, Placement, Ungroupable
-from gangline.grouper.jq_functions import JqError
+from gangline.grouper.jq_functions import JqError, Unsupported, whole
 from gangline.grouper.look import Look
 
 API, KIND = "run.ai/v1alpha1", "Karta"
@@ -93,9 +93,14 @@ class Karta:
     def _is_valid(self) -> bool:
         names = [each.get("name") for each in self.components]
         known = set(names)
-        sound = all(names) and len(known) == len(names) and "ownerRef" not in self.root and self.root.get("statusDefinition") is not None
+        sound = all(names) and len(known) == len(names) and self._has_sound_root() and all(map(_is_sound, self.components))
         owned = all(each.get("ownerRef") in known and self._ends(each) for each in self.components[1:])
         return sound and owned and self._members_known(known) and all(_compiles(path) for path in _expressions(self.obj.get("spec")))
+
+    def _has_sound_root(self) -> bool:
+        kind = self.root["kind"]
+        complete = kind.get("version") and kind.get("kind") and (kind.get("group") or kind["kind"] == POD.kind)
+        return bool(complete) and self.root.get("ownerRef") is None and self.root.get("statusDefinition") is not None
 
     def _ends(self, component: Raw) -> bool:
         """Does its chain of owners reach the root?"""
@@ -184,9 +189,9 @@ class Karta:
     def _instance(self, name: str, shown: Raw, owner: Raw) -> str | None:
         selector = ((self.component(name).get("podSelector") or {}).get("componentInstanceSelector") or {}).get("idPath")
         known = self._instances(name, owner)
-        if known == [""] or not selector:
+        if known in ([], [""]):
             return None
-        found = _printed(_single(selector, shown))
+        found = _printed(_single(selector, shown)) if selector else ""
         if found not in known:
             raise Ungroupable(f"the pod says it belongs to instance {found!r} of {name}, but there are only {', '.join(known)}")
         return found
@@ -217,9 +222,11 @@ class Karta:
 
     def _instances(self, name: str, owner: Raw) -> list[str]:
         path = self.component(name).get("instanceIdPath")
-        found = [_printed(each) for each in _evaluated(path, owner)] if path else [""]
-        if path and "" in found:
-            raise Ungroupable(f"an instance of component {name} has an empty name")
+        if path is None:
+            return [""]
+        found = _evaluated(path, owner)
+        if not all(isinstance(each, str) and each for each in found):
+            raise Ungroupable(f"{path} of {owners.title(owner)} must give the names of instances of component {name}, not {found}")
         return found
 
     def _sizes(self, name: str, owner: Raw) -> dict[str, int]:
@@ -241,7 +248,7 @@ def _first_positive(least: list[int | None], usual: list[int | None], at: int) -
 
 
 def _counts(path: str | None, owner: Raw) -> list[int | None]:
-    found = _evaluated(path, owner) if path else []
+    found = [whole(each) for each in _evaluated(path, owner)] if path is not None else []
     for each in found:
         if each is not None and (isinstance(each, bool) or not isinstance(each, int)):
             raise Ungroupable(f"{path} of {owners.title(owner)} must be a whole number, not {each!r}")
@@ -252,11 +259,18 @@ def _has_pods(component: Raw) -> bool:
     return any((component.get("specDefinition") or {}).get(path) is not None for path in _POD_PATHS)
 
 
+def _is_sound(component: Raw) -> bool:
+    """At most one place for its pods, and both or none of the two that tell its instances apart."""
+    places = [path for path in _POD_PATHS if (component.get("specDefinition") or {}).get(path) is not None]
+    selector = (component.get("podSelector") or {}).get("componentInstanceSelector")
+    return len(places) <= 1 and (selector is None) == (component.get("instanceIdPath") is None)
+
+
 def _selects(component: Raw, shown: Raw) -> bool:
     selector = (component.get("podSelector") or {}).get("componentTypeSelector")
-    if not selector:
+    if selector is None:
         return False
-    found = _evaluated(selector["keyPath"], shown)
+    found = _evaluated(selector.get("keyPath", ""), shown)
     return any(each is not None if selector.get("value") is None else each == selector["value"] for each in found)
 
 
@@ -276,7 +290,7 @@ def _single(path: str, obj: Raw) -> Any:
 
 
 def _printed(value: Any) -> str:
-    return ("true" if value else "false") if isinstance(value, bool) else str(value)
+    return ("true" if value else "false") if isinstance(value, bool) else str(whole(value))
 
 
 def _placement(said: Raw | None) -> Placement | None:
@@ -301,8 +315,11 @@ def _expressions(part: Any, key: str = "") -> Iterator[str]:
 
 
 def _compiles(expression: str) -> bool:
+    """What is jq, but none that we know, makes a Karta unusable, not invalid: its pods are refused and say so."""
     try:
         jq.compile(expression)
+    except Unsupported:
+        return True
     except JqError:
         return False
     return True

@@ -55,10 +55,10 @@ def _minimum(owner: Raw) -> int:
 
 
 def _workers(pod: Pod, owner: Raw, roles: Raw, minimum: int) -> tuple[Part, ...]:
+    replicas = _replicas(roles)
     size, count = _segments(pod, roles)
     if not count:
         return (Part("worker", minimum),)
-    replicas = _replicas(roles)
     placed = segments.placement(pod, fields.mapping(roles, WORKER, "template"), owner)
     needed = -(-minimum // size)
     sizes = [size] * (replicas // size) + ([replicas % size] if replicas % size else [])
