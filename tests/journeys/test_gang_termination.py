@@ -124,6 +124,7 @@ async def test_a_replica_that_cannot_start_again_is_ended_once_not_every_delay()
         await start(sets, WL1)
         await sets.lose((await sets.pods("0-pc-a"))[0])
         await wait(sets, DELAY + 60)
+        await sets.running(0, of=10)
         fresh = await sets.uids()
         for _ in range(5):
             await wait(sets, DELAY + 60)

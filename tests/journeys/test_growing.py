@@ -72,8 +72,8 @@ async def test_a_node_that_held_nothing_for_long_enough_goes_and_a_used_one_stay
         where = await story.runs("stays", "goes")
         await story.client.delete(POD, "goes", "default")
         await story.leaves("goes")
-        await stays(story, 280)
-        await go(story, leaving=(where["stays"],), within=60)
+        await stays(story, 100)
+        await go(story, leaving=(where["stays"],), within=300)
         await story.runs("stays")
 
 
@@ -119,8 +119,8 @@ async def test_a_provisioned_node_goes_soon_after_its_last_pod() -> None:
         await story.runs("p")
         await story.client.delete(POD, "p", "default")
         await story.leaves("p")
-        await stays(story, 280)
-        await go(story, within=60)
+        await stays(story, 100)
+        await go(story, within=300)
 
 
 async def test_a_set_that_is_scaled_out_gets_the_nodes_of_its_new_replica() -> None:
