@@ -29,13 +29,14 @@ from gangline.client import Client, Lanes, User
 from gangline.components import COMPONENTS, Options, build, hooks
 from gangline.controllers.defaults import default_objects
 from gangline.errors import AlreadyExists, NotFound
+from gangline.local_shards import Shards
 from gangline.operator.probes import Probes, ask_for_all
 from gangline.rights import any_owner, objects
 from gangline.runtime import Clock, Component, Manager, SystemClock
 
 ELSEWHERE = ("admission", "resource-reservation", "installer")
 """Components that one machine does without: the hooks of the webhook server run inside the embedded server, the simulated kubelet plays
-what runs inside reservation pods, and there are no images to deploy."""
+what runs inside reservation pods, and local_shards.py starts schedulers where the installer would deploy them."""
 ADMIN = User("admin", ("system:masters", "system:authenticated"))
 NAMESPACES = (names.SYSTEM_NAMESPACE, names.KAI_NAMESPACE, names.RESERVATION_NAMESPACE, names.SCALE_NAMESPACE)
 
@@ -55,6 +56,8 @@ class PlatformSettings:
     clock: Clock = field(default_factory=SystemClock)
     workload_api: str = "1.35"
     """The Kubernetes release whose Workload API is served, or `none` (apiserver.features.WORKLOAD_GENERATIONS)."""
+    shards: bool = False
+    """Every SchedulingShard gets a scheduler, in this process."""
     feature_gates: Sequence[str] = (EXTENDED_RESOURCES,)
     """Feature gates of Kubernetes that are on beyond its defaults."""
 
@@ -123,6 +126,10 @@ class Team:
         self.managers.append(manager)
         return manager
 
+    async def dismiss(self, manager: Manager) -> None:
+        self.managers.remove(manager)
+        await manager.stop()
+
     async def stop_components(self) -> None:
         for manager in reversed(self.managers):
             await manager.stop()
@@ -175,8 +182,9 @@ class Platform(Team):
         await ask_for_all(probes, self.admin, self.clock, self.options.operator, fresh.serves)
 
     async def start_components(self) -> None:
-        for name in self.settings.components:
-            await self.start_component(name)
+        started = {name: await self.start_component(name) for name in self.settings.components}
+        if self.settings.shards:
+            await self.hire(Shards(self.options, self.hire, self.dismiss, started.get("scheduler")).component())
 
     async def stop(self) -> None:
         await self.stop_components()

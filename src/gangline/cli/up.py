@@ -51,7 +51,7 @@ def command(memory: bool, port: int, host: str, nodes_file: str | None, configur
 async def _up(memory: bool, port: int, host: str, options: Options, workload_api: str, gates: tuple[str, ...]) -> None:
     from gangline.local import Platform, PlatformSettings
 
-    settings = PlatformSettings(folder=None if memory else home() / "data", options=options, workload_api=workload_api)
+    settings = PlatformSettings(folder=None if memory else home() / "data", options=options, workload_api=workload_api, shards=True)
     settings = replace(settings, feature_gates=(*settings.feature_gates, *gates))
     platform = Platform(settings)
     stopped = asyncio.Event()
