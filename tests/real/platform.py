@@ -25,7 +25,7 @@ from real.plane import DEVICES, Plane, free_port
 
 NOT_HERE = ("controller-manager", "default-scheduler", "autoscaler", "resource-reservation", "installer")
 OURS = tuple(name for name in COMPONENTS if name not in NOT_HERE)
-"""What Kubernetes does not bring: its own controllers and scheduler stay in charge of the rest. The installer starts where it is told of."""
+"""What Kubernetes does not bring: its own controllers and scheduler do the rest. The installer starts where it is told to."""
 QUIET = 0.3
 """So many seconds without a write by anybody, and with idle components, are rest."""
 
