@@ -15,14 +15,10 @@ PATIENCE = 300
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """On a real control plane journeys take longer, and those marked `embedded_only` are skipped for the reason they give."""
+    """On a real control plane journeys take longer."""
     for item in items if REAL else ():
-        if Path(__file__).parent not in item.path.parents:
-            continue
-        item.add_marker(pytest.mark.timeout(PATIENCE))
-        mark = item.get_closest_marker("embedded_only")
-        if mark is not None:
-            item.add_marker(pytest.mark.skip(reason=f"on the embedded server only: {mark.kwargs['reason']}"))
+        if Path(__file__).parent in item.path.parents:
+            item.add_marker(pytest.mark.timeout(PATIENCE))
 
 
 @pytest.fixture
