@@ -22,7 +22,7 @@ PURE = {"operator/desired", "operator/backends", "operator/status.py", "operator
         "operator/gangs.py", "operator/plan.py", "operator/adoption.py", "operator/tell.py", "operator/rights.py",
         "admission/podcliqueset.py",
         "admission/immutable.py", "admission/topology.py", "admission/topologybinding.py", "admission/authorizer.py",
-        "admission/typed.py", "grouper/groupers", "grouper/owners.py", "grouper/plan.py", "grouper/look.py",
+        "grouper/groupers", "grouper/owners.py", "grouper/plan.py", "grouper/look.py",
         "grouper/write.py", "grouper/defaults.py", "grouper/fields.py", "grouper/grouping.py", "grouper/topowner.py", "grouper/jq.py",
         "grouper/jq_functions.py", "grouper/rights.py", "admission/pods.py", "admission/podgroups.py", "admission/queues.py",
         "admission/topologies.py", "admission/registration.py", "schema",

@@ -10,12 +10,12 @@ import msgspec
 import pytest
 
 from gangline.admission import podcliqueset
-from gangline.admission.typed import go_duration
 from gangline.api.grove import ClusterTopologyBinding
 from gangline.api.meta import Raw
 from gangline.operator.checks import backend_check
 from gangline.rules.hooks import Denied, Review
 from gangline.rules.sets import OperatorSettings
+from gangline.rules.typed import go_duration
 from operator_stage import clique, group, pod_clique_set
 
 Change = Callable[[Raw], Any]
@@ -69,8 +69,33 @@ def test_an_explicit_minimum_of_a_clique_without_replicas_is_kept() -> None:
     assert (spec_of(filled(raw))["replicas"], spec_of(filled(raw))["minAvailable"]) == (1, 1)
 
 
+def test_what_is_given_but_empty_stays_as_the_user_wrote_it() -> None:
+    pod = {"containers": [{"name": "m", "image": "i", "args": [], "env": [{"name": "A", "value": ""}]}], "nodeName": ""}
+    raw = pod_clique_set("p", clique("a", podSpec=pod, startsAfter=[]) | {"labels": {}}, priorityClassName="")
+    template = filled(raw)["spec"]["template"]
+    assert template["priorityClassName"] == "" and template["cliques"][0]["labels"] == {}
+    assert template["cliques"][0]["spec"]["startsAfter"] == [] and template["cliques"][0]["spec"]["podSpec"]["nodeName"] == ""
+    assert template["cliques"][0]["spec"]["podSpec"]["containers"] == [
+        {"name": "m", "image": "i", "args": [], "env": [{"name": "A", "value": ""}], "resources": {}}]
+
+
+def test_what_nobody_gave_is_written_where_its_type_has_no_nothing() -> None:
+    asked = {"name": "A", "valueFrom": {"resourceFieldRef": {"resource": "limits.cpu"}}}
+    pod = {"containers": [{"name": "m", "image": "i", "command": ["run", None], "env": [asked]}], "nodeSelector": {"disk": None}}
+    found = spec_of(filled(pod_clique_set("p", clique("a", podSpec=pod))))["podSpec"]
+    assert found["containers"][0]["env"][0]["valueFrom"]["resourceFieldRef"] == {"resource": "limits.cpu", "divisor": "0"}
+    assert found["containers"][0]["command"] == ["run", ""] and found["nodeSelector"] == {}
+
+
+def test_an_empty_value_is_no_change_against_none() -> None:
+    old = given(clique("a", 2), resourceSharing=[])
+    new = given(clique("a", 2, startsAfter=[]))
+    assert refusals(new, old) == refusals(old, new) == {}
+
+
 @pytest.mark.parametrize(("text", "canonical"), [
-    ("4h", "4h0m0s"), ("90s", "1m30s"), ("500ms", "500ms"), ("1h30m", "1h30m0s"), ("-5m", "-5m0s"), ("soon", None), ("2d", None)])
+    ("4h", "4h0m0s"), ("90s", "1m30s"), ("500ms", "500ms"), ("1h30m", "1h30m0s"), ("-5m", "-5m0s"), ("soon", None), ("2d", None),
+    ("", None), ("2562047h", "2562047h0m0s"), ("2562048h", None)])
 def test_durations_are_written_as_go_does(text: str, canonical: str | None) -> None:
     assert go_duration(text) == canonical
 

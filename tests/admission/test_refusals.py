@@ -134,7 +134,9 @@ REFUSALS: list[tuple[str, Raw, str, str]] = [
      "must not be set: a gang is placed as a whole"),
     ("node", with_pod(nodeName="n"), f"{CLIQUE}.spec.podSpec.spec.nodeName", "must not be set: a gang is placed as a whole"),
     ("variable name", with_pod(containers=env("A=B")), f"{CLIQUE}.spec.podSpec.spec.containers[0].env[0].name",
-     "'A=B': must be printable characters without '='"),
+     "'A=B': must be letters, digits, '-', '_' and '.', not starting with a digit"),
+    ("variable that is a folder", with_pod(containers=env("..A")), f"{CLIQUE}.spec.podSpec.spec.containers[0].env[0].name",
+     "'..A': must not be '.' or start with '..'"),
     ("variable twice", with_pod(containers=env("A", "A")), f"{CLIQUE}.spec.podSpec.spec.containers[0].env[1].name", "A is given twice"),
     ("variable of an init container twice", with_pod(initContainers=env("A", "A")),
      f"{CLIQUE}.spec.podSpec.spec.initContainers[0].env[1].name", "A is given twice"),
@@ -273,6 +275,19 @@ def test_the_deprecated_domain_may_become_the_new_form_and_not_the_other_way_rou
     assert told(new, old) == {} and told(old, new) != {}
     wider = a_set(topologyConstraint=pack("zone"))
     assert told(wider, old) == {f"{TEMPLATE}.topologyConstraint": "the constraint of PodCliqueSet p cannot be changed, added or removed"}
+
+
+def test_what_the_schema_refuses_is_told_before_any_other_fault() -> None:
+    raw = a_set(clique("a", 1, 2), replicas=-1)
+    refused = podcliqueset.validated(Review("CREATE", raw), NATIVE)
+    assert refused is not None and (refused.code, [problem.path for problem in refused.problems]) == (422, [".spec.replicas"])
+
+
+def test_a_binding_that_does_not_exist_is_told_where_it_is_named_and_for_the_set() -> None:
+    raw = a_set(clique("a") | {"topologyConstraint": pack(name="gone")})
+    assert told(raw) == dict.fromkeys(
+        (f"{TEMPLATE}.topologyConstraint.topologyName", f"{CLIQUE}.topologyConstraint.topologyName"),
+        "ClusterTopologyBinding 'gone' does not exist")
 
 
 def test_a_preference_wider_than_what_is_required_is_warned_of() -> None:

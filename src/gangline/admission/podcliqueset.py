@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from gangline.admission import immutable, minima, topology
-from gangline.admission.typed import Reading, go_duration
 from gangline.api import names
 from gangline.api.grove import PodCliqueSet
 from gangline.api.meta import Raw
@@ -24,6 +23,7 @@ from gangline.rules import text, wishes
 from gangline.rules.hooks import Denied, Hook, Review, denied
 from gangline.rules.sets import OperatorSettings
 from gangline.rules.times import duration
+from gangline.rules.typed import Reading, go_duration, plain
 
 if TYPE_CHECKING:
     from gangline.runtime import Reader
@@ -55,7 +55,7 @@ def hooks(settings: OperatorSettings | None = None, read: Callable[[], Reader | 
 
 def defaulted(review: Review, one_at_least: bool = False) -> Raw | Denied:
     """The set with everything filled in that it leaves open. `one_at_least`: a clique of 0 pods becomes one of 1."""
-    reading = Reading()
+    reading = Reading(keep_empty=True)
     obj = dict(review.obj)
     spec = reading.read(Type("struct", "PodCliqueSetSpec", "grove"), obj.get("spec") or {}, "spec")
     delay = spec["template"].get("terminationDelay") if isinstance(spec.get("template"), dict) else None
@@ -69,8 +69,6 @@ def defaulted(review: Review, one_at_least: bool = False) -> Raw | Denied:
         if "replicas" not in said and not one_at_least:
             made["spec"]["replicas"] = 1
         _fill_clique(made["spec"], may_be_empty="replicas" in said and not one_at_least)
-        if review.operation == "CREATE" and (said.get("podSpec") or {}).get(SPREAD) == []:
-            made["spec"]["podSpec"][SPREAD] = []        # given, if with nothing in it: refused further on
     _fill(spec)
     return obj | {"spec": spec}
 
@@ -106,8 +104,8 @@ def _fill_clique(spec: Raw, *, may_be_empty: bool) -> None:
 
 def validated(review: Review, settings: OperatorSettings, read: Reader | None = None,
               check: Check = lambda pcs, reader: (), move: Move = lambda new, old, reader: ()) -> Denied | None:
-    problems = list(problems_of(review.obj, review.old, settings, read, check, move))
-    return denied(problems, 403, "Forbidden") or denied(list(_shape(review.obj)), 422, "Invalid")
+    shape = denied(list(_shape(review.obj)), 422, "Invalid")
+    return shape or denied(list(problems_of(review.obj, review.old, settings, read, check, move)), 403, "Forbidden")
 
 
 def _shape(obj: Raw) -> Iterator[Problem]:
@@ -143,7 +141,7 @@ def problems_of(obj: Raw, old: Raw | None, settings: OperatorSettings, read: Rea
         yield from topology.created(obj, settings, read)
     else:
         yield from topology.updated(obj, old, settings, read)
-        yield from immutable.problems(obj, old)
+        yield from immutable.problems(_plain(obj), _plain(old))
         yield from move(_view(obj), _view(old), read)
 
 
@@ -159,6 +157,11 @@ def faults(pcs: PodCliqueSet, settings: OperatorSettings) -> list[Problem]:
 
 def _view(obj: Raw) -> PodCliqueSet:
     return msgspec.convert(obj, PodCliqueSet, strict=False)
+
+
+def _plain(obj: Raw) -> Raw:
+    """A set whose empty values are as if they had not been given."""
+    return obj | {"spec": plain("grove", "PodCliqueSetSpec", obj.get("spec") or {})}
 
 
 def _template(obj: Raw) -> Raw:

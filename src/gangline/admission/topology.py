@@ -19,6 +19,7 @@ from gangline.rules.sets import OperatorSettings
 if TYPE_CHECKING:
     from gangline.runtime import Reader
 
+TOP = "spec.template.topologyConstraint"
 SET, GROUP, CLIQUE = "PodCliqueSet", "PodCliqueScalingGroup", "PodClique"
 
 
@@ -49,16 +50,15 @@ class Place:
 
 def places(obj: Raw) -> list[Place]:
     template = (obj.get("spec") or {}).get("template") or {}
-    top = "spec.template.topologyConstraint"
-    found = [Place(SET, str((obj.get("metadata") or {}).get("name") or ""), top, template.get("topologyConstraint"))]
+    found = [Place(SET, str((obj.get("metadata") or {}).get("name") or ""), TOP, template.get("topologyConstraint"))]
     owner: dict[str, str] = {}
     groups: list[Place] = []
     for index, group in enumerate(template.get("podCliqueScalingGroups") or ()):
         path = f"spec.template.podCliqueScalingGroups[{index}].topologyConstraint"
-        groups.append(Place(GROUP, str(group.get("name") or ""), path, group.get("topologyConstraint"), (top,)))
+        groups.append(Place(GROUP, str(group.get("name") or ""), path, group.get("topologyConstraint"), (TOP,)))
         owner |= dict.fromkeys(group.get("cliqueNames") or (), path)
     for index, clique in enumerate(template.get("cliques") or ()):
-        above = (owner[clique.get("name")], top) if clique.get("name") in owner else (top,)
+        above = (owner[clique.get("name")], TOP) if clique.get("name") in owner else (TOP,)
         found.append(Place(CLIQUE, str(clique.get("name") or ""), f"spec.template.cliques[{index}].topologyConstraint",
                            clique.get("topologyConstraint"), above))
     return found + groups
@@ -94,8 +94,8 @@ def _effective(obj: Raw) -> dict[str, str]:
 def _known(obj: Raw, given: list[Place], name: str, read: Reader) -> Iterator[Problem]:
     binding = read.get(TOPOLOGY_BINDING, name)
     if binding is None:
-        place = next((place for place in given if place.topology == name), given[0])
-        yield Problem(f"{place.path}.topologyName", f"ClusterTopologyBinding {name!r} does not exist", "FieldValueNotFound", name)
+        for path in dict.fromkeys([TOP, *(place.path for place in given if place.topology == name)]):
+            yield Problem(f"{path}.topologyName", f"ClusterTopologyBinding {name!r} does not exist", "FieldValueNotFound", name)
         return
     order = {level.domain: index for index, level in enumerate(binding.spec.levels)}
     for place in given:

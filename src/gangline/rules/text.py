@@ -10,7 +10,7 @@ import re
 _LABEL = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
 _SUBDOMAIN = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
 _QUALIFIED = re.compile(r"([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]")
-_VARIABLE = re.compile(r"[ -<>-~]+")
+_VARIABLE = re.compile(r"[-._a-zA-Z][-._a-zA-Z0-9]*")
 
 
 def label_problem(text: str) -> str:
@@ -51,4 +51,6 @@ def variable_problem(text: str) -> str:
     """What is wrong with the name of an environment variable."""
     if not text:
         return "must be given"
-    return "" if _VARIABLE.fullmatch(text) else "must be printable characters without '='"
+    if text.startswith("..") or text == ".":
+        return "must not be '.' or start with '..'"
+    return "" if _VARIABLE.fullmatch(text) else "must be letters, digits, '-', '_' and '.', not starting with a digit"

@@ -1,7 +1,9 @@
-"""An object read as its types say and written back as upstream's webhook would: the first step of defaulting.
+"""An object read as its types say and written back as a program with those types would write it.
 
 Wrong types are named with their path; zero values, empty lists and absent structs come out as the shape tables of
-`api/tables` state it, quantities and durations in their canonical text. Nothing here knows what a field means.
+`api/tables` state it, quantities and durations in their canonical text. A webhook that defaults must not remove what a user
+wrote, so it keeps values that are given but empty; an object made from another has them no more. Nothing here knows what a
+field means.
 """
 
 from __future__ import annotations
@@ -19,6 +21,8 @@ _LIMITS = {"int32": 2**31, "int64": 2**63, "int": 2**63}
 _GO_DURATION = re.compile(r"[-+]?(0|((\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h))+)")
 OWN_TABLE = "grove"
 """In this table a struct or number that is not marked may be absent without being zero."""
+LONGEST = 2**63 / 1e9
+"""Go counts nanoseconds in 64 bits."""
 POINTERS = ("Pack",)
 """Types whose texts, too, are kept when they are empty."""
 
@@ -26,7 +30,8 @@ POINTERS = ("Pack",)
 class Reading:
     """One pass over an object; collects what is of a wrong type."""
 
-    def __init__(self) -> None:
+    def __init__(self, keep_empty: bool = False) -> None:
+        self.keep_empty = keep_empty
         self.problems: list[Problem] = []
 
     def read(self, type: Type, value: Any, path: str) -> Any:
@@ -56,7 +61,7 @@ class Reading:
                 found.update(self._absent(shape, field))
                 continue
             item = self.read(field.type, given, where)
-            if not _left_out(shape, field, item):
+            if self.keep_empty or not _left_out(shape, field, item):
                 found[field.name] = item
         return found
 
@@ -65,6 +70,8 @@ class Reading:
         optional = field.pointer or field.omit_zero or (shape.table == OWN_TABLE and not field.always)
         if field.type.form == "struct" and not optional:
             return {field.name: self.read(field.type, {}, "")}
+        if field.type.name == "quantity" and not optional:
+            return {field.name: _ZERO["quantity"]}
         if not field.always:
             return {}
         return {field.name: None if field.pointer else _ZERO.get(field.type.name) if field.type.form == "scalar" else None}
@@ -73,14 +80,14 @@ class Reading:
         if not isinstance(value, list):
             self._wrong(path, value, "a list")
             return []
-        return [self.read(inner, {} if item is None and inner.form == "struct" else item, f"{path}[{index}]")
-                for index, item in enumerate(value)]
+        zero = {} if inner.form == "struct" else _ZERO.get(inner.name)
+        return [self.read(inner, zero if item is None else item, f"{path}[{index}]") for index, item in enumerate(value)]
 
     def _map(self, inner: Type, value: Any, path: str) -> Any:
         if not isinstance(value, dict):
             self._wrong(path, value, "a map")
             return {}
-        return {key: self.read(inner, item, path) if item is not None else _ZERO.get(inner.name) for key, item in value.items()}
+        return {key: self.read(inner, item, path) for key, item in value.items() if item is not None}
 
     def _scalar(self, name: str, value: Any, path: str) -> Any:
         if name in _LIMITS:
@@ -109,6 +116,11 @@ class Reading:
             return value
 
 
+def plain(table: str, name: str, value: Any) -> Any:
+    """A value of a type without what is given but empty."""
+    return Reading().read(Type("struct", name, table), value, "")
+
+
 def _left_out(shape: Struct, field: Field, value: Any) -> bool:
     """Whether a value that was given is left out again because it is empty."""
     if field.always or field.type.form in ("struct", "either"):
@@ -132,6 +144,8 @@ def go_duration(text: str) -> str | None:
     if not _GO_DURATION.fullmatch(text):
         return None
     value = duration(text.replace("μs", "µs"))
+    if abs(value) >= LONGEST:
+        return None
     if value and abs(value) < 1:
         return next(f"{number:g}{unit}" for unit, scale in (("ms", 1e3), ("µs", 1e6), ("ns", 1e9))
                     if abs(number := round(value * scale, 9)) >= 1)
