@@ -137,6 +137,8 @@ POD = {"metadata": {"labels": {"role": "worker", "app.io/x": "1"}}, "spec": {"n"
     (".spec.n[0].a?", []),
     ('.metadata.labels.role | test("^w.*r$"), test("WORK"; "i")', [True, True]),
     ('.metadata.labels.role | sub("(?<x>o)"; "[\\(.x)]"), gsub("[rk]"; "")', ["w[o]rker", "woe"]),
+    ('"<\\(.spec.n[0:1] | join(")"))|\\("in \\(.spec.n[1])")>"', ["<1|in 2>"]),
+    ("1, .spec.n[0:2][] as $x | [$x]", [1, [1], [2]]),
     ("try (.spec.n | tonumber) catch \"none\"", ["none"]),
     ("reduce .spec.n[0:2][] as $x (0; . + $x)", [3]),
     ("[limit(2; .spec.n[])], first(.spec.n[]), last(.spec.n[]).a", [[1, 2], 1, 3]),
@@ -162,7 +164,8 @@ def test_jq_that_does_not_fit_says_so() -> None:
 
 
 @pytest.mark.parametrize("expression", [
-    ".spec.missing | ltrimstr(\"x\")", '" 3" | tonumber', "true | floor", '"x" | has(1)', ".spec.n[0:\"x\"]", '.spec.n | contains("x")',
+    ".spec.missing | ltrimstr(\"x\")", '(.spec | tonumber) // 1', ".spec.n.a.b?", '"\\q"', '"open',
+    '" 3" | tonumber', "true | floor", '"x" | has(1)', ".spec.n[0:\"x\"]", '.spec.n | contains("x")',
     "[1] | from_entries", '"a" | test("("; null)', '"a" | test("a"; "q")', "[] | limit(-1; 1)"])
 def test_jq_on_a_value_of_the_wrong_kind_is_an_error_and_no_crash(expression: str) -> None:
     with pytest.raises(JqError):

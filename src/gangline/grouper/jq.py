@@ -13,7 +13,7 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 from gangline.grouper import jq_functions
@@ -21,13 +21,15 @@ from gangline.grouper.jq_functions import JqError, Unsupported, compare, same, t
 
 Scope = Mapping[str, Any]
 Filter = Callable[[Any, Scope], Iterator[Any]]
+Hang = Callable[[Filter], Filter]
+"""A suffix: from the filter before it to that filter with the suffix."""
 MOST_RESULTS = 1000
 REFUSED = ("del", "range", "paths", "recurse", "walk", "repeat")
 UNKNOWN_WORDS = ("def", "foreach", "label", "import", "include")
 
 _TOKEN = re.compile(r"""\s*(?:
     (?P<number>\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)
-  | (?P<text>"(?:[^"\\]|\\.)*")
+  | (?P<text>")
   | (?P<format>@[A-Za-z0-9]+)
   | (?P<field>\.[A-Za-z_][A-Za-z0-9_]*)
   | (?P<variable>\$[A-Za-z_][A-Za-z0-9_]*)
@@ -55,11 +57,15 @@ class Program:
 
 @lru_cache(maxsize=1024)
 def compile(text: str) -> Program:
+    return Program(_whole(text))
+
+
+def _whole(text: str) -> Filter:
     parser = _Parser(text)
     run = parser.pipe()
     if parser.kind != "end":
         raise parser.wrong()
-    return Program(run)
+    return run
 
 
 def _tokens(text: str) -> list[tuple[str, str]]:
@@ -68,9 +74,50 @@ def _tokens(text: str) -> list[tuple[str, str]]:
         match = _TOKEN.match(text, at)
         if match is None:
             raise JqError(f"cannot read {text[at:].strip()!r} in the jq expression {text!r}")
-        found.append((match.lastgroup or "", match[match.lastgroup or 0]))
-        at = match.end()
+        kind, at = match.lastgroup or "", match.end()
+        if kind == "text":
+            start, at = at - 1, _end_of_string(text, at)
+            found.append((kind, text[start:at]))
+        else:
+            found.append((kind, match[kind]))
     return [*found, ("end", "")]
+
+
+def _end_of_string(text: str, at: int) -> int:
+    """Where the string whose content begins here is over; what is filled into it may hold strings itself."""
+    while at < len(text):
+        if text[at] == '"':
+            return at + 1
+        at = _end_of_filling(text, at + 2) if text.startswith("\\(", at) else at + (2 if text[at] == "\\" else 1)
+    raise JqError(f"a string does not end in the jq expression {text!r}")
+
+
+def _end_of_filling(text: str, at: int) -> int:
+    depth = 1
+    while at < len(text) and depth:
+        depth += {"(": 1, ")": -1}.get(text[at], 0)
+        at = _end_of_string(text, at + 1) if text[at] == '"' else at + 1
+    return at
+
+
+def _pieces(content: str) -> Iterator[tuple[str, bool]]:
+    """A string's text and what is filled into it (True), in turns."""
+    start = at = 0
+    while at < len(content):
+        if content.startswith("\\(", at):
+            end = _end_of_filling(content, at + 2)
+            yield from ((content[start:at], False), (content[at + 2:end - 1], True))
+            start = at = end
+        else:
+            at += 2 if content[at] == "\\" else 1
+    yield content[start:], False
+
+
+def _unescaped(text: str) -> str:
+    try:
+        return str(json.loads(f'"{text}"', strict=False))
+    except json.JSONDecodeError as error:
+        raise JqError(f"cannot read the string {text!r}: {error}") from error
 
 
 class _Parser:
@@ -105,8 +152,6 @@ class _Parser:
 
     def pipe(self) -> Filter:
         left = self.comma()
-        if self.is_next("as"):
-            return self._binding(left)
         if self.is_next("|"):
             self.take()
             return _pipe(left, self.pipe())
@@ -178,37 +223,51 @@ class _Parser:
         if self.is_next("-"):
             self.take()
             return _combine(lambda v, s: iter((0,)), self.postfix(), jq_functions.ARITHMETIC["-"])
-        term = self.term()
-        while True:
-            if self.kind == "field":
-                term = _index(term, _constant(self.take()[1:]))
-            elif self.is_next(".") and self._tokens[self._at + 1][0] == "text":
-                self.take()
-                term = _index(term, self._string(self.take()))
-            elif self.is_next(".") and self._tokens[self._at + 1][1] == "[":
-                self.take()
-            elif self.is_next("["):
-                term = self._bracket(term)
-            elif self.is_next("?"):
-                self.take()
-                term = _optional(term)
-            else:
-                return term
+        term = self.suffixed()
+        return self._binding(term) if self.is_next("as") else term
 
-    def _bracket(self, term: Filter) -> Filter:
+    def suffixed(self) -> Filter:
+        """A term and what hangs on it; a `?` is about the last of that alone."""
+        before: Filter = _identity
+        hang = self._alone()
+        while True:
+            if self.is_next("?"):
+                self.take()
+                before, hang = _pipe(before, _optional(hang(_identity))), _nothing
+                continue
+            suffix = self._suffix()
+            if suffix is None:
+                return hang(before)
+            before, hang = hang(before), suffix
+
+    def _alone(self) -> Hang:
+        term = self.term()
+        return lambda before: term
+
+    def _suffix(self) -> Hang | None:
+        if self.is_next(".") and self._tokens[self._at + 1][0] == "text":
+            self.take()
+            return partial(_index, key=self._string(self.take()))
+        if self.is_next(".") and self._tokens[self._at + 1][1] == "[":
+            self.take()
+        if self.kind == "field":
+            return partial(_index, key=_constant(self.take()[1:]))
+        return self._bracket() if self.is_next("[") else None
+
+    def _bracket(self) -> Hang:
         self.take()
         if self.is_next("]"):
             self.take()
-            return _iterate(term)
+            return _iterate
         start = None if self.is_next(":") else self.pipe()
         if self.is_next(":"):
             self.take()
             stop = None if self.is_next("]") else self.pipe()
             self.expect("]")
-            return _slice(term, start or _constant(None), stop or _constant(None))
+            return partial(_slice, start=start or _constant(None), stop=stop or _constant(None))
         self.expect("]")
         assert start is not None
-        return _index(term, start)
+        return partial(_index, key=start)
 
     def term(self) -> Filter:
         kind, token = self.kind, self.token
@@ -272,11 +331,9 @@ class _Parser:
 
     def _string(self, token: str) -> Filter:
         """A string, with `\\(…)` filled in."""
-        pieces = re.split(r"\\\(((?:[^()]|\([^()]*\))*)\)", token[1:-1])
-        filters = [_constant(json.loads(f'"{piece}"')) if at % 2 == 0 else _shown(_Parser(piece).pipe())
-                   for at, piece in enumerate(pieces)]
-        joined = filters[0]
-        for each in filters[1:]:
+        joined: Filter = _constant("")
+        for piece, filled in _pieces(token[1:-1]):
+            each = _shown(_whole(piece)) if filled else _constant(_unescaped(piece))
             joined = _combine(joined, each, jq_functions.ARITHMETIC["+"])
         return joined
 
@@ -309,14 +366,14 @@ class _Parser:
         return Unsupported(f"the jq expression {self._text!r} uses {what}, which is not known here")
 
     def _try(self) -> Filter:
-        body = self.postfix()
+        body = self.suffixed()
         if not self.is_next("catch"):
             return _optional(body)
         self.take()
-        return _caught(body, self.postfix())
+        return _caught(body, self.suffixed())
 
     def _reduce(self) -> Filter:
-        source = self.postfix()
+        source = self.suffixed()
         self.expect("as")
         if self.kind != "variable":
             raise self._unsupported("a pattern after `as`")
@@ -361,6 +418,10 @@ def _identity(value: Any, scope: Scope) -> Iterator[Any]:
     yield value
 
 
+def _nothing(before: Filter) -> Filter:
+    return before
+
+
 def _constant(constant: Any) -> Filter:
     return lambda v, s: iter((constant,))
 
@@ -403,7 +464,7 @@ def _or(left: Filter, right: Filter) -> Filter:
 
 def _alternative(left: Filter, right: Filter) -> Filter:
     def run(value: Any, scope: Scope) -> Iterator[Any]:
-        kept = [each for each in _optional(left)(value, scope) if truthy(each)]
+        kept = [each for each in left(value, scope) if truthy(each)]
         yield from kept or right(value, scope)
 
     return run

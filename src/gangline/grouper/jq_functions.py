@@ -69,7 +69,7 @@ def index(value: Any, key: Any) -> Any:
         return None
     if isinstance(value, dict) and isinstance(key, str):
         return value.get(key)
-    if isinstance(value, list) and isinstance(key, int | float) and not isinstance(key, bool):
+    if isinstance(value, list | str) and isinstance(key, int | float) and not isinstance(key, bool):
         at = math.floor(key)
         return value[at] if -len(value) <= at < len(value) else None
     raise JqError(f"{type_of(value)} has no {key!r}")
@@ -215,13 +215,11 @@ def _joined(parts: list[Any], by: Any) -> Any:
 
 
 def _flat(value: Any) -> list[Any]:
-    return [out for each in _array(value) for out in (_flat(each) if isinstance(each, list) else [each])]
+    return [out for each in elements(value) for out in (_flat(each) if isinstance(each, list) else [each])]
 
 
 def _entries(value: Any) -> list[dict[str, Any]]:
-    if not isinstance(value, dict):
-        raise JqError(f"{type_of(value)} has no entries")
-    return [{"key": key, "value": value[key]} for key in sorted(value)]
+    return [{"key": key, "value": value[key]} for key in _keys(value)]
 
 
 def _from_entries(value: Any) -> dict[str, Any]:
@@ -234,7 +232,7 @@ def _entry(each: Any) -> tuple[str, Any]:
 
 
 def _contains(value: Any, other: Any) -> bool:
-    if type_of(value) != type_of(other):
+    if type_of(value) != type_of(other) or (isinstance(value, bool) and value is not other):
         raise JqError(f"{type_of(value)} cannot contain {type_of(other)}")
     return _holds(value, other)
 
@@ -250,6 +248,8 @@ def _holds(value: Any, other: Any) -> bool:
 
 
 def _has(value: Any, key: Any) -> bool:
+    if value is None:
+        return False
     if isinstance(value, dict) and isinstance(key, str):
         return key in value
     if isinstance(value, list) and type_of(key) == "number":
@@ -313,7 +313,7 @@ PLAIN: dict[str, Callable[[Any], Any]] = {
 WITH_VALUE: dict[str, Callable[[Any, Any], Any]] = {
     "has": _has, "contains": _contains, "inside": lambda value, other: _contains(other, value),
     "in": lambda value, other: _has(other, value),
-    "nth": lambda value, at: index(value, _number(at)), "getpath": lambda value, path: reduce(index, _array(path), value),
+    "nth": index, "getpath": lambda value, path: reduce(index, _array(path), value),
     "startswith": lambda value, start: _text(value).startswith(_text(start)),
     "endswith": lambda value, end: _text(value).endswith(_text(end)),
     "split": lambda value, by: _divide(_text(value), _text(by)),
