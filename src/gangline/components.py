@@ -62,8 +62,15 @@ class Options:
 
 def _sets(options: Options, said: OperatorSettings | None = None) -> OperatorSettings:
     """The operator's settings with what was told at start: `said`, or what held then."""
-    found = said or options.operator
+    found = _with_init(said or options.operator, options.flags)
     return replace(found, manner=manner(options.compat), narrow=options.operator.narrow, outside=(*found.outside, *options.outside))
+
+
+def _with_init(settings: OperatorSettings, flags: Mapping[str, str]) -> OperatorSettings:
+    """Where the init container of start orders comes from, if the installer says it."""
+    image = flags.get("init-container-image", "")
+    name, _, tag = image.rpartition(":")
+    return replace(settings, init_image=name, init_version=tag, init_command=("gangline", "initc")) if image else settings
 
 
 def _sets_now(options: Options) -> Callable[[], OperatorSettings] | None:

@@ -26,7 +26,7 @@ from gangline.api.kinds import (
     Kind,
 )
 from gangline.api.meta import Raw
-from gangline.components import installer_parts
+from gangline.components import Options, _sets, installer_parts
 from gangline.errors import ConfigError
 from gangline.installer.contract import Facts, Leader, Pair, Wishes
 from gangline.installer.desired import wishes_of_config
@@ -237,6 +237,14 @@ def test_an_admission_server_that_is_installed_needs_no_secrets_and_registers_no
     rules = [rule for role in roles for rule in role]
     assert rules and "admissionregistration.k8s.io" not in {group for rule in rules for group in rule["apiGroups"]}
     assert "secrets" not in {resource for rule in rules for resource in rule["resources"]}
+
+
+def test_sets_that_start_in_order_wait_in_the_image_of_the_installer() -> None:
+    settings = InstallerSettings(image=read_image("registry.example:5000/gangline@sha256:ab"))
+    said = flags(config(settings=settings), "gangline-operator")
+    told = _sets(Options(flags=said))
+    assert f"{told.init_image}:{told.init_version}" == "registry.example:5000/gangline@sha256:ab"
+    assert told.init_command == ("gangline", "initc") and _sets(Options()).init_command == ()
 
 
 def test_a_certificate_that_runs_out_is_renewed_and_the_old_one_trusted_a_while_longer() -> None:

@@ -60,7 +60,7 @@ def _labels(found: Mapping[str, str]) -> str:
 
 
 def _operator(said: Said, facts: Facts) -> dict[str, str]:
-    return {}
+    return {"init-container-image": str(said.settings.image)}
 
 
 def _grouper(said: Said, facts: Facts) -> dict[str, str]:

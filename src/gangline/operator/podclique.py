@@ -249,7 +249,8 @@ def _new_pods(op: Operator, read: Reader, look: Look, selection: Selection, miss
     manner, clique = op.settings.manner, look.clique
     image = f"{op.settings.init_image}:{op.settings.init_version}"
     priority = "" if manner.priority_on_gang_only else look.pcs.spec.template.priority_class_name
-    recipe = desired.Recipe(look.pcs, look.place, image, op.registry.gate(selection.backend), not manner.gates_replaced, priority)
+    recipe = desired.Recipe(look.pcs, look.place, image, op.registry.gate(selection.backend), not manner.gates_replaced, priority,
+                            op.settings.init_command)
     facts = op.registry.facts(op.facts(read), selection)
     info = gang_info(look.gang, look.pcs, selection, facts, live_objects(op, read, look.gang), pods_of_life(read, look.gang))
     there, can = {pod.name: pod for pod in look.pods}, capabilities_of(selection.backend, facts)

@@ -81,6 +81,8 @@ class OperatorSettings:
     """Make a ComputeDomain per MNNVL group."""
     init_image: str = "gangline-initc"
     init_version: str = "v0.1.0-dev"
+    init_command: tuple[str, ...] = ()
+    """What the init container runs; empty: its image's own entry point."""
     workers: Workers = Workers()
     narrow: bool = False
     """Hold only the operator's own pods, services and the like in memory: for clusters with many others."""

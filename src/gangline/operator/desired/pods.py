@@ -92,6 +92,7 @@ class Recipe:
     gate: str
     keep_gates: bool
     priority_class: str
+    init_command: tuple[str, ...] = ()
 
 
 def build(clique: PodClique, recipe: Recipe, index: int, name: str) -> Raw:
@@ -127,9 +128,10 @@ def _variables(clique: PodClique, place: Place, pcs: PodCliqueSet) -> list[Raw]:
 def _waiting(spec: Raw, clique: PodClique, recipe: Recipe) -> Raw:
     """The spec with the init container that waits for the cliques that start before this one."""
     arguments = [f"--podcliques={parent}:{minimum_of(recipe.pcs, parent, recipe.place.replica)}" for parent in clique.spec.starts_after]
-    container = {"name": names.INIT_CONTAINER, "image": recipe.init_image, "args": arguments, "volumeMounts": [
+    container: Raw = {"name": names.INIT_CONTAINER, "image": recipe.init_image, "args": arguments, "volumeMounts": [
         {"name": names.POD_INFO_VOLUME, "mountPath": names.POD_INFO_FOLDER, "readOnly": True},
         {"name": names.TOKEN_VOLUME, "mountPath": names.TOKEN_FOLDER, "readOnly": True}]}
+    container |= {"command": list(recipe.init_command)} if recipe.init_command else {}
     volumes = [
         {"name": names.TOKEN_VOLUME, "secret": {"secretName": names.token_secret(recipe.pcs.name), "defaultMode": 420}},
         {"name": names.POD_INFO_VOLUME, "downwardAPI": {"defaultMode": 420, "items": [
