@@ -21,7 +21,7 @@ def test_what_is_smaller_than_a_unit_is_rounded_up() -> None:
     assert (resources.units("1m"), resources.milli("1n"), resources.units("1500m")) == (1, 1, 2)
 
 
-@pytest.mark.parametrize("text", ["", "abc", "1 Gi", "1GiB", "--1", "1e", "0x10"])
+@pytest.mark.parametrize("text", ["", "abc", "1 Gi", "1GiB", "--1", "1e", "0x10", "1\n", "٣"])
 def test_a_text_that_is_no_quantity_is_refused_with_an_example(text: str) -> None:
     with pytest.raises(resources.QuantityError, match=r"is not a quantity: write a number such as 2, 500m or 1\.5Gi"):
         resources.nanos(text)

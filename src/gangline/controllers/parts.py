@@ -92,7 +92,7 @@ def _devices(pod: Pod) -> int:
 
 def _whole(pod: Pod, key: str) -> int:
     text = pod.annotations[key]
-    if not re.fullmatch(r"[+-]?\d+", text):
+    if not re.fullmatch(r"[+-]?[0-9]+", text):
         raise Unreadable(f"pod {pod.namespace}/{pod.name}: annotation {key} must be a whole number of MiB, not {text!r}")
     return int(text)
 
