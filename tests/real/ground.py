@@ -15,7 +15,7 @@ import subprocess
 import warnings
 from collections import Counter
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +25,7 @@ from gangline.api.meta import Condition, Raw, condition
 from gangline.components import Options
 from gangline.local import Team
 from gangline.runtime import SystemClock
-from journeys.story import Story
+from journeys.story import AT_REST, Story
 from operator_stage import clique, pod_clique_set
 from real.broom import Broom
 from real.leash import leashed
@@ -36,6 +36,8 @@ from real.schedulers.scheduler import Program, Scheduler
 COMPONENTS = ("operator", "admission", "kubelet")
 LIVES_ON = {"nodes", "leases.coordination.k8s.io", "events", "csinodes.storage.k8s.io"}
 """What is of the cluster and not of a set."""
+RESTLESS = 30.0
+"""Seconds after which it is no use to wait for rest: some schedulers try a gang without room again every second, and say so each time."""
 SET = "llm"
 SIZE: Raw = {"requests": {"cpu": "1", "memory": "1Gi", "nvidia.com/gpu": "1"}, "limits": {"nvidia.com/gpu": "1"}}
 
@@ -215,12 +217,14 @@ class Proof(Story):
         return Counter(pod.labels[names.POD_CLIQUE].rpartition("-")[2] for pod in await self.pods(SET, "Running"))
 
     async def comes_to(self, wanted: Mapping[str, int]) -> None:
-        """Until exactly so many pods of each group run and nothing moves any more."""
+        """Until exactly so many pods of each group run and nothing moves any more, or who never rests has tried for a while."""
         async def so_many() -> bool:
             return await self.placed() == wanted
 
         await self.until(so_many, f"running pods: {dict(wanted)}")
-        await self.at_rest(so_many, f"still running: {dict(wanted)}")
+        with suppress(TimeoutError):
+            await self.platform.settles(RESTLESS)
+        await self.until(so_many, f"still running: {dict(wanted)}", AT_REST)
 
     async def told(self, type: str, part: str) -> Condition:
         """The gang's condition, once its message has such a part."""

@@ -16,11 +16,6 @@ from real.schedulers.scheduler import Program, Scheduler
 KUBE_SCHEDULER = ("--config={config}", "--authentication-kubeconfig={kubeconfig}", "--authorization-kubeconfig={kubeconfig}",
                   "--authentication-skip-lookup", "--secure-port={port}", "--bind-address=127.0.0.1", "--cert-dir={folder}/certs")
 """What a program that is built upon kube-scheduler is told."""
-SLOW_TO_GO = ("run in part: with room all run, with one place less nothing does and the gang says why, with room for the minimum the "
-              "minimum runs; but something of a deleted set that ran was still there after 25 s, and it was not found out what holds it")
-IN_PART = ("run in part: with room for the minimum the minimum runs; with less nothing does, the gang says why and leaves nothing when it "
-           "is deleted; but a pod above the minimum may be left waiting for minutes after the gang is placed, and koord-scheduler was "
-           "seen to end in its scheduling queue")
 NO_ROOM = "Insufficient nvidia.com/gpu"
 
 SCHEDULERS: Mapping[str, Scheduler] = {each.backend: each for each in (
@@ -47,12 +42,12 @@ SCHEDULERS: Mapping[str, Scheduler] = {each.backend: each for each in (
     Scheduler(
         "koordinator", "Koordinator", "github.com/koordinator-sh/koordinator", ("config/crd/bases/*.yaml",), (
             Program("koordinator-scheduler", KUBE_SCHEDULER),),
-        namespaces=("koordinator-system",), why=NO_ROOM, not_run=IN_PART,
+        namespaces=("koordinator-system",), why=NO_ROOM,
         makes=tuple((KOORDINATOR_QUOTA, f"koordinator-{name}-quota", {}) for name in ("root", "system", "default"))),
     Kueue(
         "kueue", "Kueue", "sigs.k8s.io/kueue", ("config/components/crd/bases/*.yaml",), (
             Program("kueue-controller", ("--config={config}", "--feature-gates=VisibilityOnDemand=false"),
                     {"KUBECONFIG": "{kubeconfig}"}),),
         namespaces=(KUEUE_NAMESPACE,), mounts=(KUEUE_NAMESPACE, "kueue-webhook-server-cert"), why="quota",
-        labels={"kueue.x-k8s.io/queue-name": "team"}, not_run=SLOW_TO_GO),
+        labels={"kueue.x-k8s.io/queue-name": "team"}),
 )}
