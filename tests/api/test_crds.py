@@ -23,6 +23,8 @@ DIFFERENCES: dict[str, str] = {
     f"podgroups.scheduling.run.ai{COLUMNS}": "upstream shows no more than a name",
     f"bindrequests.scheduling.run.ai{COLUMNS}": "upstream shows no more than a name",
     f"topologies.kai.scheduler{COLUMNS}": "upstream shows no more than a name",
+    f"configs.kai.scheduler{COLUMNS}": "upstream shows no more than a name",
+    f"schedulingshards.kai.scheduler{COLUMNS}": "upstream shows no more than a name",
 }
 """Path of a difference → why we differ. Everything else is exactly what upstream says."""
 

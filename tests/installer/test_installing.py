@@ -144,6 +144,31 @@ async def test_what_others_add_to_our_objects_stays(cluster: Ground) -> None:
     assert binder.annotations["team"] == "infra" and container(binder)["image"] == "gangline:2"
 
 
+async def test_conditions_that_a_cloud_adds_to_webhooks_stay(cluster: Ground) -> None:
+    await cluster.config()
+    await cluster.ready(CONFIG, "kai-config")
+
+    async def there() -> bool:
+        return bool((await cluster.client.list(MUTATING_WEBHOOK)).items)
+
+    await cluster.until(there, "the configuration")
+    hooks = (await cluster.client.get_raw(MUTATING_WEBHOOK, "mutating-kai-admission"))["webhooks"]
+    added = {"key": "control-plane", "operator": "DoesNotExist"}
+    for hook in hooks:
+        hook["namespaceSelector"] = {"matchExpressions": [*hook.get("namespaceSelector", {}).get("matchExpressions", []), added]}
+    await cluster.client.patch(MUTATING_WEBHOOK, "mutating-kai-admission", "", {"webhooks": hooks})
+    await cluster.config(admission={"gpuSharing": True})
+    await cluster.ready(CONFIG, "kai-config")
+    await cluster.platform.settles()
+    kept = (await cluster.client.get_raw(MUTATING_WEBHOOK, "mutating-kai-admission"))["webhooks"]
+    assert all(added in hook["namespaceSelector"]["matchExpressions"] for hook in kept)
+    before = await revisions(cluster)
+    for running in cluster.platform.managers[-1].running:
+        running.again()
+    await cluster.platform.settles()
+    assert await revisions(cluster) == before
+
+
 async def test_a_foreign_object_of_our_name_is_left_alone_and_named(cluster: Ground) -> None:
     mine = {"metadata": {"name": "binder", "namespace": SPACE, "labels": {"app.kubernetes.io/managed-by": "gangline-installer"}}}
     await cluster.client.create(SERVICE_ACCOUNT, mine)

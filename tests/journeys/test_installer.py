@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from typing import Any
+from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
@@ -24,7 +25,9 @@ from gangline.api.kinds import (
     Kind,
 )
 from gangline.api.meta import Raw
+from gangline.cli import install, uninstall
 from gangline.components import Options, build
+from gangline.local import Platform, write_kubeconfig
 from journeys.story import Story, told
 
 SPACE = "kai-scheduler"
@@ -125,3 +128,28 @@ async def test_components_follow_their_config_from_the_first_to_the_last(story: 
 
     await story.until(nothing_left, "nothing left of it")
     assert (await conditions(story, SCHEDULING_SHARD, "default"))["Ready"] == "False"
+
+
+async def kubeconfig(story: Story, folder: Path) -> str:
+    if isinstance(story.platform, Platform):
+        return str(write_kubeconfig(story.platform, await story.platform.listen(), folder / "kubeconfig"))
+    return str(cast("Any", story.platform).home.plane.kubeconfig)
+
+
+async def test_two_commands_bring_it_into_a_cluster_and_one_takes_it_out(
+        story: Story, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    await story.nodes(2, gpus=8)
+    where = await kubeconfig(story, tmp_path)
+    await install._install(install.manifests("registry.example/gangline:1", None, "both"), where, 120)
+    told = capsys.readouterr().out
+    assert "configs.kai.scheduler/kai-config created" in told and told.endswith("everything is at work\n")
+    installer = await story.client.get(DEPLOYMENT, "gangline-installer", "gangline-system")
+    assert installer.spec.template["spec"]["containers"][0]["image"] == "registry.example/gangline:1"
+    running = {each.name for each in (await story.client.list(DEPLOYMENT, SPACE)).items}
+    assert {"admission", "binder", "gangline-operator", "kai-scheduler-default"} <= running and "node-scale-adjuster" not in running
+
+    await install._install(install.manifests("registry.example/gangline:1", None, "both"), where, 120)
+    assert "created" not in capsys.readouterr().out
+
+    await uninstall._uninstall(where, False, 120)
+    assert await left(story, DEPLOYMENT, SERVICE, SERVICE_ACCOUNT, CLUSTER_ROLE, VALIDATING_WEBHOOK) == []

@@ -53,6 +53,7 @@ _AGE = "Age date .metadata.creationTimestamp"
 _BREACHED = '!MinBreached string .status.conditions[?(@.type=="MinAvailableBreached")].status'
 _PROGRESS = ("PCLQs-Updated integer .status.updateProgress.updatedPodCliquesCount",
              "PCLQs-Total integer .status.updateProgress.totalPodCliquesCount")
+_READY = ('Ready string .status.conditions[?(@.type=="Ready")].status', 'Why string .status.conditions[?(@.type=="Ready")].message')
 _HEAD = ("MinAvail integer .spec.minAvailable", "Replicas integer .spec.replicas")
 
 DEFINITIONS = (
@@ -82,8 +83,9 @@ DEFINITIONS = (
         "!Failed integer .status.failedAttempts", "!Why string .status.reason", _AGE)),
     Definition("kai.scheduler", "v1alpha1", "kai", "Topology", "topologies", cluster=True, status=False, columns=(
         "Levels string .spec.levels[*].nodeLabel", _AGE)),
-    Definition("kai.scheduler", "v1", "kai", "Config", "configs", cluster=True),
-    Definition("kai.scheduler", "v1", "kai", "SchedulingShard", "schedulingshards", cluster=True),
+    Definition("kai.scheduler", "v1", "kai", "Config", "configs", cluster=True, columns=(*_READY, _AGE)),
+    Definition("kai.scheduler", "v1", "kai", "SchedulingShard", "schedulingshards", cluster=True, columns=(
+        "Pool string .spec.partitionLabelValue", *_READY, _AGE)),
 )
 
 ABOUT = {

@@ -13,12 +13,13 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any, TypeVar
 
-from gangline.api.kinds import NAMESPACE, Kind, reference
+from gangline.api.kinds import MUTATING_WEBHOOK, NAMESPACE, VALIDATING_WEBHOOK, Kind, reference
 from gangline.api.meta import Object, OwnerReference, Raw
 from gangline.client import Client
 from gangline.errors import AlreadyExists, ApiError, Conflict, Invalid, NotFound
 from gangline.installer.contract import OURS, Wanted
 from gangline.installer.plan import ORDER, Place, Plan, Written, place, place_of
+from gangline.installer.webhooks import with_what_others_add
 
 T = TypeVar("T")
 AT_ONCE = 8
@@ -104,7 +105,7 @@ class Writer:
     async def _apply(self, wanted: Wanted, live: Object) -> None:
         known = self._written.get(place_of(wanted))
         try:
-            found: Object = await self._client.apply(wanted.kind, self._owned(wanted))
+            found: Object = await self._client.apply(wanted.kind, self._owned(await self._beside_others(wanted)))
         except ApiError as error:
             remedy = "; delete it, and it is made anew" if isinstance(error, Invalid) else ""
             self._report.failures.append(f"{wanted} cannot be changed: {error}{remedy}")
@@ -113,6 +114,12 @@ class Writer:
         if found.metadata.resource_version != live.metadata.resource_version:
             again = known is not None and known.digest == wanted.digest
             (self._report.repaired if again else self._report.changed).append(str(wanted))
+
+    async def _beside_others(self, wanted: Wanted) -> Wanted:
+        if wanted.kind not in (MUTATING_WEBHOOK, VALIDATING_WEBHOOK):
+            return wanted
+        live = await self._client.get_raw(wanted.kind, wanted.name)
+        return Wanted(wanted.kind, with_what_others_add(wanted.obj, live))
 
     async def _remove(self, kind: Kind[Any], obj: Object) -> None:
         try:

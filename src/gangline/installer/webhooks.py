@@ -7,12 +7,12 @@ looked at. The API server is told to ask only once somebody answers: a webhook t
 from __future__ import annotations
 
 import base64
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from gangline.api.kinds import MUTATING_WEBHOOK, POD_GROUP, QUEUE, SECRET
 from gangline.api.meta import Raw
 from gangline.installer.contract import Facts, Pair, Parts, Wishes, meta
-from gangline.installer.said import Said
+from gangline.installer.said import Said, at
 from gangline.installer.services import ADMISSION, admission_address
 
 TLS_SECRET = "kai-admission-webhook-tls-secret"
@@ -46,6 +46,18 @@ def pair_of(kept: Raw) -> Pair:
     data = kept.get("data") or {}
     found = [base64.b64decode(data.get(name) or "") for name in (CERTIFICATE, KEY, AUTHORITY)]
     return Pair(*found)
+
+
+def with_what_others_add(wanted: Raw, live: Raw) -> Raw:
+    """The configuration with conditions on namespaces that a cloud put into it: it would put them there again and again."""
+    there = {each["name"]: at(each, "namespaceSelector.matchExpressions", []) for each in live.get("webhooks") or ()}
+    return wanted | {"webhooks": [_joined(each, there.get(each["name"], [])) for each in wanted["webhooks"]]}
+
+
+def _joined(hook: Raw, there: Sequence[Raw]) -> Raw:
+    said = at(hook, "namespaceSelector.matchExpressions", [])
+    added = [each for each in there if each["key"] not in {mine["key"] for mine in said}]
+    return hook | {"namespaceSelector": {**hook.get("namespaceSelector", {}), "matchExpressions": [*said, *added]}} if added else hook
 
 
 SWITCHES = {QUEUE.plural: "queueController.webhooks.enableValidation", POD_GROUP.plural: "podGroupController.webhooks.enableValidation"}
