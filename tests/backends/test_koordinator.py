@@ -85,6 +85,19 @@ def test_phases_say_which_group_waits() -> None:
     assert Koordinator().gang_status(with_pods(gang, refused), EMPTY).why == "koordinator: llm-0-decode is Scheduling; pod p: no room"
 
 
+def test_of_what_koordinator_says_again_and_again_in_other_words_only_the_cause_is_told() -> None:
+    group = live(KOORDINATOR_POD_GROUP, DECODE, status={"phase": "Scheduling"})
+    cause = "0/2 nodes are available: 2 Insufficient nvidia.com/gpu"
+    rejected = 'GangGroup "serve/a" gets rejected due to member Pod "serve/p" is unschedulable with reason'
+    for message in (f"{cause}. preemption: 0/2 nodes are available: 2 No victims found on node a for preemptor pod p.",
+                    f'0/1 nodes are available: 1 {rejected} "{cause}.", alreadyWaitForBound: 4. preemption: not helpful',
+                    f'0/2 nodes are available: {rejected} "{cause}.", alreadyWaitForBound: 2.'):
+        pod = {"metadata": {"name": "p"}, "status": {"conditions": [
+            {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": message}]}}
+        said = Koordinator().gang_status(with_pods(a_gang(live=(group,)), pod), EMPTY)
+        assert said.why == f"koordinator: llm-0-decode is Scheduling; {cause}", message
+
+
 def test_a_preferred_domain_is_told_to_be_lost() -> None:
     gang = a_gang(prefill=GangPack(preferred="example.com/rack"))
     assert Koordinator().gang_status(gang, EMPTY).lost == ("group llm-0-prefill would rather be in one example.com/rack",)

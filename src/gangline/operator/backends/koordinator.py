@@ -13,6 +13,7 @@ stands, and a gang that starts again is one again.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
@@ -50,6 +51,7 @@ QUOTA = "quota.scheduling.koordinator.sh/name"
 TOPOLOGY = "default"
 PATIENCE = 600
 FINE = ("Scheduled", "Running", "Finished")
+CAUSE = re.compile(r"""\d+/\d+ nodes are available: \d+ (?!GangGroup)[^"]+?(?=\.(?:[\s"\\]|$))""")
 POLICY = f"{PREFIX}match-policy"
 TOGETHER, ONCE = "waiting-and-running", "once-satisfied"
 """A gang's pods go together with those that run; or, once its minimum was there, each by itself."""
@@ -100,9 +102,15 @@ class Koordinator:
     def gang_status(self, gang: PodGangInfo, read: Reader) -> GangState:
         phases = {live.name: str((getattr(live, "status", None) or {}).get("phase") or "") for _, live in gang.live}
         waiting = [f"{name} is {phase}" for name, phase in sorted(phases.items()) if phase and phase not in FINE]
-        why = "; ".join(filter(None, (", ".join(waiting), said_of_a_pod(gang)))) if waiting else ""
+        why = "; ".join(filter(None, (", ".join(waiting), _cause(said_of_a_pod(gang))))) if waiting else ""
         return GangState(f"koordinator: {why}" if why else "", "Unschedulable" if why else "",
                          lost_wishes(levelled(gang, self.capabilities), self.capabilities))
+
+
+def _cause(said: str) -> str:
+    """The nodes' answer inside what Koordinator says: it tries again several times a second, and each time names other pods around it."""
+    found = CAUSE.search(said)
+    return found.group() if found is not None else said
 
 
 def _members(group: GroupInfo) -> list[Pod]:
