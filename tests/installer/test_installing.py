@@ -28,6 +28,8 @@ from gangline.api.kinds import (
     VALIDATING_WEBHOOK,
     Kind,
 )
+from gangline.client import Client
+from gangline.local import ADMIN
 from installer.ground import SPACE, Ground, ground
 
 
@@ -132,6 +134,22 @@ async def test_what_is_changed_or_deleted_by_hand_is_put_back(cluster: Ground) -
 
     await cluster.until(told, "an event about it")
     await cluster.ready(CONFIG, "kai-config")
+
+
+async def test_with_somebody_who_changes_the_same_field_again_and_again_it_does_not_fight_but_names_him(cluster: Ground) -> None:
+    await cluster.config()
+    await cluster.ready(CONFIG, "kai-config")
+    rival = Client(cluster.platform.server.transport(ADMIN), manager="rival")
+
+    async def fought() -> bool:
+        if (await cluster.deployment("binder")).spec.replicas == 1:
+            await rival.patch(DEPLOYMENT, "binder", SPACE, {"spec": {"replicas": 0}})
+        return "Deployment kai-scheduler/binder is changed by somebody else" in (await cluster.said(CONFIG, "kai-config", "Deployed"))[1]
+
+    await cluster.until(fought, "a word about the rival")
+    assert "who writes it: rival" in (await cluster.said(CONFIG, "kai-config", "Deployed"))[1]
+    await cluster.platform.settles()
+    assert (await cluster.deployment("binder")).spec.replicas == 0
 
 
 async def test_what_others_add_to_our_objects_stays(cluster: Ground) -> None:

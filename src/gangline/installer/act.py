@@ -18,7 +18,8 @@ from gangline.api.meta import Object, OwnerReference, Raw
 from gangline.client import Client
 from gangline.errors import AlreadyExists, ApiError, Conflict, Invalid, NotFound
 from gangline.installer.contract import OURS, Wanted
-from gangline.installer.plan import ORDER, Place, Plan, Written, place, place_of
+from gangline.installer.plan import ORDER, PATIENCE, Place, Plan, Written, contested, place, place_of
+from gangline.installer.said import at
 from gangline.installer.webhooks import with_what_others_add
 
 T = TypeVar("T")
@@ -35,14 +36,15 @@ class Report:
     removed: list[str] = field(default_factory=list)
     foreign: list[str] = field(default_factory=list)
     leaving: list[str] = field(default_factory=list)
+    contested: list[str] = field(default_factory=list)
     failures: list[str] = field(default_factory=list)
 
 
 class Writer:
     """Writes for one owner, and remembers what it wrote."""
 
-    def __init__(self, client: Client, kind: Kind[Any], owner: Object, written: dict[Place, Written]) -> None:
-        self._client, self._kind, self._owner, self._written = client, kind, owner, written
+    def __init__(self, client: Client, kind: Kind[Any], owner: Object, written: dict[Place, Written], now: float) -> None:
+        self._client, self._kind, self._owner, self._written, self._now = client, kind, owner, written, now
         self._report = Report()
 
     async def carry_out(self, plan: Plan) -> Report:
@@ -104,16 +106,32 @@ class Writer:
 
     async def _apply(self, wanted: Wanted, live: Object) -> None:
         known = self._written.get(place_of(wanted))
+        again = known is not None and known.digest == wanted.digest
+        if again and contested(known, self._now):
+            await self._leave(wanted)
+            return
         try:
             found: Object = await self._client.apply(wanted.kind, self._owned(await self._beside_others(wanted)))
         except ApiError as error:
             remedy = "; delete it, and it is made anew" if isinstance(error, Invalid) else ""
             self._report.failures.append(f"{wanted} cannot be changed: {error}{remedy}")
             return
-        self._remember(wanted, found)
-        if found.metadata.resource_version != live.metadata.resource_version:
-            again = known is not None and known.digest == wanted.digest
+        differed = found.metadata.resource_version != live.metadata.resource_version
+        before = known.repaired if known is not None and again else ()
+        self._remember(wanted, found, (*before, self._now)[-PATIENCE:] if again and differed else before)
+        if differed:
             (self._report.repaired if again else self._report.changed).append(str(wanted))
+
+    async def _leave(self, wanted: Wanted) -> None:
+        """Not written for a while, because somebody else writes it too."""
+        try:
+            live = await self._client.get_raw(wanted.kind, wanted.name, wanted.namespace)
+        except ApiError:
+            live = {}
+        others = {str(each.get("manager")): None for each in at(live, "metadata.managedFields", []) if not each.get("subresource")}
+        others.pop(self._client.manager, None)
+        self._report.contested.append(f"{wanted} is changed by somebody else as often as it is put back; who writes it: "
+                                      f"{', '.join(others) or 'unknown'}: stop one of the two")
 
     async def _beside_others(self, wanted: Wanted) -> Wanted:
         if wanted.kind not in (MUTATING_WEBHOOK, VALIDATING_WEBHOOK):
@@ -132,8 +150,8 @@ class Writer:
         self._written.pop(place(kind, obj), None)
         self._report.removed.append(f"{kind.kind} {obj.name}")
 
-    def _remember(self, wanted: Wanted, found: Object) -> None:
-        self._written[place_of(wanted)] = Written(wanted.digest, int(found.metadata.resource_version or 0))
+    def _remember(self, wanted: Wanted, found: Object, repaired: tuple[float, ...] = ()) -> None:
+        self._written[place_of(wanted)] = Written(wanted.digest, int(found.metadata.resource_version or 0), repaired)
 
 
 def _holder(owners: Iterable[OwnerReference]) -> str:

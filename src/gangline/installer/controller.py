@@ -85,7 +85,7 @@ async def reconcile_shard(installer: Installer, memory: Memory, ctx: Context, ke
 async def _carry_out(ctx: Context, memory: Memory, kind: Kind[Any], obj: Object, wishes: Wishes) -> Outcome:
     report = await _write(ctx, memory, kind, obj, wishes)
     outcome = Outcome(wishes.problems, report.foreign, report.failures, _waits(ctx.read, obj, wishes.objects, memory.of(obj)),
-                      wishes.missing, wishes.notes, report.leaving)
+                      wishes.missing, wishes.notes, report.leaving, report.contested)
     await memory.told.tell(ctx, kind, obj, conditions(outcome, obj.metadata.generation))
     _refused(report)
     return outcome
@@ -94,7 +94,7 @@ async def _carry_out(ctx: Context, memory: Memory, kind: Kind[Any], obj: Object,
 async def _write(ctx: Context, memory: Memory, kind: Kind[Any], obj: Object, wishes: Wishes) -> Report:
     written = memory.of(obj)
     todo = plan(wishes, owned(ctx.read, obj.uid), written)
-    report = await Writer(ctx.client, kind, obj, written).carry_out(todo)
+    report = await Writer(ctx.client, kind, obj, written, ctx.clock.now()).carry_out(todo)
     for reason, names, text in (("Deployed", report.made, "made"), ("Changed", report.changed, "changed"),
                                 ("Repaired", report.repaired, "put back what was changed by hand:"),
                                 ("Removed", report.removed, "removed")):
@@ -117,7 +117,7 @@ def _refused(report: Report) -> None:
 def _next(outcome: Outcome) -> Again | None:
     if outcome.leaving:
         return Again(SOON)
-    return Again(LATER) if outcome.foreign or outcome.missing else None
+    return Again(LATER) if outcome.foreign or outcome.missing or outcome.contested else None
 
 
 # --- whether it is at work -------------------------------------------------------------------------------------------------------

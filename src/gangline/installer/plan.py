@@ -52,6 +52,16 @@ class Place(NamedTuple):
 class Written(NamedTuple):
     digest: str
     revision: int
+    repaired: tuple[float, ...] = ()
+    """When it was last put back, the oldest first."""
+
+
+PATIENCE, AFTER = 5, 60.0
+"""What was put back so many times within so many seconds is contested: somebody else writes it too, and waiting is better than fighting."""
+
+
+def contested(written: Written | None, now: float) -> bool:
+    return written is not None and len(written.repaired) >= PATIENCE and now - written.repaired[-PATIENCE] < AFTER
 
 
 def place(kind: Kind[Any], obj: Object) -> Place:

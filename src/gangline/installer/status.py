@@ -34,9 +34,12 @@ class Outcome:
     leaving: list[str] = field(default_factory=list)
     """Objects of an earlier owner of the same name, which are on their way out."""
 
+    contested: list[str] = field(default_factory=list)
+    """Objects that somebody else keeps changing."""
+
     @property
     def in_the_way(self) -> list[str]:
-        return [*self.problems, *self.foreign, *self.failures, *self.leaving]
+        return [*self.problems, *self.foreign, *self.failures, *self.leaving, *self.contested]
 
 
 def begun(generation: int) -> list[Raw]:
