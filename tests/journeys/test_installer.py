@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any, cast
 
+import msgspec
 import pytest
 
 from gangline.api.kinds import (
@@ -26,17 +27,35 @@ from gangline.api.kinds import (
 )
 from gangline.api.meta import Raw
 from gangline.cli import install, uninstall
+from gangline.client import Client, Request, Response, Transport
 from gangline.components import Options, build
-from gangline.local import Platform, write_kubeconfig
+from gangline.local import Platform, account, write_kubeconfig
 from journeys.story import Story, told
 
 SPACE = "kai-scheduler"
 OURS = {"app.kubernetes.io/managed-by": "gangline-installer"}
 
 
+class Impersonated:
+    """A transport under the account of the installer: on a real control plane too it has its own rights and no more."""
+
+    def __init__(self, carrier: Transport) -> None:
+        self._carrier = carrier
+
+    async def send(self, request: Request) -> Response:
+        headers = {**request.headers, "impersonate-user": account("installer").name}
+        return await self._carrier.send(msgspec.structs.replace(request, headers=headers))
+
+    async def close(self) -> None:
+        await self._carrier.close()
+
+
 @pytest.fixture
 async def story() -> AsyncIterator[Story]:
-    async with told(build("installer", Options())) as story:
+    async with told() as story:
+        carrier = story.platform._connect("installer").transport
+        client = None if isinstance(story.platform, Platform) else Client(Impersonated(carrier), manager="gangline-installer")
+        await story.platform.hire(build("installer", Options()), client)
         yield story
 
 
