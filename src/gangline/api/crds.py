@@ -53,7 +53,7 @@ _AGE = "Age date .metadata.creationTimestamp"
 _BREACHED = '!MinBreached string .status.conditions[?(@.type=="MinAvailableBreached")].status'
 _PROGRESS = ("PCLQs-Updated integer .status.updateProgress.updatedPodCliquesCount",
              "PCLQs-Total integer .status.updateProgress.totalPodCliquesCount")
-_READY = ('Ready string .status.conditions[?(@.type=="Ready")].status', 'Why string .status.conditions[?(@.type=="Ready")].message')
+_READY = ('Ready string .status.conditions[?(@.type=="Ready")].status', '!Why string .status.conditions[?(@.type=="Ready")].message')
 _HEAD = ("MinAvail integer .spec.minAvailable", "Replicas integer .spec.replicas")
 
 DEFINITIONS = (
