@@ -21,7 +21,7 @@ from .decisions import Bind, ExtendedBind, Nominate
 from .model.gang import set_status
 from .model.node import Node
 from .model.status import Status
-from .model.task import Task
+from .model.task import Task, ZoneShare
 from .placing.devices import configs
 from .placing.extended import extended_claim
 
@@ -38,7 +38,7 @@ class Operation:
     node: Node
     message: str = ""
     preemptor: str = ""
-    was: tuple[Status, tuple[str, ...], bool] | None = None
+    was: tuple[Status, tuple[str, ...], bool, tuple[ZoneShare, ...] | None] | None = None
     valid: bool = True
 
 
@@ -66,7 +66,7 @@ class Statement:
     def evict(self, task: Task, message: str = "", preemptor: str = "") -> None:
         """The task will leave its node: Releasing from now on."""
         node = self._session.cluster.nodes[task.node]
-        was = (task.status, task.gpu_groups, task.virtual)
+        was = (task.status, task.gpu_groups, task.virtual, task.numa)
         self._restatus(task, node, Status.RELEASING)
         self._session.hooks.tell("deallocated", task)
         self._log(Operation("evict", task, node, message, preemptor, was))
@@ -108,9 +108,10 @@ class Statement:
         else:
             return False
         assert operation.was is not None
-        status, groups, virtual = operation.was
+        status, groups, virtual, numa = operation.was
         self._journal.set_attr(operation, "valid", False)
         self._journal.set_attr(task, "gpu_groups", groups)
+        self._journal.set_attr(task, "numa", numa)
         self._session.hooks.tell("allocated", task)
         self._restatus(task, operation.node, status, virtual)
         return True

@@ -137,9 +137,14 @@ def recorded_commits(recorded: list[Mapping[str, Any]], session: Session) -> Ite
     """Commits as multisets of (operation, task, node). The recording names, for an evicted task that was given another place,
     that place."""
     theirs = Counter((each["op"], each["task"], each.get("node", "")) for each in recorded)
-    tasks = session.cluster.tasks
-    nodes = [tasks[each.task].node if isinstance(each, Evict) else each.node for each in session.commits]
-    ours = Counter((operation(each), each.task, node) for each, node in zip(session.commits, nodes, strict=True))
+    ours: Counter[tuple[str, str, str]] = Counter()
+    given: dict[str, str] = {}
+    for each in reversed(session.commits):
+        if isinstance(each, Evict):
+            ours["evict", each.task, given.pop(each.task, each.node)] += 1
+        else:
+            given[each.task] = each.node
+            ours[operation(each), each.task, each.node] += 1
     for what, number in sorted((ours - theirs).items()):
         yield f"we commit {' '.join(what)}{f' ×{number}' if number > 1 else ''}, upstream does not"
     for what, number in sorted((theirs - ours).items()):

@@ -15,7 +15,7 @@ from ..records import NodeRecord, TaskRecord
 from .dra import Devices
 from .gpu import SharedGpus, device_memory
 from .journal import Journal
-from .resources import GPU, PODS, ResourceNames, Vector, at, fits, is_mig, minus, plus
+from .resources import GPU, PODS, ResourceNames, Vector, at, fits, is_mig, minus, plain_name, plus
 from .status import Status
 from .task import Task, ZoneShare, share_of
 
@@ -109,7 +109,8 @@ class Node:
         if any(zone not in places for zone in record.numa_zones):
             return None
         amounts = record.numa_amounts or ({},) * len(record.numa_zones)
-        return tuple((places[zone], tuple(sorted(amount.items()))) for zone, amount in zip(record.numa_zones, amounts, strict=True))
+        return tuple((places[zone], tuple(sorted((plain_name(name), size) for name, size in amount.items())))
+                     for zone, amount in zip(record.numa_zones, amounts, strict=True))
 
     # ── counting tasks in and out ──
 

@@ -42,6 +42,11 @@ def plain(number: float) -> float:
     return int(number) if number == int(number) else number
 
 
+def plain_name(name: str) -> str:
+    """Every maker's GPUs are one resource."""
+    return "gpu" if name.endswith("gpu") else name
+
+
 class ResourceNames:
     """The growing list of resource names; every name that ends in "gpu" is the one GPU dimension."""
 

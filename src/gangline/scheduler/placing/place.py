@@ -122,12 +122,12 @@ class Placement:
         return True
 
     def _align(self, task: Task, node: Node) -> bool:
-        """Stamp the NUMA zones; answers whether they stayed the same."""
+        """Stamp the NUMA zones; answers whether they stayed the same. Where nothing is aligned, nothing moves."""
         zones = self.session.hooks.first("numa_placement", task, node)
         if zones == task.numa:
             return True
         self.session.journal.set_attr(task, "numa", zones)
-        return False
+        return not zones
 
     def _share(self, task: Task, node: Node, same_place: bool) -> bool:
         found = choose_gpus(self.session, task, node, self.simulation)

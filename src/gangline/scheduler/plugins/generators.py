@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from gangline.scheduler.victims.accumulate import Accumulation, Batch, Scenario
+from gangline.scheduler.victims.free import DUST
 
 if TYPE_CHECKING:
     from ..session import Session
@@ -61,7 +62,7 @@ class MultiNodeGang:
     def _prefixes(self, state: Accumulation) -> Iterator[Scenario]:
         room = self._room(state)
         smallest = min(task.quota_gpus for task in state.pending)
-        candidates = sorted((name for name in room if room[name] >= smallest or smallest == 0), key=room.__getitem__)
+        candidates = sorted((name for name in room if room[name] >= smallest - DUST or smallest == 0), key=room.__getitem__)
         number = self._fewest(state, candidates, room)
         step = 1
         while number is not None:
@@ -82,7 +83,7 @@ class MultiNodeGang:
         missing = max(0.0, sum(task.quota_gpus for task in state.pending) - elsewhere)
         covered = 0.0
         for number in range(len(candidates) + 1):
-            if covered >= missing:
+            if covered >= missing - DUST:
                 return number
             if number < len(candidates):
                 covered += room[candidates[number]]

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from ...errors import Refusal
 from ..model.node import Node
+from ..model.resources import at, plain_name
 from ..model.status import ACTIVE_ALLOCATED
 from ..model.task import Task, ZoneShare
 from ..records import ContainerRecord, NumaRecord
@@ -27,6 +28,7 @@ Free = tuple[Mapping[str, float], ...]
 REFUSAL = "node cannot NUMA-align the pod's resources under its Topology Manager policy"
 _COMPUTE = ("cpu", "memory")
 _FILTERING = ("single-numa-node", "restricted")
+_ALIGNING = (*_FILTERING, "best-effort")
 
 
 class Numa:
@@ -42,6 +44,8 @@ class Numa:
             if node.numa is not None:
                 self._free[node.name] = self._rebuilt(node, node.numa) if rebuild else tuple(zone.available for zone in node.numa.zones)
         self._widest = max((len(zones) for zones in self._free.values()), default=1)
+        aligning = [node.numa for node in session.cluster.nodes.values() if node.numa is not None and node.numa.policy in _ALIGNING]
+        self._known_devices = sorted({name for numa in aligning for name in self._devices(numa)})
 
     def _rebuilt(self, node: Node, numa: NumaRecord) -> Free:
         free: Free = tuple(named(zone.allocatable) for zone in numa.zones)
@@ -116,21 +120,34 @@ class Numa:
         for name, amount in named(container.requests).items():
             if name not in aligned or not amount:
                 continue
-            compute = name in _COMPUTE or name.startswith("hugepages-")
-            if not compute or (guaranteed and not (name == "cpu" and amount % 1000)):
+            if not _of_compute(name) or (guaranteed and not (name == "cpu" and amount % 1000)):
                 found[name] = amount
         return found
 
     # ── how good ──
 
     def node_score(self, task: Task, node: Node) -> float:
+        """The fewer zones, the better; nothing for a task that no node would align."""
+        if task.record.qos != "Guaranteed" and not self._asks(task, self._known_devices):
+            return 0.0
         if node.numa is None:
             return NUMA / self._widest
-        zones = len(node.numa.zones)
+        if not self._concerns(task, node.numa):
+            return NUMA / len(node.numa.zones)
         found = self._place(task, node, node.numa)
-        if found is None:
-            return 0.0
-        return NUMA / (len(found) or zones)
+        return 0.0 if found is None else NUMA / (len(found) or 1)
+
+    def _concerns(self, task: Task, numa: NumaRecord) -> bool:
+        """Whether the node would align something of the task: any Guaranteed one, else one that asks for a device counted by zone."""
+        return numa.policy in _ALIGNING and (task.record.qos == "Guaranteed" or self._asks(task, self._devices(numa)))
+
+    def _devices(self, numa: NumaRecord) -> set[str]:
+        known = {plain_name(name) for name in numa.resources} - self._ignored
+        return {name for name in known if not _of_compute(name)}
+
+    def _asks(self, task: Task, devices: Iterable[str]) -> bool:
+        index = self._session.cluster.names.index
+        return any(at(task.request, index(name)) > 0 for name in devices)
 
     # ── following allocations ──
 
@@ -149,8 +166,9 @@ class Numa:
         return self._free[node.name]
 
 
-def plain_name(name: str) -> str:
-    return "gpu" if name.endswith("gpu") else name
+def _of_compute(name: str) -> bool:
+    """Aligned for Guaranteed pods only."""
+    return name in _COMPUTE or name.startswith("hugepages-")
 
 
 def named(amounts: Mapping[str, float]) -> Amounts:
@@ -220,19 +238,22 @@ def _width(numa: NumaRecord, name: str, amount: float) -> int | None:
     return None
 
 
-def _best_effort(free: Free, demand: Mapping[str, float]) -> list[int]:
-    """Zone after zone, each time the one that covers most of what is missing."""
+def _best_effort(free: Free, demand: Mapping[str, float]) -> list[int] | None:
+    """Zone after zone, each time the one that covers most of what is missing; None when all together do not cover it."""
     missing, zones = dict(demand), list[int]()
-    while any(amount > 0 for amount in missing.values()) and len(zones) < len(free):
+    while any(amount > 0 for amount in missing.values()):
         left = [place for place in range(len(free)) if place not in zones]
-        best = max(left, key=lambda place: (_covered(free[place], missing, demand), -place))
+        best = max(left, key=lambda place: (_covered(free[place], missing), -place), default=None)
+        if best is None or _covered(free[best], missing) <= 0:
+            return None
         zones.append(best)
-        missing = {name: amount - max(0, free[best].get(name, 0)) for name, amount in missing.items()}
-    return sorted(zones)
+        missing = {name: amount - free[best].get(name, 0) for name, amount in missing.items()}
+    return zones
 
 
-def _covered(zone: Mapping[str, float], missing: Mapping[str, float], demand: Mapping[str, float]) -> float:
-    return sum(min(max(zone.get(name, 0), 0), amount) / demand[name] for name, amount in missing.items() if amount > 0)
+def _covered(zone: Mapping[str, float], missing: Mapping[str, float]) -> float:
+    """Amounts of different resources are simply added up: whichever comes in larger numbers decides."""
+    return sum(min(zone.get(name, 0), amount) for name, amount in missing.items() if amount > 0)
 
 
 def spread(free: Free, zones: Iterable[int], demand: Mapping[str, float]) -> tuple[ZoneShare, ...]:
@@ -242,5 +263,6 @@ def spread(free: Free, zones: Iterable[int], demand: Mapping[str, float]) -> tup
     for place in zones:
         share = {name: min(amount, max(0, free[place].get(name, 0))) for name, amount in missing.items()}
         missing = {name: amount - share[name] for name, amount in missing.items()}
-        found.append((place, tuple(sorted((name, amount) for name, amount in share.items() if amount))))
-    return tuple(found)
+        if any(share.values()):
+            found.append((place, tuple(sorted((name, amount) for name, amount in share.items() if amount))))
+    return tuple(sorted(found))

@@ -77,10 +77,14 @@ class FreeGpus:
         return found
 
 
+DUST = 1e-6
+"""Sums of tenths and hundredths of a GPU come out this close to right at worst."""
+
+
 @cache
 def slots(free: float, size: float) -> int:
     number, used = 0, 0.0
-    while free - used >= size:
+    while free - used >= size - DUST:
         used += size
         number += 1
     return number

@@ -13,7 +13,7 @@ from gangline.scheduler.model.gang import Gang, Group
 from gangline.scheduler.model.node import Node
 from gangline.scheduler.model.resources import mig_portion
 from gangline.scheduler.model.task import Task
-from gangline.scheduler.victims.free import slots
+from gangline.scheduler.victims.free import DUST, slots
 
 if TYPE_CHECKING:
     from gangline.scheduler.session import Session
@@ -96,7 +96,7 @@ class Gpus:
         if not self._wanted or self._wanted[0] == 0:
             return True
         free = [amount + self._freed.get(name, 0) for name, amount in self._base.items()]
-        if max(free, default=0) < self._wanted[0]:
+        if max(free, default=0) < self._wanted[0] - DUST:
             return False
         return greedy_match(self._wanted, sorted(free, reverse=True)[:len(self._wanted)])
 
@@ -108,9 +108,9 @@ def greedy_match(wanted: Sequence[float], holders: Sequence[float]) -> bool:
         if want == 0:
             return True
         for place, free in enumerate(holders):
-            if free < want:
+            if free < want - DUST:
                 return False
-            if free - used[place] >= want:
+            if free - used[place] >= want - DUST:
                 used[place] += want
                 break
         else:
