@@ -6,6 +6,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
+import pytest
+
 from embedded import ADMIN, admin, embedded, until
 from gangline.api import names
 from gangline.api.kai import PodGroup
@@ -13,6 +15,7 @@ from gangline.api.kinds import CLUSTER_ROLE, CLUSTER_ROLE_BINDING, CRD, EVENT, J
 from gangline.api.meta import Raw
 from gangline.apiserver.server import Server
 from gangline.client import Client, User
+from gangline.client.lanes import AT_ONCE
 from gangline.config import KAI, manner
 from gangline.grouper.component import component
 from gangline.grouper.settings import GrouperSettings
@@ -48,6 +51,11 @@ class Scene:
         await self.client.create(POD, {
             "metadata": {"name": name, "namespace": SPACE, **owners, **meta},
             "spec": {"schedulerName": names.KAI_SCHEDULER, "containers": [{"name": "main", "image": "img"}]}})
+
+    def crowd(self) -> None:
+        """So many urgent writes are under way that reports have to wait."""
+        for _ in range(AT_ONCE):
+            self._manager.context.lanes.begin()
 
     async def touch(self, name: str, value: str) -> None:
         await self.client.patch(POD, name, SPACE, {"metadata": {"annotations": {"example.com/touch": value}}})
@@ -229,3 +237,29 @@ async def test_a_kind_that_is_installed_later_is_found() -> None:
         scene.clock.advance(61)
         await scene.touch("q", "1")
         assert [group.name for group in await scene.groups()] == [f"pg-t-{made.uid}"]
+
+
+async def test_in_a_crowd_every_group_is_made_first_and_a_pod_that_stands_for_itself_is_marked_when_there_is_time(
+        monkeypatch: pytest.MonkeyPatch) -> None:
+    async with grouping() as scene:
+        scene.crowd()
+        monkeypatch.setattr("gangline.client.lanes.TICK", 3600.0)
+        await scene.pod("alone")
+        await scene.pod("train-0", await scene.job("train"))
+        await until(lambda: _marked(scene, "train-0"))
+        pod = await scene.client.get(POD, "alone", SPACE)
+        assert names.kai_pod_group("alone", pod.uid) in {group.name for group in await scene.groups()}
+        assert names.POD_GROUP_NAME not in pod.annotations
+
+
+async def test_a_pod_that_its_bind_did_not_mark_is_marked_in_turn() -> None:
+    async with grouping() as scene:
+        scene.crowd()
+        await scene.pod("alone")
+        await scene.settles()
+        (group,) = await scene.groups()
+        assert await scene.mark("alone") == (group.name, None)
+
+
+async def _marked(scene: Scene, pod: str) -> bool:
+    return (await scene.mark(pod))[0] is not None

@@ -6,7 +6,7 @@ import asyncio
 import json
 
 from gangline.api import names
-from gangline.api.kinds import BIND_REQUEST, NODE, POD, QUEUE
+from gangline.api.kinds import BIND_REQUEST, NODE, POD, POD_GROUP, QUEUE
 from gangline.api.meta import condition
 from gangline.binder.component import component as binder
 from gangline.runtime import Component
@@ -159,3 +159,19 @@ async def test_in_upstreams_manner_every_start_is_written() -> None:
         await here.gang("g", 1)
         await here.settles()
         assert names.LAST_START in (await here.get_group("g")).annotations
+
+
+async def test_a_pod_that_is_not_marked_yet_is_placed_with_the_group_made_for_it_and_marked_by_its_bind() -> None:
+    async with stage(fast(), binder()) as here:
+        await here.node("n0")
+        pod = await here.pod("alone", gpus=1)
+        await here.pod("stranger", gpus=1)
+        await here.settles()
+        assert await here.placed() == {}
+        group = names.kai_pod_group(pod.name, pod.uid)
+        owner = {"apiVersion": "v1", "kind": "Pod", "name": pod.name, "uid": pod.uid}
+        await here.client.create(POD_GROUP, {"metadata": {"name": group, "namespace": SPACE, "ownerReferences": [owner]},
+                                             "spec": {"queue": names.DEFAULT_QUEUE, "minMember": 1}})
+        await here.settles()
+        assert await here.placed() == {"alone": "n0"}
+        assert (await here.get_pod("alone")).annotations[names.POD_GROUP_NAME] == group

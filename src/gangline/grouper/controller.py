@@ -1,8 +1,8 @@
 """Pods in, PodGroups out: the shell around plan.py and write.py.
 
 Watches the pods of our scheduler. For each it lets the plan think, fetches the owners it asks for, writes the PodGroup if it
-differs, and then (never before) marks the pod as its member. A pod that cannot be grouped gets a Warning event, and
-is tried again.
+differs, and then (never before) marks the pod as its member; in a crowd, a pod that stands for itself is marked when reports have their
+turn, unless its bind was faster. A pod that cannot be grouped gets a Warning event, and is tried again.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from gangline.grouper.grouping import Grouping, Ungroupable
 from gangline.grouper.look import Answer, Look, Ref, Unseen
 from gangline.grouper.plan import matters, plan
 from gangline.grouper.settings import GrouperSettings
-from gangline.runtime import Again, Context, Controller, Key, Reader, Watch, itself, key_of
+from gangline.runtime import NEXT_TURN, Again, Context, Controller, Key, Reader, Watch, itself, key_of
 
 WARNING = "PodGrouperWarning"
 MEMBERS = "members"
@@ -71,6 +71,8 @@ class Reconciler:
             grouping = await self._think(ctx, pod)
             if grouping is not None:
                 await self._write_group(ctx, grouping)
+                if _known_by_name(pod, grouping) and ctx.reporter() is None:
+                    return NEXT_TURN
                 await _write_pod(ctx, pod, grouping)
         except Conflict:
             raise
@@ -125,6 +127,11 @@ class Reconciler:
             del self._written[key]
             return shown
         return written or shown
+
+
+def _known_by_name(pod: Pod, grouping: Grouping) -> bool:
+    """A pod that stands for itself needs no mark to be placed: the scheduler finds its group by name, and the bind marks it."""
+    return grouping.name == names.kai_pod_group(pod.name, pod.uid) and not grouping.leaf
 
 
 def _revision(group: PodGroup) -> int:

@@ -233,7 +233,7 @@ class Scheduler:
         if pod is None:
             return
         self.overlay.binding(bind)
-        body = writes.bind_request(bind, pod, self.options)
+        body = writes.bind_request(bind, pod, self.cluster.tasks[bind.task].record.gang.partition("/")[2], self.options)
 
         async def write() -> None:
             began = time.perf_counter()

@@ -13,6 +13,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, TypeVar, cast
 
+from msgspec import structs
+
 from gangline.api import names
 from gangline.api.builtin import Untyped
 from gangline.api.core import Node, PersistentVolumeClaim, Pod
@@ -188,6 +190,10 @@ class Feed:
         """What others write into its status changes nothing here."""
         if before is None or after is None or _read_of(before) != _read_of(after):
             self._changed_itself(POD_GROUP, before, after)
+        if before is None and after is not None:
+            for owner in after.metadata.owner_references:
+                if owner.kind == POD.kind:
+                    self.note(POD, Key(after.namespace, owner.name))
 
     def _queue_changed(self, before: Queue | None, after: Queue | None) -> None:
         if before is None or after is None or (before.uid, before.spec, before.labels) != (after.uid, after.spec, after.labels):
@@ -279,6 +285,7 @@ class Feed:
         if pod is None:
             return
         self._uids[key] = pod.uid
+        pod = self._in_own_group(pod)
         when = turns(pod, self._options.stuck_releasing)
         if when is not None and when > now:
             self._turns[key] = when
@@ -287,6 +294,16 @@ class Feed:
                   if (claim := self._cache.get(RESOURCE_CLAIM, name, pod.namespace)) is not None]
         over = self._overlay.of_pod(pod, request)
         yield Change(TaskRecord, pod.uid, partial(task, pod, request, claims, reading, over, now))
+
+    def _in_own_group(self, pod: Pod) -> Pod:
+        """A pod that stands for itself is in the group made for it, whether or not it is marked as its member yet."""
+        if names.POD_GROUP_NAME in pod.annotations:
+            return pod
+        group = names.kai_pod_group(pod.name, pod.uid)
+        if self._cache.get(POD_GROUP, group, pod.namespace) is None:
+            return pod
+        marked = {**pod.annotations, names.POD_GROUP_NAME: group}
+        return structs.replace(pod, metadata=structs.replace(pod.metadata, annotations=marked))
 
     def _plain(self, kind: Kind[Any], key: Key, reading: Reading) -> Change:
         obj = self._cache.get(kind, key.name, key.namespace)

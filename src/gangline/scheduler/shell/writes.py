@@ -33,9 +33,11 @@ def timestamp(seconds: float) -> str:
 # --- BindRequest -------------------------------------------------------------------------------------------------------
 
 
-def bind_request(bind: Bind, pod: Pod, options: Options) -> Raw:
-    """The request that tells the binder where a pod goes; named like the pod, so there is only ever one."""
+def bind_request(bind: Bind, pod: Pod, group: str, options: Options) -> Raw:
+    """The request that tells the binder where a pod goes; named like the pod, so there is only ever one. A pod that is not marked as a
+    member of its group yet is marked by the bind."""
     labels = {names.SELECTED_NODE: bind.node}
+    marks = {} if names.POD_GROUP_NAME in pod.annotations else {names.POD_GROUP_NAME: group}
     if options.node_pool and options.node_pool_key:
         labels[options.node_pool_key] = options.node_pool
     spec: Raw = {"podName": pod.name, "selectedNode": bind.node, "receivedResourceType": bind.received,
@@ -48,7 +50,7 @@ def bind_request(bind: Bind, pod: Pod, options: Options) -> Raw:
         spec["extendedResourceClaimAllocation"] = extended_allocation(bind.extended, bind.node)
     if bind.numa_zones:
         spec["predictedNUMAZones"] = numa_zones(bind, pod)
-    return {"metadata": {"name": pod.name, "namespace": pod.namespace, "labels": labels, "annotations": dict(bind.annotations),
+    return {"metadata": {"name": pod.name, "namespace": pod.namespace, "labels": labels, "annotations": {**bind.annotations, **marks},
                          "ownerReferences": [reference(POD, pod, controller=False)]}, "spec": spec}
 
 
