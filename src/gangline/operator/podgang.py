@@ -7,7 +7,7 @@ backend, and told how it fares.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -291,13 +291,15 @@ def _score(op: Operator, read: Reader, look: Look) -> float | None:
 
 
 async def _tell_lapse(op: Operator, ctx: Context, look: Look, info: PodGangInfo) -> None:
-    """A gang that was complete and is not any more says so before it lists new pods: a listed pod of a complete gang is let go."""
+    """A gang that stood and has neither all pods nor its minimum any more says so before it lists new ones: these would be let go."""
     if op.settings.manner.gate_by_listing or not initialized(look.gang):
         return
-    says = look.selection.backend.gang_status(info, ctx.read)
-    view = gangs.GangView(look.gang, info, look.cliques, "", says, False, asked=look.asked)
-    patch = status_patch(POD_GANG, look.gang, gangs.status(view, timestamp(ctx.clock.now()))) if gangs.incomplete(view) else None
-    if patch is not None:
+    view = gangs.GangView(look.gang, info, look.cliques, "", GangState(), False, asked=look.asked)
+    if not gangs.incomplete(view):
+        return
+    new = gangs.status(replace(view, says=look.selection.backend.gang_status(info, ctx.read)), timestamp(ctx.clock.now()))
+    patch = status_patch(POD_GANG, look.gang, new)
+    if patch is not None and new["phase"] == gangs.PENDING:
         await ctx.client.patch(POD_GANG, look.gang.name, look.gang.namespace, patch, subresource="status")
 
 
