@@ -125,8 +125,8 @@ def test_a_folder_without_a_certificate_says_what_to_do(tmp_path: Path) -> None:
     with pytest.raises(ConfigError) as refused:
         mounted(tmp_path)
     assert str(refused.value) == (
-        f"certProvisionMode is manual, and {tmp_path} has no tls.crt and no tls.key: mount the Secret with the certificate there, or set "
-        "server.webhooks.certProvisionMode to auto")
+        f"{tmp_path} has no tls.crt and no tls.key: mount the Secret with the certificate there, or let admission make its own "
+        "(server.webhooks.certProvisionMode: auto, and no --cert-dir)")
 
 
 def test_a_leftover_authority_that_did_not_issue_the_certificate_is_not_trusted() -> None:

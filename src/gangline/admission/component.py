@@ -123,8 +123,8 @@ def mounted(folder: Path) -> KeyPair:
     """The certificate that somebody else put there; without ca.crt, whom to trust is theirs to say as well."""
     missing = [name for name in (CERTIFICATE, KEY) if not (folder / name).is_file()]
     if missing:
-        raise ConfigError(f"certProvisionMode is manual, and {folder} has no {' and no '.join(missing)}: mount the Secret with the "
-                          "certificate there, or set server.webhooks.certProvisionMode to auto")
+        raise ConfigError(f"{folder} has no {' and no '.join(missing)}: mount the Secret with the certificate there, or let admission make "
+                          "its own (server.webhooks.certProvisionMode: auto, and no --cert-dir)")
     authority = folder / AUTHORITY
     return KeyPair((folder / CERTIFICATE).read_bytes(), (folder / KEY).read_bytes(), authority.read_bytes() if authority.is_file() else b"")
 

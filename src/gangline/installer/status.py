@@ -104,6 +104,8 @@ def deployment_waits(deployment: Replicated | None, name: str, pods: Sequence[Po
     if said.updated_replicas == said.replicas == said.available_replicas == wanted:
         return ""
     fresh = min(said.updated_replicas, said.available_replicas)
+    if fresh >= wanted:
+        return f"Deployment {name}: pods of before the last change are still going"
     return f"Deployment {name}: {fresh} of {wanted} pods at work{_why(pods)}"
 
 
