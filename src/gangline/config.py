@@ -42,6 +42,8 @@ class Manner:
     """A clique that failed before it had any condition breaks no minimum of its scaling group, instead of being in doubt."""
     marks_unheard: bool = field(default=False, metadata={"compat": GROVE})
     """Changed labels and annotations of a set count from the next change of its spec or trigger on, instead of at once."""
+    groups_hear_updates: bool = field(default=False, metadata={"compat": GROVE})
+    """A group looks again for its set only while that is updated, and its cliques only for the group, instead of at every change."""
     plain_conditions: bool = field(default=False, metadata={"compat": GROVE})
     """PodCliques carry upstream's conditions only, instead of also one that says why gates still hold."""
     keep_services: bool = field(default=False, metadata={"compat": GROVE})

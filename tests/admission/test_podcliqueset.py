@@ -87,6 +87,16 @@ def test_what_nobody_gave_is_written_where_its_type_has_no_nothing() -> None:
     assert found["containers"][0]["command"] == ["run", ""] and found["nodeSelector"] == {}
 
 
+def test_a_set_that_leaves_nothing_open_stays_as_it_was_written() -> None:
+    whole = filled(pod_clique_set("p", clique("a", 2), groups=[group("g", ["a"])]))
+    edited = changed(whole, lambda raw: raw["spec"]["template"].update(terminationDelay="90m"))
+    spec_of(edited)["podSpec"]["containers"][0].pop("resources")
+    assert filled(edited) == edited
+    open_end = changed(edited, lambda raw: raw["spec"]["template"].pop("headlessServiceConfig"))
+    assert filled(open_end)["spec"]["template"]["terminationDelay"] == "1h30m0s"
+    assert spec_of(filled(open_end))["podSpec"]["containers"][0]["resources"] == {}
+
+
 def test_an_empty_value_is_no_change_against_none() -> None:
     old = given(clique("a", 2), resourceSharing=[])
     new = given(clique("a", 2, startsAfter=[]))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from copy import deepcopy
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -54,7 +55,11 @@ def hooks(settings: OperatorSettings | None = None, read: Callable[[], Reader | 
 
 
 def defaulted(review: Review, one_at_least: bool = False) -> Raw | Denied:
-    """The set with everything filled in that it leaves open. `one_at_least`: a clique of 0 pods becomes one of 1."""
+    """The set with everything filled in that it leaves open. `one_at_least`: a clique of 0 pods becomes one of 1.
+
+    Where anything is filled in, the whole set is written as its types say. A set that leaves nothing open stays as the user wrote it;
+    one without scaling groups always leaves these open.
+    """
     reading = Reading(keep_empty=True)
     obj = dict(review.obj)
     spec = reading.read(Type("struct", "PodCliqueSetSpec", "grove"), obj.get("spec") or {}, "spec")
@@ -64,13 +69,17 @@ def defaulted(review: Review, one_at_least: bool = False) -> Raw | Denied:
                                         hint="write for example 90s, 30m or 4h"))
     if reading.problems:
         return Denied("; ".join(map(str, reading.problems)), tuple(reading.problems), 400, "BadRequest")
+    if delay is not None:
+        spec["template"]["terminationDelay"] = go_duration(delay)
+    as_given = deepcopy(spec)
     for made, given in zip(spec["template"].get("cliques") or (), _cliques(review.obj), strict=True):
         said = (given or {}).get("spec") or {}
         if "replicas" not in said and not one_at_least:
             made["spec"]["replicas"] = 1
         _fill_clique(made["spec"], may_be_empty="replicas" in said and not one_at_least)
     _fill(spec)
-    return obj | {"spec": spec}
+    complete = spec == as_given and _template(review.obj).get("podCliqueScalingGroups") is not None
+    return obj if complete else obj | {"spec": spec}
 
 
 def _fill(spec: Raw) -> None:
@@ -79,8 +88,7 @@ def _fill(spec: Raw) -> None:
         scale = group.get("scaleConfig")
         if scale is not None and scale.get("minReplicas") is None:
             scale["minReplicas"] = group.get("replicas", 1)
-    given = template.get("terminationDelay")
-    template["terminationDelay"] = go_duration(given) if given else "4h0m0s"
+    template.setdefault("terminationDelay", "4h0m0s")
     template.setdefault("headlessServiceConfig", {"publishNotReadyAddresses": True})
 
 

@@ -13,7 +13,7 @@ from functools import partial
 
 from gangline.api import names
 from gangline.api.core import Pod
-from gangline.api.grove import PodClique, PodCliqueSet, PodGang
+from gangline.api.grove import PodClique, PodCliqueScalingGroup, PodCliqueSet, PodGang
 from gangline.api.kinds import (
     POD,
     POD_CLIQUE,
@@ -21,6 +21,7 @@ from gangline.api.kinds import (
     POD_GANG,
     RESOURCE_CLAIM,
     RESOURCE_CLAIM_TEMPLATE,
+    SCALING_GROUP,
     TOPOLOGY_BINDING,
 )
 from gangline.api.meta import Condition, Raw, condition
@@ -381,6 +382,25 @@ def _cliques_of_set(pcs: PodCliqueSet, read: Reader) -> Iterable[Key]:
     return [Key(clique.namespace, clique.name) for clique in read.by(POD_CLIQUE, "set", f"{pcs.namespace}/{pcs.name}")]
 
 
+def _listening_cliques(pcs: PodCliqueSet, read: Reader) -> Iterable[Key]:
+    """The set's cliques outside of groups, and those whose pods are still held back: these look again all the time."""
+    return [Key(clique.namespace, clique.name) for clique in read.by(POD_CLIQUE, "set", f"{pcs.namespace}/{pcs.name}")
+            if names.SCALING_GROUP not in clique.labels or any(pod.spec.scheduling_gates for pod in read.owned(POD, clique.uid))]
+
+
+def _cliques_of_group(group: PodCliqueScalingGroup, read: Reader) -> Iterable[Key]:
+    return [Key(clique.namespace, clique.name) for clique in read.owned(POD_CLIQUE, group.uid)]
+
+
+def _group_moved(before: PodCliqueScalingGroup | None, after: PodCliqueScalingGroup | None) -> bool:
+    """The group follows another template of its set, or aims at one."""
+    if before is None or after is None:
+        return False
+    old, new = ((each.status.current_pod_clique_set_generation_hash, (each.status.update_progress or {}).get("podCliqueSetGenerationHash"))
+                for each in (before, after))
+    return old != new
+
+
 def _gang_changed(before: PodGang | None, after: PodGang | None) -> bool:
     if before is None or after is None:
         return True
@@ -417,10 +437,12 @@ def _chosen_or_asked(before: PodClique | None, after: PodClique | None) -> bool:
 
 def controller(op: Operator) -> Controller:
     unseen, told = Unseen(POD), Told()
+    by_group = op.settings.manner.groups_hear_updates
     return Controller(
         "podclique", partial(guarded, POD_CLIQUE, partial(reconcile, op, unseen, told)),
         (Watch(POD_CLIQUE, itself, _chosen_or_asked), Watch(POD, owner(POD_CLIQUE)), Watch(POD_GANG, _cliques_of_gang, _gang_changed),
-         Watch(POD_CLIQUE_SET, _cliques_of_set, _set_changed), Watch(RESOURCE_CLAIM, owner(POD_CLIQUE), asked_again),
-         Watch(RESOURCE_CLAIM_TEMPLATE, _cliques_with_sharing)),
+         Watch(POD_CLIQUE_SET, _listening_cliques if by_group else _cliques_of_set, _set_changed),
+         *([Watch(SCALING_GROUP, _cliques_of_group, _group_moved)] if by_group else []),
+         Watch(RESOURCE_CLAIM, owner(POD_CLIQUE), asked_again), Watch(RESOURCE_CLAIM_TEMPLATE, _cliques_with_sharing)),
         reads=(TOPOLOGY_BINDING,), indexes=INDEXES, workers=op.settings.workers.pod_clique, started=op.running.append,
         selectors=op.selectors, trims=TRIMS)

@@ -210,11 +210,17 @@ def _groups_of_set(pcs: PodCliqueSet, read: Reader) -> Iterable[Key]:
 
 
 def _set_changed(before: PodCliqueSet | None, after: PodCliqueSet | None) -> bool:
+    return _update_moves(before, after) or (before is not None and after is not None and (
+        before.metadata.generation != after.metadata.generation
+        or wishes.ends_gangs(before.annotations) != wishes.ends_gangs(after.annotations)))
+
+
+def _update_moves(before: PodCliqueSet | None, after: PodCliqueSet | None) -> bool:
     if before is None or after is None:
         return before is None
-    return (before.metadata.generation != after.metadata.generation or update_target(before) != update_target(after)
-            or before.status.current_generation_hash != after.status.current_generation_hash
-            or wishes.ends_gangs(before.annotations) != wishes.ends_gangs(after.annotations))
+    by_hand = status.on_delete(after) and after.status.update_progress is not None
+    return (by_hand or update_target(before) != update_target(after)
+            or before.status.current_generation_hash != after.status.current_generation_hash)
 
 
 def _clique_matters(before: PodClique | None, after: PodClique | None) -> bool:
@@ -246,9 +252,10 @@ def _groups_in_trouble(template: Object, read: Reader) -> Iterable[Key]:
 
 
 def controller(op: Operator) -> Controller:
+    of_set = _update_moves if op.settings.manner.groups_hear_updates else _set_changed
     return Controller(
         "podcliquescalinggroup", partial(guarded, SCALING_GROUP, partial(reconcile, op, Told())),
         (Watch(SCALING_GROUP, itself, _conditions_changed), Watch(POD_CLIQUE, owner(SCALING_GROUP), _clique_matters),
-         Watch(POD_CLIQUE_SET, _groups_of_set, _set_changed), Watch(RESOURCE_CLAIM, owner(SCALING_GROUP), asked_again),
+         Watch(POD_CLIQUE_SET, _groups_of_set, of_set), Watch(RESOURCE_CLAIM, owner(SCALING_GROUP), asked_again),
          Watch(RESOURCE_CLAIM_TEMPLATE, _groups_in_trouble)),
         indexes=INDEXES, workers=op.settings.workers.scaling_group, started=op.running.append, selectors=op.selectors, trims=TRIMS)
