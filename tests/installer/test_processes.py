@@ -1,0 +1,96 @@
+"""The containers that the installer describes, as real processes: each starts with its command line and answers its own probes."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import pytest
+
+from gangline.api.kinds import CONFIG_MAP, DEPLOYMENT
+from gangline.api.meta import Raw
+from gangline.cli import install
+from gangline.components import installer_parts
+from gangline.installer.contract import Facts, Pair
+from gangline.installer.desired import wishes_of_config
+from gangline.installer.said import Said
+from gangline.installer.services import CERTIFICATES
+from gangline.installer.shards import wishes_of_shard
+from gangline.local import write_kubeconfig
+from installer.ground import SPACE, ground
+
+PARTS = installer_parts()
+PAIR: Pair = PARTS.certificate(("admission.kai-scheduler.svc",), time.time(), None)
+
+
+def described() -> dict[str, tuple[Raw, str]]:
+    """Component → its container, and the config.yaml it finds mounted."""
+    said, facts = Said({}), Facts(certificate=PAIR)
+    objects = [*wishes_of_config(said, facts, PARTS).objects, *wishes_of_shard(said, "default", {}, facts, PARTS).objects]
+    [config] = [each.obj["data"]["config.yaml"] for each in objects if each.kind == CONFIG_MAP]
+    pods = [each.obj["spec"]["template"]["spec"] for each in objects if each.kind == DEPLOYMENT]
+    pods += [each.obj["spec"]["template"]["spec"] for each in install.manifests(None, None, "both") if each.kind == DEPLOYMENT]
+    return {pod["containers"][0]["command"][2]: (pod["containers"][0], config) for pod in pods}
+
+
+def free_port() -> int:
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        port: int = found.getsockname()[1]
+        return port
+
+
+def localized(container: Raw, config: str, folder: Path) -> tuple[list[str], Raw]:
+    """Command line and readiness probe with folders and ports of this machine."""
+    (folder / "config.yaml").write_text(config)
+    for name, part in (("tls.crt", PAIR.certificate), ("tls.key", PAIR.key), ("ca.crt", PAIR.authority)):
+        (folder / name).write_bytes(part)
+    ports = {str(port): str(free_port()) for port in (8080, 8081, 9443)}
+    words = [word.replace("/etc/config", str(folder)).replace(CERTIFICATES, str(folder)) for word in container["command"][1:]]
+    for old, new in ports.items():
+        words = [word.replace(f"=:{old}", f"=:{new}").replace(f"={old}", f"={new}") for word in words]
+    probe = container["readinessProbe"]["httpGet"]
+    return words, {"path": probe["path"], "port": ports[str(probe["port"])]}
+
+
+async def answers(process: asyncio.subprocess.Process, probe: Raw, seconds: float = 60.0) -> None:
+    deadline = time.monotonic() + seconds
+    async with aiohttp.ClientSession() as session:
+        while True:
+            assert process.returncode is None, (await _output(process))
+            try:
+                async with session.get(f"http://127.0.0.1:{probe['port']}{probe['path']}") as answer:
+                    if answer.status == 200:
+                        return
+            except aiohttp.ClientError:
+                pass
+            assert time.monotonic() < deadline, "no answer to the readiness probe"
+            await asyncio.sleep(0.05)
+
+
+async def _output(process: asyncio.subprocess.Process) -> str:
+    assert process.stdout is not None
+    return (await process.stdout.read()).decode()
+
+
+@pytest.mark.parametrize("component", list(described()))
+async def test_a_container_starts_and_answers_its_probe(component: str, tmp_path: Path) -> None:
+    words, probe = localized(*described()[component], tmp_path)
+    async with ground(installer=False) as cluster:
+        config = write_kubeconfig(cluster.platform, await cluster.platform.listen(), tmp_path / "kubeconfig")
+        environment: dict[str, Any] = {**os.environ, "POD_NAME": "me", "POD_NAMESPACE": SPACE}
+        process = await asyncio.create_subprocess_exec(
+            sys.executable, "-c", "from gangline.cli import main; main()", *words, f"--kubeconfig={config}", env=environment,
+            stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT)
+        try:
+            await answers(process, probe)
+        finally:
+            if process.returncode is None:
+                process.terminate()
+            await process.wait()
