@@ -62,6 +62,7 @@ class Session:
         self.memo: dict[Any, Any] = {}
         self._refusals: dict[str, _Mine] = {}
         self._stamped: dict[str, None] = {}
+        self._changed: dict[str, None] = {}
         self._all_nodes: NodeList | None = None
         self._token = cluster.memo.setdefault(("order", settings.plugins_key), object())
         self.queues: dict[str, Queue] = queues_of(cluster, settings.full_hierarchy)
@@ -137,9 +138,12 @@ class Session:
     def suspect_gangs(self) -> list[Gang]:
         """Gangs that are, were, or may have become stale, by uid."""
         gangs = self.cluster.gangs
-        touched = {commit.task for commit in self.commits}
-        moved = {task.record.gang for uid in touched if (task := self.cluster.tasks.get(uid)) is not None}
-        return [gangs[uid] for uid in sorted({*self.cluster.suspects, *moved}) if uid in gangs]
+        return [gangs[uid] for uid in sorted({*self.cluster.suspects, *self._changed}) if uid in gangs]
+
+    def changed(self, gangs: Iterable[Gang]) -> None:
+        """A statement about these gangs' tasks stands."""
+        self._changed.update(dict.fromkeys(gang.uid for gang in gangs))
+        self.lists.changed(gangs)
 
     def first_time(self, what: object) -> bool:
         """True once for each thing."""

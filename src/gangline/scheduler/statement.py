@@ -157,7 +157,7 @@ class Statement:
     def keep(self) -> None:
         """End the statement and let its changes stand until the cycle ends."""
         self._open = False
-        self._session.lists.changed(operation.task.gang for operation in self.operations)
+        self._session.changed([operation.task.gang for operation in self.operations if operation.task.gang is not None])
 
     def _commit(self, operation: Operation) -> bool:
         session, task = self._session, operation.task

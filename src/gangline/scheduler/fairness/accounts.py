@@ -16,6 +16,8 @@ CPU, MEMORY, GPU = range(3)
 EACH = (CPU, MEMORY, GPU)
 UNLIMITED = -1.0
 NOTHING: Amounts = (0.0, 0.0, 0.0)
+DUST = 1e-6
+"""Parts of GPUs added up in different orders differ by less than this."""
 
 
 def plus(a: Amounts, b: Amounts) -> Amounts:
@@ -31,7 +33,7 @@ def within(a: Amounts, b: Amounts) -> bool:
     return (
         (b[0] == UNLIMITED or (a[0] != UNLIMITED and a[0] <= b[0]))
         and (b[1] == UNLIMITED or (a[1] != UNLIMITED and a[1] <= b[1]))
-        and (b[2] == UNLIMITED or (a[2] != UNLIMITED and a[2] <= b[2]))
+        and (b[2] == UNLIMITED or (a[2] != UNLIMITED and a[2] <= b[2] + DUST))
     )
 
 

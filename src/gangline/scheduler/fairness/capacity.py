@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gangline.scheduler.fairness.accounts import CPU, EACH, GPU, MEMORY, RESOURCES, UNLIMITED, Account, Accounts, Amounts, line
+from gangline.scheduler.fairness.accounts import CPU, DUST, EACH, GPU, MEMORY, RESOURCES, UNLIMITED, Account, Accounts, Amounts, line
 
 OVER_LIMIT = "OverLimit"
 OVER_QUOTA = "NonPreemptibleOverQuota"
@@ -54,7 +54,7 @@ def over_quota(accounts: Accounts, queue: str, request: Amounts, preemptible: bo
 
 def _beyond(bound: Amounts, held: Amounts, request: Amounts) -> int | None:
     for i in EACH:
-        if bound[i] != UNLIMITED and request[i] != 0 and bound[i] < held[i] + request[i]:
+        if bound[i] != UNLIMITED and request[i] != 0 and bound[i] + DUST < held[i] + request[i]:
             return i
     return None
 

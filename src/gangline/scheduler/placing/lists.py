@@ -72,11 +72,11 @@ class GangLists:
         assert self._victims is not None
         return self._victims.largest
 
-    def changed(self, gangs: Iterable[Gang | None]) -> None:
+    def changed(self, gangs: Iterable[Gang]) -> None:
         """These gangs' tasks changed for good."""
         if self._pending is None and self._victims is None:
             return
-        for gang in {gang.uid: gang for gang in gangs if gang is not None}.values():
+        for gang in {gang.uid: gang for gang in gangs}.values():
             if self._pending is not None:
                 self._pending.change(gang, gang.pending > 0)
             if self._victims is not None:

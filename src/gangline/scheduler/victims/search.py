@@ -326,11 +326,13 @@ class Search:
 
 
 def partial(gang: Gang, tasks: Sequence[Task]) -> Gang:
-    """The gang as if it had only these tasks to place, with minima that they can reach."""
+    """The gang as if it had only these tasks to place, with minima that they can reach. A pod set without any keeps its minimum: it
+    is not there yet."""
     running = [task for task in gang.tasks.values() if task.status & ACTIVE_ALLOCATED]
     view = gang.with_tasks([*running, *tasks])
     for leaf in view.pod_sets.values():
-        leaf.min_available = min(leaf.min_available, len(leaf.tasks))
+        if leaf.tasks:
+            leaf.min_available = min(leaf.min_available, len(leaf.tasks))
     _lower_minima(view.root)
     return view
 
