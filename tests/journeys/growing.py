@@ -10,8 +10,8 @@ from gangline.world.component import AUTOSCALER, components
 from gangline.world.settings import read_settings
 from journeys.story import Story
 
-STEP = 5.0
-"""Seconds between two looks of an autoscaler."""
+STEP = 20.0
+"""Seconds that pass between two looks of the test."""
 
 
 def grows(nodes_file: str) -> Component:
@@ -41,7 +41,8 @@ async def stays(story: Story, seconds: float) -> None:
     """So many seconds pass, and the nodes are those that were there before."""
     before = await nodes(story)
     await _before(story, _never, "", seconds, must=False)
-    assert await nodes(story) == before
+    after = await nodes(story)
+    assert after == before, f"{before} became {after}\n{await story.picture()}"
 
 
 async def _before(story: Story, condition: Callable[[], Awaitable[bool]], what: str, seconds: float, must: bool = True) -> None:

@@ -228,6 +228,15 @@ async def test_pods_that_fit_nowhere_bring_nodes_and_idle_nodes_go() -> None:
         assert left - {"small-0"} == {little.spec.node_name} - {"small-0"}, "an empty big node goes, one in use stays"
 
 
+async def test_a_node_that_is_still_starting_brings_no_second_one() -> None:
+    """Nobody takes the taint of new nodes off here, so that the first one never seems to be ready."""
+    async with world(growth=(Growth(NodePool(name="big", gpus=8), most=3, delay=10),), off=("lifecycle",)) as lived:
+        await lived.make(POD, "p", pod_spec(gpus=8))
+        await lived.after(90, steps=5)
+        assert [node.name for node in (await lived.client.list(NODE)).items] == ["big-0"]
+        assert await lived.phases() == {"p": "Pending"}
+
+
 async def test_a_provisioner_brings_the_node_that_holds_all_that_waits_and_takes_it_when_it_is_empty() -> None:
     shapes = (NodePool(name="one", gpus=1), NodePool(name="eight", gpus=8))
     provision = Provision(name="flexible", shapes=shapes, delay=30, batch=2, empty=20)

@@ -29,6 +29,9 @@ from gangline.world.scheduler import occupies
 log = logging.getLogger(__name__)
 DISRUPTION = "karpenter.sh/do-not-disrupt"
 LOOK = 5.0
+STARTING = 900.0
+"""Seconds a machine may need from its registration until it is ready; so long pods are expected to fit on it."""
+NOT_READY = "node.kubernetes.io/not-ready"
 
 
 # --- thinking ----------------------------------------------------------------------------------------------------------
@@ -78,6 +81,13 @@ def put(board: Board, pod: Pod) -> bool:
     return any(isinstance(each, Bind) for each in Round(board).place(Unit(pod.uid, (pod,))))
 
 
+def once_ready(node: Node) -> Node:
+    """A node as it will be when it has started: what keeps pods away until then is gone."""
+    taints = tuple(each for each in node.spec.taints if each.key != NOT_READY)
+    return node if len(taints) == len(node.spec.taints) else msgspec.structs.replace(
+        node, spec=msgspec.structs.replace(node.spec, taints=taints))
+
+
 def removable(node: Node, pods: Iterable[Pod]) -> bool:
     return not any(occupies(pod) for pod in pods) and node.annotations.get(DISRUPTION) != "true"
 
@@ -90,6 +100,8 @@ class Machines:
     plan: Plan
     coming: dict[str, tuple[float, Order]] = field(default_factory=dict)
     """Nodes on their way: name → when it comes, and what was ordered."""
+    came: dict[str, float] = field(default_factory=dict)
+    """Nodes that were registered here → when."""
     idle_since: dict[str, float] = field(default_factory=dict)
     dirty: asyncio.Event = field(default_factory=asyncio.Event)
     busy: bool = False
@@ -129,6 +141,7 @@ class Machines:
             for name, (when, order) in sorted(self.coming.items()):
                 if when <= now:
                     await register(ctx.client, order.pool, order.number, name, timestamp(now))
+                    self.came[name] = now
                     del self.coming[name]
             self._order(ctx, now)
             await self._remove_idle(ctx, now)
@@ -137,7 +150,9 @@ class Machines:
 
     def _order(self, ctx: Context, now: float) -> None:
         pods = ctx.read.list(POD)
-        scene = Scene(now, ctx.read.list(NODE), [order.node() for _, order in self.coming.values()],
+        self.came = {name: when for name, when in self.came.items() if now - when < STARTING}
+        nodes = [once_ready(node) if node.name in self.came else node for node in ctx.read.list(NODE)]
+        scene = Scene(now, nodes, [order.node() for _, order in self.coming.values()],
                       [pod for pod in pods if occupies(pod)], [pod for pod in pods if helpless(pod)])
         for order in self.plan.orders(scene):
             self.coming[order.name] = (now + order.delay, order)
