@@ -173,20 +173,25 @@ class Session:
         return (*self.hooks.key("sub_group_order", member), member.name)
 
     def wanted(self, gang: Gang, simulation: bool) -> list[Task]:
-        """The tasks to place next (see `order.tasks_to_allocate`), kept until a status changes.
+        """The tasks to place next (see `order.tasks_to_allocate`), kept until a status changes; a view keeps them for good, it is what
+        it was made for.
 
         A simulation gives another answer only where tasks are leaving; a view does not count them."""
-        simulation = simulation and (gang is not gang.original or gang.releasing > 0)
+        view = gang is not gang.original
+        simulation = simulation and (view or gang.releasing > 0)
+        key = (0 if view else gang.version, simulation)
         cached = gang.wanted
-        if cached is None or cached[0] != (gang.original.version, simulation):
+        if cached is None or cached[0] != key:
             tasks = tasks_to_allocate(gang, simulation, self.member_key, self.task_key)
-            cached = gang.wanted = ((gang.original.version, simulation), tasks)
+            cached = gang.wanted = (key, tasks)
         found: list[Task] = cached[1]
         return found
 
     def asked(self, gang: Gang, simulation: bool = True) -> Vector:
         """What the tasks to place next ask for; GPU memory as devices of the smallest GPU in the cluster."""
         tasks = self.wanted(gang, simulation)
+        if gang is gang.original:
+            tasks = [task for task in tasks if task.allocatable(simulation)]
         if len(tasks) == 1 and not tasks[0].gpu.memory:
             return tasks[0].request
         total = summed(task.request for task in tasks)

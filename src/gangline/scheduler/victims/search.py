@@ -288,7 +288,8 @@ class Search:
         return None
 
     def _place_all(self, statement: Statement, scenario: Scenario, victims: Sequence[Task]) -> bool:
-        """Everybody again in fair order: victims if they can, the preemptor in any case."""
+        """Everybody again in fair order: victims if they can, the preemptor in any case. What a victim that finds no place would want
+        is asked now: it stays so after its eviction, so that nothing of it is served on its own in the same cycle."""
         nodes = self._nodes_with(victims)
         placed = False
         for gang in self._in_fair_order(scenario.preemptor, victims):
@@ -297,6 +298,8 @@ class Search:
                 if not done:
                     return False
                 placed = True
+            elif not done:
+                self._session.wanted(gang, simulation=True)
         return placed
 
     def _in_fair_order(self, view: Gang, victims: Sequence[Task]) -> Iterator[Gang]:
