@@ -44,6 +44,8 @@ class Manner:
     """Changed labels and annotations of a set count from the next change of its spec or trigger on, instead of at once."""
     groups_hear_updates: bool = field(default=False, metadata={"compat": GROVE})
     """A group looks again for its set only while that is updated, and its cliques only for the group, instead of at every change."""
+    errors_linger: bool = field(default=False, metadata={"compat": GROVE})
+    """lastErrors of a group, and of a clique outside of groups, stay after success until another error, instead of being cleared."""
     plain_conditions: bool = field(default=False, metadata={"compat": GROVE})
     """PodCliques carry upstream's conditions only, instead of also one that says why gates still hold."""
     keep_services: bool = field(default=False, metadata={"compat": GROVE})

@@ -277,6 +277,17 @@ def test_the_deprecated_domain_may_become_the_new_form_and_not_the_other_way_rou
     assert told(wider, old) == {f"{TEMPLATE}.topologyConstraint": "the constraint of PodCliqueSet p cannot be changed, added or removed"}
 
 
+def test_claim_templates_without_requests_are_refused_in_either_way() -> None:
+    path = f"{TEMPLATE}.resourceClaimTemplates[0].templateSpec.spec"
+    raw = a_set(groups=[group("g", ["b"])], resourceClaimTemplates=[{"name": "t"}])
+    open_ended = podcliqueset.defaulted(Review("CREATE", raw))
+    assert isinstance(open_ended, Denied) and (open_ended.code, open_ended.problems[0].path) == (422, f"{path}.devices.requests")
+    whole = podcliqueset.defaulted(Review("CREATE", a_set(groups=[group("g", ["b"])])))
+    assert not isinstance(whole, Denied)
+    template(whole)["resourceClaimTemplates"] = [{"name": "t"}]
+    assert told(whole) == {f"{path}.devices.requests": "at least one device request must be given"}
+
+
 def test_what_the_schema_refuses_is_told_before_any_other_fault() -> None:
     raw = a_set(clique("a", 1, 2), replicas=-1)
     refused = podcliqueset.validated(Review("CREATE", raw), NATIVE)

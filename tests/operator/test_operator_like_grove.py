@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from gangline.api.grove import PodClique, PodCliqueSet
-from gangline.api.kinds import POD_CLIQUE, POD_CLIQUE_SET, POD_GANG, SCALING_GROUP
+from gangline.api.kinds import POD_CLIQUE, POD_CLIQUE_SET, POD_GANG, RESOURCE_CLAIM_TEMPLATE, SCALING_GROUP
 from gangline.api.meta import Raw, condition
 from gangline.config import manner
 from gangline.operator.backends.contract import Facts
@@ -67,6 +67,21 @@ async def test_a_member_that_failed_at_once_breaks_its_groups_minimum_but_not_in
         assert (await clique_of(here, "p-0-g-0-bad")).status.conditions == ()
         found = condition((await here.client.get(SCALING_GROUP, "p-0-g", NAMESPACE)).status.conditions, "MinAvailableBreached")
         assert found is not None and found.status == breached
+
+
+@pytest.mark.parametrize(("settings", "left"), [(OperatorSettings(), []), (LIKE_GROVE, ["ERR_SYNC_PCLQ_RESOURCE_CLAIM"])])
+async def test_an_error_that_is_over_is_cleared_but_in_groves_manner_stays_until_the_next(
+        settings: OperatorSettings, left: list[str]) -> None:
+    shared = clique("a") | {"resourceSharing": [{"name": "late", "scope": "AllReplicas"}]}
+    requests = {"requests": [{"name": "gpu", "exactly": {"deviceClassName": "gpu"}}]}
+    async with stage(settings) as here:
+        await here.apply(pod_clique_set("p", shared, labels=QUEUE))
+        assert [error.code for error in (await clique_of(here, "p-0-a")).status.last_errors] == ["ERR_SYNC_PCLQ_RESOURCE_CLAIM"]
+        template = {"metadata": {"name": "late", "namespace": NAMESPACE}, "spec": {"spec": {"devices": requests}}}
+        await here.client.create(RESOURCE_CLAIM_TEMPLATE, template)
+        await here.settles()
+        assert len(await here.pods("p-0-a")) == 1
+        assert [error.code for error in (await clique_of(here, "p-0-a")).status.last_errors] == left
 
 
 @pytest.mark.parametrize(("settings", "heard"), [(OperatorSettings(), True), (LIKE_GROVE, False)])

@@ -78,8 +78,17 @@ def defaulted(review: Review, one_at_least: bool = False) -> Raw | Denied:
             made["spec"]["replicas"] = 1
         _fill_clique(made["spec"], may_be_empty="replicas" in said and not one_at_least)
     _fill(spec)
-    complete = spec == as_given and _template(review.obj).get("podCliqueScalingGroups") is not None
-    return obj if complete else obj | {"spec": spec}
+    if spec == as_given and _template(review.obj).get("podCliqueScalingGroups") is not None:
+        return obj
+    return denied(list(_no_list(spec)), 422, "Invalid") or obj | {"spec": spec}
+
+
+def _no_list(spec: Raw) -> Iterator[Problem]:
+    """A list that must be written and was not given comes out as none, which no schema takes."""
+    for index, each in enumerate(spec["template"].get("resourceClaimTemplates") or ()):
+        if each["templateSpec"]["spec"]["devices"].get("requests") is None:
+            yield Problem(f"spec.template.resourceClaimTemplates[{index}].templateSpec.spec.devices.requests", "must be a list",
+                          "FieldValueTypeInvalid")
 
 
 def _fill(spec: Raw) -> None:
@@ -121,11 +130,6 @@ def _shape(obj: Raw) -> Iterator[Problem]:
     replicas = (obj.get("spec") or {}).get("replicas", 0)
     if replicas < 0:
         yield Problem(".spec.replicas", "must not be negative", value=replicas)
-    for index, each in enumerate(_template(obj).get("resourceClaimTemplates") or ()):
-        devices = ((each.get("templateSpec") or {}).get("spec") or {}).get("devices") or {}
-        if devices.get("requests") is None:
-            yield Problem(f"spec.template.resourceClaimTemplates[{index}].templateSpec.spec.devices.requests", "must be a list",
-                          "FieldValueTypeInvalid")
 
 
 def problems_of(obj: Raw, old: Raw | None, settings: OperatorSettings, read: Reader | None, check: Check,
@@ -198,7 +202,7 @@ def _claim_templates(obj: Raw) -> Iterator[Problem]:
     for index, each in enumerate(found):
         if not each.get("name"):
             yield Problem(f"{path}[{index}].name", "must be given", "FieldValueRequired")
-        if (((each.get("templateSpec") or {}).get("spec") or {}).get("devices") or {}).get("requests") == []:
+        if not (((each.get("templateSpec") or {}).get("spec") or {}).get("devices") or {}).get("requests"):
             yield Problem(f"{path}[{index}].templateSpec.spec.devices.requests", "at least one device request must be given",
                           "FieldValueRequired")
     yield from _duplicates(f"{path}.name", (each.get("name") or "" for each in found))

@@ -351,7 +351,7 @@ async def _tell(op: Operator, ctx: Context, look: Look, thought: Thought, failur
     new = status.clique_status(view, now)
     if not manner.plain_conditions and "conditions" in new:
         new["conditions"] += _gate_condition(clique, thought.held, now)
-    new["lastErrors"] = error_list(clique.status.last_errors, errors, now)
+    new["lastErrors"] = error_list(clique.status.last_errors, errors, now, manner.errors_linger and look.place.group is None)
     if clique.status.scheduled_replicas > 0 and new["scheduledReplicas"] == 0:
         ctx.events.tell(POD_CLIQUE, clique, "AllScheduledReplicasLost", "no pod of the clique is scheduled any more", warning=True)
     patch = status_patch(POD_CLIQUE, clique, new)

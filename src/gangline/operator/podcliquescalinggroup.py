@@ -195,7 +195,7 @@ async def _tell(op: Operator, ctx: Context, look: Look, progress: Raw | None, er
     observed = group.status.observed_generation if errors else group.metadata.generation
     view = status.GroupView(group, look.pcs, look.places, look.living, progress, observed, op.settings.manner.failed_member_is_fine)
     new = status.group_status(view, now)
-    new["lastErrors"] = error_list(group.status.last_errors, errors, now)
+    new["lastErrors"] = error_list(group.status.last_errors, errors, now, op.settings.manner.errors_linger)
     if group.status.scheduled_replicas > 0 and new["scheduledReplicas"] == 0:
         ctx.events.tell(SCALING_GROUP, group, "AllScheduledReplicasLost", "no replica of the group is scheduled any more", warning=True)
     patch = status_patch(SCALING_GROUP, group, new)

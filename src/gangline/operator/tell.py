@@ -25,8 +25,10 @@ def status_patch(kind: Kind[Any], live: Object, new: Raw) -> Raw | None:
                        if value is not None or key in as_raw(before)}}
 
 
-def error_list(before: Sequence[LastError], errors: Sequence[tuple[str, str]], now: str) -> list[Raw]:
-    """status.lastErrors: an error that is still there keeps its time."""
+def error_list(before: Sequence[LastError], errors: Sequence[tuple[str, str]], now: str, linger: bool = False) -> list[Raw]:
+    """status.lastErrors: an error that is still there keeps its time. `linger`: without a new one the old ones stay."""
+    if linger and not errors:
+        errors = [(each.code, each.description) for each in before]
     since = {(each.code, each.description): each.observed_at or now for each in before}
     distinct = dict.fromkeys((code, text[:LONGEST]) for code, text in errors if code)
     return [{"code": code, "description": text, "observedAt": since.get((code, text), now)} for code, text in distinct]
