@@ -152,6 +152,23 @@ async def test_with_somebody_who_changes_the_same_field_again_and_again_it_does_
     assert (await cluster.deployment("binder")).spec.replicas == 0
 
 
+async def test_a_deployment_whose_pods_come_and_go_is_not_taken_for_changed_by_hand(cluster: Ground) -> None:
+    await cluster.config()
+    await cluster.ready(CONFIG, "kai-config")
+    for _ in range(6):
+        [pod] = (await cluster.client.list(POD, SPACE, {"app": "binder"})).items
+        await cluster.client.delete(POD, pod.name, SPACE, grace=0)
+
+        async def replaced(gone: str = pod.uid) -> bool:
+            pods = (await cluster.client.list(POD, SPACE, {"app": "binder"})).items
+            return [each.status.phase for each in pods if each.uid != gone] == ["Running"] and len(pods) == 1
+
+        await cluster.until(replaced, "a new pod")
+    await cluster.ready(CONFIG, "kai-config")
+    await cluster.platform.settles()
+    assert await events(cluster, "Repaired") == []
+
+
 async def test_what_others_add_to_our_objects_stays(cluster: Ground) -> None:
     await cluster.config()
     await cluster.ready(CONFIG, "kai-config")

@@ -116,7 +116,7 @@ class Writer:
             remedy = "; delete it, and it is made anew" if isinstance(error, Invalid) else ""
             self._report.failures.append(f"{wanted} cannot be changed: {error}{remedy}")
             return
-        differed = found.metadata.resource_version != live.metadata.resource_version
+        differed = _differ(found, live)
         before = known.repaired if known is not None and again else ()
         self._remember(wanted, found, (*before, self._now)[-PATIENCE:] if again and differed else before)
         if differed:
@@ -152,6 +152,13 @@ class Writer:
 
     def _remember(self, wanted: Wanted, found: Object, repaired: tuple[float, ...] = ()) -> None:
         self._written[place_of(wanted)] = Written(wanted.digest, int(found.metadata.resource_version or 0), repaired)
+
+
+def _differ(found: Object, live: Object) -> bool:
+    """Whether an apply changed what we say. Revisions also move with the status, which a cache may be late with; generations do not."""
+    if found.metadata.generation:
+        return found.metadata.generation != live.metadata.generation
+    return found.metadata.resource_version != live.metadata.resource_version
 
 
 def _holder(owners: Iterable[OwnerReference]) -> str:
