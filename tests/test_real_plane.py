@@ -86,8 +86,9 @@ async def test_a_plane_starts_where_it_is_told_and_ends_whole(tmp_path: Path) ->
 
 
 HOLDER = """
-import subprocess, sys
+import signal, subprocess, sys
 from real.leash import leashed
+signal.signal(signal.SIGINT, signal.default_int_handler)  # who runs in the background was told to ignore it
 held = subprocess.Popen(leashed(["bash", "-c", "sleep 600 & echo $$ $!; wait"], group=sys.argv[1] == "group"), stdout=subprocess.PIPE)
 print(held.stdout.readline().decode(), end="", flush=True)
 held.wait()

@@ -125,16 +125,17 @@ async def test_the_group_remembers_when_it_started_and_the_queue_what_it_holds()
     ({"subGroups": [{"name": "mid", "minMember": 1}, {**LEAF, "parent": "mid"}]}, "mid"),
     ({"subGroups": [LEAF, LEAF]}, "unique"),
     ({"subGroups": [{**LEAF, "parent": "nobody"}]}, "parent"),
-], ids=["both-minima", "leaf-counts-groups", "leaf-counts-nothing", "both-in-a-leaf", "middle-counts-pods", "twice", "orphan"])
+    ({"minSubGroup": 0, "subGroups": [LEAF]}, "at least 1, not 0"),
+], ids=["both-minima", "leaf-counts-groups", "leaf-counts-nothing", "both-in-a-leaf", "middle-counts-pods", "twice", "orphan", "no-groups"])
 async def test_a_group_that_makes_no_sense_is_refused(story: Story, spec: dict[str, Any], words: str) -> None:
     with pytest.raises(ApiError, match=words):
         await story.group("a", **spec)
 
 
 @pytest.mark.parametrize("spec", [
-    {"minMember": 0}, {"minSubGroup": 0, "subGroups": [LEAF]},
+    {"minMember": 0},
     {"minSubGroup": 1, "subGroups": [{"name": "mid", "minSubGroup": 1}, {**LEAF, "parent": "mid"}]},
-], ids=["no-pods", "no-groups", "tree"])
+], ids=["no-pods", "tree"])
 async def test_a_group_that_makes_sense_is_accepted(story: Story, spec: dict[str, Any]) -> None:
     assert (await story.group("a", **spec)).name == "a"
 
