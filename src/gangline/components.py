@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 
 from gangline import rights
 from gangline.admission.settings import SCHEDULER, WORKLOAD, AdmissionSettings
+from gangline.api import names
 from gangline.api.kinds import MUTATING_WEBHOOK, QUEUE, TOPOLOGY_BINDING, VALIDATING_WEBHOOK, Kind
 from gangline.api.meta import Raw, as_raw
 from gangline.client import Client
@@ -58,6 +59,8 @@ class Options:
     """Gives the operator's settings as its configuration says them now, where that may change while it runs."""
     process: OperatorProcess | None = None
     """How the operator's processes run, where Grove's OperatorConfiguration says it."""
+    namespace: str = ""
+    """Where this process lives, if that is not the namespace of its component."""
 
 
 def _sets(options: Options, said: OperatorSettings | None = None) -> OperatorSettings:
@@ -192,7 +195,7 @@ def _admission(options: Options) -> Component:
     asked = backend_kinds(_sets(options))
     probes = Probes()
     made = component(lambda read: hooks(options, read, probes), settings, tuple(dict.fromkeys((QUEUE, TOPOLOGY_BINDING, *asked))))
-    return replace(made, services=(*made.services, service(probes, _sets(options))))
+    return replace(made, services=(*made.services, service(probes, _sets(options), options.namespace or names.SYSTEM_NAMESPACE)))
 
 
 def _installer(options: Options) -> Component:

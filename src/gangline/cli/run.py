@@ -56,6 +56,7 @@ def command(component: str, flags: tuple[str, ...], kubeconfig: str | None, conf
         component, flags = f"{BACKEND}{flags[0]}", flags[1:]
     given = parse(flags)
     options = Options(compat=compat, period=pace(period), webhook=webhook, outside=outside, flags=given,
+                      namespace=given.get("namespace") or os.environ.get("POD_NAMESPACE", ""),
                       config=mapping(given.get("scheduler-conf"), "--scheduler-conf"))
     options = configured(options, configuration)
     run(_run(component, kubeconfig, replace(options, operator=replace(options.operator, narrow=True))))
@@ -176,7 +177,7 @@ def _election(component: str, options: Options) -> ElectionSettings | None:
 def _home(component: str, options: Options) -> str:
     from gangline.components import home
 
-    return options.flags.get("namespace") or os.environ.get("POD_NAMESPACE") or home(component)
+    return options.namespace or home(component)
 
 
 @asynccontextmanager

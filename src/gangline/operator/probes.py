@@ -54,18 +54,18 @@ class Probes:
 
 
 async def ask_for_all(probes: Probes, client: Client, clock: Clock, settings: OperatorSettings,
-                      serves: Callable[[Kind[Any]], bool]) -> None:
+                      serves: Callable[[Kind[Any]], bool], namespace: str = names.SYSTEM_NAMESPACE) -> None:
     """Find out for every backend that has something to ask, with objects in our own namespace."""
     for backend in Registry(settings):
         facts = Facts(frozenset(kind for kind in (*backend.reads, *backend.writes) if serves(kind)), known=True)
-        await probes.ask(client, clock, backend, facts, names.SYSTEM_NAMESPACE)
+        await probes.ask(client, clock, backend, facts, namespace)
 
 
-def service(probes: Probes, settings: OperatorSettings) -> Service:
+def service(probes: Probes, settings: OperatorSettings, namespace: str) -> Service:
     """Keeps what is known of the server's silence fresh, beside whoever judges sets by it."""
     async def run(ctx: Context, cache: Cache) -> None:
         while True:
-            await ask_for_all(probes, ctx.client, ctx.clock, settings, lambda kind: cache.revision(kind) > 0)
+            await ask_for_all(probes, ctx.client, ctx.clock, settings, lambda kind: cache.revision(kind) > 0, namespace)
             await ctx.clock.sleep(LOOK_AGAIN)
 
     return Service("probes", run)
