@@ -1,0 +1,210 @@
+"""HTTP by hand, against a server that says what a test tells it to: whole answers, pieces, streams, and lines that break."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+
+import pytest
+
+from gangline.client import Request
+from gangline.client.connection import take_chunks
+from gangline.client.http import Http
+from gangline.errors import ConfigError, Unavailable
+
+Says = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
+WATCH = Request("GET", "/pods", (("watch", "true"),))
+
+
+class Other:
+    """The other side of the line."""
+
+    def __init__(self, says: Says) -> None:
+        self._says = says
+        self.connections = 0
+        self.heads: list[str] = []
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.connections += 1
+        try:
+            while True:
+                head = (await reader.readuntil(b"\r\n\r\n")).decode()
+                self.heads.append(head)
+                length = next((int(line.partition(":")[2]) for line in head.splitlines() if line.startswith("Content-Length")), 0)
+                self.heads[-1] += (await reader.readexactly(length)).decode()
+                await self._says(reader, writer)
+                await writer.drain()
+        except (asyncio.IncompleteReadError, ConnectionError):
+            writer.close()
+
+
+@asynccontextmanager
+async def line(says: Says, **options: str) -> AsyncIterator[tuple[Http, Other]]:
+    other = Other(says)
+    server = await asyncio.start_server(other.serve, "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+    client = Http(f"http://127.0.0.1:{port}/prefix/", **options)  # type: ignore[arg-type]
+    try:
+        yield client, other
+    finally:
+        await client.close()
+        server.close()
+
+
+def text(body: str, *headers: str, status: str = "200 OK") -> bytes:
+    return "\r\n".join((f"HTTP/1.1 {status}", "Content-Type: application/json; charset=x", f"Content-Length: {len(body)}", *headers, "",
+                        body)).encode()
+
+
+async def test_one_request_after_the_other_uses_the_same_connection() -> None:
+    async def says(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(text('{"a":1}', "Warning: 299 - first", "Warning: 299 - second", "Audit-Id: x"))
+
+    async with line(says) as (client, other):
+        for _ in range(3):
+            answer = await client.send(Request("POST", "/pods/a b", (("fieldManager", "a/b"),), b"{}"))
+        assert (answer.status, answer.body, answer.content_type) == (200, b'{"a":1}', "application/json")
+        assert answer.warnings == ("299 - first", "299 - second") and answer.headers["audit-id"] == "x"
+        assert other.connections == 1 and len(other.heads) == 3
+        assert other.heads[0].startswith("POST /prefix/pods/a%20b?fieldManager=a%2Fb HTTP/1.1\r\nHost: 127.0.0.1:")
+        assert "Content-Type: application/json\r\n" in other.heads[0] and other.heads[0].endswith("\r\n\r\n{}")
+
+
+async def test_requests_at_the_same_time_each_have_a_connection() -> None:
+    waiting: list[asyncio.StreamWriter] = []
+
+    async def says(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        waiting.append(writer)
+        if len(waiting) == 3:
+            for each in waiting:
+                each.write(text("{}"))
+
+    async with line(says) as (client, other):
+        answers = await asyncio.gather(*(client.send(Request("GET", "/pods")) for _ in range(3)))
+        assert [answer.body for answer in answers] == [b"{}"] * 3 and other.connections == 3
+
+
+async def test_an_answer_may_come_in_any_pieces() -> None:
+    whole = b'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 201 Created\r\nTransfer-Encoding: chunked\r\n\r\n4;x=y\r\n{"a"\r\n3\r\n:1}\r\n0\r\n\r\n'
+
+    async def says(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        for at in range(len(whole)):
+            writer.write(whole[at:at + 1])
+            await writer.drain()
+            await asyncio.sleep(0)
+
+    async with line(says) as (client, other):
+        for _ in range(2):
+            answer = await client.send(Request("GET", "/pods"))
+            assert (answer.status, answer.body) == (201, b'{"a":1}')
+        assert other.connections == 1
+
+
+async def test_an_answer_without_length_ends_with_its_connection_and_a_closing_server_is_asked_anew() -> None:
+    async def says(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 200 OK\r\n\r\nall of it")
+        writer.close()
+
+    async with line(says) as (client, other):
+        for _ in range(2):
+            assert (await client.send(Request("GET", "/version"))).body == b"all of it"
+        assert other.connections == 2
+
+
+async def test_a_stream_gives_what_came_and_ends_with_its_last_chunk() -> None:
+    async def says(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\none\r\n3\r\ntw")
+        await writer.drain()
+        writer.write(b"o\r\n0\r\n\r\n")
+
+    async with line(says) as (client, _):
+        answer = await client.send(WATCH)
+        assert answer.stream is not None
+        assert b"".join([chunk async for chunk in answer.stream]) == b"onetwo"
+
+
+async def test_a_stream_that_is_cut_says_so_after_what_came() -> None:
+    async def says(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\none\r\n3\r\ntw")
+        await writer.drain()
+        writer.close()
+
+    async with line(says) as (client, _):
+        answer = await client.send(WATCH)
+        assert answer.stream is not None
+        assert await anext(answer.stream) == b"one"
+        with pytest.raises(Unavailable, match="the watch was cut off: the server ended the connection"):
+            await anext(answer.stream)
+
+
+async def test_a_watch_that_is_refused_is_an_answer_like_others() -> None:
+    async def says(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(text('{"code":410}', status="410 Gone"))
+
+    async with line(says) as (client, _):
+        answer = await client.send(WATCH)
+        assert (answer.status, answer.body, answer.stream) == (410, b'{"code":410}', None)
+
+
+@pytest.mark.parametrize(("said", "why"), [
+    (b"", "the server ended the connection"),
+    (b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf", "the server ended the connection"),
+    (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nhalf\r\n", "not understood"),
+    (b"SSH-2.0-OpenSSH\r\n\r\n", "not understood: an answer that begins with 'SSH-2.0-OpenSSH' is not HTTP/1"),
+])
+async def test_what_is_no_answer_is_unavailable_and_the_request_is_not_sent_again(said: bytes, why: str) -> None:
+    async def says(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(said)
+        await writer.drain()
+        writer.close()
+
+    async with line(says) as (client, other):
+        with pytest.raises(Unavailable, match=f"no answer from http://127.0.0.1:[0-9]+/prefix: .*{why}"):
+            await client.send(Request("POST", "/pods", (), b"{}"))
+        assert len(other.heads) == 1
+
+
+async def test_a_server_that_is_not_there_is_unavailable() -> None:
+    async with line(lambda reader, writer: asyncio.sleep(0)) as (client, _):
+        pass
+    with pytest.raises(Unavailable, match="no answer from"):
+        await client.send(Request("GET", "/pods"))
+
+
+async def test_a_request_that_was_given_up_leaves_no_connection_for_the_next() -> None:
+    asked = asyncio.Event()
+
+    async def says(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if asked.is_set():
+            writer.write(text("{}"))
+        asked.set()
+
+    async with line(says) as (client, other):
+        first = asyncio.create_task(client.send(Request("GET", "/slow")))
+        await asked.wait()
+        first.cancel()
+        assert (await client.send(Request("GET", "/quick"))).body == b"{}"
+        assert other.connections == 2
+
+
+async def test_a_silent_server_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gangline.client.http.PATIENCE", 0.01)
+    async with line(lambda reader, writer: asyncio.sleep(0)) as (client, _):
+        with pytest.raises(Unavailable, match=r"nothing came for 0\.01 s"):
+            await client.send(Request("GET", "/pods"))
+
+
+async def test_a_line_break_never_becomes_a_header() -> None:
+    async with line(lambda reader, writer: asyncio.sleep(0)) as (client, other):
+        with pytest.raises(ConfigError, match="line break"):
+            await client.send(Request("GET", "/pods", headers={"impersonate-user": "a\r\nimpersonate-group: system:masters"}))
+        assert other.heads == []
+
+
+def test_chunks_are_taken_when_they_are_whole() -> None:
+    got = bytearray(b"3\r\nabc\r\n2\r\nde")
+    assert take_chunks(got) == ([b"abc"], False)
+    got += b"\r\n0\r\n\r\nrest"
+    assert take_chunks(got) == ([b"de"], True)
+    assert got == b"rest"
