@@ -288,12 +288,6 @@ def test_claim_templates_without_requests_are_refused_in_either_way() -> None:
     assert told(whole) == {f"{path}.devices.requests": "at least one device request must be given"}
 
 
-def test_what_the_schema_refuses_is_told_before_any_other_fault() -> None:
-    raw = a_set(clique("a", 1, 2), replicas=-1)
-    refused = podcliqueset.validated(Review("CREATE", raw), NATIVE)
-    assert refused is not None and (refused.code, [problem.path for problem in refused.problems]) == (422, [".spec.replicas"])
-
-
 def test_a_binding_that_does_not_exist_is_told_where_it_is_named_and_for_the_set() -> None:
     raw = a_set(clique("a") | {"topologyConstraint": pack(name="gone")})
     assert told(raw) == dict.fromkeys(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from apiserver.conftest import Api
 from gangline.api.crds import crds
 from gangline.client.wire import APPLY_PATCH
@@ -9,7 +11,7 @@ from gangline.client.wire import APPLY_PATCH
 SETS = "/apis/grove.io/v1alpha1/namespaces/default/podcliquesets"
 DEPLOYMENTS = "/apis/apps/v1/namespaces/default/deployments"
 CLIQUE = {"name": "a", "spec": {"roleName": "a", "replicas": 1, "podSpec": {"containers": [{"name": "c", "image": "i"}]}}}
-SET = {"apiVersion": "grove.io/v1alpha1", "kind": "PodCliqueSet", "metadata": {"name": "s"},
+SET: Any = {"apiVersion": "grove.io/v1alpha1", "kind": "PodCliqueSet", "metadata": {"name": "s"},
        "spec": {"replicas": 1, "template": {"cliques": [CLIQUE]}}}
 TEMPLATE = {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
 DEPLOYMENT = {"metadata": {"name": "d"}, "spec": {"replicas": 1, "selector": {"matchLabels": {"a": "b"}}, "template": TEMPLATE}}
@@ -23,6 +25,17 @@ async def test_who_scales_a_custom_object_owns_its_replicas(api: Api) -> None:
     again = await api.call("PATCH", f"{SETS}/s", SET, APPLY_PATCH, fieldManager="user")
     assert (again.status, again.message) == (
         409, 'Apply failed with 1 conflict: conflict with "scaler" with subresource "scale" using grove.io/v1alpha1: .spec.replicas')
+
+
+async def test_a_custom_object_cannot_have_replicas_that_no_scale_could_show(api: Api) -> None:
+    for definition in crds():
+        await api.post("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", definition)
+    for replicas, why in ((-1, "should be a non-negative integer"), (2**31, "should be less than or equal to 2147483647")):
+        refused = await api.call("POST", SETS, SET | {"spec": SET["spec"] | {"replicas": replicas}})
+        assert (refused.status, refused.message) == (
+            422, f'PodCliqueSet.grove.io "s" is invalid: .spec.replicas: Invalid value: {replicas}: {why}')
+    await api.post(SETS, SET)
+    assert (await api.merge(f"{SETS}/s", {"spec": {"replicas": -2}})).status == 422
 
 
 async def test_applying_a_scale_conflicts_with_who_scaled_before(api: Api) -> None:

@@ -121,15 +121,7 @@ def _fill_clique(spec: Raw, *, may_be_empty: bool) -> None:
 
 def validated(review: Review, settings: OperatorSettings, read: Reader | None = None,
               check: Check = lambda pcs, reader: (), move: Move = lambda new, old, reader: ()) -> Denied | None:
-    shape = denied(list(_shape(review.obj)), 422, "Invalid")
-    return shape or denied(list(problems_of(review.obj, review.old, settings, read, check, move)), 403, "Forbidden")
-
-
-def _shape(obj: Raw) -> Iterator[Problem]:
-    """What an API server's schema refuses too, for those that let it pass."""
-    replicas = (obj.get("spec") or {}).get("replicas", 0)
-    if replicas < 0:
-        yield Problem(".spec.replicas", "must not be negative", value=replicas)
+    return denied(list(problems_of(review.obj, review.old, settings, read, check, move)), 403, "Forbidden")
 
 
 def problems_of(obj: Raw, old: Raw | None, settings: OperatorSettings, read: Reader | None, check: Check,

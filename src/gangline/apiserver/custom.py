@@ -69,12 +69,14 @@ def served(crd: Obj, before: Iterable[Resource] = ()) -> list[Resource]:
 
 def _custom_type(crd: Obj, version: Obj, known: CustomType | None) -> CustomType:
     subs = version.get("subresources") or {}
+    replicas = str((subs.get("scale") or {}).get("specReplicasPath") or "")
     terminating = bool(crd["metadata"].get("deletionTimestamp"))
     since, rules = 0, None
     if known is not None:
-        same = known.version.get("schema") == version.get("schema") and ("status" in subs) == known.rules.has_status
+        same = known.version.get("schema") == version.get("schema") and (known.rules.has_status, known.rules.replicas) == (
+            "status" in subs, replicas)
         since, rules = (known.since, known.rules) if same else (int(crd["metadata"].get("resourceVersion") or 0), None)
-    rules = rules or CustomRules((version.get("schema") or {}).get("openAPIV3Schema"), "status" in subs)
+    rules = rules or CustomRules((version.get("schema") or {}).get("openAPIV3Schema"), "status" in subs, replicas)
     others = [each for each in crd["spec"]["versions"] if each.get("schema") != version.get("schema")]
     stored = next((CustomRules((each.get("schema") or {}).get("openAPIV3Schema"), False) for each in others if each.get("storage")), None)
     plain = CustomRules(_without_defaults((version.get("schema") or {}).get("openAPIV3Schema")), False) if stored else None

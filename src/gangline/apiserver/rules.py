@@ -18,6 +18,7 @@ from gangline.apiserver.codec import encode
 from gangline.apiserver.resources import Resource
 from gangline.errors import Problem
 from gangline.schema import Schema, compile_schema
+from gangline.schema import problems as say
 from gangline.schema.names import subdomain_problems
 
 Obj = dict[str, Any]
@@ -62,8 +63,10 @@ class CustomRules:
     create_on_update = False
     unconditional_update = False
 
-    def __init__(self, openapi: Obj | None, has_status: bool) -> None:
+    def __init__(self, openapi: Obj | None, has_status: bool, replicas: str = "") -> None:
         self.has_status = has_status
+        self.replicas = replicas
+        """The path of the number that the scale subresource shows; empty without one."""
         self._openapi = openapi
 
     @cached_property
@@ -99,10 +102,21 @@ class CustomRules:
         return {name: value for name, value in obj.items() if name not in ignored}
 
     def validate(self, obj: Obj) -> list[Problem]:
-        return self.schema.validate(obj)
+        return self.schema.validate(obj) + self._scale_problems(obj)
 
     def validate_update(self, new: Obj, old: Obj, subresource: str = "") -> list[Problem]:
-        return self.schema.validate(new, old, status=subresource == "status")
+        status = subresource == "status"
+        return self.schema.validate(new, old, status=status) + ([] if status else self._scale_problems(new))
+
+    def _scale_problems(self, obj: Obj) -> list[Problem]:
+        """A number that no Scale could show."""
+        value: Any = obj
+        for name in filter(None, self.replicas.split(".")):
+            value = value.get(name) if isinstance(value, dict) else None
+        if type(value) is not int or 0 <= value < 2**31:
+            return []
+        wrong = "should be a non-negative integer" if value < 0 else f"should be less than or equal to {2**31 - 1}"
+        return [say.invalid(self.replicas, value, wrong)]
 
     def warnings(self, obj: Obj, old: Obj | None = None) -> list[str]:
         return []
