@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from backends.crds import install
 from backends.scene import EMPTY, a_gang, a_pod, a_set, live, objects, released, with_pods
+from embedded import until
 from gangline.api.grove import GangPack
-from gangline.api.kinds import COSCHEDULING_POD_GROUP
+from gangline.api.kinds import COSCHEDULING_POD_GROUP, POD
 from gangline.operator.backends.contract import SURPLUS_GATED, Facts
 from gangline.operator.backends.coscheduling import Coscheduling
+from gangline.runtime import ManualClock
+from operator_stage import clique, pod_clique_set, stage
 
 
 def test_a_gang_is_one_pod_group_with_the_sum_of_the_minima_and_a_patient_timeout() -> None:
@@ -33,6 +37,37 @@ def test_a_required_domain_is_refused_and_a_preferred_one_told_to_be_lost() -> N
     assert list(Coscheduling().check(a_set(topologyConstraint={"topologyName": "t", "pack": {"preferred": "block"}}), Facts())) == []
     said = Coscheduling().gang_status(a_gang(constraint=GangPack(preferred="example.com/block")), EMPTY)
     assert said.lost == ("gang llm-0 would rather be in one example.com/block",)
+
+
+async def test_a_gang_that_waits_is_shown_to_the_scheduler_again_every_half_minute_until_it_is_placed() -> None:
+    clock = ManualClock()
+    async with stage(clock=clock) as here:
+        await install(here.client, COSCHEDULING_POD_GROUP)
+
+        def noticed() -> bool:
+            clock.advance(1)
+            return here.manager.cache.revision(COSCHEDULING_POD_GROUP) > 0
+
+        await until(noticed, "coscheduling's kinds to be noticed")
+        await here.apply(pod_clique_set("llm", clique("a", 2, scheduler=""), annotations={"grove.io/scheduler-backend": "coscheduling"}))
+
+        async def asked(seconds: float) -> str:
+            clock.advance(seconds)
+            await here.settles()
+            [group] = await here.every(COSCHEDULING_POD_GROUP)
+            assert group.spec["minMember"] == 2
+            return str(group.annotations.get("gangline.io/asked-again", ""))
+
+        refused = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": "no room"}
+        for pod in await here.pods():
+            await here.client.patch(POD, pod.name, pod.namespace, {"status": {"conditions": [refused]}}, subresource="status")
+        assert await asked(20) == ""
+        first = await asked(11)
+        assert first and await asked(20) == first
+        second = await asked(11)
+        assert second > first
+        await here.run(*await here.pods())
+        assert await asked(100) == second
 
 
 def test_a_pod_that_was_refused_explains_that_the_whole_found_no_room() -> None:

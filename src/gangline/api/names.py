@@ -31,6 +31,8 @@ MNNVL_GROUP = "grove.io/mnnvl-group"
 TOPOLOGY_NAME = "grove.io/topology-name"
 REUSE_PLACES = "gangline.io/reuse-places-of"
 """On a PodCliqueSet: an earlier set of its namespace, whose gangs' places its own gangs would rather use again."""
+ASKED_AGAIN = "gangline.io/asked-again"
+"""On a scheduler's object of a gang that waits: when it was last touched so that the scheduler looks again."""
 RECONCILE_TRIGGER = "grove.io/reconcile-trigger"
 UNPROTECTED = "grove.io/disable-managed-resource-protection"
 

@@ -47,7 +47,7 @@ from gangline.operator.silence import PATIENCE, unanswered
 from gangline.operator.tell import status_patch
 from gangline.operator.trims import TRIMS, shared
 from gangline.runtime import Again, Context, Controller, Key, Reader, Watch, itself, owner
-from gangline.runtime.clock import timestamp
+from gangline.runtime.clock import seconds_of, timestamp
 
 NAME = "podgang"
 TROUBLE = 10.0
@@ -318,7 +318,23 @@ async def _tell(op: Operator, ctx: Context, look: Look, info: PodGangInfo, troub
         await ctx.client.patch(POD_GANG, look.gang.name, look.gang.namespace, patch, subresource="status")
     if says.blocked and new["phase"] == gangs.PENDING:
         return Again(TROUBLE)
+    if says.again is not None and new["phase"] == gangs.PENDING:
+        return await _ask_again(ctx, look, says.again)
     return Again(wait) if wait else None
+
+
+async def _ask_again(ctx: Context, look: Look, seconds: float) -> Again:
+    """Touch the scheduler's objects of a gang that waits, if they were not touched for so long; gives when that is next due."""
+    now, writes = ctx.clock.now(), look.selection.backend.writes
+    waits = [seconds]
+    for kind, obj in look.live:
+        since = seconds_of(obj.annotations.get(names.ASKED_AGAIN) or obj.metadata.creation_timestamp or "")
+        if kind in writes and now - since >= seconds:
+            note = {"metadata": {"annotations": {names.ASKED_AGAIN: timestamp(now)}}}
+            await ctx.client.patch(kind, obj.name, obj.namespace, note)
+        elif kind in writes:
+            waits.append(seconds - (now - since))
+    return Again(max(min(waits), 1.0))
 
 
 def _patience(op: Operator, look: Look, says: GangState, now: float) -> float | None:

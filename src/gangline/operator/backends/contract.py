@@ -190,6 +190,8 @@ class GangState:
     """`why` is not the scheduler's word but a cause outside the gang: told as an event too, and looked at again."""
     score: float | None = None
     """How well the gang is placed, from 0 to 1, where the scheduler says so itself."""
+    again: float | None = None
+    """Seconds after which a scheduler that would not look at a waiting gang by itself is asked to: its object is touched."""
 
 
 class CannotTranslate(GanglineError):

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 SCHEDULER = "scheduler-plugins-scheduler"
 MEMBER = "scheduling.x-k8s.io/pod-group"
 PATIENCE = 300
+AGAIN = 30.0
+"""A gang that was rejected whole is not looked at when room comes, only when its PodGroup changes."""
 
 
 class Coscheduling:
@@ -60,8 +62,10 @@ class Coscheduling:
 
     def gang_status(self, gang: PodGangInfo, read: Reader) -> GangState:
         refused = said_of_a_pod(gang)
-        return GangState(f"coscheduling found no room for {gang.usual_minimum} pods at once; {refused}" if refused else "",
-                         "Unschedulable" if refused else "", lost_wishes(gang, self.capabilities))
+        lost = lost_wishes(gang, self.capabilities)
+        if not refused:
+            return GangState(lost=lost)
+        return GangState(f"coscheduling found no room for {gang.usual_minimum} pods at once; {refused}", "Unschedulable", lost, again=AGAIN)
 
 
 def _minimum(gang: PodGangInfo) -> int:
