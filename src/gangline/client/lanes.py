@@ -22,7 +22,7 @@ AT_ONCE = 16
 """As many urgent writes without an answer are a crowd too: the server is slow."""
 SHARE = 16
 """In a crowd one report has its turn for so many urgent writes."""
-TICK = 0.05
+TICK = 0.1
 """Seconds between two turns that come in any case."""
 
 

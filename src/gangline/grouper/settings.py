@@ -36,7 +36,7 @@ class GrouperSettings:
     """Only pods with these labels are grouped."""
     namespace_selector: Mapping[str, str] = field(default_factory=dict, metadata={"flag": "namespace-label-selector"})
     """Only pods in namespaces with these labels are grouped."""
-    workers: int = field(default=10, metadata={"flag": "max-concurrent-reconciles"})
+    workers: int = field(default=32, metadata={"flag": "max-concurrent-reconciles"})
     """How many pods are looked at side by side."""
 
     @property
