@@ -37,7 +37,7 @@ class Manner:
     count_terminating: bool = field(default=False, metadata={"compat": GROVE})
     """Pods on their way out still count as ready and scheduled, instead of being gone."""
     count_after_complete: bool = field(default=False, metadata={"compat": GROVE})
-    """A clique outside of groups counts its pods only once its gang was complete once, instead of always."""
+    """A new clique outside of groups counts its pods only once its gang was complete once, instead of always."""
     failed_member_is_fine: bool = field(default=False, metadata={"compat": GROVE})
     """A clique that failed before it had any condition breaks no minimum of its scaling group, instead of being in doubt."""
     marks_unheard: bool = field(default=False, metadata={"compat": GROVE})

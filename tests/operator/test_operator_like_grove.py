@@ -59,6 +59,16 @@ async def test_a_gang_that_cannot_be_complete_holds_its_pods_and_in_groves_manne
         assert {name: (await clique_of(here, name)).status.replicas for name in counted} == counted
 
 
+async def test_in_groves_manner_a_clique_of_an_incomplete_gang_counts_its_pods_once_it_is_changed() -> None:
+    async with stage(LIKE_GROVE) as here:
+        await here.apply(pod_clique_set("p", clique("a", 2, 1), impossible("bad"), labels=QUEUE))
+        assert (await clique_of(here, "p-0-a")).status.replicas == 0
+        await here.client.patch(POD_CLIQUE, "p-0-a", NAMESPACE, {"spec": {"replicas": 1}})
+        await here.settles()
+        assert (await clique_of(here, "p-0-a")).status.replicas == 1
+        assert [pod.spec.scheduling_gates for pod in await here.pods("p-0-a")] == [()]
+
+
 @pytest.mark.parametrize(("settings", "breached"), [(OperatorSettings(), "True"), (LIKE_GROVE, "False")])
 async def test_a_member_that_failed_at_once_breaks_its_groups_minimum_but_not_in_groves_manner(
         settings: OperatorSettings, breached: str) -> None:

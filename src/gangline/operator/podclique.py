@@ -313,12 +313,17 @@ def _gang_holds(op: Operator, look: Look) -> str:
     """Why no pod of the clique may go, or nothing."""
     if look.gang is None:
         return f"PodGang {look.place.gang} does not exist yet"
-    early = op.settings.manner.gate_by_listing and look.place.group is not None
+    early = op.settings.manner.gate_by_listing and _looked_again(look)
     if not early and not initialized(look.gang) and not _scheduled(look.gang):
         return f"gang {look.gang.name} is not complete yet"
     if look.place.base_gang and (look.base is None or not _scheduled(look.base)):
         return f"base gang {look.place.base_gang} is not scheduled yet"
     return ""
+
+
+def _looked_again(look: Look) -> bool:
+    """Whether upstream has looked at a clique since it made its pods: for its group, for a new spec, or for an update of the set."""
+    return look.place.group is not None or look.clique.metadata.generation > 1 or look.pcs.status.update_progress is not None
 
 
 def _scheduled(gang: PodGang) -> bool:
@@ -343,7 +348,7 @@ async def _tell(op: Operator, ctx: Context, look: Look, thought: Thought, failur
                 now: str) -> PodClique | None:
     clique, manner = look.clique, op.settings.manner
     errors = [*thought.plan.errors, *failures]
-    uncounted = manner.count_after_complete and look.place.group is None and (look.gang is None or not initialized(look.gang))
+    uncounted = manner.count_after_complete and not _looked_again(look) and (look.gang is None or not initialized(look.gang))
     seen = [] if uncounted else list(look.pods)
     view = status.CliqueView(clique, look.pcs, look.expected_hash, seen, thought.progress,
                              clique.status.observed_generation if errors else clique.metadata.generation,
