@@ -98,3 +98,17 @@ def test_a_gang_that_a_search_left_with_too_few_places_gives_them_back_as_a_stal
     tree(scene, GroupRecord(min_groups=1, pod_sets=(PodSetRecord(DEFAULT_POD_SET, 1), PodSetRecord("late", 1))))
     after = only(scene, "preempt", "stalegangeviction", leaves_unsolved=True, staleness_grace=0).decide()
     assert after.evicted == ["high-0"]
+
+
+def two_surplus_pods_before_the_one_that_matters() -> Scene:
+    """Surplus comes first, but only the pod with the GPU makes room."""
+    scene = Scene().nodes(1, gpus=2).queue("a", quota=2).gang("a/holds", 1, on="n0").gang("a/wide", 2, gpus=0, needs=1, on="n0")
+    return scene.gang("a/high", 1, gpus=2, priority=100)
+
+
+def test_a_surplus_pod_that_makes_no_room_stays() -> None:
+    assert two_surplus_pods_before_the_one_that_matters().decide().evicted == ["holds-0"]
+
+
+def test_in_upstreams_manner_surplus_that_was_tried_together_goes_together() -> None:
+    assert two_surplus_pods_before_the_one_that_matters().with_settings(joins_steps=True).decide().evicted == ["holds-0", "wide-1"]

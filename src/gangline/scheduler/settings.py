@@ -78,7 +78,9 @@ class Settings:
 
     `fewest_moves`: consolidation first tries the victims whose moving costs least, before it searches as upstream does.
     `leaves_unsolved` (upstream's manner): a
-    search that finds room for its tasks but not for the whole gang leaves the virtual evictions standing until the cycle ends."""
+    search that finds room for its tasks but not for the whole gang leaves the virtual evictions standing until the cycle ends.
+    `joins_steps` (upstream's manner): pods of a gang that were tried as victims one by one on a node stay together in the next try, so
+    that one which turned out not to be needed may go all the same."""
 
     actions: tuple[str, ...] = ACTIONS
     plugins: tuple[PluginSetting, ...] = DEFAULT_PLUGINS
@@ -98,6 +100,7 @@ class Settings:
     budgets: Budgets = field(default_factory=Budgets)
     default_gpu_memory: int | None = None
     leaves_unsolved: bool = False
+    joins_steps: bool = False
     fewest_moves: bool = True
 
     @property

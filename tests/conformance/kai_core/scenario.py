@@ -131,6 +131,7 @@ def settings_of(case: Case) -> Settings:
         actions=tuple(case["actions"]), plugins=tuple(plugins), staleness_grace=seconds(session.get("staleness_grace", "0")),
         max_consolidation_victims=-1, signatures=False, dynamic_resources=bool(session.get("dynamic_resources")), default_gpu_memory=100,
         leaves_unsolved=True,
+        joins_steps=True,
         fewest_moves=False,
     )
 

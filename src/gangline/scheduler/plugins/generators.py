@@ -5,9 +5,11 @@ Each generator walks the accumulated states and yields scenarios; `victims/searc
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
+from gangline.scheduler.model.gang import Gang
+from gangline.scheduler.model.task import Task
 from gangline.scheduler.victims.accumulate import Accumulation, Batch, Scenario
 from gangline.scheduler.victims.free import DUST
 
@@ -22,7 +24,7 @@ class NodeLocalGreedy:
     generator = "NodeLocalGreedy"
 
     def __init__(self, session: Session, arguments: Mapping[str, str]) -> None:
-        pass
+        self._joins = session.settings.joins_steps
 
     def scenario_generator(self, state: Accumulation) -> Iterator[Scenario]:
         for _ in state.states():
@@ -40,7 +42,16 @@ class NodeLocalGreedy:
             uids = frozenset(task.uid for batch in potential for task in batch.tasks)
             if uids and uids not in seen:
                 seen.add(uids)
-                yield state.scenario(potential)
+                yield state.scenario(joined(potential, state.recorded) if self._joins else potential)
+
+
+def joined(batches: Iterable[Batch], recorded: Iterable[Batch]) -> list[Batch]:
+    """The steps of each gang as one, without what was recorded before."""
+    known = {task.uid for batch in recorded for task in batch.tasks}
+    found: dict[str, tuple[Gang, list[Task]]] = {}
+    for batch in batches:
+        found.setdefault(batch.gang.uid, (batch.gang, []))[1].extend(task for task in batch.tasks if task.uid not in known)
+    return [Batch.of(gang, tasks) for gang, tasks in found.values() if tasks]
 
 
 class MultiNodeGang:
