@@ -7,7 +7,16 @@ from typing import Any
 
 from gangline.rules.requests import GpuRequest
 from gangline.scheduler.model.status import Status
-from gangline.scheduler.records import DEFAULT_POD_SET, GangRecord, GroupRecord, NodeTerm, PodSetRecord, Requirement, TaskRecord
+from gangline.scheduler.records import (
+    DEFAULT_POD_SET,
+    GangRecord,
+    GroupRecord,
+    NodeTerm,
+    PodSetRecord,
+    Requirement,
+    TaskRecord,
+    TopologyRule,
+)
 from gangline.scheduler.victims.search import partial
 from scheduler.scene import Scene
 
@@ -112,3 +121,13 @@ def test_a_surplus_pod_that_makes_no_room_stays() -> None:
 
 def test_in_upstreams_manner_surplus_that_was_tried_together_goes_together() -> None:
     assert two_surplus_pods_before_the_one_that_matters().with_settings(joins_steps=True).decide().evicted == ["holds-0", "wide-1"]
+
+
+def test_victims_for_a_gang_bound_to_a_domain_are_tried_once_more_before_they_go() -> None:
+    """The screens for domains look at more than the pods that wait, so the choice may still grow."""
+    scene = Scene().node("n0", gpus=1, labels={"rack": "r0"}).topology("racks", "rack").queue("a", weight=0).queue("b", quota=1)
+    free = scene.gang("a/low", 1, on="n0")
+    bound = replace(free, records=list(free.records)).gang("b/bound", 1, rule=TopologyRule("racks", required="rack"))
+    after, plain = bound.decide(), free.gang("b/plain", 1).decide()
+    assert after.evicted == plain.evicted == ["low-0"]
+    assert (after.decisions.steps["reclaim"], plain.decisions.steps["reclaim"]) == (2, 1)

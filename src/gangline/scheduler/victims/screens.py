@@ -25,11 +25,16 @@ def screens_for(session: Session, preemptor: Gang, pending: Sequence[Task], node
     picky = [task for task in pending if task.record.node_selector or task.record.node_affinity is not None]
     if picky:
         found.append(Affinities(session, picky, nodes))
-    bound = [group for group in _groups(preemptor.root) if group.topology is not None and group.topology.required]
+    bound = bound_groups(preemptor)
     if bound:
         found.append(Domains(session, bound))
     found.append(Gpus(session, [task.quota_gpus for task in pending]))
     return found
+
+
+def bound_groups(gang: Gang) -> list[Group]:
+    """The groups that must stand within one domain."""
+    return [group for group in _groups(gang.root) if group.topology is not None and group.topology.required]
 
 
 def _groups(group: Group) -> Iterable[Group]:

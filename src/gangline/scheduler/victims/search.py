@@ -26,7 +26,7 @@ from gangline.scheduler.placing.order import GangQueue
 from gangline.scheduler.placing.place import allocate_gang
 from gangline.scheduler.statement import Statement
 from gangline.scheduler.victims.accumulate import Accumulation, Batch, Scenario, VictimStream
-from gangline.scheduler.victims.screens import Bound
+from gangline.scheduler.victims.screens import Bound, bound_groups
 
 if TYPE_CHECKING:
     from gangline.scheduler.session import Session
@@ -231,7 +231,8 @@ class Search:
     def _probe(self, generate: Generator, size: int) -> tuple[Statement | None, bool]:
         """Try to serve the first `size` tasks, starting from the victims recorded so far.
 
-        The second answer: trying again with the victims that this leaves recorded would end in the very same statement."""
+        The second answer: trying again with the victims that this leaves recorded would end in the very same statement. Where groups
+        are bound to domains the screens, which count the gang's running pods too, may ask for more victims than were needed."""
         session = self._session
         view = partial(self._gang, self._tasks[:size])
         if self._takes_too_much(view):
@@ -256,7 +257,7 @@ class Search:
             if statement is not None:
                 batches = scenario.batches
                 self._recorded = [batch for batch in batches if batch.was_touched()]
-                return statement, len(self._recorded) == len(batches)
+                return statement, len(self._recorded) == len(batches) and not bound_groups(view)
             self._tried.add(mark)
         return None, False
 
