@@ -54,7 +54,7 @@ async def test_in_calm_a_report_has_its_turn_at_once() -> None:
 @pytest.mark.usefixtures("no_ticks")
 async def test_in_a_crowd_one_report_has_its_turn_for_so_many_urgent_writes_in_the_order_they_came() -> None:
     lanes = Lanes(Time())
-    urgent(lanes, SHARE * 4)
+    urgent(lanes, SHARE * (int(HOT) // SHARE + 1))
     waiting = await turns(lanes, 3)
     urgent(lanes, SHARE - 1)
     assert await had(waiting) == [False, False, False]
@@ -68,7 +68,7 @@ async def test_in_a_crowd_one_report_has_its_turn_for_so_many_urgent_writes_in_t
 @pytest.mark.usefixtures("no_ticks")
 async def test_a_report_that_was_given_up_takes_nobodys_turn() -> None:
     lanes = Lanes(Time())
-    urgent(lanes, SHARE * 4)
+    urgent(lanes, SHARE * (int(HOT) // SHARE + 1))
     waiting = await turns(lanes, 2)
     waiting[0].cancel()
     await asyncio.sleep(0)

@@ -15,10 +15,10 @@ from time import monotonic
 
 HALF_LIFE = 0.25
 """Seconds after which an urgent write counts half."""
-HOT, HOTTEST = 40.0, 160.0
-"""Urgent writes, counted so, that make a crowd (about 110 a second, or so many at once), and the most that are counted: a crowd is
+HOT, HOTTEST = 120.0, 320.0
+"""Urgent writes, counted so, that make a crowd (about 330 a second, or so many at once), and the most that are counted: a crowd is
 over half a second after it ended."""
-AT_ONCE = 16
+AT_ONCE = 32
 """As many urgent writes without an answer are a crowd too: the server is slow."""
 SHARE = 16
 """In a crowd one report has its turn for so many urgent writes."""
