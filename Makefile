@@ -7,7 +7,7 @@ DEV    := $(VENV)/.ready-dev
 KUBECTL := .cache/bin/kubectl
 GO_FLAGS := -trimpath -ldflags "-s -w -X k8s.io/component-base/version.gitVersion=v1.35.8"
 
-.PHONY: help demo up test test-real real schedulers lint bench conformance kubectl crds docs clean
+.PHONY: help demo up test test-real real schedulers releases lint bench conformance kubectl crds docs clean
 
 help: ## what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -89,15 +89,31 @@ $(addprefix .cache/bin/,$($(1)_PROGRAMS)): tests/real/schedulers/$(1)/go.mod
 endef
 $(foreach each,$(THIRD_PARTY),$(eval $(call scheduler,$(each))))
 
+# Newer releases of Kubernetes, each built from a Go module of its own on demand: `make test-real RELEASES=1.36,1.37`
+NEWER := $(notdir $(wildcard tests/real/kubernetes/*))
+WANTED := $(subst $(comma), ,$(RELEASES))
+$(if $(filter-out $(NEWER),$(WANTED)),$(error no release of Kubernetes is called $(filter-out $(NEWER),$(WANTED)); there are: $(NEWER)))
+
+define release
+$(addprefix .cache/kubernetes/$(1)/,kube-apiserver kube-controller-manager kube-scheduler): tests/real/kubernetes/$(1)/go.mod
+	@echo "building $$(notdir $$@) of Kubernetes $(1) from the Go module registry …"
+	@mkdir -p $$(dir $$@)
+	@cd tests/real/kubernetes/$(1) && CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X k8s.io/component-base/version.gitVersion=$$$$(go list -m -f '{{.Version}}' k8s.io/kubernetes)" -o ../../../../$$@ k8s.io/kubernetes/cmd/$$(notdir $$@)
+	@touch $$@
+endef
+$(foreach each,$(NEWER),$(eval $(call release,$(each))))
+
+releases: $(foreach each,$(WANTED),$(addprefix .cache/kubernetes/$(each)/,kube-apiserver kube-controller-manager kube-scheduler)) ## RELEASES=1.36,…: build newer releases of Kubernetes (about 7 minutes each)
+
 # Built where it can be: not beside programs of KUBEBUILDER_ASSETS, and not without Go. What is then missing is said in one line.
 PLANE := $(if $(KUBEBUILDER_ASSETS),,$(if $(shell command -v go),$(REAL)))
 SMOKE := tests/journeys/test_skeleton.py tests/journeys/test_kubectl.py
 ALL := tests/journeys $(addprefix tests/world/test_,slice.py controllers.py kubelet.py claims.py)
 
-test-real: $(DEV) $(PLANE) schedulers ## differences, real programs and journeys on a real control plane; FULL=1 for all journeys and the world's own controllers, SCHEDULERS=volcano,… for the proof of those backends alone
+test-real: $(DEV) $(PLANE) schedulers releases ## differences, real programs and journeys on a real control plane; FULL=1 for all journeys and the world's own controllers, SCHEDULERS=volcano,… for the proof of those backends alone, RELEASES=1.36,… for the Workload API of those alone
 	@why=$$(PYTHONPATH=tests $(BIN)/python -m real.plane); if [ -n "$$why" ]; then echo "skipped: $$why"; exit 0; fi; \
-	GANGLINE_REAL=1 GANGLINE_SERVER=real GANGLINE_SCHEDULERS=$(SCHEDULERS) $(BIN)/pytest \
-		$(if $(SCHEDULERS),tests/real/test_backends.py,tests/real $(if $(FULL),$(ALL),$(SMOKE))) $(ARGS)
+	GANGLINE_REAL=1 GANGLINE_SERVER=real GANGLINE_SCHEDULERS=$(SCHEDULERS) GANGLINE_RELEASES=$(RELEASES) $(BIN)/pytest \
+		$(or $(strip $(if $(RELEASES),tests/real/test_releases.py tests/real/test_backends.py) $(if $(SCHEDULERS),tests/real/test_backends.py)),tests/real $(if $(FULL),$(ALL),$(SMOKE))) $(ARGS)
 
 crds: $(DEV) ## print the CRDs anew into charts/gangline/crds
 	@$(BIN)/python -m gangline.api.crds charts/gangline/crds

@@ -6,7 +6,7 @@ import ast
 from pathlib import Path
 
 from gangline.operator.backends import BUILT_IN
-from gangline.operator.backends.capabilities import CAPABILITIES, KUBE_135
+from gangline.operator.backends.capabilities import CAPABILITIES, KUBE_135, KUBE_136, KUBE_137
 from gangline.operator.backends.contract import Capabilities
 from real.schedulers.scheduler import Scheduler
 from real.schedulers.table import SCHEDULERS
@@ -18,7 +18,8 @@ BEGIN, END = "<!-- capabilities: printed by `make docs` -->\n", "<!-- end of cap
 SHOWN = {"kai": ("tests/backends/test_kai.py", "tests/operator/test_operator_backends.py", "tests/journeys/test_skeleton.py")}
 """Backends that more than their own file of tests shows."""
 PROOF = "tests/real/test_backends.py"
-PROVEN = {KUBE_135 if name == "default" else name: each for name, each in SCHEDULERS.items()}
+KUBE = {"default": KUBE_135, "default-1.36": KUBE_136, "default-1.37": KUBE_137}
+PROVEN = {KUBE.get(name, name): each for name, each in SCHEDULERS.items()}
 """The row of capabilities that each real scheduler is there for."""
 NOT_RUN = "not run against the real scheduler"
 OURS = "our own scheduler half"
@@ -60,8 +61,8 @@ def _real(name: str, can: Capabilities) -> str:
 def proofs() -> list[str]:
     """What was shown on the real schedulers, and what could not be."""
     lines = ["", "### On the real schedulers", "", (
-        f"Shown by `{PROOF}` (`make test-real SCHEDULERS=…`): a gang of two groups, prefill with 3 pods of which it needs 2 and decode "
-        "with 4 of which it needs 3, on a real control plane with simulated nodes:"), ""]
+        f"Shown by `{PROOF}` (`make test-real SCHEDULERS=…` and `RELEASES=…`): a gang of two groups, prefill with 3 pods of which it "
+        "needs 2 and decode with 4 of which it needs 3, on a real control plane with simulated nodes:"), ""]
     lines += [f"* {sentence}" for sentence in sentences(PROOF)]
     lines += ["", "| backend | scheduler | what a gang without room says in the scheduler's words |", "|---|---|---|"]
     for name, each in SCHEDULERS.items():

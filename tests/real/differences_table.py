@@ -9,7 +9,7 @@ from pathlib import Path
 import yaml
 
 from real.plane import REPOSITORY
-from real.scripts import scripts
+from real.scripts import folders, scripts
 
 PAGE = REPOSITORY / "docs" / "compat.md"
 BEGIN, END = "<!-- servers: printed by `make docs` -->\n", "<!-- end of servers -->"
@@ -22,8 +22,9 @@ def differences() -> dict[str, str]:
 
 
 def summary() -> str:
-    played = Counter(case["area"] for case in scripts())
-    steps = sum(len(case["steps"]) for case in scripts())
+    cases = [case for folder in ("", *folders()) for case in scripts(folder)]
+    played = Counter(case["area"] for case in cases)
+    steps = sum(len(case["steps"]) for case in cases)
     areas = ", ".join(f"{area} {count}" for area, count in sorted(played.items()))
     return f"{played.total()} scripts with {steps} requests ({areas}) are played on both servers; {len(differences())} differ on purpose."
 

@@ -48,7 +48,7 @@ class Ground(Home):
     _stands: Ground | None = None
 
     def __init__(self, scheduler: Scheduler) -> None:
-        super().__init__()
+        super().__init__(scheduler.release)
         self.scheduler = scheduler
         self._ports = {each.name: free_port() for each in scheduler.programs}
         self._programs: dict[str, subprocess.Popen[bytes]] = {}

@@ -26,6 +26,7 @@ from gangline.apiserver.server import Server
 from gangline.client.wire import Request, Response
 from real.answerer import Answerer, answerer
 from real.plane import TOKEN, Plane
+from real.releases import USUAL, Release
 from real.scripts import Case
 
 CONTROLLERS = "garbage-collector-controller,namespace-controller"
@@ -54,13 +55,16 @@ class Pair:
 
 
 @asynccontextmanager
-async def pair(folder: Path) -> AsyncIterator[Pair]:
+async def pair(folder: Path, release: Release = USUAL, gates: tuple[str, ...] = ()) -> AsyncIterator[Pair]:
+    """A real server of a release, and the embedded one with its Workload API; both with these gates on beyond their own."""
     async with AsyncExitStack() as stack:
-        plane = Plane(folder, controllers=CONTROLLERS, scheduler=False)
+        plane = Plane(folder, controllers=CONTROLLERS, scheduler=False, release=release, gates=gates)
         stack.push_async_callback(plane.stop)
         await plane.start()
         told = settings()
         told.tokens = {TOKEN: "admin"}
+        told.workload_versions = release.serves
+        told.features |= set(gates)
         alone = Server(told)
         await alone.open()
         stack.push_async_callback(alone.close)

@@ -1,8 +1,8 @@
 """A real control plane on loopback: etcd, kube-apiserver, kube-controller-manager and kube-scheduler, as `make real` built them.
 
-Programs come from `KUBEBUILDER_ASSETS`, and what is not there from `.cache/bin`; `python -m real.plane` says which are missing. A plane is
-started in a folder of its own and stopped with everything in it, at the latest when this process ends, however it ends; nothing here
-knows gangline.
+Programs come from `KUBEBUILDER_ASSETS`, and what is not there from `.cache/bin`; those of other releases than the usual one from
+`.cache/kubernetes/RELEASE`. `python -m real.plane [RELEASE …]` says which are missing. A plane is started in a folder of its own and
+stopped with everything in it, at the latest when this process ends, however it ends; nothing here knows gangline.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import os
 import socket
 import ssl
 import subprocess
+import sys
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,11 +25,11 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 
 from real.leash import leashed
+from real.releases import RELEASES, USUAL, Release, switched_on
 
 REPOSITORY = Path(__file__).parents[2]
 TOKEN = "real-admin"
-GATES = "GenericWorkload=true,GangScheduling=true"
-DEVICES = "DRAExtendedResource=true"
+DEVICES = "DRAExtendedResource"
 """Extended resources served by devices, which are not on by default."""
 PROGRAMS = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler")
 
@@ -38,16 +39,22 @@ def assets() -> Path:
     return REPOSITORY / ".cache" / "bin"
 
 
-def program(name: str) -> Path:
-    """Where a program is, or would be once it is built."""
+def program(name: str, release: Release = USUAL) -> Path:
+    """Where a program is, or would be once it is built. One etcd serves every release."""
+    if release is not USUAL and name != "etcd":
+        return REPOSITORY / ".cache" / "kubernetes" / release.name / name
     given = os.environ.get("KUBEBUILDER_ASSETS")
     return Path(given, name) if given and Path(given, name).exists() else assets() / name
 
 
-def missing() -> str:
-    """Why there is no real control plane here; empty if there is one."""
-    absent = [name for name in PROGRAMS if not program(name).exists()]
-    return f"no real control plane: {', '.join(absent)} not found; run `make real` (needs Go), or set KUBEBUILDER_ASSETS" if absent else ""
+def missing(release: Release = USUAL) -> str:
+    """Why there is no real control plane of a release here; empty if there is one."""
+    absent = [name for name in PROGRAMS if not program(name, release).exists()]
+    if not absent:
+        return ""
+    if release is not USUAL:
+        return f"no control plane of Kubernetes {release.name}: run `make test-real RELEASES={release.name}` (needs Go)"
+    return f"no real control plane: {', '.join(absent)} not found; run `make real` (needs Go), or set KUBEBUILDER_ASSETS"
 
 
 @dataclass(slots=True)
@@ -56,8 +63,9 @@ class Plane:
     controllers: str = "*"
     """What kube-controller-manager runs; empty: it is not started."""
     scheduler: bool = True
-    gates: str = ""
+    gates: tuple[str, ...] = ()
     """Further feature gates of every program."""
+    release: Release = USUAL
     url: str = ""
     _processes: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
 
@@ -81,8 +89,8 @@ class Plane:
                   f"--token-auth-file={self.folder}/tokens.csv", "--service-cluster-ip-range=10.0.0.0/24", "--allow-privileged",
                   "--service-account-issuer=https://kubernetes.default.svc",
                   f"--service-account-signing-key-file={self.folder}/sa.key",
-                  f"--service-account-key-file={self.folder}/sa.pub", f"--feature-gates={self._gates(GATES)}",
-                  "--runtime-config=scheduling.k8s.io/v1alpha1=true", "--disable-admission-plugins=ServiceAccount")
+                  f"--service-account-key-file={self.folder}/sa.pub", f"--feature-gates={self._gates()}",
+                  f"--runtime-config={self.release.runtime_config}", "--disable-admission-plugins=ServiceAccount")
         await self._ready()
         self.kubeconfig.write_text(self._kubeconfig())
 
@@ -92,9 +100,9 @@ class Plane:
         if self.controllers:
             self._run("kube-controller-manager", *shared, f"--secure-port={free_port()}", f"--controllers={self.controllers}",
                       f"--service-account-private-key-file={self.folder}/sa.key", f"--root-ca-file={self.authority}",
-                      f"--feature-gates={self._gates(GATES.split(',')[0])}", f"--cert-dir={self.folder}/kcm")
+                      f"--feature-gates={self._gates()}", f"--cert-dir={self.folder}/kcm")
         if self.scheduler:
-            self._run("kube-scheduler", *shared, f"--secure-port={free_port()}", f"--feature-gates={self._gates(GATES)}",
+            self._run("kube-scheduler", *shared, f"--secure-port={free_port()}", f"--feature-gates={self._gates()}",
                       f"--cert-dir={self.folder}/scheduler")
 
     async def stop(self) -> None:
@@ -107,8 +115,8 @@ class Plane:
                 process.kill()
             process.wait()
 
-    def _gates(self, own: str) -> str:
-        return f"{own},{self.gates}" if self.gates else own
+    def _gates(self) -> str:
+        return switched_on(*self.release.gates, *self.gates)
 
     @property
     def kubeconfig(self) -> Path:
@@ -121,7 +129,7 @@ class Plane:
     def _run(self, name: str, *arguments: str) -> None:
         with (self.folder / f"{name}.log").open("wb") as log:
             self._processes[name] = subprocess.Popen(
-                leashed([str(program(name)), *arguments]), stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=self.folder)
+                leashed([str(program(name, self.release)), *arguments]), stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=self.folder)
 
     def processes(self) -> dict[str, int]:
         """Which program runs as which process."""
@@ -172,4 +180,4 @@ def _write_keys(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    print(missing(), end="")
+    print("\n".join(filter(None, (missing(RELEASES[name]) for name in sys.argv[1:] or [USUAL.name]))), end="")

@@ -22,6 +22,7 @@ from gangline.local import NAMESPACES, Team
 from gangline.runtime import Clock, SystemClock
 from real.broom import Broom
 from real.plane import DEVICES, Plane, free_port
+from real.releases import USUAL, Release
 
 NOT_HERE = ("controller-manager", "default-scheduler", "autoscaler", "resource-reservation", "installer")
 OURS = tuple(name for name in COMPONENTS if name not in NOT_HERE)
@@ -35,9 +36,9 @@ class Home:
 
     _made: Home | None = None
 
-    def __init__(self) -> None:
+    def __init__(self, release: Release = USUAL) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="gangline-real-")
-        self.plane = Plane(Path(self._folder.name), gates=DEVICES)
+        self.plane = Plane(Path(self._folder.name), gates=(DEVICES, *release.more), release=release)
         self.broom = Broom()
         self.webhook = f"https://127.0.0.1:{free_port()}"
 

@@ -11,7 +11,8 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 
 from real.leash import leashed
-from real.plane import GATES, free_port, program
+from real.plane import free_port, program
+from real.releases import USUAL, switched_on
 
 
 @dataclass(slots=True)
@@ -22,13 +23,13 @@ class Programs:
     _running: dict[str, asyncio.subprocess.Process] = field(default_factory=dict)
 
     async def scheduler(self) -> None:
-        await self._run("kube-scheduler", f"--feature-gates={GATES}")
+        await self._run("kube-scheduler", f"--feature-gates={switched_on(*USUAL.gates)}")
 
     async def controllers(self, which: str = "*,-serviceaccount-token-controller") -> None:
         key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
         (self.folder / "sa.key").write_bytes(key.private_bytes(
             serialization.Encoding.PEM, serialization.PrivateFormat.TraditionalOpenSSL, serialization.NoEncryption()))
-        await self._run("kube-controller-manager", f"--controllers={which}", f"--feature-gates={GATES.split(',')[0]}",
+        await self._run("kube-controller-manager", f"--controllers={which}", f"--feature-gates={switched_on(*USUAL.gates)}",
                         f"--service-account-private-key-file={self.folder}/sa.key")
 
     async def _run(self, name: str, *arguments: str) -> None:

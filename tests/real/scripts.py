@@ -1,6 +1,7 @@
 """The corpus of request scripts, read into the cases that the conformance player plays.
 
-A file of `corpus/` is one area; a script is a sentence with a list of steps. A step is `VERB path: body`, where the verb may also be one of
+A file of `corpus/` is one area; folders in it hold what only another release of Kubernetes has, `-plain` where no gates but those it needs
+are on. A script is a sentence with a list of steps. A step is `VERB path: body`, where the verb may also be one of
 `PATCHES`, `~` in a path is the script's own namespace, and further keys (`user`, `headers`, `pick`, `poll`, `unordered`) go to the player.
 A name that begins with a dot holds what several scripts of the file repeat. Pure.
 """
@@ -25,13 +26,24 @@ VERBS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", *PATCHES)
 Case = dict[str, Any]
 
 
-def scripts(area: str = "*") -> Iterator[Case]:
-    """Every script, or those of one area."""
-    for file in sorted(CORPUS.glob(f"{area}.yaml")):
+def scripts(folder: str = "") -> Iterator[Case]:
+    """Every script for the usual release, or those of a folder."""
+    for file in sorted((CORPUS / folder).glob("*.yaml")):
         for name, steps in yaml.safe_load(file.read_text()).items():
             if name.startswith("."):
                 continue
-            yield {"area": file.stem, "name": name, "steps": [_step(step) for step in steps]}
+            area = f"{folder} {file.stem}".strip()
+            yield {"area": area, "name": name, "steps": [_step(step) for step in steps]}
+
+
+def folders() -> list[str]:
+    """Of which releases, beyond the usual one, there are scripts, with their gates on or plain."""
+    return sorted(each.name for each in CORPUS.iterdir() if each.is_dir())
+
+
+def title(case: Case) -> str:
+    """What a script is called in lists."""
+    return f"{case['area']}: {case['name']}"
 
 
 def _step(written: dict[str, Any]) -> dict[str, Any]:

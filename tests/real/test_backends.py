@@ -1,6 +1,7 @@
 """Every backend on the real scheduler that it is for: one gang of two groups with minima of their own, on simulated nodes.
 
-`make test-real` shows the scheduler of Kubernetes itself; `make test-real SCHEDULERS=volcano,kueue` builds and shows others.
+`make test-real` shows the scheduler of Kubernetes itself; `make test-real SCHEDULERS=volcano,kueue` builds and shows others,
+`make test-real RELEASES=1.37` that of another release.
 """
 
 from __future__ import annotations
@@ -14,11 +15,12 @@ from gangline.api.kinds import POD
 from gangline.operator.backends import Registry
 from gangline.rules.sets import OperatorSettings
 from real.ground import Proof, proof
-from real.plane import missing
 from real.schedulers.table import SCHEDULERS
 
 pytestmark = pytest.mark.skipif(os.environ.get("GANGLINE_SERVER") != "real", reason="`make test-real` runs it")
-ASKED = (os.environ.get("GANGLINE_SCHEDULERS") or "default").split(",")
+RELEASES = [name for name in os.environ.get("GANGLINE_RELEASES", "").split(",") if name]
+OTHERS = [name for name in os.environ.get("GANGLINE_SCHEDULERS", "").split(",") if name]
+ASKED = [*(f"default-{name}" for name in RELEASES), *OTHERS] or ["default"]
 MINIMUM = sum(Proof.LEAST.values())
 WHOLE = sum(Proof.ALL.values())
 
@@ -27,8 +29,9 @@ WHOLE = sum(Proof.ALL.values())
 def backend(request: pytest.FixtureRequest) -> str:
     name = str(request.param)
     if name not in ASKED:
-        pytest.skip(f"built and run on demand: make test-real SCHEDULERS={name}")
-    if why := missing() or SCHEDULERS[name].missing():
+        kind, _, release = name.partition("-")
+        pytest.skip(f"built and run on demand: make test-real {f'RELEASES={release}' if release else f'SCHEDULERS={kind}'}")
+    if why := SCHEDULERS[name].missing():
         pytest.skip(why)
     return name
 

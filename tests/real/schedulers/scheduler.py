@@ -16,7 +16,8 @@ import yaml
 
 from gangline.api.kinds import CRD, Kind
 from gangline.api.meta import Raw
-from real.plane import assets
+from real.plane import assets, missing
+from real.releases import USUAL, Release
 
 HERE = Path(__file__).parent
 Objects = Iterable[tuple[Kind[Any], Raw]]
@@ -52,16 +53,25 @@ class Scheduler:
     """Why the proof has not been run, or how far it holds, as measured; empty: it holds."""
     mounts: tuple[str, str] | None = None
     """Namespace and name of a Secret that a kubelet would show it in `{folder}/certs`."""
+    release: Release = USUAL
+    """Of Kubernetes, that it runs on."""
+
+    @property
+    def name(self) -> str:
+        """What it is asked for by; that of Kubernetes has a name for each release."""
+        return self.backend if self.release is USUAL else f"{self.backend}-{self.release.name}"
 
     @property
     def version(self) -> str:
         """As it stands in the Go module that builds it."""
-        file = HERE / self.backend / "go.mod"
-        lines = (file if file.exists() else HERE.parent / "go.mod").read_text().splitlines()
+        own = (HERE / self.backend / "go.mod", HERE.parent / "kubernetes" / self.release.name / "go.mod", HERE.parent / "go.mod")
+        lines = next(file for file in own if file.exists()).read_text().replace("require ", "").splitlines()
         return next(line.split()[1] for line in lines if line.split()[:1] == [self.module]).removeprefix("v")
 
     def missing(self) -> str:
         """Why it cannot be started here; empty if it can."""
+        if why := missing(self.release):
+            return why
         absent = [each.name for each in self.programs if not (assets() / each.name).exists()]
         return f"no {', '.join(absent)} in {assets().name}: run `make test-real SCHEDULERS={self.backend}` (needs Go)" if absent else ""
 
