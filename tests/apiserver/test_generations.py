@@ -61,14 +61,28 @@ async def test_a_pod_keeps_only_the_link_its_generation_knows(generation: str, k
 
 
 async def test_fields_behind_gates_vanish_without_a_word_and_stay_with_them() -> None:
-    asked: dict[str, Any] = {"schedulingConstraints": {"topology": [{"key": "rack"}]}, "priorityClassName": "system-cluster-critical",
+    asked: dict[str, Any] = {"schedulingConstraints": {"topology": [{"key": "rack"}]}, "priorityClassName": "high",
              "disruptionMode": "PodGroup"}
+    high = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": "high"}, "value": 7}
+    unlinked = {"podGroupTemplateRef": None}
     async with serving("1.36") as api:
         made = await api.post(at("v1alpha2"), group("v1alpha2", **asked))
-        assert (made.status, made.warnings, made.body["spec"]) == (201, (), GANG)
+        assert (made.status, made.warnings, made.body["spec"]) == (201, (), GANG | unlinked)
     async with serving("1.36", TOPOLOGY, PREEMPTION) as api:
+        await api.post("/apis/scheduling.k8s.io/v1/priorityclasses", high)
         made = await api.post(at("v1alpha2"), group("v1alpha2", **asked))
-        assert made.body["spec"] == GANG | asked | {"priority": 2000000000}
+        assert made.body["spec"] == GANG | asked | unlinked | {"priority": 7}
+
+
+async def test_a_group_has_the_priority_of_its_class_and_no_system_class() -> None:
+    async with serving("1.37") as api:
+        plain = await api.post(at("v1beta1"), group("v1beta1"))
+        assert (plain.body["spec"]["priority"], plain.body["metadata"]["finalizers"]) == (0, ["scheduling.k8s.io/podgroup-protection"])
+        refused = await api.post(at("v1beta1"), group("v1beta1", "s", priorityClassName="system-node-critical"))
+        assert "spec.priority: Invalid value: 2000001000: must be less than or equal to 1000000000" in refused.message
+        refused = await api.post(at("v1beta1"), group("v1beta1", "p", priority=3))
+        assert refused.message.endswith("priority set in the pod group (3) must match the priority computed (0) based on the priority "
+                                        "class set in the spec")
 
 
 async def test_a_group_of_1_36_comes_from_a_template_that_is_there() -> None:
@@ -78,7 +92,7 @@ async def test_a_group_of_1_36_comes_from_a_template_that_is_there() -> None:
     async with serving("1.36") as api:
         refused = await api.post(at("v1alpha2"), group("v1alpha2", **link))
         assert (refused.status, refused.message) == (
-            403, 'podgroups.scheduling.k8s.io "g" is forbidden: the Workload w it names is not there')
+            403, 'podgroups.scheduling.k8s.io "g" is forbidden: PodGroup rejected: Workload "w" not found')
         assert (await api.post(at("v1alpha2", "workloads"), workload)).status == 201
         assert (await api.post(at("v1alpha2"), group("v1alpha2", **link))).status == 201
 
@@ -101,10 +115,11 @@ async def test_both_versions_of_1_37_show_one_object() -> None:
 
 
 @pytest.mark.parametrize(("spec", "told"), [
-    ({"schedulingPolicy": {}}, "spec.schedulingPolicy: Required value: exactly one of `basic`, `gang` is required"),
-    ({"schedulingPolicy": {"gang": {"minCount": 0}}}, "spec.schedulingPolicy.gang.minCount: Invalid value: 0: must be greater than zero"),
-    ({"parentCompositePodGroupName": "c"}, "spec.workloadRef: Required value: when parentCompositePodGroupName is set"),
-    ({"disruptionMode": {"single": {}, "all": {}}}, "spec.disruptionMode: Invalid value: \"{`single`, `all`}\""),
+    ({"schedulingPolicy": {}}, "spec.schedulingPolicy: Invalid value: \"\": must specify one of: `basic`, `gang`"),
+    ({"schedulingPolicy": {"gang": {"minCount": 0}}}, "spec.schedulingPolicy.gang.minCount: Required value"),
+    ({"schedulingPolicy": {"gang": {"minCount": -1}}}, "gang.minCount: Invalid value: -1: must be greater than or equal to 1"),
+    ({"parentCompositePodGroupName": "c"}, "spec.workloadRef: Required value: must be set when parentCompositePodGroupName is set"),
+    ({"disruptionMode": {"single": {}, "all": {}}}, "spec.disruptionMode: Invalid value: \"{single, all}\""),
     ({"schedulingConstraints": {"topology": [{"key": "a"}, {"key": "b"}]}}, "must have at most 1 item"),
 ])
 async def test_a_group_that_says_nonsense_is_refused_at_its_field(spec: dict[str, Any], told: str) -> None:
@@ -123,10 +138,11 @@ async def test_a_tree_of_templates_is_checked_whole() -> None:
         good = await api.post(at("v1beta1", "workloads"), workload | {"spec": {"compositePodGroupTemplates": [tree]}})
         assert good.status == 201
         for spec, told in (
-            ({}, "exactly one of `podGroupTemplates`, `compositePodGroupTemplates` is required"),
-            ({"compositePodGroupTemplates": [{"name": "x", **policy}]}, "a composite has at least one template below it"),
+            ({}, "must specify one of: `podGroupTemplates`, `compositePodGroupTemplates`"),
+            ({"compositePodGroupTemplates": [{"name": "x", **policy}]},
+             "must have at least one child PodGroupTemplate or CompositePodGroupTemplate"),
             ({"compositePodGroupTemplates": [tree | {"name": "a"}]}, 'podGroupTemplates[0].name: Duplicate value: "a"'),
-            ({"podGroupTemplates": [leaf, {"name": "b", "priorityClassName": "p", **GANG}]}, "priorityClassName must be the same"),
+            ({"podGroupTemplates": [leaf, {"name": "b", "priorityClassName": "p", **GANG}]}, "detected multiple priority configurations"),
         ):
             refused = await api.post(at("v1beta1", "workloads"), workload | {"metadata": {"name": "bad"}, "spec": spec})
             assert told in refused.message

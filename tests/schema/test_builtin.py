@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -54,9 +55,18 @@ def test_unknown_fields_are_found_at_any_depth() -> None:
         "spec.containers[0].foo", "spec.containers[0].env[0].bar"]
 
 
-@pytest.mark.parametrize("spec", [{"containers": {}}, {"priority": "x"}, {"hostNetwork": "yes"}, {"containers": [1]}, {"priority": 2**40}])
-def test_a_value_of_the_wrong_type_is_refused(spec: Any) -> None:
-    with pytest.raises(WrongType, match="cannot read"):
+@pytest.mark.parametrize(("spec", "told"), [
+    ({"containers": {}}, "object into Go struct field PodSpec.spec.containers of type []v1.Container"),
+    ({"priority": "x"}, "string into Go struct field PodSpec.spec.priority of type int32"),
+    ({"hostNetwork": "yes"}, "string into Go struct field PodSpec.spec.hostNetwork of type bool"),
+    ({"containers": [1]}, "number into Go struct field PodSpec.spec.containers of type v1.Container"),
+    ({"priority": 2**40}, "number 1099511627776 into Go struct field PodSpec.spec.priority of type int32"),
+    ({"containers": [{"name": "a"}, {"name": "b", "ports": [{"containerPort": "80"}]}]},
+     "string into Go struct field ContainerPort.spec.containers.ports.containerPort of type int32"),
+    ({"nodeSelector": {"a": 1}}, "number into Go struct field PodSpec.spec.nodeSelector of type string"),
+])
+def test_a_value_of_the_wrong_type_is_refused_with_its_field(spec: Any, told: str) -> None:
+    with pytest.raises(WrongType, match=re.escape(f"json: cannot unmarshal {told}")):
         POD.admit({"spec": spec})
 
 

@@ -74,7 +74,7 @@ def doubled_fields(call: Call, data: Any) -> list[str]:
     return duplicate_fields(body) if has_duplicates(body, data) else []
 
 
-def cannot_be_handled(resource: Resource, body: Obj, why: str) -> ApiError:
+def cannot_be_handled(resource: Resource, body: Obj, why: str | WrongType) -> ApiError:
     kind = body.get("kind") or resource.kind
     version = str(body.get("apiVersion") or resource.version).rpartition("/")[2]
     return bad_request(f'{kind} in version "{version}" cannot be handled as a {resource.kind}: {why}')
@@ -141,7 +141,11 @@ def _check_custom_kind(body: Obj, resource: Resource, raw: bytes) -> None:
         raise invalid(resource.group, kind, name, [Problem("kind", f'Invalid value: "{kind}": must be {resource.kind}')])
 
 
-def admit(call: Call, body: Obj, rules: Rules, told: list[str], refuse: Callable[[str], ApiError], complete: bool = True) -> Obj:
+Refuse = Callable[[str | WrongType], ApiError]
+"""From what is wrong with a body to the error that says so."""
+
+
+def admit(call: Call, body: Obj, rules: Rules, told: list[str], refuse: Refuse, complete: bool = True) -> Obj:
     """Canonical, pruned and (if the object is complete) defaulted; `refuse` makes the error for what cannot be read or is not known
     under Strict."""
     meta = body.get("metadata")
@@ -149,7 +153,9 @@ def admit(call: Call, body: Obj, rules: Rules, told: list[str], refuse: Callable
         body = {**body, "metadata": {}}
     try:
         clean, unknown = rules.schema.admit(body)
-    except (WrongType, BadForm) as error:
+    except WrongType as error:
+        raise refuse(error) from None
+    except BadForm as error:
         raise refuse(str(error)) from None
     told = [*told, *(f'unknown field "{path}"' for path in unknown)]
     strictness = call.request.argument("fieldValidation")

@@ -154,6 +154,29 @@ def _external(service: Obj) -> str:
     return ",".join(own) or NONE
 
 
+def _group(obj: Obj, now: float) -> list[Any]:
+    """A PodGroup of kube-scheduler: its policy, its Workload, and how it fares."""
+    found = {each.get("type"): each for each in (obj.get("status") or {}).get("conditions") or []}
+    placed = found.get("PodGroupInitiallyScheduled") or found.get("PodGroupScheduled")
+    status = "Pending" if placed is None else "Scheduled" if placed.get("status") == "True" else "Unschedulable"
+    if "DisruptionTarget" in found:
+        status = found["DisruptionTarget"].get("reason") or ""
+    name, policy, workload, old = _composite_group(obj, now)
+    return [name, policy, workload, status, old]
+
+
+def _composite_group(obj: Obj, now: float) -> list[Any]:
+    spec = obj.get("spec") or {}
+    link = spec.get("workloadRef") or (spec.get("podGroupTemplateRef") or {}).get("workload") or {}
+    return [obj["metadata"].get("name", ""), "Gang" if (spec.get("schedulingPolicy") or {}).get("gang") is not None else "Basic",
+            link.get("workloadName") or "<none>", age(obj["metadata"].get("creationTimestamp"), now)]
+
+
+def _scale(obj: Obj, now: float) -> list[Any]:
+    replicas = [(obj.get(part) or {}).get("replicas", 0) for part in ("spec", "status")]
+    return [obj["metadata"].get("name", ""), *replicas, age(obj["metadata"].get("creationTimestamp"), now)]
+
+
 def _replica_set(obj: Obj, now: float) -> list[Any]:
     status = obj.get("status") or {}
     return [_name(obj), _get(obj, "spec", "replicas") or 0, status.get("replicas", 0), status.get("readyReplicas", 0), _age(obj, now),
@@ -463,6 +486,10 @@ CELLS: dict[tuple[str, str], Cells] = {
     ("", "persistentvolumes"): _volume,
     ("", "persistentvolumeclaims"): _volume_claim,
     ("", "replicationcontrollers"): _replica_set,
+    ("autoscaling", "scales"): _scale,
+    ("scheduling.k8s.io", "podgroups"): _group,
+    ("scheduling.k8s.io", "compositepodgroups"): _composite_group,
+    ("custom", "scales"): _scale,
     ("", "configmaps"): _simple(_size("data", "binaryData")),
     ("", "secrets"): _simple("type", _size("data")),
     ("", "namespaces"): _simple("status.phase"),

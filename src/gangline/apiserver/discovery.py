@@ -42,7 +42,7 @@ def versions(catalogue: Catalogue, group: str) -> list[str]:
 
 def version_rank(version: str) -> tuple[int, int, int, str]:
     """Stable before beta before alpha, higher before lower, anything else last by name."""
-    match = re.fullmatch(r"v(\d+)(?:(alpha|beta)(\d+))?", version)
+    match = re.fullmatch(r"v([0-9]+)(?:(alpha|beta)([0-9]+))?", version)
     if match is None:
         return (3, 0, 0, version)
     major, stage, minor = match.groups()

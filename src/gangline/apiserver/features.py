@@ -42,19 +42,31 @@ def _below(path: str, fields: tuple[tuple[str, str], ...]) -> tuple[tuple[str, s
     return tuple((gate, f"{path}.{field}") for gate, field in fields)
 
 
+def _shown_null(fields: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
+    """The same for templates, which show where they may run even if that is nowhere in particular."""
+    return tuple((gate, f"{field}!" if gate == TOPOLOGY else field) for gate, field in fields)
+
+
+def _tree() -> tuple[tuple[str, str], ...]:
+    """The fields of a Workload of 1.37, in composites of every depth."""
+    above = ["spec" + ".compositePodGroupTemplates[]" * depth for depth in range(4)]
+    templates = [found for path in above for found in _below(f"{path}.podGroupTemplates[]", _shown_null(_NEW_GROUP))]
+    policies = [(PREEMPTION_POLICY, f"{path}.preemptionPolicy") for path in above[1:]]
+    return ((COMPOSITE, "spec.compositePodGroupTemplates"), *templates, *policies)
+
+
 GATED: dict[tuple[str, str, str], tuple[tuple[str, str], ...]] = {
     ("resource.k8s.io", "v1", "deviceclasses"): ((EXTENDED_RESOURCES, "spec.extendedResourceName"),),
     ("resource.k8s.io", "v1", "resourceclaims"): _CLAIM,
     ("resource.k8s.io", "v1", "resourceclaimtemplates"): tuple((gate, f"spec.{path}") for gate, path in _CLAIM),
     ("resource.k8s.io", "v1", "resourceslices"): _SLICE,
     ("scheduling.k8s.io", "v1alpha2", "podgroups"): _below("spec", _OLD_GROUP),
-    ("scheduling.k8s.io", "v1alpha2", "workloads"): _below("spec.podGroupTemplates[]", _OLD_GROUP),
+    ("scheduling.k8s.io", "v1alpha2", "workloads"): _below("spec.podGroupTemplates[]", _shown_null(_OLD_GROUP)),
     **{("scheduling.k8s.io", version, "podgroups"): _below("spec", _NEW_GROUP) for version in _BOTH_NEW},
-    **{("scheduling.k8s.io", version, "workloads"): (
-        *_below("spec.podGroupTemplates[]", _NEW_GROUP), (COMPOSITE, "spec.compositePodGroupTemplates")) for version in _BOTH_NEW},
+    **{("scheduling.k8s.io", version, "workloads"): _tree() for version in _BOTH_NEW},
     ("scheduling.k8s.io", "v1alpha3", "compositepodgroups"): ((PREEMPTION_POLICY, "spec.preemptionPolicy"),),
 }
-"""Resource → gates, and the fields each keeps; `[]` stands for every item of a list."""
+"""Resource → gates, and the fields each keeps; `[]` stands for every item of a list, `!` for a field that is null without its gate."""
 
 _KEEPERS = (("apps", "deployments"), ("apps", "replicasets"), ("apps", "statefulsets"), ("apps", "daemonsets"), ("batch", "jobs"),
             ("", "replicationcontrollers"))
@@ -88,11 +100,14 @@ def _unknown_links(workload_versions: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _drop(new: dict[str, Any], old: dict[str, Any] | None, path: str) -> None:
-    *parents, field = path.split(".")
+    *parents, field = path.removesuffix("!").split(".")
     if old is not None and any(field in holder for holder in _holders(old, parents)):
         return
     for holder in _holders(new, parents):
-        holder.pop(field, None)
+        if path.endswith("!"):
+            holder[field] = None
+        else:
+            holder.pop(field, None)
 
 
 def _holders(obj: Any, parents: list[str]) -> Iterator[dict[str, Any]]:

@@ -1,50 +1,65 @@
-"""Admission of kube-scheduler's groups: the priority of their class, and, in 1.36, the Workload a group says it comes from.
-
-Upstream also stamps a finalizer on a PodGroup and lifts it when its last pod is gone; nothing here would lift it, so it is not stamped.
+"""Admission of kube-scheduler's groups: the priority of their class, protection while pods name them, and, in 1.36, the Workload a group
+says it comes from. The finalizer is lifted by `world/groups.py`, on a real cluster by its controller manager.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from gangline.apiserver.admission import CREATE, Review
 from gangline.apiserver.core import Core
-from gangline.apiserver.features import PREEMPTION
+from gangline.apiserver.features import PREEMPTION, PREEMPTION_POLICY
+from gangline.apiserver.plugins import established, protect
 from gangline.apiserver.status import forbidden
-from gangline.errors import ApiError
+from gangline.errors import ApiError, Problem
 
 GROUP = "scheduling.k8s.io"
+PROTECTION = "scheduling.k8s.io/podgroup-protection"
 Obj = dict[str, Any]
+_CALLED = {"podgroups": "pod group", "compositepodgroups": "composite pod group"}
 
 
 class Groups:
     def __init__(self, core: Core) -> None:
         self._core = core
-        for plural in ("podgroups", "compositepodgroups"):
+        for plural in _CALLED:
             core.admission.add(GROUP, plural, (CREATE,), mutate=self.priority, name="Priority")
-        core.admission.add(GROUP, "podgroups", (CREATE,), mutate=self.template, name="PodGroupWorkloadExists")
+        core.admission.add(GROUP, "podgroups", (CREATE,), mutate=protect(PROTECTION), name="PodGroupProtection")
+        core.admission.add(GROUP, "podgroups", (CREATE,), validate=self.template, name="PodGroupWorkloadExists")
 
     def priority(self, review: Review) -> None:
-        spec = (review.object or {}).get("spec") or {}
-        name = spec.get("priorityClassName")
-        if not name or (review.resource.version == "v1alpha2" and PREEMPTION not in self._core.settings.features):
+        gates, called = self._core.settings.features, _CALLED[review.resource.plural]
+        if review.resource.version == "v1alpha2" and PREEMPTION not in gates:
             return
-        found = self._core.store.get((GROUP, "priorityclasses"), ("", name))
-        if found is None:
-            raise _refuse(review, f"no PriorityClass with name {name} was found")
-        spec["priority"] = found.object().get("value", 0)
+        spec = (review.object or {}).setdefault("spec", {})
+        value, policy = established(self._core, review)
+        given, given_policy = spec.get("priority"), spec.get("preemptionPolicy")
+        if given is not None and given != value:
+            raise _refuse(review, f"priority set in the {called} ({given}) must match the priority computed ({value}) based on the "
+                          "priority class set in the spec")
+        spec["priority"] = value
+        if PREEMPTION_POLICY not in gates:
+            return
+        if given_policy and given_policy != policy:
+            raise _refuse(review, f"the string value of PreemptionPolicy ({given_policy}) must not be provided in {called} spec; priority "
+                          f"admission controller computed {policy} from the given PriorityClass name")
+        spec["preemptionPolicy"] = policy
 
-    def template(self, review: Review) -> None:
+    def template(self, review: Review) -> Iterable[Problem]:
         wanted = (((review.object or {}).get("spec") or {}).get("podGroupTemplateRef") or {}).get("workload")
         if review.resource.version != "v1alpha2" or not wanted:
-            return
+            return ()
         name, template = wanted.get("workloadName") or "", wanted.get("podGroupTemplateName") or ""
         record = self._core.store.get((GROUP, "workloads"), (review.namespace, name))
-        workload = record.object() if record is not None else None
-        if workload is None or workload["metadata"].get("deletionTimestamp"):
-            raise _refuse(review, f"the Workload {name} it names is {'being deleted' if workload else 'not there'}")
+        if record is None:
+            raise _refuse(review, f'PodGroup rejected: Workload "{name}" not found')
+        workload = record.object()
+        if workload["metadata"].get("deletionTimestamp"):
+            raise _refuse(review, f'PodGroup rejected: Workload "{name}" is being deleted')
         if template not in [each.get("name") for each in (workload.get("spec") or {}).get("podGroupTemplates") or []]:
-            raise _refuse(review, f"the Workload {name} has no template {template}")
+            raise _refuse(review, f'PodGroup rejected: PodGroupTemplate "{template}" not found in Workload "{name}"')
+        return ()
 
 
 def _refuse(review: Review, why: str) -> ApiError:

@@ -5,15 +5,13 @@ Server-side apply may also create. What a form cannot do to an object is refused
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable
 from typing import Any
 
 import msgspec
 
 from gangline.apiserver.apply import ApplyConflict, Untypable
 from gangline.apiserver.apply import apply as server_side_apply
-from gangline.apiserver.bodies import admit, check_options, not_that_kind
+from gangline.apiserver.bodies import Refuse, admit, check_options, not_that_kind
 from gangline.apiserver.call import Call, truth
 from gangline.apiserver.codec import decode_yaml, duplicate_fields, has_duplicates, media_type
 from gangline.apiserver.core import Core
@@ -26,7 +24,7 @@ from gangline.apiserver.strategic import BadDirective, BadRetention, go_text, st
 from gangline.apiserver.writes import Change, Written, change, check_name, check_namespace, create_object, deduplicate_owners, track
 from gangline.client.wire import APPLY_PATCH, JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH
 from gangline.errors import ApiError, Problem
-from gangline.schema import Schema
+from gangline.schema import Schema, WrongType
 
 FORMS = (JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH, APPLY_PATCH)
 _CUSTOM_FORMS = (JSON_PATCH, MERGE_PATCH, APPLY_PATCH)
@@ -106,7 +104,7 @@ def read_patched(call: Call, new: Any, old: Obj) -> Obj:
     """A patch's result, read as an object of its kind again; parts it shares with the stored object were read before."""
     resource = call.resource
 
-    def refuse(why: str) -> ApiError:
+    def refuse(why: str | WrongType) -> ApiError:
         if patch_form(call) == STRATEGIC_PATCH and isinstance(new, dict):
             return _strategic_refusal(call, why)
         text = msgspec.json.encode(msgspec.json.encode(_as_told(new)).decode()).decode()
@@ -125,7 +123,7 @@ def read_patched(call: Call, new: Any, old: Obj) -> Obj:
     return _readmitted(call, new, old, refuse)
 
 
-def _readmitted(call: Call, new: Obj, old: Obj, refuse: Callable[[str], ApiError]) -> Obj:
+def _readmitted(call: Call, new: Obj, old: Obj, refuse: Refuse) -> Obj:
     """Admitted, apart from the parts it shares with the stored object."""
     rules = rules_for(call.resource)
     shared = [name for name in ("spec", "status") if name in new and new[name] is old.get(name)]
@@ -149,10 +147,9 @@ def _accounts(obj: Obj) -> Any:
     return about.get("managedFields") if isinstance(about, dict) else None
 
 
-def _strategic_refusal(call: Call, why: str) -> ApiError:
+def _strategic_refusal(call: Call, why: str | WrongType) -> ApiError:
     """A strategic patch is told by its own text; of a wrong type only what was found and what was wanted."""
-    wrong = re.fullmatch(r"cannot read (\w+) as (.+)", why)
-    told = _conversion_refusal(wrong[1], wrong[2]) if wrong else why
+    told = _conversion_refusal(why.given, why.wanted) if isinstance(why, WrongType) else why
     text = msgspec.json.encode(go_text(msgspec.json.decode(call.request.body))).decode()
     return invalid("", "", "", [Problem("patch", f"Invalid value: {text}: {told}")])
 

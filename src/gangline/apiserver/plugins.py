@@ -47,16 +47,7 @@ class Plugins:
     def priority(self, review: Review) -> None:
         """A pod's priority is its class's, or the default class's, or zero; nobody states it himself."""
         spec = _spec(review)
-        name = spec.get("priorityClassName")
-        if name:
-            found = self._object(_SCHEDULING, "priorityclasses", name)
-            if found is None:
-                raise _refuse(review, f"no PriorityClass with name {name} was found")
-        else:
-            found = self._default_class()
-            if found is not None:
-                spec["priorityClassName"] = found["metadata"]["name"]
-        value, policy = (found.get("value", 0), found.get("preemptionPolicy") or LOWER) if found else (0, LOWER)
+        value, policy = established(self._core, review)
         given, given_policy = spec.get("priority"), spec.get("preemptionPolicy")
         if given is not None and given != value:
             raise _refuse(review, f"the integer value of priority ({given}) must not be provided in pod spec; priority admission "
@@ -66,14 +57,9 @@ class Plugins:
                           f"admission controller computed {policy} from the given PriorityClass name")
         spec["priority"], spec["preemptionPolicy"] = value, policy
 
-    def _default_class(self) -> Obj | None:
-        shelf = self._core.store.shelf((_SCHEDULING, "priorityclasses"))
-        found = [record.object() for record in shelf.records.values() if b'"globalDefault":true' in record.body]
-        return min(found, key=lambda obj: int(obj.get("value", 0))) if found else None
-
     def one_default(self, review: Review) -> Iterable[Problem]:
         obj = review.object or {}
-        present = self._default_class() if obj.get("globalDefault") else None
+        present = _default_class(self._core) if obj.get("globalDefault") else None
         if present is not None and present["metadata"]["name"] != obj["metadata"]["name"]:
             raise _refuse(review, f"PriorityClass {present['metadata']['name']} is already marked as default. Only one default can exist")
         return ()
@@ -199,3 +185,25 @@ def system_classes() -> list[tuple[str, Obj]]:
             "necessary."}
     return [(name, {"metadata": {"generation": 1}, "value": value, "description": told[name], "preemptionPolicy": LOWER})
             for name, value in SYSTEM_CLASSES.items()]
+
+
+def established(core: Core, review: Review) -> tuple[int, str]:
+    """The priority and the preemption policy of a spec's class, or of the default class, which is then written into the spec."""
+    spec = _spec(review)
+    name = spec.get("priorityClassName")
+    if name:
+        record = core.store.get((_SCHEDULING, "priorityclasses"), ("", name))
+        if record is None:
+            raise _refuse(review, f"no PriorityClass with name {name} was found")
+        found: Obj | None = record.object()
+    else:
+        found = _default_class(core)
+        if found is not None:
+            spec["priorityClassName"] = found["metadata"]["name"]
+    return (found.get("value", 0), found.get("preemptionPolicy") or LOWER) if found else (0, LOWER)
+
+
+def _default_class(core: Core) -> Obj | None:
+    shelf = core.store.shelf((_SCHEDULING, "priorityclasses"))
+    found = [record.object() for record in shelf.records.values() if b'"globalDefault":true' in record.body]
+    return min(found, key=lambda obj: int(obj.get("value", 0))) if found else None

@@ -40,7 +40,7 @@ from gangline.apiserver.reviews import Reviews
 from gangline.apiserver.rules import RETURNING, rules_for
 from gangline.apiserver.scale import scale
 from gangline.apiserver.selectors import selectable_values
-from gangline.apiserver.shapes import list_response, object_response, watch_shape
+from gangline.apiserver.shapes import list_response, object_response, scale_response, watch_shape
 from gangline.apiserver.site import Site
 from gangline.apiserver.status import answer, failure, forbidden, method_not_allowed, no_such_resource, not_found, success
 from gangline.apiserver.store import Record, ShelfKey, Store
@@ -350,7 +350,7 @@ class Server:
         return Response(201, encode(self._reviews.token_request(call)))
 
     async def _scale(self, call: Call) -> Response:
-        return Response(200, encode(await scale(self.core, call)))
+        return scale_response(self.core, call, await scale(self.core, call))
 
     async def _finalize(self, call: Call) -> Response:
         """Replace a namespace's own finalizers; without any, a namespace on its way out goes."""

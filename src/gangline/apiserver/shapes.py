@@ -93,6 +93,18 @@ def object_response(core: Core, call: Call, record: Record, status: int = 200) -
     return finished(shape, encode(table(shape.version, printer(resource), about, rows)), status)
 
 
+def scale_response(core: Core, call: Call, scale: Obj) -> Response:
+    """The Scale that stands for an object, in the shape that is asked for."""
+    shape = read_accept(call.request.accept, streams=False)
+    if shape.kind == "PartialObjectMetadata":
+        return finished(shape, encode(partial(scale, shape.version)))
+    if shape.kind == "Table":
+        how = printer_for("custom" if call.resource.custom else "autoscaling", "scales")
+        rows = [row(how, scale, core.settings.clock(), include_option(call), shape.version, scale)]
+        return finished(shape, encode(table(shape.version, how, {"resourceVersion": scale["metadata"]["resourceVersion"]}, rows)))
+    return finished(shape, encode(scale))
+
+
 def list_response(core: Core, call: Call, page: Page) -> Response:
     resource, shape = call.resource, read_accept(call.request.accept)
     if shape.kind == "PartialObjectMetadata":

@@ -18,7 +18,7 @@ from gangline.rules.times import as_duration, duration
 
 _ZERO: dict[str, Any] = {"str": "", "int32": 0, "int64": 0, "int": 0, "float": 0, "bool": False, "quantity": "0", "intstr": 0}
 _LIMITS = {"int32": 2**31, "int64": 2**63, "int": 2**63}
-_GO_DURATION = re.compile(r"[-+]?(0|((\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h))+)")
+_GO_DURATION = re.compile(r"[-+]?(0|((\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h))+)", re.ASCII)
 OWN_TABLE = "grove"
 """In this table a struct or number that is not marked may be absent without being zero."""
 LONGEST = 2**63 / 1e9

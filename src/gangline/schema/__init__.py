@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from gangline.api.notation import MISSING
 from gangline.errors import Problem
 from gangline.schema import problems as say
-from gangline.schema.decode import WrongType, decoder, unknown_fields
+from gangline.schema.decode import WrongType, decoder, located, unknown_fields
 from gangline.schema.forms import BadForm
 from gangline.schema.lists import duplicates, embedded_problems, has_embedded, repeats
 from gangline.schema.node import Node, builtin_node
@@ -55,7 +55,10 @@ class Schema:
     def admit(self, obj: Obj, *, prune: bool = True) -> tuple[Obj, list[str]]:
         """The object as it is stored, and the paths of fields nobody knows (dropped, unless `prune` is off)."""
         names: list[str] = []
-        clean = self._clean(obj, names) if self._clean is not None and prune else obj
+        try:
+            clean = self._clean(obj, names) if self._clean is not None and prune else obj
+        except WrongType as error:
+            raise (located(self.root, obj, error) if self.builtin else error) from None
         return clean, (self.unknown(obj) if names or not prune else [])
 
     def unknown(self, obj: Obj) -> list[str]:

@@ -2,12 +2,12 @@
 
 A decoder per node, compiled once to a closure: unknown fields are dropped and counted, nulls are absent, zero values are left out or
 written as the table says, quantities and times get their canonical text. The fast pass knows no paths; only when it met something
-unknown or of a wrong type does `unknown_fields` / `explain` walk again to say where.
+unknown or of a wrong type does `unknown_fields` / `located` walk again to say where.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from gangline.errors import GanglineError
@@ -19,7 +19,11 @@ Decoder = Callable[[Any, list[str]], Any]
 
 
 class WrongType(GanglineError):
-    """A value that cannot be read as what the field is; the text says which field and what was expected."""
+    """A value that cannot be read as what the field is; once `located`, the text says which field."""
+
+    def __init__(self, given: str, wanted: str, text: str = "") -> None:
+        self.given, self.wanted = given, wanted
+        super().__init__(text or f"cannot read {given} as {wanted}")
 
 
 _decoders: dict[int, Decoder] = {}
@@ -56,7 +60,7 @@ def _struct(node: Node) -> Decoder:
 
     def decode(value: Any, unknown: list[str]) -> Any:
         if type(value) is not dict:
-            raise WrongType(f"cannot read {_kind_of(value)} as an object")
+            raise WrongType(_kind_of(value), "an object")
         given = tuple(value)
         plan = plans.get(given)
         if plan is None:
@@ -139,7 +143,7 @@ def _list(node: Node) -> Decoder:
 
     def decode(value: Any, unknown: list[str]) -> Any:
         if type(value) is not list:
-            raise WrongType(f"cannot read {_kind_of(value)} as a list")
+            raise WrongType(_kind_of(value), "a list")
         return [read(item, unknown) if item is not None else read({}, []) if structs else zero for item in value]
 
     return decode
@@ -153,7 +157,7 @@ def _map(node: Node) -> Decoder:
 
     def decode(value: Any, unknown: list[str]) -> Any:
         if type(value) is not dict:
-            raise WrongType(f"cannot read {_kind_of(value)} as a map")
+            raise WrongType(_kind_of(value), "a map")
         return {name: read(item, unknown) if item is not None else read({}, []) if structs else zero for name, item in value.items()}
 
     return decode
@@ -168,7 +172,7 @@ def _scalar(node: Node) -> Decoder:
 
     def decode(value: Any, unknown: list[str]) -> Any:
         if type(value) not in kinds:
-            raise WrongType(f"cannot read {_kind_of(value)} as {node.scalar}")
+            raise WrongType(_kind_of(value), node.scalar)
         return value
 
     return decode
@@ -181,7 +185,7 @@ def _integer(form: str) -> Decoder:
         if type(value) is float and value.is_integer():
             value = int(value)
         if type(value) is not int or not least <= value <= most:
-            raise WrongType(f"cannot read {_kind_of(value)} as {form}")
+            raise WrongType(_kind_of(value), form)
         return value
 
     return decode
@@ -192,7 +196,7 @@ def _formed(form: str, canonical: Callable[[str], str]) -> Decoder:
         if form == "quantity" and type(value) in (int, float):
             value = str(value)
         if type(value) is not str:
-            raise WrongType(f"cannot read {_kind_of(value)} as {form}")
+            raise WrongType(_kind_of(value), form)
         return canonical(value)
 
     return decode
@@ -203,7 +207,7 @@ def _intstr(node: Node) -> Decoder:
         if type(value) is float and value.is_integer():
             value = int(value)
         if type(value) not in (int, str):
-            raise WrongType(f"cannot read {_kind_of(value)} as integer or string")
+            raise WrongType(_kind_of(value), "integer or string")
         return value
 
     return decode
@@ -248,3 +252,57 @@ def unknown_fields(node: Node, value: Any, path: str = "") -> list[str]:
         for index, item in enumerate(value):
             found.extend(unknown_fields(node.items, item, f"{path}[{index}]"))
     return found
+
+
+def located(node: Node, value: Any, error: WrongType) -> WrongType:
+    """The same error with its field: the type that has it, and the way to it."""
+    holder, path = node, ""
+    while (step := _wrong_child(node, value)) is not None:
+        name, node, value = step
+        if name:
+            path = f"{path}.{name}" if path else name
+        if node.shape == "struct" and _wrong_child(node, value) is not None:
+            holder = node
+    if not path:
+        return error
+    given = _JSON_KINDS.get(error.given, error.given)
+    if given == "number" and node.scalar in ("integer", "number"):
+        given = f"number {value}"
+    return WrongType(error.given, error.wanted, f"json: cannot unmarshal {given} into Go struct field "
+                     f"{holder.type_name.rpartition('.')[2]}.{path} of type {_go_type(node)}")
+
+
+_JSON_KINDS = {"integer": "number", "boolean": "bool"}
+_GO_TYPES = {"str": "string", "float": "float64", "quantity": "resource.Quantity", "time": "v1.Time", "microtime": "v1.MicroTime",
+             "bytes": "[]uint8", "intstr": "intstr.IntOrString"}
+
+
+def _go_type(node: Node) -> str:
+    """What the real server's language calls the type of a field, as far as our tables know it."""
+    if node.shape == "list" and node.items is not None:
+        return f"[]{_go_type(node.items)}"
+    if node.shape == "map" and node.values is not None:
+        return f"map[string]{_go_type(node.values)}"
+    return f"v1.{node.type_name.rpartition('.')[2]}" if node.type_name else _GO_TYPES.get(node.form, node.form)
+
+
+def _wrong_child(node: Node, value: Any) -> tuple[str, Node, Any] | None:
+    """The first child that cannot be read: its name (items and values of a map have none), its node, its value."""
+    for name, child, item in _children(node, value):
+        try:
+            if item is not None:
+                decoder(child)(item, [])
+        except WrongType:
+            return name, child, item
+        except forms.BadForm:
+            continue
+    return None
+
+
+def _children(node: Node, value: Any) -> Iterator[tuple[str, Node, Any]]:
+    if node.shape in ("struct", "either") and isinstance(value, dict):
+        yield from ((name, child, value[name]) for name, child in node.fields.items() if name in value)
+    elif node.shape == "map" and isinstance(value, dict) and node.values is not None:
+        yield from (("", node.values, item) for item in value.values())
+    elif node.shape == "list" and isinstance(value, list) and node.items is not None:
+        yield from (("", node.items, item) for item in value)

@@ -12,9 +12,9 @@ from urllib.parse import urlsplit
 
 _LABEL = r"[a-z0-9](?:[-a-z0-9]*[a-z0-9])?"
 _HOST = re.compile(r"(?:[^\W_](?:(?:-?[^\W_]{0,62})?)|(?:[^\W_](?:(?:[^\W_]|-){0,61}[^\W_])?\.)+[^\W\d_]{2,63})\Z")
-_DURATION = re.compile(r"[+-]?(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+\Z|[+-]?0\Z")
+_DURATION = re.compile(r"[+-]?(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+\Z|[+-]?0\Z", re.ASCII)
 _LONG_DURATION = re.compile(r"\d+\s*(?:ns|nano|us|µs|micro|ms|milli|s|sec|seconds?|m|min|minutes?|h|hr|hours?|d|days?|w|weeks?)\Z", re.I)
-_DATE_TIME = re.compile(r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)\Z")
+_DATE_TIME = re.compile(r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)\Z", re.ASCII)
 _HEX = r"[0-9a-fA-F]"
 
 

@@ -29,7 +29,7 @@ def quantity(text: str) -> str:
         raise BadForm(QUANTITY_RULE) from None
 
 
-_TIME = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(\.\d+)?(Z|[+-]\d\d:\d\d)\Z")
+_TIME = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(\.\d+)?(Z|[+-]\d\d:\d\d)\Z", re.ASCII)
 
 
 @lru_cache(maxsize=4096)

@@ -38,6 +38,12 @@ _QUALIFIED_TEXT = _explain("must consist of alphanumeric characters, '-', '_' or
 _VALUE_TEXT = _explain("a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start "
                        "and end with an alphanumeric character", _VALUE, "MyValue", "my_value", "12345")
 
+_REASON = "[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?"
+_IS_REASON = re.compile(_REASON).fullmatch
+_REASON_TEXT = _explain("a condition reason must start with alphabetic character, optionally followed by a string of alphanumeric "
+                        "characters or '_,:', and must end with an alphanumeric character or '_'", _REASON, "my_name", "MY_NAME", "MyName",
+                        "ReasonA,ReasonB", "ReasonA:ReasonB")
+
 
 @lru_cache(maxsize=16384)
 def subdomain_problems(name: str) -> list[str]:
@@ -51,6 +57,11 @@ def label_problems(name: str) -> list[str]:
     if _IS_LABEL(name):
         return problems
     return [*problems, "must not contain dots" if _IS_SUBDOMAIN(name) else _LABEL_TEXT]
+
+
+def reason_problems(reason: str) -> list[str]:
+    """Of a condition."""
+    return [] if _IS_REASON(reason) else [_REASON_TEXT]
 
 
 def dns1035_problems(name: str) -> list[str]:

@@ -25,9 +25,9 @@ def show(value: Any) -> str:
     return compact(value)
 
 
-def compact(value: Any) -> str:
-    """JSON as the real server prints it: no spaces, sorted keys, the three HTML characters escaped."""
-    text = json.dumps(value, separators=(",", ":"), sort_keys=True, ensure_ascii=False)
+def compact(value: Any, *, ordered: bool = True) -> str:
+    """JSON as the real server prints it: no spaces, sorted keys (unless not to be ordered), the three HTML characters escaped."""
+    text = json.dumps(value, separators=(",", ":"), sort_keys=ordered, ensure_ascii=False)
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
@@ -63,6 +63,11 @@ def forbidden(path: str, detail: str) -> Problem:
 
 def duplicate(path: str, value: Any) -> Problem:
     return _say(path, "FieldValueDuplicate", "Duplicate value", value, "")
+
+
+def repeated(path: str, item: Any) -> Problem:
+    """An item of a list whose key another one has, as it stands."""
+    return Problem(path, f"Duplicate value: {compact(item, ordered=False)}", "FieldValueDuplicate", item)
 
 
 def not_found(path: str, value: Any) -> Problem:

@@ -18,16 +18,16 @@ PodGroupSchedulingConstraints
 PodGroupSchedulingPolicy
   basic BasicSchedulingPolicy?; gang GangSchedulingPolicy?
 PodGroupSpec
-  podGroupTemplateRef PodGroupTemplateReference?; schedulingPolicy PodGroupSchedulingPolicy!;
+  podGroupTemplateRef PodGroupTemplateReference?! opt; schedulingPolicy PodGroupSchedulingPolicy!;
   schedulingConstraints PodGroupSchedulingConstraints?; resourceClaims [PodGroupResourceClaim] map:name; disruptionMode str?;
   priorityClassName str; priority int32?
 PodGroupStatus
   conditions [Condition] map:type; resourceClaimStatuses [PodGroupResourceClaimStatus] map:name
 PodGroupTemplate
-  name str!; schedulingPolicy PodGroupSchedulingPolicy!; schedulingConstraints PodGroupSchedulingConstraints?;
+  name str!; schedulingPolicy PodGroupSchedulingPolicy!; schedulingConstraints PodGroupSchedulingConstraints?! opt;
   resourceClaims [PodGroupResourceClaim] map:name; disruptionMode str?; priorityClassName str; priority int32?
 PodGroupTemplateReference
-  workload WorkloadPodGroupTemplateReference?
+  workload WorkloadPodGroupTemplateReference?! opt
 TopologyConstraint
   key str!
 TypedLocalObjectReference

@@ -44,7 +44,7 @@ PodGroupSpec
 PodGroupStatus
   conditions [Condition] map:type; resourceClaimStatuses [PodGroupResourceClaimStatus] map:name
 PodGroupTemplate
-  name str!; schedulingPolicy PodGroupSchedulingPolicy!; schedulingConstraints PodGroupSchedulingConstraints?;
+  name str!; schedulingPolicy PodGroupSchedulingPolicy!; schedulingConstraints PodGroupSchedulingConstraints?! opt;
   resourceClaims [PodGroupResourceClaim] map:name; disruptionMode DisruptionMode?; priorityClassName str; priority int32?;
   preemptionPolicy str?
 TopologyConstraint
@@ -56,6 +56,6 @@ Workload +meta
 WorkloadReference
   workloadName str!; templateName str!
 WorkloadSpec
-  controllerRef TypedLocalObjectReference?; podGroupTemplates [PodGroupTemplate] map:name;
+  controllerRef TypedLocalObjectReference?; podGroupTemplates [PodGroupTemplate]! opt map:name;
   compositePodGroupTemplates [CompositePodGroupTemplate] map:name
 """

@@ -27,7 +27,7 @@ def read_ip(text: str) -> Address | None:
 def read_cidr(text: str) -> Block | None:
     address, slash, length = text.partition("/")
     found = read_ip(address)
-    if found is None or not slash or not length.isdigit():
+    if found is None or not slash or not (length.isascii() and length.isdigit()):
         return None
     try:
         return ipaddress.ip_network(f"{found}/{length}", strict=False)

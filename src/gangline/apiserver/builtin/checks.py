@@ -15,6 +15,7 @@ from gangline.schema.names import (
     label_problems,
     label_value_problems,
     qualified_name_problems,
+    reason_problems,
     subdomain_problems,
 )
 
@@ -177,20 +178,22 @@ def label_key(key: str, path: str) -> Iterable[Problem]:
     return named(key, qualified_name_problems, path)
 
 
-def conditions(items: Any, path: str) -> Problems:
-    """Conditions of the common form: typed, true, false or unknown, with a reason."""
+def conditions(items: Any, path: str, key: str = ".type") -> Problems:
+    """Conditions of the common form: typed, true, false or unknown, with a reason; `key` is where a repeated one is told of."""
     seen: set[str] = set()
     for where, item in each(items, path):
         kind = item.get("type") or ""
         yield from named(kind, qualified_name_problems, f"{where}.type")
         if kind in seen:
-            yield say.duplicate(f"{where}.type", kind)
+            yield say.duplicate(f"{where}{key}", kind)
         seen.add(kind)
         yield from one_of(item.get("status"), ("False", "True", "Unknown"), f"{where}.status", required=True)
         if not item.get("lastTransitionTime"):
             yield say.required(f"{where}.lastTransitionTime")
         if not item.get("reason"):
             yield say.required(f"{where}.reason")
+        else:
+            yield from named(item["reason"], reason_problems, f"{where}.reason")
 
 
 def selector_matches(selector: Any, labels: Any) -> bool:

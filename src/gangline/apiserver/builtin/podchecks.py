@@ -114,6 +114,8 @@ def _rest(spec: Obj, path: str) -> Problems:
         yield from _pod_resources(spec["resources"], f"{path}.resources")
     if spec.get("workloadRef") is not None:
         yield from _workload(spec["workloadRef"], f"{path}.workloadRef")
+    if spec.get("schedulingGroup") is not None:
+        yield from _scheduling_group(spec["schedulingGroup"], f"{path}.schedulingGroup")
 
 
 def _workload(reference: Obj, path: str) -> Problems:
@@ -121,6 +123,13 @@ def _workload(reference: Obj, path: str) -> Problems:
     yield from label(reference.get("podGroup") or "", f"{path}.podGroup")
     if reference.get("podGroupReplicaKey"):
         yield from label(reference["podGroupReplicaKey"], f"{path}.podGroupReplicaKey")
+
+
+def _scheduling_group(reference: Obj, path: str) -> Problems:
+    if reference.get("podGroupName") is None:
+        yield say.invalid(f"{path}.podGroupName", None, "must specify one of: `podGroupName`")
+    else:
+        yield from subdomain(reference["podGroupName"], f"{path}.podGroupName")
 
 
 def _resource_claims(items: list[Obj], path: str) -> Problems:

@@ -5,205 +5,221 @@ trees of their templates. The flat Workload of 1.35 is in `gangs.py`; fields beh
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
-from gangline.apiserver.builtin.checks import IMMUTABLE, Obj, Problems, each, given, immutable, label, label_key, one_of, subdomain
-from gangline.apiserver.builtin.gangs import controller_ref
+from gangline.apiserver.builtin.checks import Obj, Problems, conditions, each, label, label_key, named, subdomain
+from gangline.apiserver.builtin.declared import Rule, Shape, judge
 from gangline.apiserver.builtin.rules import WHOLE_METADATA, KindRules
 from gangline.errors import Problem
 from gangline.schema import problems as say
+from gangline.schema.names import path_segment_problems
 
 MOST = 8
 DEEPEST = 4
+HIGHEST = 1_000_000_000
+"""The highest priority that is not the system's own."""
+_EMPTY = Shape({})
 
 
-class GroupRules(KindRules):
+def _segment(value: Any, path: str) -> Problems:
+    yield from named(value, path_segment_problems, path)
+
+
+_NAME = Rule(required=True, form=label)
+_POLICY = Shape({"basic": Rule(pointer=True, shape=_EMPTY), "gang": Rule(pointer=True, shape=Shape({
+    "minCount": Rule(required=True, least=1)}))}, ("basic", "gang"))
+_WHERE = Shape({"topology": Rule(most_items=1, items=lambda: Shape({"key": Rule(required=True, form=label_key)}))})
+_CLAIM = Shape({"name": _NAME, "resourceClaimName": Rule(pointer=True, form=subdomain),
+                "resourceClaimTemplateName": Rule(pointer=True, form=subdomain)}, ("resourceClaimName", "resourceClaimTemplateName"))
+_SEGMENT = Rule(required=True, form=_segment)
+_CONTROLLER = Shape({"apiGroup": Rule(form=subdomain), "kind": _SEGMENT, "name": _SEGMENT})
+_CLAIMS = Rule(fixed=True, most_items=4, key="name", items=lambda: _CLAIM)
+_PLACE = Rule(fixed=True, shape=_WHERE)
+_STATUS = Shape({"resourceClaimStatuses": Rule(most_items=4, key="name", items=lambda: Shape({
+    "resourceClaimName": Rule(pointer=True, form=subdomain)}))})
+
+
+# --- 1.36 -----------------------------------------------------------------------------------------------------------------------
+
+_MODES = ("Pod", "PodGroup")
+_OLD_LINK = Shape({"workload": Rule(shape=Shape({
+    "workloadName": Rule(required=True, form=subdomain), "podGroupTemplateName": _NAME}))}, ("workload",))
+_OLD_TEMPLATE = Shape({
+    "name": _NAME, "schedulingPolicy": Rule(shape=_POLICY), "schedulingConstraints": Rule(shape=_WHERE),
+    "resourceClaims": _CLAIMS, "disruptionMode": Rule(pointer=True, choices=_MODES),
+    "priorityClassName": Rule(form=subdomain), "priority": Rule(pointer=True, most=HIGHEST)})
+_OLD_GROUP = Shape({
+    "podGroupTemplateRef": Rule(fixed=True, shape=_OLD_LINK), "schedulingPolicy": Rule(fixed=True, shape=_POLICY),
+    "schedulingConstraints": _PLACE, "resourceClaims": _CLAIMS, "disruptionMode": Rule(fixed=True, pointer=True, choices=_MODES),
+    "priorityClassName": Rule(fixed=True, form=subdomain),
+    "priority": Rule(fixed=True, pointer=True, most=HIGHEST)})
+_OLD_WORKLOAD = Shape({"controllerRef": Rule(fixed=True, shape=_CONTROLLER), "podGroupTemplates": Rule(
+    required=True, fixed=True, most_items=MOST, key="name", items=lambda: _OLD_TEMPLATE)})
+
+
+# --- 1.37 -----------------------------------------------------------------------------------------------------------------------
+
+def _policy(minimum: str) -> Shape:
+    return Shape({"basic": Rule(fixed=True, pointer=True, shape=_EMPTY), "gang": Rule(stays=True, pointer=True, shape=Shape({
+        minimum: Rule(required=True, least=1)}))}, ("basic", "gang"))
+
+
+_MODE = Shape({"single": Rule(pointer=True, shape=_EMPTY), "all": Rule(pointer=True, shape=_EMPTY)}, ("single", "all"))
+_LINK = Shape({"workloadName": Rule(required=True, form=subdomain), "templateName": _NAME})
+_PRIORITY = {"priorityClassName": Rule(fixed=True, form=subdomain), "priority": Rule(fixed=True, pointer=True, most=HIGHEST),
+             "preemptionPolicy": Rule(fixed=True, pointer=True, choices=("Never", "PreemptLowerPriority"))}
+_PARENT = Rule(fixed=True, pointer=True, form=subdomain)
+_TEMPLATE = Shape({"name": _NAME, "schedulingPolicy": Rule(shape=_policy("minCount")), "schedulingConstraints": _PLACE,
+                   "resourceClaims": _CLAIMS, "disruptionMode": Rule(fixed=True, shape=_MODE), **_PRIORITY})
+_TEMPLATES = Rule(closed=True, most_items=MOST, key="name", items=lambda: _TEMPLATE)
+_COMPOSITES = Rule(closed=True, most_items=MOST, key="name", items=lambda: _COMPOSITE_TEMPLATE)
+_COMPOSITE_TEMPLATE: Shape = Shape({
+    "name": _NAME, "schedulingPolicy": Rule(shape=_policy("minGroupCount")), "schedulingConstraints": _PLACE,
+    "disruptionMode": Rule(fixed=True, shape=_MODE), **_PRIORITY, "podGroupTemplates": _TEMPLATES,
+    "compositePodGroupTemplates": _COMPOSITES})
+_GROUP = Shape({
+    "parentCompositePodGroupName": _PARENT, "workloadRef": Rule(fixed=True, shape=_LINK),
+    "schedulingPolicy": Rule(shape=_policy("minCount")), "schedulingConstraints": _PLACE, "resourceClaims": _CLAIMS,
+    "disruptionMode": Rule(required=True, fixed=True, shape=_MODE), **_PRIORITY})
+_COMPOSITE = Shape({
+    "parentCompositePodGroupName": _PARENT, "workloadRef": Rule(required=True, fixed=True, shape=_LINK),
+    "schedulingPolicy": Rule(fixed=True, shape=_policy("minGroupCount")), "schedulingConstraints": _PLACE,
+    "disruptionMode": Rule(required=True, fixed=True, shape=_MODE), **_PRIORITY})
+_WORKLOAD = Shape({"controllerRef": Rule(fixed=True, shape=_CONTROLLER), "podGroupTemplates": _TEMPLATES,
+                   "compositePodGroupTemplates": _COMPOSITES}, ("podGroupTemplates", "compositePodGroupTemplates"))
+
+
+# --- kinds ----------------------------------------------------------------------------------------------------------------------
+
+class DeclaredRules(KindRules):
+    """A kind whose spec is judged by its shape."""
+
+    shape: Shape
+    repeated_at = ""
+    """Below a condition: where it is told that there are two of its type."""
+    unconditional_update = False
+
+    def validate(self, obj: Obj) -> list[Problem]:
+        return [*self.beside(obj), *judge(self.shape, obj.get("spec") or {}, None, "spec")]
+
+    def validate_update(self, new: Obj, old: Obj, subresource: str = "") -> list[Problem]:
+        if subresource:
+            return [*self.judge_status(new, old)]
+        return [*self.beside(new), *judge(self.shape, new.get("spec") or {}, old.get("spec") or {}, "spec", update=True)]
+
+    def beside(self, obj: Obj) -> Problems:
+        """What no shape can say."""
+        return iter(())
+
+    def judge_status(self, new: Obj, old: Obj) -> Problems:
+        status, before = new.get("status") or {}, old.get("status") or {}
+        yield from conditions(status.get("conditions"), "status.conditions", self.repeated_at)
+        claims = {claim.get("name") for claim in (new.get("spec") or {}).get("resourceClaims") or []}
+        for where, item in each(status.get("resourceClaimStatuses"), "status.resourceClaimStatuses"):
+            if item.get("name") not in claims:
+                yield say.invalid(f"{where}.name", item.get("name") or "", "must match the name of an entry in `spec.resourceClaims`")
+        yield from judge(_STATUS, status, before, "status", update=True)
+
+
+class GroupRules(DeclaredRules):
     """PodGroup of 1.36: nothing of it changes."""
 
     has_status = True
     status_keeps = WHOLE_METADATA
-    modes: tuple[str, ...] = ("Pod", "PodGroup")
+    shape = _OLD_GROUP
+    repeated_at = ".type"
 
     def defaults(self, obj: Obj) -> None:
         obj.setdefault("spec", {}).setdefault("disruptionMode", "Pod")
-
-    def validate(self, obj: Obj) -> list[Problem]:
-        spec = obj.get("spec") or {}
-        return [*_link(spec), *group(spec, "spec", "minCount"), *self.mode(spec, "spec")]
-
-    def mode(self, spec: Obj, path: str) -> Problems:
-        yield from one_of(spec.get("disruptionMode"), self.modes, f"{path}.disruptionMode")
-
-    def validate_update(self, new: Obj, old: Obj, subresource: str = "") -> list[Problem]:
-        if subresource:
-            return []
-        return [*self.validate(new), *self.unchanged(new.get("spec") or {}, old.get("spec") or {})]
-
-    def unchanged(self, new: Obj, old: Obj) -> Problems:
-        yield from immutable(new, old, "spec")
 
 
 class NewGroupRules(GroupRules):
     """PodGroup of 1.37: its minimum may change."""
 
+    shape = _GROUP
+    repeated_at = ""
+
     def defaults(self, obj: Obj) -> None:
         spec = obj.setdefault("spec", {})
-        if not spec.get("disruptionMode"):
-            spec["disruptionMode"] = {"single": {}}
+        spec.setdefault("disruptionMode", {"single": {}})
+        spec.setdefault("preemptionPolicy", "PreemptLowerPriority")
 
-    def validate(self, obj: Obj) -> list[Problem]:
+    def beside(self, obj: Obj) -> Problems:
         spec = obj.get("spec") or {}
-        return [*_parent(spec), *group(spec, "spec", "minCount"), *self.mode(spec, "spec")]
-
-    def mode(self, spec: Obj, path: str) -> Problems:
-        yield from _one_of(spec.get("disruptionMode") or {}, ("single", "all"), f"{path}.disruptionMode")
-
-    def unchanged(self, new: Obj, old: Obj) -> Problems:
-        if _without_minimum(new) != _without_minimum(old):
-            yield say.invalid("spec", new, IMMUTABLE)
+        if spec.get("parentCompositePodGroupName") is not None and spec.get("workloadRef") is None:
+            yield say.required("spec.workloadRef", "must be set when parentCompositePodGroupName is set")
 
 
 class CompositeRules(NewGroupRules):
     """CompositePodGroup: nothing of it changes."""
 
-    def validate(self, obj: Obj) -> list[Problem]:
-        spec = obj.get("spec") or {}
-        required = [] if spec.get("workloadRef") is not None else [say.required("spec.workloadRef")]
-        return [*required, *_parent(spec), *group(spec, "spec", "minGroupCount"), *self.mode(spec, "spec")]
+    shape = _COMPOSITE
 
-    def unchanged(self, new: Obj, old: Obj) -> Problems:
-        yield from immutable(new, old, "spec")
+    def beside(self, obj: Obj) -> Problems:
+        return iter(())
 
 
-class TemplatesRules(KindRules):
+class TemplatesRules(DeclaredRules):
     """Workload of 1.36: a list of templates that never changes."""
 
-    def validate(self, obj: Obj) -> list[Problem]:
-        spec = obj.get("spec") or {}
-        found = [*controller_ref(spec)]
-        if not spec.get("podGroupTemplates"):
-            found.append(say.required("spec.podGroupTemplates", "must have at least one item"))
-        return [*found, *_templates(spec, "spec", set())]
-
-    def validate_update(self, new: Obj, old: Obj, subresource: str = "") -> list[Problem]:
-        spec, before = new.get("spec") or {}, old.get("spec") or {}
-        found = [*self.validate(new)]
-        if before.get("controllerRef") is not None:
-            found += immutable(spec.get("controllerRef"), before["controllerRef"], "controllerRef")
-        return [*found, *immutable(_shape(spec), _shape(before), "spec")]
+    shape = _OLD_WORKLOAD
 
 
-class TreeRules(TemplatesRules):
+class TreeRules(DeclaredRules):
     """Workload of 1.37: templates, or composites of templates, of one priority."""
 
-    def validate(self, obj: Obj) -> list[Problem]:
+    shape = _WORKLOAD
+
+    def beside(self, obj: Obj) -> Problems:
         spec = obj.get("spec") or {}
-        found = [*controller_ref(spec), *_one_of(spec, ("podGroupTemplates", "compositePodGroupTemplates"), "spec")]
-        found += _tree(spec, "spec", 1, set())
-        for name in ("priorityClassName", "priority"):
-            if len({repr(each_one.get(name)) for each_one in _all_templates(spec)}) > 1:
-                found.append(say.invalid("spec", say.OMIT, f"{name} must be the same in all templates"))
-        return found
+        composites = [*each(spec.get("compositePodGroupTemplates"), "spec.compositePodGroupTemplates")]
+        yield from _names(composites, {item.get("name") for item in spec.get("podGroupTemplates") or []})
+        for where, item in composites:
+            if _depth(item) >= DEEPEST:
+                yield say.invalid(where, item.get("compositePodGroupTemplates"), f"maximum template hierarchy depth is {DEEPEST}")
+        yield from _priorities(spec)
+        for where, item in composites:
+            yield from _childless(item, where)
 
 
-def group(about: Obj, path: str, minimum: str) -> Problems:
-    """What a group, a composite and their templates have in common: a policy and where it may run."""
-    policy = about.get("schedulingPolicy") or {}
-    yield from _one_of(policy, ("basic", "gang"), f"{path}.schedulingPolicy")
-    gang = policy.get("gang")
-    if gang is not None and gang.get(minimum, 0) <= 0:
-        yield say.invalid(f"{path}.schedulingPolicy.gang.{minimum}", gang.get(minimum, 0), "must be greater than zero")
-    keys = (about.get("schedulingConstraints") or {}).get("topology") or []
-    if len(keys) > 1:
-        yield say.too_many(f"{path}.schedulingConstraints.topology", len(keys), 1)
-    for where, key in each(keys, f"{path}.schedulingConstraints.topology"):
-        yield from label_key(key.get("key") or "", f"{where}.key")
-    claims = about.get("resourceClaims") or []
-    if len(claims) > 4:
-        yield say.too_many(f"{path}.resourceClaims", len(claims), 4)
-    if about.get("priorityClassName"):
-        yield from subdomain(about["priorityClassName"], f"{path}.priorityClassName")
-    yield from one_of(about.get("preemptionPolicy"), ("PreemptLowerPriority", "Never"), f"{path}.preemptionPolicy")
+def _names(composites: list[tuple[str, Obj]], taken: set[Any]) -> Problems:
+    """Names are unique in the whole tree; those of one list are compared by its shape."""
+    for where, item in composites:
+        if item.get("name") in taken:
+            yield say.duplicate(f"{where}.name", item.get("name") or "")
+    taken |= {item.get("name") for _, item in composites}
+    for where, item in composites:
+        for below, child in each(item.get("podGroupTemplates"), f"{where}.podGroupTemplates"):
+            if child.get("name") in taken:
+                yield say.duplicate(f"{below}.name", child.get("name") or "")
+        taken |= {child.get("name") for child in item.get("podGroupTemplates") or []}
+        yield from _names([*each(item.get("compositePodGroupTemplates"), f"{where}.compositePodGroupTemplates")], taken)
 
 
-def _one_of(about: Obj, names: tuple[str, ...], path: str) -> Problems:
-    chosen = [name for name in names if about.get(name) not in (None, [])]
-    told = "exactly one of " + ", ".join(f"`{name}`" for name in names) + " is required"
-    if not chosen:
-        yield say.required(path, told)
-    elif len(chosen) > 1:
-        yield say.invalid(path, "{" + ", ".join(f"`{name}`" for name in chosen) + "}", f"{told}, but multiple fields are set")
+def _depth(composite: Obj) -> int:
+    return 1 + max((_depth(child) for child in composite.get("compositePodGroupTemplates") or []), default=0)
 
 
-def _link(spec: Obj) -> Problems:
-    """The template that a group of 1.36 was made from."""
-    reference = spec.get("podGroupTemplateRef")
-    if reference is None:
-        return
-    path = "spec.podGroupTemplateRef.workload"
-    if reference.get("workload") is None:
-        yield say.required(path)
-    else:
-        yield from given(reference["workload"], path, "workloadName", "podGroupTemplateName")
+def _priorities(spec: Obj) -> Problems:
+    told = {False: "detected multiple priority configurations",
+            True: "all priority and priorityClassName values must be identical, detected multiple values"}
+    for composite, templates in ((False, spec.get("podGroupTemplates") or []), (True, [*_below(spec)])):
+        if len({(item.get("priorityClassName") or "", item.get("priority")) for item in templates}) > 1:
+            yield say.invalid("spec", None, told[composite])
+            return
 
 
-def _parent(spec: Obj) -> Problems:
-    """Where a group of 1.37 belongs."""
-    reference, parent = spec.get("workloadRef"), spec.get("parentCompositePodGroupName")
-    if reference is not None:
-        yield from given(reference, "spec.workloadRef", "workloadName", "templateName")
-    if parent is not None:
-        yield from subdomain(parent, "spec.parentCompositePodGroupName")
-        if reference is None:
-            yield say.required("spec.workloadRef", "when parentCompositePodGroupName is set")
+def _below(about: Obj) -> Iterator[Obj]:
+    """Every composite, and every template in one."""
+    for composite in about.get("compositePodGroupTemplates") or []:
+        yield composite
+        yield from composite.get("podGroupTemplates") or []
+        yield from _below(composite)
 
 
-def _without_minimum(spec: Obj) -> Obj:
-    policy = dict(spec.get("schedulingPolicy") or {})
-    if policy.get("gang") is not None:
-        policy["gang"] = {}
-    return {**spec, "schedulingPolicy": policy}
-
-
-def _templates(about: Obj, path: str, names: set[str]) -> Problems:
-    items = about.get("podGroupTemplates") or []
-    if len(items) > MOST:
-        yield say.too_many(f"{path}.podGroupTemplates", len(items), MOST)
-    for where, item in each(items, f"{path}.podGroupTemplates"):
-        yield from _named(item, where, names)
-        yield from group(item, where, "minCount")
-
-
-def _tree(about: Obj, path: str, depth: int, names: set[str]) -> Problems:
-    yield from _templates(about, path, names)
-    items = about.get("compositePodGroupTemplates") or []
-    if len(items) > MOST:
-        yield say.too_many(f"{path}.compositePodGroupTemplates", len(items), MOST)
-    for where, item in each(items, f"{path}.compositePodGroupTemplates"):
-        yield from _named(item, where, names)
-        yield from group(item, where, "minGroupCount")
-        if depth + 1 >= DEEPEST and item.get("compositePodGroupTemplates"):
-            yield say.invalid(f"{where}.compositePodGroupTemplates", say.OMIT, f"a tree of groups is at most {DEEPEST} levels deep")
-        elif not item.get("podGroupTemplates") and not item.get("compositePodGroupTemplates"):
-            yield say.required(where, "a composite has at least one template below it")
-        else:
-            yield from _tree(item, where, depth + 1, names)
-
-
-def _named(item: Obj, path: str, names: set[str]) -> Problems:
-    name = item.get("name") or ""
-    yield from label(name, f"{path}.name")
-    if name in names:
-        yield say.duplicate(f"{path}.name", name)
-    names.add(name)
-
-
-def _all_templates(about: Obj) -> Iterator[Obj]:
-    for name in ("podGroupTemplates", "compositePodGroupTemplates"):
-        for item in about.get(name) or []:
-            yield item
-            yield from _all_templates(item)
-
-
-def _shape(about: Obj) -> list[object]:
-    """Which templates there are; in 1.36 and 1.37 alike none comes or goes, and none changes."""
-    return [item for name in ("podGroupTemplates", "compositePodGroupTemplates") for item in about.get(name) or []]
+def _childless(composite: Obj, path: str) -> Problems:
+    children = composite.get("compositePodGroupTemplates") or []
+    if not children and not composite.get("podGroupTemplates"):
+        yield say.invalid(path, composite.get("name") or "", "must have at least one child PodGroupTemplate or CompositePodGroupTemplate")
+    for where, child in each(children, f"{path}.compositePodGroupTemplates"):
+        yield from _childless(child, where)

@@ -68,6 +68,8 @@ class PodRules(KindRules):
         yield from pod_spec(spec, "spec")
         yield from containers.image_spaces(spec.get("containers") or [], "spec.containers")
         yield from containers.image_spaces(spec.get("initContainers") or [], "spec.initContainers")
+        if not spec.get("serviceAccountName"):
+            yield from _tokens_of_nobody(spec)
 
     def validate_update(self, new: Obj, old: Obj, subresource: str = "") -> list[Problem]:
         if subresource == "status":
@@ -89,6 +91,13 @@ class PodRules(KindRules):
         told = ('metadata.annotations[scheduler.alpha.kubernetes.io/critical-pod]: non-functional in v1.16+; use the "priorityClassName" '
                 "field instead")
         return [*([told] if critical else ()), *spec_warnings(obj.get("spec") or {}, "spec")]
+
+
+def _tokens_of_nobody(spec: Obj) -> Problems:
+    for where, volume in each(spec.get("volumes") or [], "spec.volumes"):
+        for source, item in each((volume.get("projected") or {}).get("sources") or [], f"{where}.projected.sources"):
+            if item.get("serviceAccountToken") is not None:
+                yield say.forbidden(f"{source}.serviceAccountToken", "must not be specified when serviceAccountName is not set")
 
 
 def _agree_on_address(status: Obj) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 _DESCRIPTORS = ("@yearly", "@annually", "@monthly", "@weekly", "@daily", "@midnight", "@hourly")
-_DURATION = re.compile(r"[-+]?(\d+(\.\d*)?|\.\d+)(ns|us|µs|ms|s|m|h)((\d+(\.\d*)?|\.\d+)(ns|us|µs|ms|s|m|h))*|0")
+_DURATION = re.compile(r"[-+]?(\d+(\.\d*)?|\.\d+)(ns|us|µs|ms|s|m|h)((\d+(\.\d*)?|\.\d+)(ns|us|µs|ms|s|m|h))*|0", re.ASCII)
 _MONTHS = {name: number for number, name in enumerate(("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct",
                                                        "nov", "dec"), 1)}
 _DAYS = {name: number for number, name in enumerate(("sun", "mon", "tue", "wed", "thu", "fri", "sat"))}
@@ -93,7 +93,7 @@ def _check_range(part: str, start: int, end: int, step: int, bounds: Bounds) -> 
 def _number(text: str, names: dict[str, int]) -> int:
     if text.lower() in names:
         return names[text.lower()]
-    if not re.fullmatch(r"[-+]?\d+", text):
+    if not re.fullmatch(r"[-+]?[0-9]+", text):
         raise _Unreadable(f'failed to parse int from {text}: strconv.Atoi: parsing "{text}": invalid syntax')
     if int(text) < 0:
         raise _Unreadable(f"negative number ({int(text)}) not allowed: {text}")

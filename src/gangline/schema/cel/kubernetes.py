@@ -135,7 +135,7 @@ def contains_cidr(network: Any, other: Any) -> bool:
     return inner.version == network.version and bool(inner.network.subnet_of(network.network))
 
 
-_SEMVER = re.compile(r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(?:-([0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*))?(?:\+[0-9A-Za-z.-]+)?\Z")
+_SEMVER = re.compile(r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(?:-([0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*))?(?:\+[0-9A-Za-z.-]+)?\Z", re.ASCII)
 
 
 def semver(text: Any, normalize: bool = False) -> Semver:

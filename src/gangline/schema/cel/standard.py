@@ -302,7 +302,7 @@ def to_int(value: Any) -> int:
     if isinstance(value, datetime):
         return int(value.timestamp())
     if isinstance(value, str):
-        if not re.fullmatch(r"[+-]?\d+", value):
+        if not re.fullmatch(r"[+-]?[0-9]+", value):
             raise CelError("type conversion error from 'string' to 'int'")
         return checked(int(value))
     if isinstance(value, int):
@@ -311,7 +311,7 @@ def to_int(value: Any) -> int:
 
 
 def to_uint(value: Any) -> UInt:
-    number = to_int(value) if not isinstance(value, str) else int(value) if value.isdigit() else -1
+    number = to_int(value) if not isinstance(value, str) else int(value) if value.isascii() and value.isdigit() else -1
     if not 0 <= number < 2**64:
         raise CelError("unsigned integer overflow")
     return UInt(number)
@@ -452,7 +452,7 @@ def format_(text: str, args: list[Any]) -> str:
             raise CelError("index out of range: not enough arguments for format")
         return _formatted(left.pop(0), match.group(2), match.group(1))
 
-    return re.sub(r"%(\.\d+)?([a-zA-Z%])", one, text)
+    return re.sub(r"%(\.[0-9]+)?([a-zA-Z%])", one, text)
 
 
 def _formatted(value: Any, verb: str, precision: str | None) -> str:
@@ -593,7 +593,7 @@ def _clock(name: str) -> Callable[..., int]:
 
 
 def _zone(name: str) -> Any:
-    offset = re.fullmatch(r"([+-]?)(\d\d):(\d\d)", name)
+    offset = re.fullmatch(r"([+-]?)([0-9]{2}):([0-9]{2})", name)
     if offset:
         shift = timedelta(hours=int(offset.group(2)), minutes=int(offset.group(3)))
         return datetime.strptime(name if name[0] in "+-" else f"+{name}", "%z").tzinfo if shift else ZoneInfo("UTC")
