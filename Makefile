@@ -98,7 +98,9 @@ define release
 $(addprefix .cache/kubernetes/$(1)/,kube-apiserver kube-controller-manager kube-scheduler): tests/real/kubernetes/$(1)/go.mod
 	@echo "building $$(notdir $$@) of Kubernetes $(1) from the Go module registry …"
 	@mkdir -p $$(dir $$@)
-	@cd tests/real/kubernetes/$(1) && CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X k8s.io/component-base/version.gitVersion=$$$$(go list -m -f '{{.Version}}' k8s.io/kubernetes)" -o ../../../../$$@ k8s.io/kubernetes/cmd/$$(notdir $$@)
+	@cd tests/real/kubernetes/$(1) && version=$$$$(go list -m -f '{{.Version}}' k8s.io/kubernetes) && CGO_ENABLED=0 go build -trimpath \
+		-ldflags "-s -w $(foreach part,gitVersion=$$$$version gitMajor=$(word 1,$(subst ., ,$(1))) gitMinor=$(word 2,$(subst ., ,$(1))),-X k8s.io/component-base/version.$(part))" \
+		-o ../../../../$$@ k8s.io/kubernetes/cmd/$$(notdir $$@)
 	@touch $$@
 endef
 $(foreach each,$(NEWER),$(eval $(call release,$(each))))

@@ -146,6 +146,15 @@ def test_a_gang_of_one_group_may_ask_at_either_level() -> None:
     assert made["spec"]["schedulingConstraints"] == topology("rack")
 
 
+@pytest.mark.parametrize(("facts", "refused"), [
+    (K137, True), (K137_FLAT, True), (K136, True), (K135, False),
+    (replace(K136, dropped=frozenset([(KUBE_POD_GROUP_V1ALPHA2, "disruptionMode")])), False)])
+def test_a_class_of_the_system_is_refused_where_groups_have_a_priority(facts: Facts, refused: bool) -> None:
+    told = ["spec.template: has priority class system-node-critical, which is above what a group of pods may have (choose a priority class "
+            "of your own: kube-scheduler's PodGroup takes at most 1000000000)"]
+    assert [str(each) for each in Default().check(a_set(priorityClassName="system-node-critical"), facts)] == (told if refused else [])
+
+
 def test_cliques_of_different_priority_are_refused_where_the_scheduler_would_fail_for_ever() -> None:
     pcs = msgspec.structs.replace(a_set(priorityClassName="high"))
     pcs.spec.template.cliques[0].spec.pod_spec["priorityClassName"] = "low"
@@ -178,6 +187,15 @@ def test_the_schedulers_condition_explains_why_a_gang_waits() -> None:
     assert (said.reason, said.why) == ("Unschedulable", "0/3 nodes fit")
 
 
+def test_what_nodes_lack_is_told_before_what_the_group_lacks() -> None:
+    status = {"conditions": [{"type": "PodGroupInitiallyScheduled", "status": "False", "reason": "Unschedulable",
+                              "message": "minCount (2) cannot be satisfied"}]}
+    refused = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": "0/2 nodes are available: 2 Insufficient cpu."}
+    pod = {"metadata": {"name": "p"}, "spec": {"schedulingGroup": {"podGroupName": PREFILL}}, "status": {"conditions": [refused]}}
+    said = Default().gang_status(with_pods(a_gang(K137, live=(live(KUBE_POD_GROUP, PREFILL, status=status),)), pod), EMPTY)
+    assert said.why == "0/2 nodes are available: 2 Insufficient cpu. (minCount (2) cannot be satisfied)"
+
+
 def test_a_gang_linked_to_one_flat_group_before_an_upgrade_stays_flat_until_its_pods_are_made_anew() -> None:
     linked = {"metadata": {"name": "p"}, "spec": {"schedulingGroup": {"podGroupName": "llm-0"}}}
     assert [each["metadata"]["name"] for each in objects(Default(), with_pods(a_gang(K137), linked))] == ["llm-0"]
@@ -197,7 +215,7 @@ async def test_what_a_server_drops_is_asked_once_and_again_every_minute_while_so
         clock, probes = ManualClock(), Probes()
         assert probes.due(K136, clock.now())
         await probes.ask(here.client, clock, Default(), K136, "default")
-        fields = ("schedulingConstraints", "priorityClassName", "disruptionMode")
+        fields = ("schedulingConstraints", "disruptionMode")
         assert probes.dropped == {(KUBE_POD_GROUP_V1ALPHA2, field) for field in fields}
         assert await here.every(KUBE_POD_GROUP_V1ALPHA2) == [], "a dry run keeps nothing"
         clock.advance(59)

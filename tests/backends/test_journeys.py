@@ -25,6 +25,7 @@ from gangline.api.kinds import (
     POD_CLIQUE_SET,
     POD_GANG,
     POD_GROUP,
+    PRIORITY_CLASS,
     TOPOLOGY_BINDING,
     VOLCANO_POD_GROUP,
     WORKLOAD,
@@ -133,7 +134,8 @@ async def test_kube_1_36_keeps_a_gang_in_one_domain_where_the_feature_is_on() ->
         await here.apply(llm(**constrained("rack")))
         [made] = await here.every(KUBE_POD_GROUP_V1ALPHA2)
         assert made.spec == {"schedulingPolicy": {"gang": {"minCount": 6}}, "disruptionMode": "PodGroup",
-                             "schedulingConstraints": {"topology": [{"key": "example.com/rack"}]}}
+                             "schedulingConstraints": {"topology": [{"key": "example.com/rack"}]},
+                             "podGroupTemplateRef": None, "priority": 0}
         assert {(pod.spec.scheduling_group or {}).get("podGroupName") for pod in await here.pods()} == {"llm-0"}
         assert [pod.labels["grove.io/podclique-pod-index"] for pod in await here.pods() if pod.spec.scheduling_gates] == ["2"]
 
@@ -154,6 +156,21 @@ async def test_kube_1_37_gets_a_tree_where_composite_groups_are_served() -> None
         links = {(pod.labels["grove.io/podclique"], (pod.spec.scheduling_group or {}).get("podGroupName")) for pod in await here.pods()}
         assert links == {("llm-0-prefill", "llm-0-prefill"), ("llm-0-decode", "llm-0-decode")}
         assert not any(pod.spec.scheduling_gates for pod in await here.pods()), "each group has its own minimum: no surplus is held back"
+        later = [each for kind in (WORKLOAD_V1BETA1, COMPOSITE_POD_GROUP, KUBE_POD_GROUP) for each in await here.every(kind)]
+        assert [each.uid for each in later] == [each.uid for each in made], "what the server writes besides is no reason to make it anew"
+
+
+async def test_kube_1_37_is_told_of_a_class_that_preempts_nobody() -> None:
+    features = ("CompositePodGroup", "TopologyAwareWorkloadScheduling", "PodGroupPreemptionPolicy")
+    async with stage(workloads=("v1beta1", "v1alpha3"), features=features) as here:
+        await here.client.create(PRIORITY_CLASS, {"metadata": {"name": "patient"}, "value": 7, "preemptionPolicy": "Never"})
+        await here.apply(llm(priorityClassName="patient"))
+        await until(lambda: _ranked(here, ("patient", 7, "Never"), 3), "groups of that class")
+
+
+async def _ranked(here: Stage, rank: tuple[str, int, str], count: int) -> bool:
+    made = [each.spec for kind in (COMPOSITE_POD_GROUP, KUBE_POD_GROUP) for each in await here.every(kind)]
+    return [(spec["priorityClassName"], spec["priority"], spec["preemptionPolicy"]) for spec in made] == [rank] * count
 
 
 async def test_kube_1_37_gets_one_pod_group_where_composite_groups_are_not_served_and_its_minimum_can_change() -> None:

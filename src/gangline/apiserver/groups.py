@@ -25,12 +25,12 @@ class Groups:
         self._core = core
         for plural in _CALLED:
             core.admission.add(GROUP, plural, (CREATE,), mutate=self.priority, name="Priority")
-        core.admission.add(GROUP, "podgroups", (CREATE,), mutate=protect(PROTECTION), name="PodGroupProtection")
+        core.admission.add(GROUP, "podgroups", (CREATE,), mutate=_protected, name="PodGroupProtection")
         core.admission.add(GROUP, "podgroups", (CREATE,), validate=self.template, name="PodGroupWorkloadExists")
 
     def priority(self, review: Review) -> None:
         gates, called = self._core.settings.features, _CALLED[review.resource.plural]
-        if review.resource.version == "v1alpha2" and PREEMPTION not in gates:
+        if review.resource.custom or (review.resource.version == "v1alpha2" and PREEMPTION not in gates):
             return
         spec = (review.object or {}).setdefault("spec", {})
         value, policy = established(self._core, review)
@@ -48,7 +48,7 @@ class Groups:
 
     def template(self, review: Review) -> Iterable[Problem]:
         wanted = (((review.object or {}).get("spec") or {}).get("podGroupTemplateRef") or {}).get("workload")
-        if review.resource.version != "v1alpha2" or not wanted:
+        if review.resource.custom or review.resource.version != "v1alpha2" or not wanted:
             return ()
         name, template = wanted.get("workloadName") or "", wanted.get("podGroupTemplateName") or ""
         record = self._core.store.get((GROUP, "workloads"), (review.namespace, name))
@@ -60,6 +60,14 @@ class Groups:
         if template not in [each.get("name") for each in (workload.get("spec") or {}).get("podGroupTemplates") or []]:
             raise _refuse(review, f'PodGroup rejected: PodGroupTemplate "{template}" not found in Workload "{name}"')
         return ()
+
+
+def _protected(review: Review) -> None:
+    if not review.resource.custom:
+        _PROTECT(review)
+
+
+_PROTECT = protect(PROTECTION)
 
 
 def _refuse(review: Review, why: str) -> ApiError:

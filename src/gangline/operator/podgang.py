@@ -272,7 +272,15 @@ def _through(kind: Kind[Any], wanted: Raw) -> Raw:
 
 def _spec_of(obj: Object) -> Raw:
     spec = getattr(obj, "spec", None)
-    return as_raw(spec) if isinstance(spec, Model) else dict(spec or {})
+    found: Raw = as_raw(spec) if isinstance(spec, Model) else _without_nulls(spec or {})
+    return found
+
+
+def _without_nulls(value: Any) -> Any:
+    """Some servers write null for what was not said, at any depth."""
+    if isinstance(value, dict):
+        return {key: _without_nulls(item) for key, item in value.items() if item is not None}
+    return [_without_nulls(item) for item in value] if isinstance(value, list) else value
 
 
 # --- tell --------------------------------------------------------------------------------------------------------------------

@@ -22,7 +22,7 @@ from gangline.api.kinds import (
     WORKLOAD_V1BETA1,
     Kind,
 )
-from gangline.api.meta import Raw
+from gangline.api.meta import Raw, condition
 from gangline.errors import Problem
 from gangline.operator.backends import default_tree
 from gangline.operator.backends.capabilities import CAPABILITIES, KUBE_135, KUBE_137, KUBE_137_FLAT, KUBE_NONE
@@ -44,6 +44,7 @@ from gangline.operator.backends.default_generations import (
     abilities,
     generation,
     generation_of,
+    keeps_priority,
     lost_fields,
     probes,
 )
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
 
 GROUP = "gang"
 UNAVAILABLE = "GangSchedulingUnavailable"
+POLICY, NEVER = "preemptionPolicy", "Never"
 CONDITIONS = ("PodGroupScheduled", "PodGroupInitiallyScheduled")
 
 
@@ -81,6 +83,8 @@ class Default:
         yield from refusals(pcs, *abilities(found, facts))
         if found in (KUBE_137, KUBE_137_FLAT):
             yield from _priorities(pcs)
+        if found == KUBE_137 or (found in FLAT_GROUPS and keeps_priority(facts, FLAT_GROUPS[found])):
+            yield from _system_classes(pcs)
 
     def gang_objects(self, gang: PodGangInfo, facts: Facts) -> Iterable[GangObject]:
         found = generation_of(gang)
@@ -92,7 +96,7 @@ class Default:
         elif found in FLAT_GROUPS:
             yield _flat_group(one, FLAT_GROUPS[found])
         elif found == KUBE_137:
-            yield from default_tree.objects(one, _priority(one))
+            yield from default_tree.objects(one, _rank(one))
 
     def prepare_pod(self, pod: Raw, gang: PodGangInfo) -> Raw:
         found = generation_of(gang)
@@ -119,7 +123,7 @@ class Default:
             for type in CONDITIONS:
                 refused = first_condition(getattr(live, "status", None), type, "False")
                 if refused is not None:
-                    return GangState(str(refused.get("message") or ""), str(refused.get("reason") or "Unschedulable"), wishes)
+                    return GangState(_words(gang, str(refused.get("message") or "")), str(refused.get("reason") or "Unschedulable"), wishes)
         return GangState(lost=wishes)
 
 
@@ -141,13 +145,18 @@ def _flat_group(gang: PodGangInfo, kind: Kind[Any]) -> GangObject:
     if key and not gang.facts.manner.topology_for_kai_only:
         spec |= default_tree.topology(key)
         default_tree.read_back(kind, gang.name, live, spec)
-    priority = _priority(gang)
-    if priority and gang.facts.keeps(kind, PRIORITY):
-        spec[PRIORITY] = priority
+    spec |= {name: value for name, value in _rank(gang).items() if name != PRIORITY or keeps_priority(gang.facts, kind)}
     if gang.facts.keeps(kind, DISRUPTION):
         spec[DISRUPTION] = "PodGroup" if kind is KUBE_POD_GROUP_V1ALPHA2 else {"all": {}}
     fixed = ("schedulingPolicy", "schedulingConstraints") if kind is KUBE_POD_GROUP_V1ALPHA2 else ("schedulingConstraints",)
     return GangObject(kind, {"metadata": {"name": gang.name, "namespace": gang.namespace}, "spec": spec}, owns=tuple(spec), fixed=fixed)
+
+
+def _words(gang: PodGangInfo, told: str) -> str:
+    """What the scheduler says of a group, and first, where it says so of a pod, what the nodes lack."""
+    said = (condition(pod.status.conditions, "PodScheduled") for group in gang.groups for pod in group.pods)
+    lacks = next((each.message for each in said if each is not None and each.status == "False" and each.message.startswith("0/")), "")
+    return f"{lacks} ({told})" if lacks and lacks not in told else told
 
 
 def _linked(gang: PodGangInfo) -> bool:
@@ -171,8 +180,15 @@ def _classes(pcs: PodCliqueSet) -> list[str]:
     return list(dict.fromkeys(str(each.spec.pod_spec.get("priorityClassName") or common) for each in template.cliques))
 
 
+def _rank(gang: PodGangInfo) -> Raw:
+    """The priority class of a group, and whether it preempts: what its pods have, else kube-scheduler refuses it."""
+    priority = _priority(gang)
+    never = any(pod.spec.preemption_policy == NEVER for group in gang.groups for pod in group.pods)
+    return ({PRIORITY: priority} if priority else {}) | ({POLICY: NEVER} if never and gang.facts.serves(KUBE_POD_GROUP) else {})
+
+
 def _priority(gang: PodGangInfo) -> str:
-    """The one priority class of group and pods: kube-scheduler refuses a group whose pods differ from it."""
+    """The one priority class of group and pods."""
     classes = _classes(gang.pcs) if gang.pcs is not None else [gang.priority_class]
     if len(classes) > 1:
         raise CannotTranslate(f"the pods of gang {gang.name} would have different priority classes "
@@ -185,3 +201,10 @@ def _priorities(pcs: PodCliqueSet) -> Iterable[Problem]:
     if len(classes) > 1:
         yield Problem("spec.template.cliques", f"have different priority classes ({', '.join(each or '(none)' for each in classes)})",
                       hint="kube-scheduler places only gangs that have one: set spec.template.priorityClassName alone")
+
+
+def _system_classes(pcs: PodCliqueSet) -> Iterable[Problem]:
+    for name in _classes(pcs):
+        if name.startswith("system-"):
+            yield Problem("spec.template", f"has priority class {name}, which is above what a group of pods may have",
+                          hint="choose a priority class of your own: kube-scheduler's PodGroup takes at most 1000000000")

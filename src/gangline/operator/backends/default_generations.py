@@ -75,9 +75,14 @@ def lost_fields(gang: PodGangInfo, found: str) -> Iterator[str]:
     kind = FLAT_GROUPS.get(found)
     if kind is not None and not facts.keeps(kind, DISRUPTION):
         yield f"the gang would rather be preempted whole, but the API server drops that: switch on feature gate {PREEMPTION_GATE}"
-    if kind is not None and gang.priority_class and not facts.keeps(kind, PRIORITY):
+    if kind is not None and gang.priority_class and not keeps_priority(facts, kind):
         yield (f"the group would rather have priority class {gang.priority_class}, but the API server drops that: switch on feature gate "
                f"{PREEMPTION_GATE}")
+
+
+def keeps_priority(facts: Facts, kind: Kind[Any]) -> bool:
+    """A class cannot be tried: there is none that is sure to be there and allowed for a group. One gate keeps it and the mode."""
+    return facts.keeps(kind, DISRUPTION)
 
 
 def probes(facts: Facts) -> Iterator[GangObject]:
@@ -93,7 +98,7 @@ def probes(facts: Facts) -> Iterator[GangObject]:
 
 
 def _group() -> Raw:
-    return {"schedulingPolicy": {"gang": {"minCount": 1}}, PRIORITY: "system-cluster-critical"} | _constrained()
+    return {"schedulingPolicy": {"gang": {"minCount": 1}}} | _constrained()
 
 
 def _constrained() -> Raw:

@@ -32,9 +32,10 @@ class Node:
     groups: tuple[GroupInfo, ...] = ()
 
 
-def objects(gang: PodGangInfo, priority: str) -> Iterator[GangObject]:
-    root = _tree(gang, priority)
-    leaves = {group.name: _leaf(group, gang, priority) for group in gang.groups}
+def objects(gang: PodGangInfo, rank: Raw) -> Iterator[GangObject]:
+    """`rank` is the priority that every one of them has, as fields of a spec."""
+    root = _tree(gang, rank)
+    leaves = {group.name: _leaf(group, gang, rank) for group in gang.groups}
     shared: dict[str, str] = {}
     templates = [_template(root, ROOT, leaves, shared)]
     yield _object(WORKLOAD_V1BETA1, gang, gang.name, {"compositePodGroupTemplates": templates}, ("compositePodGroupTemplates",))
@@ -57,28 +58,28 @@ def read_back(kind: Kind[Any], name: str, live: Raw, wanted: Raw) -> None:
                               f"server and scheduler, then delete that {kind.kind} so that it is made anew")
 
 
-def _tree(gang: PodGangInfo, priority: str) -> Node:
+def _tree(gang: PodGangInfo, rank: Raw) -> Node:
     free = tuple(group for group in gang.groups if not group.parent)
     parents = tuple(
-        Node(parent.name, _composite(len(parent.groups), parent.constraint, priority),
+        Node(parent.name, _composite(len(parent.groups), parent.constraint, rank),
              groups=tuple(group for group in gang.groups if group.parent == parent.name)) for parent in gang.parents)
-    return Node(gang.name, _composite(len(free) + len(parents), gang.constraint, priority), parents, free)
+    return Node(gang.name, _composite(len(free) + len(parents), gang.constraint, rank), parents, free)
 
 
-def _composite(children: int, pack: GangPack | None, priority: str) -> Raw:
-    return {"schedulingPolicy": {"gang": {"minGroupCount": children}}} | _common(pack, priority)
+def _composite(children: int, pack: GangPack | None, rank: Raw) -> Raw:
+    return {"schedulingPolicy": {"gang": {"minGroupCount": children}}} | _common(pack, rank)
 
 
-def _leaf(group: GroupInfo, gang: PodGangInfo, priority: str) -> Raw:
+def _leaf(group: GroupInfo, gang: PodGangInfo, rank: Raw) -> Raw:
     """A group's own minimum; of a released gang the one that stands."""
     live = (live_spec(gang, KUBE_POD_GROUP, group.name) or {}).get("schedulingPolicy") if gang.released else None
     minimum = group.usual_minimum if gang.released else group.minimum
-    return {"schedulingPolicy": live or {"gang": {"minCount": max(minimum, 1)}}} | _common(group.constraint, priority)
+    return {"schedulingPolicy": live or {"gang": {"minCount": max(minimum, 1)}}} | _common(group.constraint, rank)
 
 
-def _common(pack: GangPack | None, priority: str) -> Raw:
+def _common(pack: GangPack | None, rank: Raw) -> Raw:
     key = pack.required if pack is not None else None
-    return (topology(key) if key else {}) | ({"priorityClassName": priority} if priority else {})
+    return (topology(key) if key else {}) | rank
 
 
 def _template(node: Node, name: str, leaves: Mapping[str, Raw], shared: dict[str, str]) -> Raw:
