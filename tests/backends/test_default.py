@@ -10,7 +10,7 @@ import pytest
 from backends.scene import DECODE, EMPTY, GROVE, PREFILL, a_gang, a_pod, a_set, live, objects, one_group, released, with_pods
 from gangline.api.grove import GangPack
 from gangline.api.kinds import COMPOSITE_POD_GROUP, KUBE_POD_GROUP, KUBE_POD_GROUP_V1ALPHA2, WORKLOAD, WORKLOAD_V1BETA1
-from gangline.operator.backends.contract import OWN_MINIMA, SURPLUS_GATED, CannotTranslate, Facts, GroupInfo, capabilities_of
+from gangline.operator.backends.contract import MINIMA_FIRST, SURPLUS_GATED, CannotTranslate, Facts, GroupInfo, capabilities_of
 from gangline.operator.backends.default import Default
 from gangline.operator.probes import Probes
 from gangline.runtime import ManualClock
@@ -100,7 +100,7 @@ def test_the_newest_generation_that_is_served_whole_is_used() -> None:
     both = Facts(K135.served | K136.served, known=True)
     assert [each["kind"] for each in objects(Default(), a_gang(both))] == ["PodGroup"]
     assert capabilities_of(Default(), K135).groups == capabilities_of(Default(), K136).groups == SURPLUS_GATED
-    assert capabilities_of(Default(), K137).groups == OWN_MINIMA
+    assert capabilities_of(Default(), K137).groups == MINIMA_FIRST
     assert not capabilities_of(Default(), NONE).gang
 
 
@@ -187,13 +187,14 @@ def test_the_schedulers_condition_explains_why_a_gang_waits() -> None:
     assert (said.reason, said.why) == ("Unschedulable", "0/3 nodes fit")
 
 
-def test_what_nodes_lack_is_told_before_what_the_group_lacks() -> None:
+def test_what_the_group_lacks_is_told_with_what_the_nodes_lack() -> None:
     status = {"conditions": [{"type": "PodGroupInitiallyScheduled", "status": "False", "reason": "Unschedulable",
                               "message": "minCount (2) cannot be satisfied"}]}
-    refused = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": "0/2 nodes are available: 2 Insufficient cpu."}
+    refused = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable",
+               "message": "0/2 nodes are available: 2 Insufficient cpu."}
     pod = {"metadata": {"name": "p"}, "spec": {"schedulingGroup": {"podGroupName": PREFILL}}, "status": {"conditions": [refused]}}
     said = Default().gang_status(with_pods(a_gang(K137, live=(live(KUBE_POD_GROUP, PREFILL, status=status),)), pod), EMPTY)
-    assert said.why == "0/2 nodes are available: 2 Insufficient cpu. (minCount (2) cannot be satisfied)"
+    assert said.why == "minCount (2) cannot be satisfied; it says of pod p: 0/2 nodes are available: 2 Insufficient cpu."
 
 
 def test_a_gang_linked_to_one_flat_group_before_an_upgrade_stays_flat_until_its_pods_are_made_anew() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -155,9 +156,23 @@ async def test_kube_1_37_gets_a_tree_where_composite_groups_are_served() -> None
         assert keys == ["example.com/block", "example.com/rack", None]
         links = {(pod.labels["grove.io/podclique"], (pod.spec.scheduling_group or {}).get("podGroupName")) for pod in await here.pods()}
         assert links == {("llm-0-prefill", "llm-0-prefill"), ("llm-0-decode", "llm-0-decode")}
-        assert not any(pod.spec.scheduling_gates for pod in await here.pods()), "each group has its own minimum: no surplus is held back"
+        assert not any(pod.spec.scheduling_gates for pod in await here.pods()), "surplus that must stay in the domain goes with the rest"
         later = [each for kind in (WORKLOAD_V1BETA1, COMPOSITE_POD_GROUP, KUBE_POD_GROUP) for each in await here.every(kind)]
         assert [each.uid for each in later] == [each.uid for each in made], "what the server writes besides is no reason to make it anew"
+
+
+@pytest.mark.parametrize(("features", "groups"), [
+    (("TopologyAwareWorkloadScheduling", "CompositePodGroup"), {"llm-0-prefill": 2, "llm-0-decode": 4}),
+    ((), {"llm-0": 6})], ids=["tree", "flat"])
+async def test_surplus_on_kube_1_37_belongs_to_no_group_and_waits(features: tuple[str, ...], groups: dict[str, int]) -> None:
+    async with stage(workloads=("v1beta1", "v1alpha3"), features=features) as here:
+        await here.apply(llm())
+        pods = await here.pods()
+        linked = Counter((pod.spec.scheduling_group or {}).get("podGroupName") for pod in pods)
+        assert linked == {**groups, None: 1}
+        held = [(pod.labels["grove.io/podclique-pod-index"], pod.spec.scheduling_group) for pod in pods if pod.spec.scheduling_gates]
+        assert held == [("2", None)], "a gated member would keep kube-scheduler from looking at the group"
+        assert (await said(here, "Scheduled"))[1] == "MinimumNotScheduled", "surplus without a link is no sign of a gate that is off"
 
 
 async def test_kube_1_37_is_told_of_a_class_that_preempts_nobody() -> None:

@@ -29,7 +29,7 @@ from gangline.errors import GanglineError
 from gangline.operator import measures, rollout, status
 from gangline.operator.act import Failure, act
 from gangline.operator.backends import NoBackend, Selection
-from gangline.operator.backends.contract import capabilities_of, group_of, links_of
+from gangline.operator.backends.contract import capabilities_of, group_of, links_of, may_be_held
 from gangline.operator.backends.places import placed
 from gangline.operator.desired import claims
 from gangline.operator.desired import pods as desired
@@ -335,10 +335,11 @@ def _surplus(op: Operator, read: Reader, look: Look, selection: Selection, livin
     """Pods above the clique's minimum that wait for the rest, where the scheduler itself would not let the rest go first."""
     if look.gang is None or _scheduled(look.gang):
         return set()
-    if not capabilities_of(selection.backend, op.registry.facts(op.facts(read), selection)).gates_surplus:
+    facts = op.registry.facts(op.facts(read), selection)
+    if not capabilities_of(selection.backend, facts).gates_surplus:
         return set()
     ranked = sorted(living, key=lambda pod: (desired.index_of(pod) or 0, pod.name))
-    return {pod.name for pod in ranked[status.minimum(look.clique):]}
+    return {pod.name for pod in ranked[status.minimum(look.clique):] if may_be_held(selection.backend, pod, facts)}
 
 
 # --- tell ----------------------------------------------------------------------------------------------------------------------

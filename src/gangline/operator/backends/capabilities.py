@@ -21,7 +21,7 @@ CAPABILITIES: Mapping[str, Capabilities] = {
     KUBE_135: Capabilities(groups=SURPLUS_GATED),
     KUBE_136: Capabilities(groups=SURPLUS_GATED, required=(GANG,)),
     KUBE_137_FLAT: Capabilities(groups=SURPLUS_GATED, required=(GANG,)),
-    KUBE_137: Capabilities(required=EVERY),
+    KUBE_137: Capabilities(groups=MINIMA_FIRST, required=EVERY),
     "kai": Capabilities(topology=True, required=EVERY, preferred=EVERY, both=True, queue=True),
     "volcano": Capabilities(required=(GANG, GROUP), preferred=(GANG, GROUP), both=True, queue=True),
     "koordinator": Capabilities(groups=MINIMA_FIRST, required=(GANG,), queue=True),

@@ -224,6 +224,12 @@ def capabilities_of(backend: Backend, facts: Facts) -> Capabilities:
     return cast("Capabilities", ask(facts)) if ask is not None else backend.capabilities
 
 
+def may_be_held(backend: Backend, pod: Pod, facts: Facts) -> bool:
+    """Whether a surplus pod may wait behind its gate; a backend whose scheduler minds says so in `may_be_held(pod, facts)`."""
+    ask = getattr(backend, "may_be_held", None)
+    return bool(ask(pod, facts)) if ask is not None else True
+
+
 def links_of(backend: Backend, gang: PodGangInfo) -> Mapping[str, str]:
     """Annotations that name the gang's object on each of its pods; a backend whose object changes its name says them in `links(gang)`."""
     ask = getattr(backend, "links", None)

@@ -1,8 +1,9 @@
 """PodGang → the Workload API of kube-scheduler (scheduling.k8s.io), in the generation that the cluster serves.
 
 Kubernetes 1.35 has one Workload with a flat minimum, 1.36 one PodGroup; there the surplus above each group's minimum
-stays gated until the rest is placed. 1.37 with CompositePodGroup holds the whole tree (default_tree.py). Specs are
-mostly fixed: what must change is made anew. Servers drop fields of disabled features without a word, so they are asked
+stays gated until the rest is placed. 1.37 with CompositePodGroup holds the whole tree (default_tree.py), but fills one group before it
+looks at the next, and looks at no group of which a pod is gated: so the surplus is gated and no member, unless it must stay in the group's
+domain. Specs are mostly fixed: what must change is made anew. Servers drop fields of disabled features without a word, so they are asked
 (default_generations.py), and what was written is read back. Where nothing is served, pods pass through and the gang's condition says so.
 """
 
@@ -12,6 +13,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from gangline.api import names
+from gangline.api.core import Pod
 from gangline.api.grove import PodCliqueSet
 from gangline.api.kinds import (
     COMPOSITE_POD_GROUP,
@@ -22,7 +24,7 @@ from gangline.api.kinds import (
     WORKLOAD_V1BETA1,
     Kind,
 )
-from gangline.api.meta import Raw, condition
+from gangline.api.meta import Raw
 from gangline.errors import Problem
 from gangline.operator.backends import default_tree
 from gangline.operator.backends.capabilities import CAPABILITIES, KUBE_135, KUBE_137, KUBE_137_FLAT, KUBE_NONE
@@ -34,6 +36,7 @@ from gangline.operator.backends.contract import (
     GangState,
     Kinds,
     PodGangInfo,
+    above_minimum,
     first_condition,
     live_spec,
 )
@@ -49,6 +52,7 @@ from gangline.operator.backends.default_generations import (
     probes,
 )
 from gangline.operator.backends.losses import demand, levelled, lost_wishes, refusals
+from gangline.operator.backends.said import said_of_a_pod
 
 if TYPE_CHECKING:
     from gangline.runtime import Reader
@@ -56,6 +60,7 @@ if TYPE_CHECKING:
 GROUP = "gang"
 UNAVAILABLE = "GangSchedulingUnavailable"
 POLICY, NEVER = "preemptionPolicy", "Never"
+NEWEST = (KUBE_137, KUBE_137_FLAT)
 CONDITIONS = ("PodGroupScheduled", "PodGroupInitiallyScheduled")
 
 
@@ -81,7 +86,7 @@ class Default:
             return
         found = generation(facts)
         yield from refusals(pcs, *abilities(found, facts))
-        if found in (KUBE_137, KUBE_137_FLAT):
+        if found in NEWEST:
             yield from _priorities(pcs)
         if found == KUBE_137 or (found in FLAT_GROUPS and keeps_priority(facts, FLAT_GROUPS[found])):
             yield from _system_classes(pcs)
@@ -104,8 +109,14 @@ class Default:
             return pod
         if found == KUBE_135:
             return pod | {"spec": pod["spec"] | {"workloadRef": {"name": gang.name, "podGroup": GROUP}}}
-        group = pod["metadata"]["labels"][names.POD_CLIQUE] if found == KUBE_137 else gang.name
-        return pod | {"spec": pod["spec"] | {"schedulingGroup": {"podGroupName": group}}}
+        clique = pod["metadata"]["labels"][names.POD_CLIQUE]
+        if found in NEWEST and above_minimum(pod, gang) and not _bound(gang, clique):
+            return pod
+        return pod | {"spec": pod["spec"] | {"schedulingGroup": {"podGroupName": clique if found == KUBE_137 else gang.name}}}
+
+    def may_be_held(self, pod: Pod, facts: Facts) -> bool:
+        """Kubernetes 1.37 looks at no group of which one pod is gated: surplus that belongs to it goes with the rest."""
+        return pod.spec.scheduling_group is None or generation(facts) not in NEWEST
 
     def gang_status(self, gang: PodGangInfo, read: Reader) -> GangState:
         found = generation_of(gang)
@@ -153,10 +164,9 @@ def _flat_group(gang: PodGangInfo, kind: Kind[Any]) -> GangObject:
 
 
 def _words(gang: PodGangInfo, told: str) -> str:
-    """What the scheduler says of a group, and first, where it says so of a pod, what the nodes lack."""
-    said = (condition(pod.status.conditions, "PodScheduled") for group in gang.groups for pod in group.pods)
-    lacks = next((each.message for each in said if each is not None and each.status == "False" and each.message.startswith("0/")), "")
-    return f"{lacks} ({told})" if lacks and lacks not in told else told
+    """What the scheduler says of a group, and of one of its pods: of a group it does not say what the nodes lack."""
+    of_a_pod = said_of_a_pod(gang)
+    return f"{told}; it says of {of_a_pod}" if of_a_pod and told not in of_a_pod else told
 
 
 def _linked(gang: PodGangInfo) -> bool:
@@ -170,7 +180,15 @@ def _unlinked(gang: PodGangInfo, found: str) -> bool:
     pods = [pod for group in gang.groups for pod in group.pods]
     if found == KUBE_135:
         return any(pod.spec.workload_ref is None for pod in pods)
-    return any(pod.spec.scheduling_group is None for pod in pods)
+    grouped = [[pod.spec.scheduling_group for pod in group.pods] for group in gang.groups if group.pods]
+    return any(not any(links) for links in grouped) if found in NEWEST else not all(link for links in grouped for link in links)
+
+
+def _bound(gang: PodGangInfo, clique: str) -> bool:
+    """Whether a group's pods must stay in a domain: then its surplus belongs to it too, or nobody would keep it there."""
+    group = next((each for each in gang.groups if each.name == clique), None)
+    parent = next((each for each in gang.parents if group is not None and each.name == group.parent), None)
+    return any(each is not None and each.constraint is not None and each.constraint.required for each in (gang, parent, group))
 
 
 def _classes(pcs: PodCliqueSet) -> list[str]:

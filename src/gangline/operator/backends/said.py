@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
+
 from gangline.api.meta import condition
 from gangline.operator.backends.contract import PodGangInfo
 
+_OF_NODES = re.compile(r"0/[0-9]+ nodes are available")
+
 
 def said_of_a_pod(gang: PodGangInfo) -> str:
-    """The first pod that was refused a place, and why; empty if none was."""
-    for group in gang.groups:
-        for pod in sorted(group.pods, key=lambda pod: pod.name):
-            found = condition(pod.status.conditions, "PodScheduled")
-            if found is not None and found.status == "False" and found.reason == "Unschedulable" and not pod.metadata.deleting:
-                return f"pod {pod.name}: {found.message}"
-    return ""
+    """A pod that was refused a place, and why; the first of which it is told what the nodes lack, else the first; empty if none was."""
+    said = [(pod.name, found.message) for group in gang.groups for pod in sorted(group.pods, key=lambda pod: pod.name)
+            if not pod.metadata.deleting and (found := condition(pod.status.conditions, "PodScheduled")) is not None
+            and found.status == "False" and found.reason == "Unschedulable"]
+    name, message = next((each for each in said if _OF_NODES.match(each[1])), said[0] if said else ("", ""))
+    return f"pod {name}: {message}" if name else ""
