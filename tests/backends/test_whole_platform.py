@@ -1,5 +1,5 @@
-"""A set for the default scheduler on the whole platform, as `gangline up --workload-api` starts it: it waits whole, runs, says so, and leaves
-nothing behind, in every generation of kube-scheduler's Workload API.
+"""A set for the default scheduler on the whole platform, as `gangline up --workload-api` starts it: it waits whole, runs, says so, and
+leaves nothing behind, in every generation of kube-scheduler's Workload API.
 """
 
 from __future__ import annotations

@@ -242,6 +242,15 @@ async def test_a_group_is_told_once_why_it_waits_and_once_that_it_could_start(re
         assert after.metadata.resource_version == started.metadata.resource_version, "once it could start it is told nothing else"
 
 
+async def test_a_group_that_comes_after_its_pods_got_nodes_is_told_too() -> None:
+    async with world(ONE, release=NEW) as lived:
+        await lived.make(POD, "g-0", pod_spec(schedulingGroup={"podGroupName": "g"}, nodeName="n-0"))
+        await lived.settles()
+        await lived.make(KUBE_POD_GROUP, "g", gang(1))
+        await lived.settles()
+        assert await told(lived, "g") == [("PodGroupInitiallyScheduled", "True", "Scheduled", "")]
+
+
 # --- protection --------------------------------------------------------------------------------------------------------
 
 

@@ -23,6 +23,8 @@ from gangline.world.life import FINAL
 
 PROTECTION = "scheduling.k8s.io/podgroup-protection"
 USERS, LEAVING = "pod group", "leaving"
+LATER = 5.0
+"""Seconds until we look again at a group that only pods keep that we have not seen."""
 ACTIVE = ",".join(f"status.phase!={phase}" for phase in FINAL)
 
 
@@ -78,7 +80,7 @@ def _controller(kind: Kind[Object]) -> Controller:
         for group in unused:
             if group.name not in kept:
                 await _lift(ctx, kind, group)
-        return None
+        return Again(LATER) if any(group.name in kept for group in unused) else None
 
     return Controller("pod-groups", reconcile, workers=2, watches=(
         Watch(kind, _namespace, when=lambda before, after: after is not None and bool(leaving(after))),

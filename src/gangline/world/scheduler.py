@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Iterable
+from collections.abc import Coroutine, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -59,8 +59,8 @@ class Scheduler:
     """Gang → uids of its pods that have a node."""
     followed: frozenset[Kind[Any]] = frozenset()
     """Which kinds of the Workload API the server has."""
-    arrived: dict[Key, None] = field(default_factory=dict)
-    """PodGroups of which pods got a node since their conditions were looked at."""
+    untold: dict[Key, None] = field(default_factory=dict)
+    """PodGroups that changed, or got nodes for pods, since their conditions were looked at."""
     told: dict[str, str] = field(default_factory=dict)
     """uid of a PodGroup → what it was told last: why it waits, or nothing once it could start."""
     dirty: asyncio.Event = field(default_factory=asyncio.Event)
@@ -131,7 +131,7 @@ class Scheduler:
             return False
         found[pod.uid] = None
         if group_name(pod):
-            self.arrived[Key(pod.namespace, group_name(pod))] = None
+            self.untold[Key(pod.namespace, group_name(pod))] = None
         return bool(group_name(pod))
 
     def _release(self, pod: Pod) -> None:
@@ -146,6 +146,8 @@ class Scheduler:
     def _gang_moved(self, before: Any, after: Any) -> None:
         if after is None:
             self.told.pop(before.uid, None)
+        elif before is None or before.spec != after.spec:
+            self.untold[key_of(after)] = None
         if before is None or after is None or before.spec != after.spec:
             self._tried.clear()
             self.dirty.set()
@@ -175,16 +177,15 @@ class Scheduler:
 
     async def _tell_groups(self, ctx: Context, gangs: Gangs, answers: Iterable[Answer]) -> None:
         """PodGroups that could start are told so, and those whose pods found no room why not."""
-        reasons = dict.fromkeys(self.arrived, "")
+        reasons = dict.fromkeys(self.untold, "")
         for each in answers:
             if isinstance(each, Refused) and each.tried and group_name(each.pod):
                 key = Key(each.pod.namespace, group_name(each.pod))
                 reasons[key] = reasons.get(key) or each.reason
-        for key, reason in reasons.items():
-            await self._tell_group(ctx, gangs, key, reason)
+        await _together(self._tell_group(ctx, gangs, key, reason) for key, reason in reasons.items())
 
     async def _tell_group(self, ctx: Context, gangs: Gangs, key: Key, reason: str) -> None:
-        self.arrived.pop(key, None)
+        self.untold.pop(key, None)
         group = gangs.group(key.namespace, key.name)
         if gangs.kind is None or group is None:
             return
@@ -194,7 +195,7 @@ class Scheduler:
         try:
             await self._write_condition(ctx, gangs.kind, group, "" if started else reason)
         except ApiError:
-            self.arrived[key] = None
+            self.untold[key] = None
             raise
 
     async def _write_condition(self, ctx: Context, kind: Kind[Untyped], group: Untyped, reason: str) -> None:
@@ -230,16 +231,18 @@ def _matters(node: Node) -> object:
 
 
 async def _write_all(ctx: Context, scheduler: Scheduler, answers: Iterable[Answer]) -> None:
+    await _together(_bind(ctx, scheduler, each) if isinstance(each, Bind) else _refuse(ctx, each) for each in answers)
+
+
+async def _together(writes: Iterable[Coroutine[Any, Any, None]]) -> None:
+    """All of them, some at a time; the first that failed is raised once all are done."""
     gate = asyncio.Semaphore(CONCURRENT)
 
-    async def one(answer: Answer) -> None:
+    async def one(write: Coroutine[Any, Any, None]) -> None:
         async with gate:
-            if isinstance(answer, Bind):
-                await _bind(ctx, scheduler, answer)
-            else:
-                await _refuse(ctx, answer)
+            await write
 
-    for outcome in await asyncio.gather(*(one(answer) for answer in answers), return_exceptions=True):
+    for outcome in await asyncio.gather(*(one(write) for write in writes), return_exceptions=True):
         if isinstance(outcome, BaseException):
             raise outcome
 
