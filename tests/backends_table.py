@@ -26,7 +26,7 @@ OURS = "our own scheduler half"
 TOGETHER = {
     "At admission": "test_admission", "On a server": "test_journeys", "Whose is what": "test_ownership",
     "From one backend to another": "test_moves", "What stands in the way": "test_bad_input", "Places of an earlier gang": "test_places",
-    "A gang that starts again": "test_lives",
+    "A gang that starts again": "test_lives", "On the platform of `gangline up`": "test_whole_platform",
     "As a process of its own": "test_rights", "Configuration that changes": "test_reread"}
 """Files of tests about all of them."""
 

@@ -25,7 +25,7 @@ from gangline.world.settings import WorldSettings
 
 OPERATOR = User("system:serviceaccount:gangline-system:gangline-operator", ("system:masters", "system:authenticated"))
 NAMESPACE = "default"
-WORLD_PARTS = {"garbage", "namespaces", "accounts", "tokens"}
+WORLD_PARTS = {"garbage", "namespaces", "accounts", "tokens", "groups"}
 
 
 def clique(name: str, replicas: int = 1, minimum: int | None = None, *, scheduler: str = "kai-scheduler", **spec: Any) -> Raw:

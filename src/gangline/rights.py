@@ -200,8 +200,8 @@ def rights() -> Mapping[str, tuple[Right, ...]]:
         "admission": _admission(),
         "installer": _installer(),
         "kubelet": _kubelet(),
-        "default-scheduler": [*read(POD, NODE, PVC, STORAGE_CLASS, WORKLOAD), Right(POD, ("create",), "binding"), *status(POD),
-                              Right(PVC, ("patch",)), TELLS],
+        "default-scheduler": [*read(POD, NODE, PVC, STORAGE_CLASS, WORKLOAD, KUBE_POD_GROUP, COMPOSITE_POD_GROUP),
+                              Right(POD, ("create",), "binding"), *status(POD, KUBE_POD_GROUP), Right(PVC, ("patch",)), TELLS],
         "autoscaler": _autoscaler(),
     }
     return {name: (*mine, *_lease(name)) for name, mine in table.items()}

@@ -1,4 +1,5 @@
-"""A real API server that has no controllers of its own, for tests of the world's: started once in a process, swept after each test."""
+"""A real API server that has no controllers of its own, for tests of the world's: started once in a process for each release of Kubernetes
+that they ask for, swept after each test."""
 
 from __future__ import annotations
 
@@ -8,6 +9,7 @@ import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import ClassVar
 
 from gangline.api.crds import crds
 from gangline.api.kinds import CRD, NAMESPACE
@@ -19,6 +21,7 @@ from gangline.world.component import PARTS, control_plane
 from gangline.world.settings import WorldSettings
 from real.broom import Broom
 from real.plane import Plane
+from real.releases import USUAL, Release
 
 QUIET = 0.3
 PATIENCE = 20.0
@@ -29,23 +32,23 @@ class Bare:
     """Also tells when its world is at rest: its components are idle, and nobody wrote anything for a moment."""
 
     step = 5.0
-    _made: Bare | None = None
+    _made: ClassVar[dict[str, Bare]] = {}
 
-    def __init__(self) -> None:
+    def __init__(self, release: Release) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="gangline-real-")
-        self._plane = Plane(Path(self._folder.name), controllers="", scheduler=False)
+        self._plane = Plane(Path(self._folder.name), controllers="", scheduler=False, gates=release.more, release=release)
         self._broom = Broom()
         self._transports: list[Transport] = []
         self.client: Client
 
     @classmethod
     @asynccontextmanager
-    async def used(cls) -> AsyncIterator[Bare]:
+    async def used(cls, release: Release = USUAL) -> AsyncIterator[Bare]:
         """The server of this process, clean, and cleaned after use."""
-        if cls._made is None:
-            cls._made = cls()
-            await cls._made._start()
-        bare = cls._made
+        if release.name not in cls._made:
+            cls._made[release.name] = cls(release)
+            await cls._made[release.name]._start()
+        bare = cls._made[release.name]
         bare.client = Client(bare.transport("test"), manager="test")
         try:
             yield bare

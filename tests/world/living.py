@@ -10,7 +10,7 @@ import os
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import pytest
@@ -26,6 +26,7 @@ from gangline.runtime import Component, Manager, ManualClock
 from gangline.world.component import components
 from gangline.world.nodes import NodePool
 from gangline.world.settings import Pace, WorldSettings
+from real.releases import USUAL, Release
 
 ROUNDS = 4000
 REAL = os.environ.get("GANGLINE_SERVER") == "real"
@@ -127,10 +128,12 @@ class World:
 
 @asynccontextmanager
 async def world(*pools: NodePool, kinds: bool = False, off: tuple[str, ...] = (), pace: Pace | None = None,
-                through: Callable[[Transport], Transport] = lambda transport: transport, **settings: Any) -> AsyncIterator[World]:
-    """The whole world, without the parts named in `off`; its requests go through what `through` makes of a transport."""
+                through: Callable[[Transport], Transport] = lambda transport: transport, release: Release = USUAL,
+                **settings: Any) -> AsyncIterator[World]:
+    """The whole world, without the parts named in `off`; its requests go through what `through` makes of a transport. The server has the
+    Workload API of `release`, with all its gates on."""
     chosen = components(WorldSettings(nodes=pools, off=frozenset(off), pace=pace or Pace(), **settings))
-    async with _real(chosen, through) if REAL else _embedded(chosen, through, kinds) as lived:
+    async with _real(chosen, through, release) if REAL else _embedded(chosen, through, kinds, release) as lived:
         try:
             for manager in lived.managers:
                 await manager.start()
@@ -142,23 +145,25 @@ async def world(*pools: NodePool, kinds: bool = False, off: tuple[str, ...] = ()
 
 
 @asynccontextmanager
-async def _embedded(chosen: Sequence[Component], through: Callable[[Transport], Transport], kinds: bool) -> AsyncIterator[World]:
+async def _embedded(chosen: Sequence[Component], through: Callable[[Transport], Transport], kinds: bool,
+                    release: Release) -> AsyncIterator[World]:
     clock = ManualClock()
-    async with embedded(kinds=kinds, settings=ServerSettings(clock=clock.now)) as server:
+    plain = ServerSettings(clock=clock.now, workload_versions=release.serves)
+    async with embedded(kinds=kinds, settings=replace(plain, features=plain.features | set(release.more))) as server:
         managers = [Manager(each, Client(through(server.transport(User(f"system:{each.name}", ("system:masters",)))), each.name), clock)
                     for each in chosen]
         yield World(admin(server), clock, managers, InProcess(server))
 
 
 @asynccontextmanager
-async def _real(chosen: Sequence[Component], through: Callable[[Transport], Transport]) -> AsyncIterator[World]:
+async def _real(chosen: Sequence[Component], through: Callable[[Transport], Transport], release: Release) -> AsyncIterator[World]:
     from real.plane import missing
     from real.worlds import Bare
 
-    if missing():
-        pytest.skip(missing())
+    if missing(release):
+        pytest.skip(missing(release))
     clock = ManualClock(time.time() + AHEAD)
-    async with Bare.used() as bare:
+    async with Bare.used(release) as bare:
         managers = [Manager(each, Client(through(bare.transport(each.name)), each.name), clock) for each in chosen]
         yield World(bare.client, clock, managers, bare)
 

@@ -7,10 +7,11 @@ from collections.abc import Callable
 
 import pytest
 
-from gangline.api.kinds import CONFIG_MAP, DEPLOYMENT, JOB, NAMESPACE, POD, REPLICA_SET, STATEFUL_SET
+from gangline.api.kinds import CONFIG_MAP, DEPLOYMENT, JOB, KUBE_POD_GROUP, NAMESPACE, POD, REPLICA_SET, STATEFUL_SET
 from gangline.client import Request, Response, Transport
 from gangline.errors import Unavailable
 from gangline.world.nodes import NodePool
+from real.releases import RELEASES
 from world.living import World, pod_spec, world
 
 TWO = NodePool(name="n", count=2, gpus=8)
@@ -99,3 +100,22 @@ async def test_owners_and_namespaces_take_everything_with_them(seed: int) -> Non
         assert await lived.pods("team") == []
         await lived.client.delete(NAMESPACE, "team")
         await lived.until(lambda: lived.gone(NAMESPACE, "team", ""))
+
+
+@pytest.mark.parametrize("seed", range(3))
+async def test_a_group_starts_whole_is_told_and_goes_with_its_pods(seed: int) -> None:
+    async with world(TWO, through=flaky(seed), release=RELEASES["1.37"]) as lived:
+        await lived.make(KUBE_POD_GROUP, "g", {"spec": {"schedulingPolicy": {"gang": {"minCount": 4}}}})
+        for number in range(4):
+            await lived.make(POD, f"p{number}", pod_spec(gpus=4, schedulingGroup={"podGroupName": "g"}))
+
+        async def started() -> bool:
+            group = await lived.client.get(KUBE_POD_GROUP, "g", "default")
+            conditions = (group.status or {}).get("conditions") or ()
+            return [each["status"] for each in conditions] == ["True"] and list((await lived.phases()).values()) == ["Running"] * 4
+
+        await lived.until(started)
+        await lived.client.delete(KUBE_POD_GROUP, "g", "default")
+        for number in range(4):
+            await lived.client.delete(POD, f"p{number}", "default")
+        await lived.until(lambda: lived.gone(KUBE_POD_GROUP, "g"))

@@ -1,13 +1,13 @@
 """Which kinds a server has: asked of the server, so that kinds added at run time are known too.
 
-Used by the garbage collector and by namespace deletion, which must reach everything. One version per resource: the one the server
-prefers.
+`discover` is for the garbage collector and for namespace deletion, which must reach everything. One version per resource: the one the
+server prefers. `served` is for those who look for a few kinds by name, and follow only those that are there.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -16,6 +16,7 @@ from gangline.api.meta import Object
 from gangline.client import Client
 from gangline.errors import NotFound
 
+T = TypeVar("T", bound=Object)
 _PLAIN = msgspec.json.Decoder(dict[str, Any])
 
 
@@ -39,6 +40,18 @@ async def discover(client: Client) -> list[Served]:
         for served in await _resources(client, path):
             found.setdefault(served.kind.resource, served)
     return list(found.values())
+
+
+async def served(client: Client, *kinds: Kind[T]) -> list[Kind[T]]:
+    """Those of these kinds, in these very versions, that the server has."""
+    paths = dict.fromkeys(f"/apis/{kind.api_version}" for kind in kinds)
+    found = {(each.kind.api_version, each.kind.plural) for path in paths for each in await _resources(client, path)}
+    return [kind for kind in kinds if (kind.api_version, kind.plural) in found]
+
+
+def only_metadata(kind: Kind[Any]) -> Kind[Object]:
+    """The same kind, of whose objects nothing else is read; whoever follows it so shares one copy."""
+    return Kind(kind.group, kind.version, kind.kind, kind.plural, Object, kind.namespaced)
 
 
 async def _resources(client: Client, path: str) -> list[Served]:

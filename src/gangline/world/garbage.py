@@ -17,7 +17,7 @@ from gangline.api.meta import Object, OwnerReference, as_raw
 from gangline.errors import ApiError, Conflict, NotFound
 from gangline.runtime import Cache, Context, Key, Service
 from gangline.runtime.queue import WorkQueue
-from gangline.world.discovery import Served, discover
+from gangline.world.discovery import Served, discover, only_metadata
 from gangline.world.graph import ORPHAN, Disown, Drop, Free, Graph, Item, Keep, Owner, Press, Release, judge, owner_state
 
 log = logging.getLogger(__name__)
@@ -75,7 +75,7 @@ class Collector:
         held = {informer.kind.resource: informer.kind for informer in cache.informers}
         for resource, each in wanted.items():
             if resource not in self.followed:
-                self._follow_kind(cache, held.get(resource) or _only_metadata(each.kind))
+                self._follow_kind(cache, held.get(resource) or only_metadata(each.kind))
         self._starting = asyncio.create_task(cache.start())
 
     def _follow_kind(self, cache: Cache, kind: Kind[Object]) -> None:
@@ -172,7 +172,7 @@ class Collector:
         if state is not Owner.UNKNOWN or kind is None:
             return state
         try:
-            found = await ctx.client.get(_only_metadata(kind), owner.name, item.object.namespace if kind.namespaced else "")
+            found = await ctx.client.get(only_metadata(kind), owner.name, item.object.namespace if kind.namespaced else "")
         except NotFound:
             return Owner.ABSENT
         if found.uid != owner.uid:
@@ -203,10 +203,6 @@ def _collectable(served: Served) -> bool:
     return served.verbs >= {"list", "watch", "delete"} and served.kind.resource not in LEFT_ALONE
 
 
-def _only_metadata(kind: Kind[Object]) -> Kind[Object]:
-    return Kind(kind.group, kind.version, kind.kind, kind.plural, Object, kind.namespaced)
-
-
 def _tell_misplaced(ctx: Context, item: Item, owner: OwnerReference) -> None:
     where = item.object.namespace
     ctx.events.tell(item.kind, item.object, MISPLACED, f"ownerRef [{owner.api_version}/{owner.kind}, namespace: {where}, "
@@ -228,7 +224,7 @@ async def _patch(ctx: Context, item: Item, metadata: dict[str, Any]) -> None:
     """A change of metadata that fails if the object changed meanwhile."""
     obj = item.object
     guard = {"uid": obj.uid, "resourceVersion": obj.metadata.resource_version}
-    await ctx.client.patch(_only_metadata(item.kind), obj.name, obj.namespace, {"metadata": guard | metadata})
+    await ctx.client.patch(only_metadata(item.kind), obj.name, obj.namespace, {"metadata": guard | metadata})
 
 
 def garbage() -> Service:

@@ -1,7 +1,8 @@
 """Where a bystander's pod can go: requests, selectors, node affinity, taints; gangs of the Workload API as a whole or not at all.
 
 A `Board` holds what is free on each node; a `Round` finds nodes for units of pods on it, the least used first. Pods of the same
-shape share one heap of nodes, so a thousand equal pods cost a thousand heap steps. Pure: scheduler.py keeps the board and writes.
+shape share one heap of nodes, so a thousand equal pods cost a thousand heap steps. A unit may be bound to one domain: each is tried, and
+the one where most pods fit is taken. Nobody makes room. Pure: gangs.py says which pods are a unit, scheduler.py keeps the board and writes.
 """
 
 from __future__ import annotations
@@ -9,8 +10,8 @@ from __future__ import annotations
 import heapq
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias
 
 from gangline.api.core import Node, Pod, Taint, Toleration
 from gangline.api.meta import Raw, condition
@@ -20,6 +21,8 @@ from gangline.world.near import Crowd
 
 Amounts: TypeAlias = Mapping[str, float]
 Shape: TypeAlias = tuple[tuple[tuple[str, float], ...], str]
+Scope: TypeAlias = tuple[tuple[str, str], ...]
+"""Labels that a node must have, from the domains that were chosen so far."""
 UNSCHEDULABLE = Taint(key="node.kubernetes.io/unschedulable", effect="NoSchedule")
 _OPERATORS = {"In": "in", "NotIn": "notin", "Exists": "exists", "DoesNotExist": "!exists", "Gt": "gt", "Lt": "lt"}
 
@@ -151,13 +154,28 @@ class Board:
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """Pods that are placed together: at least `least` of them, or none."""
+    """Pods that are placed together: at least `least` of them, or none. One of parts needs so many of these whole."""
 
     key: str
-    pods: tuple[Pod, ...]
+    pods: tuple[Pod, ...] = ()
     least: int = 1
+    """Beside what is placed already, so it may be none."""
     hold: str = ""
     """Why the unit cannot be tried at all."""
+    parts: tuple[Unit, ...] = ()
+    level: str = ""
+    """All its pods go to nodes with one value of this label."""
+    taken: tuple[str, ...] = ()
+    """Nodes that its pods have already."""
+    called: str = ""
+    """What its pods call it; empty: gang and key."""
+
+    @property
+    def name(self) -> str:
+        return self.called or f"gang {self.key}"
+
+    def everyone(self) -> list[Pod]:
+        return [*self.pods, *(pod for part in self.parts for pod in part.everyone())]
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +188,19 @@ class Bind:
 class Refused:
     pod: Pod
     reason: str
+    tried: bool = True
+    """False: pods or objects are missing, so it says nothing about nodes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """What came of a unit: who goes where, who does not, and what the unit is short of; empty: it starts."""
+
+    binds: tuple[Bind, ...]
+    refused: tuple[Refused, ...]
+    short: str = ""
+    fit: int = 0
+    """How many pods found a node, also if they cannot keep it."""
 
 
 Answer: TypeAlias = Bind | Refused
@@ -182,38 +213,95 @@ def shape_of(pod: Pod) -> Shape:
     return tuple(sorted(pod_amounts(pod).items())), json.dumps(rest, sort_keys=True)
 
 
+def by_turn(pods: Iterable[Pod]) -> list[Pod]:
+    """Higher priority first, then older, then by name."""
+    return sorted(pods, key=lambda pod: (
+        -(pod.spec.priority or 0), pod.metadata.creation_timestamp or "", pod.namespace, pod.name))
+
+
 @dataclass(slots=True)
 class Round:
     """One look at the board. What is placed stays on it; a unit that does not fit whole leaves no trace."""
 
     board: Board
-    heaps: dict[Shape, list[tuple[float, str]]] = field(default_factory=dict)
+    heaps: dict[tuple[Shape, Scope], list[tuple[float, str]]] = field(default_factory=dict)
 
     def place(self, unit: Unit) -> list[Answer]:
         if unit.hold:
-            return [Refused(pod, unit.hold) for pod in unit.pods]
+            return [Refused(pod, unit.hold, tried=False) for pod in unit.everyone()]
+        found = self._unit(unit, ())
+        return [*found.binds, *found.refused]
+
+    # --- a unit, its parts, its domains ---
+
+    def _unit(self, unit: Unit, scope: Scope) -> Attempt:
+        if unit.level and unit.everyone():
+            return self._in_one_domain(unit, scope)
+        return self._parts(unit, scope) if unit.parts else self._pods(unit, scope)
+
+    def _pods(self, unit: Unit, scope: Scope) -> Attempt:
         placed: list[Bind] = []
         failed: list[Pod] = []
         for pod in unit.pods:
-            node = self._find(pod)
+            node = self._find(pod, scope)
             if node is None:
                 failed.append(pod)
                 continue
             self.board.hold(pod, node)
             placed.append(Bind(pod, node))
         if len(placed) >= unit.least:
-            return [*placed, *(Refused(pod, self.explain(pod)) for pod in failed)]
-        reason = self._short(unit, failed, len(placed))
+            return Attempt(tuple(placed), self._each(failed, scope), fit=len(placed))
+        short = self._short(unit, failed, len(placed), scope)
         self._undo(placed)
-        return [Refused(pod, reason) for pod in unit.pods]
+        refused = self._each(failed, scope) if unit.least == 1 else tuple(Refused(pod, short, bool(failed)) for pod in unit.pods)
+        return Attempt((), refused, short, len(placed))
 
-    def _find(self, pod: Pod) -> str | None:
+    def _parts(self, unit: Unit, scope: Scope) -> Attempt:
+        found = [self._unit(part, scope) for part in unit.parts]
+        binds = tuple(bind for each in found for bind in each.binds)
+        refused = tuple(no for each in found for no in each.refused)
+        missing, fit = [each.short for each in found if each.short], sum(each.fit for each in found)
+        whole = len(found) - len(missing)
+        if whole >= unit.least:
+            return Attempt(binds, refused, fit=fit)
+        self._undo(binds)
+        short = f"its {unit.name} needs {unit.least} groups and only {whole} fit{_in(scope)}" + (
+            f"; for the next: {missing[0]}" if missing else "")
+        tried = any(no.tried for no in refused)
+        return Attempt((), tuple(Refused(pod, short, tried) for pod in unit.everyone()), short, fit)
+
+    def _in_one_domain(self, unit: Unit, scope: Scope) -> Attempt:
+        """The domain where the unit starts, and of several the one where most pods fit; else the one that was nearest to it."""
+        free, best = replace(unit, level=""), None
+        for value in self._values(unit, scope):
+            found = self._unit(free, (*scope, (unit.level, value)))
+            self._undo(found.binds)
+            if best is None or (not found.short, found.fit) > (not best.short, best.fit):
+                best = found
+            if not found.refused:
+                break
+        if best is None:
+            short = f"its {unit.name} needs nodes with label {unit.level}{_in(scope)} and there are none"
+            return Attempt((), tuple(Refused(pod, short) for pod in unit.everyone()), short)
+        for bind in best.binds:
+            self.board.hold(bind.pod, bind.node)
+        return best
+
+    def _values(self, unit: Unit, scope: Scope) -> list[str]:
+        """The domains to try: the one where its pods are, or all, in a fixed order."""
+        there = [spot.node for spot in self.board.spots.values() if unit.level in spot.node.labels and _within(spot.node, scope)]
+        pinned = {node.labels[unit.level] for node in there if node.name in unit.taken}
+        return sorted(pinned or {node.labels[unit.level] for node in there})
+
+    # --- a pod ---
+
+    def _find(self, pod: Pod, scope: Scope) -> str | None:
         needs, shape = pod_amounts(pod), shape_of(pod)
         if self.board.crowd.concerns(pod):
-            return self._find_among_others(pod, needs)
-        heap = self.heaps.get(shape)
+            return self._find_among_others(pod, needs, scope)
+        heap = self.heaps.get((shape, scope))
         if heap is None:
-            heap = self.heaps[shape] = self._candidates(pod, needs)
+            heap = self.heaps[shape, scope] = self._candidates(pod, needs, scope)
         while heap:
             load, name = heap[0]
             spot = self.board.spots.get(name)
@@ -225,76 +313,75 @@ class Round:
                 return name
         return None
 
-    def _find_among_others(self, pod: Pod, needs: Amounts) -> str | None:
+    def _find_among_others(self, pod: Pod, needs: Amounts, scope: Scope) -> str | None:
         """Other pods matter: every node is asked, the least used first."""
         nodes = self.board.nodes
-        for _, name in sorted(self._candidates(pod, needs)):
+        for _, name in sorted(self._candidates(pod, needs, scope)):
             spot = self.board.spots[name]
             if not spot.lacks(needs) and not self.board.crowd.objection(pod, spot.node, nodes):
                 return name
         return None
 
-    def _candidates(self, pod: Pod, needs: Amounts) -> list[tuple[float, str]]:
-        heap = [(spot.load(needs), name) for name, spot in self.board.spots.items() if not barred(pod, spot.node)]
+    def _candidates(self, pod: Pod, needs: Amounts, scope: Scope) -> list[tuple[float, str]]:
+        heap = [(spot.load(needs), name) for name, spot in self.board.spots.items()
+                if _within(spot.node, scope) and not barred(pod, spot.node)]
         heapq.heapify(heap)
         return heap
 
     def _undo(self, placed: Sequence[Bind]) -> None:
+        """Nothing is free now that was not free before the attempt."""
+        version = self.board.version
         for bind in placed:
             self.board.free(bind.pod.uid)
-        self.heaps.clear()
+        if placed:
+            self.heaps.clear()
+        self.board.version = version
 
-    def _short(self, unit: Unit, failed: Sequence[Pod], placed: int) -> str:
+    # --- saying why ---
+
+    def _each(self, pods: Sequence[Pod], scope: Scope) -> tuple[Refused, ...]:
+        """Pods that are refused for themselves; those of one shape for the same reason."""
+        reasons: dict[Shape | str, str] = {}
+        found = []
+        for pod in pods:
+            like = pod.uid if self.board.crowd.concerns(pod) else shape_of(pod)
+            if like not in reasons:
+                reasons[like] = self.explain(pod, scope)
+            found.append(Refused(pod, reasons[like]))
+        return tuple(found)
+
+    def _short(self, unit: Unit, failed: Sequence[Pod], placed: int, scope: Scope) -> str:
         """Why the unit does not fit; said while what did fit is still on the board."""
+        wants = f"its {unit.name} needs {unit.least} more pods"
         if not failed:
-            return f"its gang {unit.key} needs {unit.least} more pods and has {placed}"
+            return f"{wants} and has {placed}"
         if unit.least <= 1:
-            return self.explain(failed[0])
-        return f"its gang {unit.key} needs {unit.least} more pods and only {placed} fit; for the next: {self.explain(failed[0])}"
+            return self.explain(failed[0], scope)
+        return f"{wants} and only {placed} fit{_in(scope)}; for the next: {self.explain(failed[0], scope)}"
 
-    def explain(self, pod: Pod) -> str:
+    def explain(self, pod: Pod, scope: Scope = ()) -> str:
         """kube-scheduler's sentence: how many nodes, and what is wrong with how many of them."""
         needs, nodes = pod_amounts(pod), self.board.nodes
+        there = [spot for spot in self.board.spots.values() if _within(spot.node, scope)]
         counts: dict[str, int] = {}
-        for spot in self.board.spots.values():
+        for spot in there:
             no = barred(pod, spot.node)
             reasons = [no] if no else [_insufficient(name) for name in spot.lacks(needs)]
             for reason in reasons or [self.board.crowd.objection(pod, spot.node, nodes)]:
                 counts[reason] = counts.get(reason, 0) + 1
-        total = len(self.board.spots)
-        if not total:
+        if not there:
             return "no nodes available to schedule pods"
-        return f"0/{total} nodes are available: {', '.join(sorted(f'{count} {reason}' for reason, count in counts.items()))}."
+        told = ", ".join(sorted(f"{count} {reason}" for reason, count in counts.items()))
+        return f"0/{len(there)} nodes are available{_in(scope)}: {told}."
+
+
+def _within(node: Node, scope: Scope) -> bool:
+    return all(node.labels.get(key) == value for key, value in scope)
+
+
+def _in(scope: Scope) -> str:
+    return f" in {', '.join(f'{key}={value}' for key, value in scope)}" if scope else ""
 
 
 def _insufficient(resource: str) -> str:
     return "Too many pods" if resource == "pods" else f"Insufficient {resource}"
-
-
-# --- which pods belong together ----------------------------------------------------------------------------------------
-
-
-def gang_key(pod: Pod) -> str:
-    """Pods with the same key are one gang of the Workload API; empty: the pod stands for itself."""
-    link = pod.spec.workload_ref
-    if not link:
-        return ""
-    return "/".join((pod.namespace, str(link.get("name")), str(link.get("podGroup")), str(link.get("podGroupReplicaKey") or "")))
-
-
-def minimum(pod: Pod, workload: Sequence[Raw] | None) -> tuple[int, str]:
-    """How many pods the gang needs by the pod groups of its Workload, or why that is not known yet."""
-    link: Mapping[str, Any] = pod.spec.workload_ref or {}
-    if workload is None:
-        return 0, f"waiting for Workload {link.get('name')}"
-    group = next((each for each in workload if each.get("name") == link.get("podGroup")), None)
-    if group is None:
-        return 0, f"waiting for pod group {link.get('podGroup')} of Workload {link.get('name')}"
-    gang = (group.get("policy") or {}).get("gang")
-    return (int(gang["minCount"]) if gang else 1), ""
-
-
-def by_turn(pods: Iterable[Pod]) -> list[Pod]:
-    """Higher priority first, then older, then by name."""
-    return sorted(pods, key=lambda pod: (
-        -(pod.spec.priority or 0), pod.metadata.creation_timestamp or "", pod.namespace, pod.name))
