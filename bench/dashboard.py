@@ -2,8 +2,8 @@
 
     python bench/dashboard.py [--pods N] [--nodes N] [--rounds N] [--profile]
 
-Without a cluster: objects are made here, in gangs of 8 one-GPU pods, three of four running, every waiting one with a verdict. `facts_ms` is what
-reading every pod and node once costs (the service does it as they change); `model_ms` and `html_ms` are paid by every request.
+Without a cluster: objects are made here, in gangs of 8 one-GPU pods, three of four running, every waiting one with a verdict. `facts_ms`
+is what reading every pod and node once costs (the service does it as they change); `model_ms` and `html_ms` are paid by every request.
 """
 
 from __future__ import annotations

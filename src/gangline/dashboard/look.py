@@ -20,6 +20,8 @@ from gangline.rules import requests
 from gangline.scheduler.objects.nodes import by_name, gpu_memory, not_ready_because
 
 ENDED = ("Succeeded", "Failed")
+MOST = 256
+"""Devices of one pod or node that are told apart: an annotation may ask for any number."""
 
 
 class PodFact(msgspec.Struct, frozen=True):
@@ -100,7 +102,7 @@ def pod_fact(pod: Pod) -> PodFact:
         whole=0 if gpu.shared else gpu.count,
         portion=gpu.portion if gpu.shared else 0.0,
         memory=gpu.memory,
-        shared=groups or tuple(f"{pod.uid}/{number}" for number in range(gpu.count if gpu.shared else 0)),
+        shared=groups or tuple(f"{pod.uid}/{number}" for number in range(min(gpu.count, MOST) if gpu.shared else 0)),
         reserves=bool(groups) and not gpu.shared,
         cpu=asked.amounts.get("cpu", 0.0) / 1000,
         bytes=asked.amounts.get("memory", 0.0),

@@ -11,7 +11,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
 from gangline.api.kai import Topology
-from gangline.dashboard.look import Look, NodeFact, PodFact
+from gangline.dashboard.look import MOST, Look, NodeFact, PodFact
 from gangline.dashboard.model import Device, Domain, NodeLine, Piece, Room
 
 HOST = "kubernetes.io/hostname"
@@ -79,11 +79,11 @@ def node_line(fact: NodeFact, pods: Sequence[PodFact]) -> NodeLine:
 def devices(fact: NodeFact, pods: Sequence[PodFact], use: Use) -> tuple[Device, ...]:
     """Used ones first, then shared, then free."""
     found = [Device(state="used", used=1.0, pods=(f"{pod.pod.namespace}/{pod.pod.name}",))
-             for pod in sorted(pods, key=lambda each: each.pod.name) if not pod.shared for _ in range(pod.whole)]
+             for pod in sorted(pods, key=lambda each: each.pod.name) if not pod.shared for _ in range(min(pod.whole, MOST))]
     for group, used in sorted(use.groups.items()):
         names = tuple(sorted(f"{pod.pod.namespace}/{pod.pod.name}" for pod in pods if group in pod.shared and not pod.reserves))
         found.append(Device(state="shared", used=round(min(used, 1.0), 2), pods=names))
-    return (*found, *[FREE] * use.free(fact))
+    return (*found, *[FREE] * min(use.free(fact), MOST))[:MOST]
 
 
 def room(look: Look, held: Holders) -> Room:
