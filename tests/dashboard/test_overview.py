@@ -139,7 +139,7 @@ def test_long_tables_are_cut_and_say_how_many_are_not_shown() -> None:
     first, last = seen(look(*many)), seen(look(*many), waiting="100")
     assert len(first.waiting.rows) == ROWS and (last.waiting.rows[0].name, len(last.waiting.rows)) == ("g100", 20)
     text = document(first)
-    assert "1–50 of 120 gangs; 70 not shown." in text and 'href="?waiting=50#waiting"' in text
+    assert "1–25 of 120 gangs; 95 not shown." in text and 'href="?waiting=25#waiting"' in text
 
 
 @pytest.mark.parametrize("wrong", ["-1", "x", "9" * 30, "120", "²"])
@@ -187,8 +187,9 @@ def test_the_data_is_what_the_page_is_made_from() -> None:
 
 def test_a_cluster_that_does_not_answer_is_said_plainly() -> None:
     heard = look().source.now - 65
-    assert "The cluster is not reachable. </strong>What is shown is 1 min 5 s old. no route" in document(
-        seen(look(heard=heard, problem="no route")))
+    text = document(seen(look(heard=heard, problem="no route")))
+    assert "The cluster is not reachable. </strong>What is shown is what it said last. no route" in text
+    assert "last heard from the cluster <time>1 min 5 s ago</time>" in text
     assert "It has not answered yet." in document(seen(look(heard=None, problem="refused")))
     assert "last heard from the cluster <time>now</time>" in document(seen(look()))
 

@@ -26,7 +26,7 @@ class Table(Said, Generic[T], frozen=True):
     rows: tuple[T, ...] = ()
     total: int = 0
     start: int = 0
-    size: int = 50
+    size: int = 25
 
     @property
     def hidden(self) -> int:

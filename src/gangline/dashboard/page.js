@@ -2,45 +2,54 @@
 "use strict";
 (() => {
   const seconds = 5;
-  const pause = document.getElementById("pause");
-  const main = () => document.getElementById("main");
+  const byId = (id, page = document) => page.getElementById(id);
+  const places = () => [...byId("main").querySelectorAll("a, summary")];
+  const sign = (element) => element.getAttribute("href") || element.textContent;
   let paused = false;
 
-  pause.hidden = false;
-  pause.addEventListener("click", () => {
+  byId("pause").hidden = false;
+  byId("pause").addEventListener("click", () => {
     paused = !paused;
-    pause.setAttribute("aria-pressed", String(paused));
-    pause.textContent = paused ? "Resume" : "Pause";
+    byId("pause").setAttribute("aria-pressed", String(paused));
+    byId("pause").textContent = paused ? "Resume" : "Pause";
   });
 
-  const busy = () => paused || document.hidden || String(getSelection()) !== "" || main().contains(document.activeElement);
-
-  function show(text) {
-    const page = new DOMParser().parseFromString(text, "text/html");
-    const next = page.getElementById("main");
-    if (!next) return;
-    for (const open of main().querySelectorAll("details[open]")) {
-      const same = next.querySelector("#" + CSS.escape(open.id));
+  // Replaces the content, and gives focus back to the same link.
+  function renew(page) {
+    const before = places();
+    const focused = before.indexOf(document.activeElement);
+    const key = focused < 0 ? null : sign(before[focused]);
+    const nth = before.slice(0, Math.max(focused, 0)).filter((each) => sign(each) === key).length;
+    for (const open of byId("main").querySelectorAll("details[open]")) {
+      const same = byId(open.id, page);
       if (same) same.open = true;
     }
-    main().replaceChildren(...next.childNodes);
+    byId("main").replaceChildren(...byId("main", page).childNodes);
+    if (key !== null) places().filter((each) => sign(each) === key)[nth]?.focus({ preventScroll: true });
     document.title = page.title;
   }
 
+  // Alarms are only touched when they say something else, so that they are read aloud once.
+  function alarm(...said) {
+    const text = said.map((each) => each.textContent).join();
+    if (text !== [...byId("state").childNodes].map((each) => each.textContent).join()) byId("state").replaceChildren(...said);
+  }
+
   function lost() {
-    const state = main().querySelector(".state");
-    if (!state || state.querySelector(".lost")) return;
     const said = document.createElement("p");
-    said.className = "alarm lost";
+    said.className = "alarm";
     said.textContent = "The dashboard itself does not answer. What is shown is what it said last.";
-    state.prepend(said);
+    alarm(said);
   }
 
   async function refresh() {
-    if (busy()) return;
+    if (paused || document.hidden || String(getSelection()) !== "") return;
     try {
       const answer = await fetch(location.href, { cache: "no-store" });
-      show(await answer.text());
+      const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+      if (!byId("main", page)) throw new Error("this is another server");
+      alarm(...byId("state", page).childNodes);
+      renew(page);
     } catch {
       lost();
     }

@@ -34,7 +34,7 @@ from gangline.dashboard.model import (
 from gangline.rules import times, trees
 from gangline.rules.trees import Branch
 
-ROWS = 50
+ROWS = 25
 PODS = 200
 EVENTS = 30
 NEAR = 8
@@ -99,7 +99,7 @@ def counts(look: Look, known: Gangs, by_state: Mapping[str, Sequence[Gang]], hel
 
 
 def table(rows: Sequence[T], query: Query, name: str, shown: Callable[[T], Row], size: int = ROWS) -> Table[Row]:
-    """The rows of one page; `?waiting=50` begins the table of that name at its 51st row."""
+    """The rows of one page; `?waiting=25` begins the table of that name at its 26th row."""
     asked = query.get(name, "")
     start = int(asked) if asked.isdecimal() and asked.isascii() and len(asked) < 10 else 0
     start = start if start < len(rows) else 0
@@ -235,7 +235,7 @@ def pod_line(fact: PodFact, known: Gangs) -> PodLine:
 def _missing(look: Look, text: str, name: str, kind: str, there: Sequence[str]) -> Missing:
     near = alike(name, there) or list(there[:NEAR])
     return Missing(source=look.source, text=text, near=tuple((address(kind, each), each) for each in near),
-                   hint=f"These {kind}s are there; the overview lists all of them." if near else f"This cluster has no {kind}s.")
+                   hint="The overview lists all that there are." if near else f"This cluster has no {kind}s.")
 
 
 def alike(name: str, there: Sequence[str]) -> list[str]:

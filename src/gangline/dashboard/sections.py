@@ -28,6 +28,9 @@ from gangline.dashboard.parts import (
     turned,
 )
 
+LOANS = 5
+"""Queues that borrow are told in a sentence each, the largest of them."""
+
 
 def _absent(source: Source, *resources: str) -> str:
     """Why something is not there: its kind may not be installed."""
@@ -46,18 +49,19 @@ def overview(page: Overview) -> list[Html]:
 def _tiles(counts: Counts, room: Room) -> Html:
     taken = counts.gpus_used + counts.gpus_shared
     gpus = f"{taken} of {counted(counts.gpus, 'GPU')} in use" + (f", {counts.gpus_shared} of them shared" if counts.gpus_shared else "")
+    closed = f"{counts.nodes_closed} closed to pods" if counts.nodes_closed else "all take pods"
     tiles = [
-        _tile(number(counts.waiting), "gangs wait", f"{counts.pods_pending} pods without a node", "warn" if counts.waiting else ""),
-        _tile(number(counts.running), "gangs run", f"{counts.starting} starting, {counts.ended} ended"),
-        _tile(f"{taken}/{counts.gpus}", "GPUs in use", share(taken, counts.gpus, gpus)),
-        _tile(number(room.free), "GPUs free", f"largest piece {room.largest}"),
-        _tile(number(counts.nodes), "nodes", f"{counts.nodes_closed} closed to pods" if counts.nodes_closed else "all take pods"),
+        _tile(number(counts.waiting), "waiting", "gangs wait", f"{counts.pods_pending} pods without a node", warn=bool(counts.waiting)),
+        _tile(number(counts.running), "running", "gangs run", f"{counts.starting} starting, {counts.ended} ended"),
+        _tile(f"{taken}/{counts.gpus}", "queues", "GPUs in use", share(taken, counts.gpus, gpus)),
+        _tile(number(room.free), "room", "GPUs free", f"largest piece {room.largest}"),
+        _tile(number(counts.nodes), "nodes", "nodes", closed),
     ]
     return tag("ul", *tiles, class_="tiles", aria_label="Counts")
 
 
-def _tile(value: str, word: str, below: object, kind: str = "") -> Html:
-    return tag("li", tag("b", value), tag("span", word), tag("small", below), class_=f"tile {kind}".strip())
+def _tile(value: str, leads_to: str, word: str, below: object, warn: bool = False) -> Html:
+    return tag("li", tag("b", value), link(f"#{leads_to}", word), tag("small", below), class_="tile warn" if warn else "tile")
 
 
 def section(name: str, title: object, *inside: object) -> Html:
@@ -73,7 +77,7 @@ def waiting(rows: Table[GangLine], source: Source, search: str = "") -> Html:
         missing = _absent(source, "podgangs.scheduler.grove.io") and _absent(source, "podgroups.scheduling.run.ai")
         said = "This cluster serves neither PodGangs nor PodGroups, so it has no gangs." if missing else f"No gang{_like(search)} waits."
         return section("waiting", "Waiting", none(said))
-    table = grid("Waiting gangs", ("Gang", "Why it waits", "Needs", "Queue", "For"), (
+    table = grid("Waiting gangs", ("Gang", "Why it waits", "Needs", "Queue", "Waits for"), (
         [gang_link(each), _reason(each), _needs(each), queue_link(each.queue), age(each.since, source.now)] for each in rows.rows))
     return section("waiting", titled("Waiting", rows.total), table, turned(rows, "waiting", "gang", search))
 
@@ -114,9 +118,9 @@ def running(rows: Table[GangLine], source: Source, counts: Counts | None, search
     outside = tag("p", f"Pods of no gang hold {counted(held, 'GPU')} more.", class_="more") if held else None
     if not rows.total:
         return section("running", "Running", none(f"No gang{_like(search)} runs."), outside)
-    heads = ("Gang", "State", "GPUs", "Pods", "Nodes", "Queue", "Age")
+    heads = ("Gang", "State", "Pods", "GPUs", "Nodes", "Queue", "Age")
     table = grid("Running gangs, those that hold most GPUs first", heads, (
-        [gang_link(each), badge(each.state), number(each.gpus_held), _pods(each), number(each.nodes), queue_link(each.queue),
+        [gang_link(each), badge(each.state), _pods(each), number(each.gpus_held), number(each.nodes), queue_link(each.queue),
          age(each.since, source.now)] for each in rows.rows), numeric=("GPUs", "Nodes"))
     return section("running", titled("Running", rows.total), table, turned(rows, "running", "gang", search), outside)
 
@@ -197,7 +201,10 @@ def gang_count(line: QueueLine) -> str:
 
 
 def loan_list(loans: Sequence[Loan]) -> Html:
-    return tag("ul", *(tag("li", _loan(each)) for each in loans[:5]), class_="loans") if loans else Html("")
+    if not loans:
+        return Html("")
+    rest = tag("li", f"{counted(len(loans) - LOANS, 'more queue')} borrow.", class_="dim") if len(loans) > LOANS else None
+    return tag("ul", *(tag("li", _loan(each)) for each in loans[:LOANS]), rest, class_="loans")
 
 
 def _loan(loan: Loan) -> Html:

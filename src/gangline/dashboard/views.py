@@ -43,9 +43,9 @@ from gangline.dashboard.sections import (
 from gangline.dashboard.sheet import SCRIPT, STYLE
 from gangline.rules.trees import Branch
 
-USE = ("Resource", "Use", "Held", "Asked", "Quota", "Limit")
 STALE = 15.0
 """Seconds of silence after which the page says so."""
+USE = ("Resource", "Use", "Held", "Asked", "Quota", "Limit")
 
 
 def document(page: Page) -> str:
@@ -54,8 +54,8 @@ def document(page: Page) -> str:
     head = tag("head", tag("meta", charset="utf-8"), tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
                tag("meta", name="color-scheme", content="light dark"), tag("title", f"{title} · gangline"),
                tag("noscript", tag("meta", http_equiv="refresh", content="10")), tag("style", Html(STYLE)))
-    main = tag("main", _state(page.source), *body, id="main", tabindex="-1")
-    inside = [link("#main", "skip to the content", "skip"), _header(page), main, tag("script", Html(SCRIPT))]
+    main = tag("main", _fresh(page.source), *body, id="main", tabindex="-1")
+    inside = [link("#main", "skip to the content", "skip"), _header(page), _alarms(page.source), main, tag("script", Html(SCRIPT))]
     return "<!doctype html>\n" + tag("html", head, tag("body", *inside), lang="en")
 
 
@@ -85,22 +85,25 @@ def _header(page: Page) -> Html:
 # ── how fresh it is ──
 
 
-def _state(source: Source) -> Html:
-    quiet = None if source.heard is None else source.now - source.heard
-    said = []
-    if source.problem or quiet is None or quiet > STALE:
-        said.append(_alarm(source, quiet))
-    said += [tag("p", tag("strong", "Cannot be read: "), each, class_="alarm") for each in source.troubles if not source.problem]
+def _alarms(source: Source) -> Html:
+    """What is wrong with the data. It says no ages, so that a screen reader hears it once and not with every renewal."""
+    lost = source.problem or source.heard is None or source.now - source.heard > STALE
+    said = [tag("p", tag("strong", "The cluster is not reachable. "), _known(source), " ", source.problem, class_="alarm")] if lost else []
+    said += [tag("p", tag("strong", "Cannot be read: "), each, class_="alarm") for each in source.troubles if not lost]
     if source.reading:
         said.append(tag("p", f"Reading {', '.join(source.reading)} for the first time …", class_="note"))
-    fresh = "" if quiet is None else "now" if quiet < 1 else f"{age(source.heard, source.now)} ago"
-    heard = tag("p", "last heard from the cluster ", tag("time", fresh), class_="fresh") if fresh else None
-    return tag("div", *said, heard, class_="state", role="status")
+    return tag("div", *said, id="state", role="status")
 
 
-def _alarm(source: Source, quiet: float | None) -> Html:
-    since = "It has not answered yet." if quiet is None else f"What is shown is {age(source.heard, source.now)} old."
-    return tag("p", tag("strong", "The cluster is not reachable. "), since, " ", source.problem, class_="alarm")
+def _known(source: Source) -> str:
+    return "It has not answered yet." if source.heard is None else "What is shown is what it said last."
+
+
+def _fresh(source: Source) -> Html:
+    if source.heard is None:
+        return Html("")
+    ago = "now" if source.now - source.heard < 1 else f"{age(source.heard, source.now)} ago"
+    return tag("p", "last heard from the cluster ", tag("time", ago), class_="fresh")
 
 
 # ── one gang ──
@@ -208,5 +211,6 @@ def _belongs(pod: PodLine) -> Html:
 
 
 def missing(page: Missing) -> list[Html]:
-    near = tag("ul", *(tag("li", link(href, name)) for href, name in page.near)) if page.near else None
-    return [tag("h1", page.text), tag("p", page.hint), near or Html(""), tag("p", link("/", "To the overview"))]
+    near = tag("ul", *(tag("li", link(href, name)) for href, name in page.near), aria_label="Perhaps one of these")
+    meant = [tag("p", "Perhaps one of these was meant:"), near] if page.near else []
+    return [tag("h1", page.text), tag("p", page.hint), *meant, tag("p", link("/", "To the overview"))]

@@ -17,6 +17,7 @@ from gangline.api.grove import PodClique, PodCliqueScalingGroup, PodCliqueSet, P
 from gangline.api.meta import Object
 
 T = TypeVar("T", bound=Object)
+SCALED = "scaling group"
 Pods = dict[str, list[Pod]]
 """Pods by the name of their clique."""
 
@@ -34,7 +35,8 @@ class Branch(msgspec.Struct, frozen=True):
 
     @property
     def text(self) -> str:
-        return f"{self.name}  {self.state}" + (f" on {self.node}" if self.node else "")
+        what = "scaling group, " if self.kind == SCALED else ""
+        return f"{self.name}  {what}{self.state}" + (f" on {self.node}" if self.node else "")
 
 
 def of_set(pcs: PodCliqueSet, gangs: Sequence[PodGang], groups: Iterable[PodCliqueScalingGroup], cliques: Sequence[PodClique],
@@ -52,8 +54,8 @@ def of_set(pcs: PodCliqueSet, gangs: Sequence[PodGang], groups: Iterable[PodCliq
 
 def _group(group: PodCliqueScalingGroup, cliques: Iterable[PodClique], pods: Pods) -> Branch:
     members = [each for each in cliques if each.labels.get(names.SCALING_GROUP) == group.name]
-    state = f"scaling group, {group.status.available_replicas}/{group.spec.replicas} available"
-    return Branch("scaling group", group.name, state, below=tuple(_clique(each, pods) for each in _sorted(members)))
+    state = f"{group.status.available_replicas}/{group.spec.replicas} available"
+    return Branch(SCALED, group.name, state, below=tuple(_clique(each, pods) for each in _sorted(members)))
 
 
 def _clique(clique: PodClique, pods: Pods) -> Branch:
