@@ -51,8 +51,8 @@ def _tiles(counts: Counts, room: Room) -> Html:
     gpus = f"{taken} of {counted(counts.gpus, 'GPU')} in use" + (f", {counts.gpus_shared} of them shared" if counts.gpus_shared else "")
     closed = f"{counts.nodes_closed} closed to pods" if counts.nodes_closed else "all take pods"
     tiles = [
-        _tile(number(counts.waiting), "waiting", "gangs wait", f"{counts.pods_pending} pods without a node", warn=bool(counts.waiting)),
-        _tile(number(counts.running), "running", "gangs run", f"{counts.starting} starting, {counts.ended} ended"),
+        _tile(number(counts.waiting), "waiting", "waiting", f"{counts.pods_pending} pods without a node", warn=bool(counts.waiting)),
+        _tile(number(counts.running), "running", "running", f"{counts.starting} starting, {counts.ended} ended"),
         _tile(f"{taken}/{counts.gpus}", "queues", "GPUs in use", share(taken, counts.gpus, gpus)),
         _tile(number(room.free), "room", "GPUs free", f"largest piece {room.largest}"),
         _tile(number(counts.nodes), "nodes", "nodes", closed),
