@@ -62,7 +62,7 @@ def test_the_command_prints_accounts_roles_and_bindings_for_a_real_cluster(capsy
     command.main([], standalone_mode=False)
     printed = list(yaml.safe_load_all(capsys.readouterr().out))
     accounts = {each["metadata"]["name"] for each in printed if each["kind"] == "ServiceAccount"}
-    assert accounts == set(COMPONENTS) - set(SIMULATED)
+    assert accounts == {*COMPONENTS, "dashboard"} - set(SIMULATED)
     roles = {(each["kind"], each["metadata"]["name"]) for each in printed}
     assert all((each["roleRef"]["kind"], each["roleRef"]["name"]) in roles for each in printed if each["kind"].endswith("Binding"))
     assert not [each for each in printed if each["kind"].endswith("Binding") and each["roleRef"]["name"] == "cluster-admin"]

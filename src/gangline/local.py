@@ -76,6 +76,10 @@ class Team:
     def admin(self) -> Client:
         return self._connect("admin")
 
+    def connect(self, name: str) -> Client:
+        """A client under the account of a component."""
+        return self._connect(name)
+
     async def install(self) -> None:
         """What a fresh cluster needs before the first component starts."""
         definitions = crds()

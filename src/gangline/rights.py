@@ -72,8 +72,8 @@ from gangline.api.meta import Raw
 LEASES = {"grouper": "54dff599.kai.scheduler", "binder": "2ad35f9c.kai.scheduler", "podgroup-controller": "o1x22tjj.kai.scheduler",
           "queue-controller": "ov3xj497.kai.scheduler", "node-scale-adjuster": "7n7h49uc.kai.scheduler"}
 """Upstream's leases, so that one of ours and one of theirs never work side by side."""
-EVERYWHERE = ("numa-placement-exporter", "resource-reservation", "admission")
-"""Components of which every copy works: one per node, one per reserved GPU, one per replica of a service."""
+EVERYWHERE = ("numa-placement-exporter", "resource-reservation", "admission", "dashboard")
+"""Components of which every copy works: one per node, one per reserved GPU, one per replica of a service or page."""
 BACKEND = "backend-"
 """What the names of single backends as components begin with."""
 READ = ("get", "list", "watch")
@@ -203,6 +203,7 @@ def rights() -> Mapping[str, tuple[Right, ...]]:
         "default-scheduler": [*read(POD, NODE, PVC, STORAGE_CLASS, WORKLOAD, KUBE_POD_GROUP, COMPOSITE_POD_GROUP),
                               Right(POD, ("create",), "binding"), *status(POD, KUBE_POD_GROUP), Right(PVC, ("patch",)), TELLS],
         "autoscaler": _autoscaler(),
+        "dashboard": read(NODE, POD, POD_GANG, POD_GROUP, QUEUE, POD_CLIQUE_SET, POD_CLIQUE, SCALING_GROUP, TOPOLOGY, EVENT),
     }
     return {name: (*mine, *_lease(name)) for name, mine in table.items()}
 

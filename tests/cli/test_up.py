@@ -9,6 +9,7 @@ import socket
 import sys
 from pathlib import Path
 
+import aiohttp
 import pytest
 
 from gangline.api.kinds import CONFIG_MAP
@@ -47,6 +48,28 @@ async def test_what_was_written_is_there_after_a_kill(tmp_path: Path) -> None:
     client = Client(transport(load(tmp_path / "kubeconfig")))
     assert (await client.get(CONFIG_MAP, "kept", "default")).data == {"a": "b"}
     await client.close()
+    process.send_signal(signal.SIGINT)
+    assert await process.wait() == 0
+
+
+async def test_the_dashboard_is_served_beside_it_at_a_free_port_if_its_own_is_taken(tmp_path: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        process = await up(tmp_path, "--memory", "--port", "0", "--dashboard-port", str(port))
+        shown = await ready(process)
+    (line,) = [each for each in shown if each.startswith("dashboard    http://127.0.0.1:")]
+    assert line.endswith(f" ({port}: address already in use)")
+    async with aiohttp.ClientSession() as session, session.get(line.split()[1]) as answer:
+        assert answer.status == 200 and "gangline" in await answer.text()
+    process.send_signal(signal.SIGINT)
+    assert await process.wait() == 0
+
+
+async def test_the_dashboard_can_be_switched_off(tmp_path: Path) -> None:
+    process = await up(tmp_path, "--memory", "--port", "0", "--no-dashboard")
+    assert not [line for line in await ready(process) if line.startswith("dashboard")]
     process.send_signal(signal.SIGINT)
     assert await process.wait() == 0
 

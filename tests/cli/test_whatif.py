@@ -14,10 +14,10 @@ from gangline.api.kinds import POD
 from gangline.cli import manifests
 from gangline.cli.apply import apply_one, kind_of
 from gangline.cli.connection import Connection
-from gangline.cli.explain import reason
 from gangline.cli.whatif import lines
 from gangline.errors import BadInput
 from gangline.local import Platform, PlatformSettings
+from gangline.rules.verdicts import reason
 from gangline.whatif import Answer, Copy, compare
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

@@ -195,3 +195,5 @@ class Event(Object, frozen=True):
     message: str = ""
     type: str = ""
     count: int = 0
+    last_timestamp: str | None = None
+    event_time: str | None = None

@@ -27,6 +27,7 @@ COMMANDS = {
     "explain": "say why a gang waits, and what would start it",
     "whatif": "say what a workload would do to a cluster, without touching it",
     "tree": "draw a PodCliqueSet with all that belongs to it",
+    "dashboard": "serve a web page: what waits and why, who holds the GPUs",
     "fairshare": "say what share of a cluster each queue would get",
     "initc": "wait in an init container for cliques that start first",
 }

@@ -7,10 +7,8 @@ wrote on the PodGroup; where there is none, the gang's own conditions speak.
 from __future__ import annotations
 
 import json
-from typing import Any
 
 import click
-import msgspec
 
 from gangline.api import names
 from gangline.api.grove import PodGang
@@ -19,6 +17,8 @@ from gangline.api.kinds import JOB, POD, POD_CLIQUE_SET, POD_GANG, POD_GROUP
 from gangline.cli.connection import cluster_options, connect, run
 from gangline.client import Client
 from gangline.errors import BadInput, NotFound
+from gangline.rules import verdicts
+from gangline.rules.verdicts import Answer
 
 
 @click.command(help="Say why a gang waits and what would start it. NAME: a gang, a set, a PodGroup, a pod or a Job.")
@@ -38,26 +38,17 @@ async def _explain(name: str, output: str, kubeconfig: str | None, namespace: st
             click.echo("\n".join(each.text for each in answers))
 
 
-class Answer(msgspec.Struct, frozen=True):
-    """What is known of one gang."""
-
-    text: str
-    data: dict[str, Any]
-    judged: bool
-    """The scheduler has looked at it and says why it waits."""
-
-
 async def explain(client: Client, name: str, namespace: str) -> list[Answer]:
     """One answer per gang that NAME stands for."""
     gangs = await _gangs(client, name, namespace)
     groups = (await client.list(POD_GROUP, namespace)).items
     if gangs:
-        return [_of_gang(gang, _group_of(gang, groups)) for gang in gangs]
+        return [verdicts.of_gang(gang, verdicts.group_of(gang, groups)) for gang in gangs]
     found = await _groups(client, name, namespace, groups)
     if not found:
         raise BadInput(f"there is no gang, set, PodGroup, pod or Job {name!r} in namespace {namespace}; "
                        "`gangline get podgangs` and `gangline get podgroups` list what there is")
-    return [_of_group(group) for group in found]
+    return [verdicts.of_group(group) for group in found]
 
 
 async def headline(client: Client, name: str, namespace: str) -> str | None:
@@ -81,10 +72,6 @@ async def _gangs(client: Client, name: str, namespace: str) -> list[PodGang]:
     return [gang for gang in everything if gang.labels.get(names.PART_OF) == name]
 
 
-def _group_of(gang: PodGang, groups: list[PodGroup]) -> PodGroup | None:
-    return next((group for group in groups if any(owner.uid == gang.uid for owner in group.metadata.owner_references)), None)
-
-
 async def _groups(client: Client, name: str, namespace: str, groups: list[PodGroup]) -> list[PodGroup]:
     exact = [group for group in groups if group.name == name]
     if exact:
@@ -99,30 +86,3 @@ async def _groups(client: Client, name: str, namespace: str, groups: list[PodGro
         return [group for group in groups if any(owner.uid == uid for owner in group.metadata.owner_references)]
     except NotFound:
         return []
-
-
-def _of_gang(gang: PodGang, group: PodGroup | None) -> Answer:
-    if group is not None and names.VERDICT in group.annotations and gang.status.phase in ("", "Pending"):
-        return _of_group(group, gang.name)
-    conditions = {each.type: each for each in gang.status.conditions}
-    phase = gang.status.phase or "Pending"
-    ordered = [conditions[kind] for kind in ("Initialized", "Scheduled", "Ready") if kind in conditions]
-    blocking = next((each for each in ordered if each.status != "True"), None)
-    why = f": {blocking.message or blocking.reason}" if blocking else ""
-    data = {"gang": gang.name, "phase": phase, "conditions": {key: each.status for key, each in conditions.items()}}
-    return Answer(f"{gang.name} is {phase}{why}", data, False)
-
-
-def _of_group(group: PodGroup, name: str = "") -> Answer:
-    shown = name or group.name
-    try:
-        verdict = json.loads(group.annotations[names.VERDICT])
-    except (KeyError, ValueError):
-        return Answer(f"{shown}: no verdict; the scheduler has not refused it", {"gang": shown}, False)
-    text = str(verdict.get("text") or verdict.get("headline") or verdict.get("cause") or "").replace(group.name, shown)
-    return Answer(text, verdict | {"gang": shown}, True)
-
-
-def reason(group: PodGroup) -> str:
-    """Why the gang of a PodGroup waits, in the words of its verdict."""
-    return _of_group(group, next((owner.name for owner in group.metadata.owner_references), group.name)).text

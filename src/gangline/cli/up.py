@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from gangline.local import Platform
 
 PORT = 8443
+DASHBOARD = 8080
 
 
 @click.command(help="Start the API server, simulated GPU nodes and every component on this machine; stop with Ctrl-C.")
@@ -35,9 +36,12 @@ PORT = 8443
               help="serve kube-scheduler's Workload API as this Kubernetes release does")
 @click.option("--feature-gate", "gates", metavar="NAME", multiple=True, help="a feature gate of Kubernetes to switch on; repeatable")
 @click.option("--compat", multiple=True, type=click.Choice(["grove", "kai"]), help="upstream's names and habits")
+@click.option("--dashboard-port", type=click.IntRange(0, 65535), default=DASHBOARD, show_default=True,
+              help="port of the web page that shows it all; 0 takes a free one")
+@click.option("--no-dashboard", is_flag=True, help="serve no web page")
 @click.option("--log", "level", default="warning", show_default=True, type=click.Choice(["debug", "info", "warning", "error"]))
 def command(memory: bool, port: int, host: str, nodes_file: str | None, configuration: str | None, workload_api: str,
-            gates: tuple[str, ...], compat: tuple[str, ...], level: str) -> None:
+            gates: tuple[str, ...], compat: tuple[str, ...], dashboard_port: int, no_dashboard: bool, level: str) -> None:
     from gangline.cli.run import configured
     from gangline.components import Options
     from gangline.runtime.logs import set_up
@@ -45,10 +49,11 @@ def command(memory: bool, port: int, host: str, nodes_file: str | None, configur
     set_up(level)
     nodes = Path(nodes_file).read_text() if nodes_file else ""
     options = configured(Options(compat=compat, period=0.05, nodes=nodes), configuration)
-    run(_up(memory, port, host, options, workload_api, gates))
+    run(_up(memory, port, host, options, workload_api, gates, None if no_dashboard else dashboard_port))
 
 
-async def _up(memory: bool, port: int, host: str, options: Options, workload_api: str, gates: tuple[str, ...]) -> None:
+async def _up(memory: bool, port: int, host: str, options: Options, workload_api: str, gates: tuple[str, ...],
+              dashboard: int | None) -> None:
     from gangline.local import Platform, PlatformSettings
 
     settings = PlatformSettings(folder=None if memory else home() / "data", options=options, workload_api=workload_api, shards=True)
@@ -58,16 +63,18 @@ async def _up(memory: bool, port: int, host: str, options: Options, workload_api
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stopped.set)
+    pages = contextlib.AsyncExitStack()
     try:
-        await _start(platform, host, port, memory)
+        await _start(platform, host, port, memory, pages, dashboard)
         await stopped.wait()
         click.echo("\nstopping …")
     finally:
         with contextlib.suppress(asyncio.CancelledError):
+            await pages.aclose()
             await platform.stop()
 
 
-async def _start(platform: Platform, host: str, port: int, memory: bool) -> None:
+async def _start(platform: Platform, host: str, port: int, memory: bool, pages: contextlib.AsyncExitStack, dashboard: int | None) -> None:
     from gangline.local import write_kubeconfig
     from gangline.runtime.memory import settle
 
@@ -83,8 +90,22 @@ async def _start(platform: Platform, host: str, port: int, memory: bool) -> None
         click.echo(f"warning: listening on {host}, which other machines may reach", err=True)
     click.echo(f"API server   {url}")
     click.echo(f"kubeconfig   {config}")
+    if dashboard is not None:
+        click.echo(f"dashboard    {await _show(platform, url, dashboard, pages)}")
     click.echo("objects      kept in memory only" if memory else f"objects      {home() / 'data'}")
     click.echo(f"nodes        {await platform.count_nodes()} simulated")
     click.echo(f"try          export KUBECONFIG={config}; kubectl apply -f examples/01-gang; kubectl get pods -w")
     settle()
     click.echo("ready")
+
+
+async def _show(platform: Platform, server: str, port: int, pages: contextlib.AsyncExitStack) -> str:
+    """Serve the web page on this machine only, at the port asked for or, where that is taken, at a free one; gives the address."""
+    from gangline.dashboard.service import Dashboard
+
+    dashboard = Dashboard(platform.connect("dashboard"), server, platform.clock)
+    pages.push_async_callback(dashboard.stop)
+    try:
+        return await dashboard.start(port=port)
+    except OSError as error:
+        return f"{await dashboard.start()} ({port}: {os.strerror(error.errno or 0).lower()})"

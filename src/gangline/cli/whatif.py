@@ -16,8 +16,8 @@ from gangline.api.meta import Raw
 from gangline.cli import manifests
 from gangline.cli.apply import apply_one, kind_of
 from gangline.cli.connection import Connection, cluster_options, connect, run
-from gangline.cli.explain import reason
 from gangline.errors import ApiError, BadInput
+from gangline.rules.verdicts import reason
 
 if TYPE_CHECKING:
     from gangline.whatif import Answer

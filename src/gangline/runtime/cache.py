@@ -80,6 +80,8 @@ class Informer(Generic[T]):
         self.revision = 0
         self.selects = bool(labels or fields)
         self.synced = asyncio.Event()
+        self.trouble: ApiError | None = None
+        """What the server said instead, while this copy cannot be brought up to date."""
         self._client, self._clock, self._labels, self._fields = client, clock, labels, fields
         self._objects: dict[Key, T] = {}
         self._handlers: list[Handler[T]] = []
@@ -121,10 +123,12 @@ class Informer(Generic[T]):
                 await self._follow()
             except Gone:
                 continue
-            except NotFound:
+            except NotFound as error:
+                self.trouble = error
                 self._not_served()
                 await self._clock.sleep(min(wait := wait * 2, 5))
             except ApiError as error:
+                self.trouble = error
                 log.warning("watching %s: %s", self.kind.resource, error)
                 await self._clock.sleep(min(wait := wait * 2, 30))
             except msgspec.DecodeError as error:
@@ -147,6 +151,7 @@ class Informer(Generic[T]):
         for key, obj in present.items():
             self._store(key, obj)
         self.revision = int(listing.revision or 0)
+        self.trouble = None
         self.synced.set()
 
     async def _follow(self) -> None:

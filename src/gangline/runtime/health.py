@@ -26,19 +26,23 @@ class Page:
 
 Pages = Mapping[str, Callable[[], Awaitable[Page]]]
 """Path → who answers a GET of it."""
+Rest = Callable[[web.Request], Awaitable[Page]]
+"""Answers whatever no other page does, with any verb."""
 
 
 class Endpoint:
     """Serves until it is closed. `port` 0 chooses a free one."""
 
     def __init__(self, ready: Callable[[], bool] = lambda: True, pages: Pages | None = None,
-                 registries: tuple[CollectorRegistry, ...] = (REGISTRY,), namespace: str = "") -> None:
+                 registries: tuple[CollectorRegistry, ...] = (REGISTRY,), namespace: str = "", rest: Rest | None = None) -> None:
         """`namespace`: what upstream's metrics begin with instead of `kai`."""
         self._ready, self._registries, self._namespace = ready, registries, namespace
         self._app = web.Application()
         self._app.add_routes([web.get("/healthz", self._alive), web.get("/readyz", self._readyz), web.get("/metrics", self._metrics)])
         for path, answer in (pages or {}).items():
-            self._app.router.add_get(path, _handler(answer))
+            self._app.router.add_get(path, _handler(_always(answer)))
+        if rest is not None:
+            self._app.router.add_route("*", "/{rest:.*}", _handler(rest))
         self._runner = web.AppRunner(self._app, access_log=None)
 
     async def open(self, host: str = "127.0.0.1", port: int = 0) -> int:
@@ -65,9 +69,13 @@ class Endpoint:
         return web.Response(body=body, headers={"Content-Type": TEXT})
 
 
-def _handler(answer: Callable[[], Awaitable[Page]]) -> Callable[[web.Request], Awaitable[web.Response]]:
+def _always(answer: Callable[[], Awaitable[Page]]) -> Rest:
+    return lambda request: answer()
+
+
+def _handler(answer: Rest) -> Callable[[web.Request], Awaitable[web.Response]]:
     async def handle(request: web.Request) -> web.Response:
-        page = await answer()
+        page = await answer(request)
         return web.Response(body=page.body, status=page.status, headers={"Content-Type": page.content_type, **page.headers})
 
     return handle

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from gangline.api import names
 from gangline.api.core import Event, Pod
 from gangline.api.kai import PodGroup
+from gangline.rules.verdicts import owner
 
 STARTS, WAITS, PARTLY = "starts", "waits", "starts in part"
 STOPS, MOVES = "makes room", "moves"
@@ -30,7 +31,7 @@ class Look:
 
     def gangs(self) -> dict[Place, list[Pod]]:
         """Pods that have not ended, by gang."""
-        owners = {(group.namespace, group.name): _owner(group) for group in self.groups}
+        owners = {(group.namespace, group.name): owner(group) for group in self.groups}
         found: dict[Place, list[Pod]] = {}
         for pod in self.pods:
             if pod.status.phase not in ENDED and not pod.metadata.deleting:
@@ -62,7 +63,7 @@ class Answer:
 def compare(before: Look, after: Look, verdict: Callable[[PodGroup], str]) -> Answer:
     """`verdict` tells why the gang of a PodGroup waits."""
     was, now = before.gangs(), after.gangs()
-    groups = {(group.namespace, _owner(group)): group for group in after.groups}
+    groups = {(group.namespace, owner(group)): group for group in after.groups}
     new = [_new(place, pods, groups.get(place), verdict) for place, pods in sorted(now.items()) if place not in was]
     return Answer(new, [_other(place, lost, len(pods), now.get(place, []), _reason(place, after))
                         for place, pods in sorted(was.items()) if (lost := _lost(pods, now.get(place, [])))])
@@ -89,8 +90,8 @@ def _lost(was: list[Pod], now: list[Pod]) -> int:
 
 def _reason(place: Place, after: Look) -> str:
     """By what and for whom a gang made room, as its events tell."""
-    mine = {group.name for group in after.groups if (group.namespace, _owner(group)) == place}
-    owners = {group.name: _owner(group) for group in after.groups}
+    mine = {group.name for group in after.groups if (group.namespace, owner(group)) == place}
+    owners = {group.name: owner(group) for group in after.groups}
     for event in after.events:
         if event.reason == "Evict" and event.involved_object.get("name") in mine:
             taker = event.annotations.get("evictor-pod-group-name", "")
@@ -106,13 +107,8 @@ def _gang(pod: Pod, owners: dict[Place, str]) -> str:
     group = pod.annotations.get(names.POD_GROUP_NAME, "")
     if (pod.namespace, group) in owners:
         return owners[pod.namespace, group]
-    controller = next((owner.name for owner in pod.metadata.owner_references if owner.controller), pod.name)
+    controller = next((each.name for each in pod.metadata.owner_references if each.controller), pod.name)
     return pod.labels.get(names.POD_GANG) or controller
-
-
-def _owner(group: PodGroup) -> str:
-    """The name users know: of the gang, Job or pod that a PodGroup is made for."""
-    return next((owner.name for owner in group.metadata.owner_references), group.name)
 
 
 def _condition(pods: list[Pod]) -> str:

@@ -1,0 +1,210 @@
+"""Gangs: every PodGang, and every PodGroup that stands for no PodGang, with its pods counted and its verdict.
+
+A gang waits while one of its groups has fewer pods on nodes than its minimum and more could come. The words of a verdict come from
+rules/verdicts.py. Pods of no gang are left out here. Pure.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import TypeAlias
+
+from gangline.api import names
+from gangline.api.grove import PodGang
+from gangline.api.kai import PodGroup
+from gangline.api.meta import condition
+from gangline.dashboard.look import Look, PodFact, first_owner
+from gangline.dashboard.model import GangLine, Remedy, Why
+from gangline.rules import times, verdicts
+
+WAITING, STARTING, RUNNING, ENDED = "waiting", "starting", "running", "ended"
+_WORD = re.compile(r"[a-z0-9](?:[-.a-z0-9]*[a-z0-9])?")
+Place: TypeAlias = tuple[str, str]
+"""Namespace and name."""
+
+
+class Gang:
+    """One gang while its pods are counted."""
+
+    __slots__ = ("asked", "ended", "gang", "group", "held", "name", "namespace", "nodes", "parts", "placed", "pods", "running")
+
+    def __init__(self, namespace: str, name: str, gang: PodGang | None, group: PodGroup | None) -> None:
+        self.namespace, self.name, self.gang, self.group = namespace, name, gang, group
+        self.pods = self.placed = self.running = self.ended = 0
+        self.held = self.asked = 0.0
+        self.nodes: set[str] = set()
+        self.parts: dict[str, int] = {}
+        """Pods of each group that are on a node, or were and succeeded."""
+
+    def add(self, fact: PodFact) -> None:
+        self.pods += 1
+        if fact.ended:
+            self.ended += 1
+            if fact.succeeded:
+                self.parts[fact.part] = self.parts.get(fact.part, 0) + 1
+            return
+        self.asked += fact.gpus
+        if fact.node:
+            self.placed += 1
+            self.running += fact.running
+            self.held += fact.gpus
+            self.nodes.add(fact.node)
+            self.parts[fact.part] = self.parts.get(fact.part, 0) + 1
+
+    @property
+    def pending(self) -> int:
+        return self.pods - self.ended - self.placed
+
+    @property
+    def minima(self) -> dict[str, int]:
+        """Group → minimum; the empty name stands for the whole gang."""
+        if self.gang is not None:
+            return {each.name: each.min_replicas for each in self.gang.spec.podgroups}
+        spec = self.group.spec if self.group is not None else None
+        if spec is None:
+            return {}
+        leaves = {each.name: each.min_member or 0 for each in spec.sub_groups if each.min_member is not None}
+        chosen = spec.min_sub_group is not None or any(each.min_sub_group is not None for each in spec.sub_groups)
+        return leaves if leaves and not chosen else {"": spec.min_member or 1}
+
+    @property
+    def lacking(self) -> int:
+        """Pods that must still find a node before the gang is whole."""
+        there = sum(self.parts.values())
+        return sum(max(least - (self.parts.get(part, 0) if part else there), 0) for part, least in self.minima.items())
+
+    @property
+    def state(self) -> str:
+        if self.pods == self.ended and (self.pods or self.gang is None):
+            return ENDED
+        if self.lacking and (self.pending or not self.placed):
+            return WAITING
+        return RUNNING if self.running and self.running >= min(self.placed, sum(self.minima.values())) else STARTING
+
+    @property
+    def queue(self) -> str:
+        return self.group.spec.queue if self.group is not None else self._label(names.QUEUE)
+
+    @property
+    def title(self) -> str:
+        return self.name if self.gang is not None or self.group is None else verdicts.owner(self.group)
+
+    @property
+    def kind(self) -> str:
+        if self.gang is not None or self.group is None:
+            return "PodGang"
+        owner = first_owner(self.group.metadata.owner_references)
+        return owner.kind if owner is not None else "PodGroup"
+
+    @property
+    def set(self) -> str:
+        return self._label(names.PART_OF)
+
+    @property
+    def priority(self) -> str:
+        given = self.gang.spec.priority_class_name if self.gang is not None else ""
+        return given or (self.group.spec.priority_class_name if self.group is not None else "")
+
+    def _label(self, name: str) -> str:
+        return self.gang.labels.get(name, "") if self.gang is not None else ""
+
+    @property
+    def since(self) -> float | None:
+        """When it was made; for one that lost its place, when that was."""
+        made = self.gang or self.group
+        if self.gang is not None and (told := condition(self.gang.status.conditions, "Scheduled")) and told.status == "False":
+            return times.seconds(told.last_transition_time) or times.seconds(self.gang.metadata.creation_timestamp)
+        return times.seconds(made.metadata.creation_timestamp) if made is not None else None
+
+
+class Gangs(dict[Place, Gang]):
+    """Every gang by namespace and name."""
+
+    def __init__(self, look: Look) -> None:
+        super().__init__({(gang.namespace, gang.name): Gang(gang.namespace, gang.name, gang, None) for gang in look.gangs})
+        self._by_group: dict[Place, Gang] = {}
+        self._titles: dict[str, str] = {}
+        by_uid = {gang.uid: gang for gang in look.gangs}
+        for group in look.groups:
+            owner = next((by_uid[each.uid] for each in group.metadata.owner_references if each.uid in by_uid), None)
+            gang = self._by_group[group.namespace, group.name] = self._stand_for(group, owner)
+            self._titles[group.name] = gang.title
+        for fact in look.pods:
+            mine = self.of(fact)
+            if mine is not None:
+                mine.add(fact)
+
+    def _stand_for(self, group: PodGroup, owner: PodGang | None) -> Gang:
+        """The gang that a PodGroup is of: its PodGang's, or one of its own."""
+        if owner is None:
+            return self.setdefault((group.namespace, group.name), Gang(group.namespace, group.name, None, group))
+        mine = self[owner.namespace, owner.name]
+        mine.group = group
+        return mine
+
+    def of(self, fact: PodFact) -> Gang | None:
+        """The gang that a pod belongs to."""
+        return (self.get(fact.gang) if fact.gang[1] else None) or self._by_group.get(fact.group)
+
+    def renamed(self, text: str) -> str:
+        """With the names of PodGroups replaced by those that users know."""
+        return _WORD.sub(lambda word: self._titles.get(word[0], word[0]), text)
+
+    def called(self, namespace: str, name: str) -> Gang | None:
+        """By its own name, its PodGroup's, or that of what it was made for."""
+        found = self.get((namespace, name)) or self._by_group.get((namespace, name))
+        return found or next((gang for gang in self.values() if gang.namespace == namespace and gang.title == name), None)
+
+
+def line(gang: Gang, known: Gangs | None = None) -> GangLine:
+    """A gang as a row; with all that are known, it says why it waits, too."""
+    state = gang.state
+    return GangLine(
+        namespace=gang.namespace, name=gang.name, title=gang.title, kind=gang.kind, state=state, set=gang.set, queue=gang.queue,
+        priority=gang.priority, pods=gang.pods, minimum=sum(gang.minima.values()), placed=gang.placed, running=gang.running,
+        pending=gang.pending, gpus_held=round(gang.held, 2), gpus_asked=round(gang.asked, 2), nodes=len(gang.nodes), since=gang.since,
+        why=why(gang, known) if known is not None and (state == WAITING or gang.pending) else None)
+
+
+def why(gang: Gang, known: Gangs) -> Why:
+    answer = (verdicts.of_gang(gang.gang, gang.group) if gang.gang is not None
+              else verdicts.of_group(gang.group, gang.title) if gang.group is not None else None)
+    if answer is None:
+        return Why(headline=f"{gang.title} waits")
+    first, *rest = answer.text.splitlines() or [""]
+    data, proof = answer.data, tuple(known.renamed(text.strip()) for text in rest if not _way_out(text))
+    ways = tuple(Remedy(text=known.renamed(text)) for text in _remedies(data.get("remedies")))
+    return Why(headline=known.renamed(first), proof=proof, remedies=ways, position=_count(data.get("position")),
+               waiting=_count(data.get("waiting")), judged=answer.judged)
+
+
+def _way_out(text: str) -> bool:
+    return text.strip().startswith(("would start if ", "or "))
+
+
+def _remedies(given: object) -> Iterable[str]:
+    """What is there of them: an annotation may hold anything."""
+    for each in given if isinstance(given, list) else ():
+        if isinstance(each, dict) and each.get("text"):
+            yield str(each["text"])
+
+
+def _count(given: object) -> int:
+    return given if isinstance(given, int) else 0
+
+
+def longest_first(found: Iterable[Gang]) -> list[Gang]:
+    """Who waits longest comes first."""
+    return sorted(found, key=lambda gang: (gang.since or 0.0, gang.namespace, gang.name))
+
+
+def largest_first(found: Iterable[Gang]) -> list[Gang]:
+    """Who holds most GPUs comes first."""
+    return sorted(found, key=lambda gang: (-gang.held, gang.namespace, gang.name))
+
+
+def matches(gang: Gang, search: str) -> bool:
+    if not search:
+        return True
+    return any(search in text.lower() for text in (gang.name, gang.namespace, gang.title, gang.queue, gang.set))

@@ -1,0 +1,133 @@
+"""What is seen of a cluster at one moment, and the few facts of each pod and node that the pages need.
+
+First in a page's journey: service.py keeps one fact per pod and node, made anew only when that object changes, so that a look at 10,000
+pods costs no second reading of them. What a pod asks for comes from rules/requests.py. Pure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from gangline.api import names
+from gangline.api.core import Event, Node, Pod
+from gangline.api.grove import PodClique, PodCliqueScalingGroup, PodCliqueSet, PodGang
+from gangline.api.kai import PodGroup, Queue, Topology
+from gangline.api.meta import OwnerReference
+from gangline.dashboard.model import Source
+from gangline.rules import requests
+from gangline.scheduler.objects.nodes import by_name, gpu_memory, not_ready_because
+
+ENDED = ("Succeeded", "Failed")
+MOST = 256
+"""Devices of one pod or node that are told apart: an annotation may ask for any number."""
+
+
+class PodFact(msgspec.Struct, frozen=True):
+    """One pod. It `holds` what it asks for while it has a node and has not ended."""
+
+    pod: Pod
+    gang: tuple[str, str]
+    """Namespace and name of its PodGang; the name is empty without one."""
+    group: tuple[str, str]
+    """The same of its PodGroup."""
+    part: str
+    """The group of its gang: its clique, or its sub-group."""
+    node: str
+    ended: bool
+    succeeded: bool
+    running: bool
+    gpus: float
+    """Asked for, parts of GPUs included."""
+    whole: int
+    """Whole devices."""
+    portion: float
+    """Of each shared device."""
+    memory: int
+    """MiB of each shared device, where it asks by memory."""
+    shared: tuple[str, ...]
+    """The shared devices it sits on; for one that shares but has no device yet, made-up names."""
+    reserves: bool
+    """It only keeps a device for those who share it."""
+    cpu: float
+    bytes: float
+    slices: dict[str, float]
+
+    @property
+    def holds(self) -> bool:
+        return bool(self.node) and not self.ended
+
+
+class NodeFact(msgspec.Struct, frozen=True):
+    node: Node
+    gpus: int
+    gpu_memory: int
+    cpu: float
+    bytes: float
+    slices: dict[str, float]
+    closed: str
+
+
+class Look(msgspec.Struct, frozen=True, kw_only=True):
+    """Everything the pages are made of."""
+
+    source: Source
+    pods: Sequence[PodFact] = ()
+    nodes: Sequence[NodeFact] = ()
+    gangs: Sequence[PodGang] = ()
+    groups: Sequence[PodGroup] = ()
+    queues: Sequence[Queue] = ()
+    sets: Sequence[PodCliqueSet] = ()
+    cliques: Sequence[PodClique] = ()
+    scaling_groups: Sequence[PodCliqueScalingGroup] = ()
+    topologies: Sequence[Topology] = ()
+    events: Sequence[Event] = ()
+
+
+def pod_fact(pod: Pod) -> PodFact:
+    asked = requests.request(pod)
+    gpu, groups = asked.gpu, requests.gpu_groups(pod)
+    phase = pod.status.phase
+    return PodFact(
+        pod=pod,
+        gang=(pod.namespace, pod.labels.get(names.POD_GANG, "")),
+        group=(pod.namespace, pod.annotations.get(names.POD_GROUP_NAME, "")),
+        part=pod.labels.get(names.POD_CLIQUE) or pod.labels.get(names.SUB_GROUP, ""),
+        node=pod.spec.node_name,
+        ended=phase in ENDED,
+        succeeded=phase == "Succeeded",
+        running=phase == "Running" and not pod.metadata.deleting,
+        gpus=asked.amounts.get(requests.GPU, 0.0),
+        whole=0 if gpu.shared else gpu.count,
+        portion=gpu.portion if gpu.shared else 0.0,
+        memory=gpu.memory,
+        shared=groups or tuple(f"{pod.uid}/{number}" for number in range(min(gpu.count, MOST) if gpu.shared else 0)),
+        reserves=bool(groups) and not gpu.shared,
+        cpu=asked.amounts.get("cpu", 0.0) / 1000,
+        bytes=asked.amounts.get("memory", 0.0),
+        slices={name: value for name, value in asked.amounts.items() if requests.is_mig(name)},
+    )
+
+
+def node_fact(node: Node) -> NodeFact:
+    has = by_name(node.status.allocatable)
+    return NodeFact(
+        node=node,
+        gpus=int(has.get(requests.GPU, 0)),
+        gpu_memory=gpu_memory(node.labels.get(names.GPU_MEMORY_LABEL))[0],
+        cpu=has.get("cpu", 0.0) / 1000,
+        bytes=has.get("memory", 0.0),
+        slices={name: value for name, value in has.items() if requests.is_mig(name)},
+        closed=", ".join(_closed(reason) for reason in not_ready_because(node)),
+    )
+
+
+def _closed(reason: str) -> str:
+    """`node has NotReady condition` → `not ready`, as people say it."""
+    words = {"node is unschedulable": "cordoned", "node has NotReady condition": "not ready"}
+    return words.get(reason, reason.removeprefix("node has ").removesuffix(" condition"))
+
+
+def first_owner(references: Sequence[OwnerReference]) -> OwnerReference | None:
+    return references[0] if references else None

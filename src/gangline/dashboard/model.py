@@ -1,0 +1,276 @@
+"""What the pages say, as frozen data: the same for the HTML and for `?format=json`.
+
+Written by pages.py, read by views.py. Amounts are in people's units (GPUs, cores, bytes), times in seconds since 1970, ages in seconds.
+None stands for "no bound". Nothing here looks at a cluster or knows HTML.
+"""
+
+from __future__ import annotations
+
+from typing import Generic, TypeVar
+
+import msgspec
+
+from gangline.rules.trees import Branch
+
+
+class Said(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """The base of everything a page says."""
+
+
+T = TypeVar("T")
+
+
+class Table(Said, Generic[T], frozen=True):
+    """One page of rows. `total` of them match the search; `start` come before the first one shown."""
+
+    rows: tuple[T, ...] = ()
+    total: int = 0
+    start: int = 0
+    size: int = 25
+
+    @property
+    def hidden(self) -> int:
+        return self.total - len(self.rows)
+
+
+class Source(Said, frozen=True):
+    """Where the data comes from, and how fresh it is."""
+
+    server: str = ""
+    now: float = 0.0
+    heard: float | None = None
+    """When the cluster last answered; None: never yet."""
+    problem: str = ""
+    """Why it does not answer now."""
+    reading: tuple[str, ...] = ()
+    """Kinds that are being read for the first time."""
+    absent: tuple[str, ...] = ()
+    """Kinds that this cluster does not serve."""
+    troubles: tuple[str, ...] = ()
+    """Kinds that cannot be read, each with the reason."""
+
+
+class Remedy(Said, frozen=True):
+    text: str
+
+
+class Why(Said, frozen=True):
+    """Why a gang waits: one sentence, its proof line by line, and what would start it."""
+
+    headline: str
+    proof: tuple[str, ...] = ()
+    remedies: tuple[Remedy, ...] = ()
+    position: int = 0
+    waiting: int = 0
+    judged: bool = False
+    """A scheduler of ours said it; else it is what the gang's conditions say."""
+
+
+class GangLine(Said, frozen=True):
+    """One gang in a table. `name` is how it is addressed, `title` what its users call it."""
+
+    namespace: str
+    name: str
+    title: str
+    kind: str
+    state: str
+    set: str = ""
+    queue: str = ""
+    priority: str = ""
+    pods: int = 0
+    minimum: int = 0
+    placed: int = 0
+    running: int = 0
+    pending: int = 0
+    gpus_held: float = 0.0
+    gpus_asked: float = 0.0
+    nodes: int = 0
+    since: float | None = None
+    why: Why | None = None
+
+
+class Amounts(Said, frozen=True):
+    """One resource of a queue."""
+
+    quota: float | None = None
+    limit: float | None = None
+    allocated: float = 0.0
+    requested: float = 0.0
+
+
+class QueueLine(Said, frozen=True):
+    name: str
+    title: str
+    parent: str = ""
+    depth: int = 0
+    leaf: bool = True
+    gpu: Amounts = Amounts()
+    cpu: Amounts = Amounts()
+    memory: Amounts = Amounts()
+    priority: int | None = None
+    weight: float = 0.0
+    borrows: float = 0.0
+    """GPUs held above the quota."""
+    unused: float = 0.0
+    """GPUs of the quota that nobody below it holds."""
+    waiting: int = 0
+    running: int = 0
+    problem: str = ""
+
+
+class Loan(Said, frozen=True):
+    """A queue that borrows, and the siblings whose quota is not all in use."""
+
+    queue: str
+    gpus: float
+    held: float
+    quota: float
+    lenders: tuple[tuple[str, float], ...] = ()
+
+
+class Device(Said, frozen=True):
+    """One GPU: `used` of it is taken, by these pods."""
+
+    state: str
+    """free, used or shared."""
+    used: float = 0.0
+    pods: tuple[str, ...] = ()
+
+
+class NodeLine(Said, frozen=True):
+    name: str
+    devices: tuple[Device, ...] = ()
+    total: int = 0
+    free: int = 0
+    spare: float = 0.0
+    """Parts of shared GPUs that nobody holds, together."""
+    closed: str = ""
+    """Why it takes no pods now; empty: it does."""
+    pods: int = 0
+    cpu_free: float = 0.0
+    cpu: float = 0.0
+    memory_free: float = 0.0
+    memory: float = 0.0
+    slices: tuple[tuple[str, float, float], ...] = ()
+    """MIG slices: name, free, total."""
+
+
+class Piece(Said, frozen=True):
+    """Nodes with the same number of free GPUs."""
+
+    gpus: int
+    nodes: int
+
+
+class Domain(Said, frozen=True):
+    """The domain of a topology level in which most GPUs are free."""
+
+    level: str
+    name: str
+    free: int
+    domains: int
+
+
+class Room(Said, frozen=True):
+    """Free room on nodes that take pods."""
+
+    free: int = 0
+    spare: float = 0.0
+    pieces: tuple[Piece, ...] = ()
+    largest: int = 0
+    largest_node: str = ""
+    whole_nodes: int = 0
+    gpu_nodes: int = 0
+    closed: int = 0
+    """GPUs that are free on nodes that take no pods."""
+    domains: tuple[Domain, ...] = ()
+
+
+class Counts(Said, frozen=True):
+    waiting: int = 0
+    starting: int = 0
+    running: int = 0
+    ended: int = 0
+    pods: int = 0
+    pods_running: int = 0
+    pods_pending: int = 0
+    nodes: int = 0
+    nodes_closed: int = 0
+    gpus: int = 0
+    gpus_used: int = 0
+    gpus_shared: int = 0
+    gpus_outside: float = 0.0
+    """GPUs that pods of no gang hold."""
+
+
+class Overview(Said, frozen=True, tag_field="page", tag="overview"):
+    source: Source
+    counts: Counts
+    room: Room
+    waiting: Table[GangLine]
+    running: Table[GangLine]
+    queues: Table[QueueLine]
+    nodes: Table[NodeLine]
+    loans: tuple[Loan, ...] = ()
+    search: str = ""
+
+
+class EventLine(Said, frozen=True):
+    at: float | None
+    about: str
+    reason: str
+    message: str
+    count: int = 1
+    warning: bool = False
+
+
+class PodLine(Said, frozen=True):
+    namespace: str
+    name: str
+    state: str
+    node: str = ""
+    gpus: float = 0.0
+    gang: str = ""
+    """How its gang is addressed, if it has one."""
+    title: str = ""
+    note: str = ""
+
+
+class GangPage(Said, frozen=True, tag_field="page", tag="gang"):
+    source: Source
+    gang: GangLine
+    tree: Branch
+    conditions: tuple[tuple[str, str, str], ...] = ()
+    """Type, status and message."""
+    events: tuple[EventLine, ...] = ()
+
+
+class QueuePage(Said, frozen=True, tag_field="page", tag="queue"):
+    source: Source
+    queue: QueueLine
+    path: tuple[str, ...]
+    below: tuple[QueueLine, ...]
+    waiting: Table[GangLine]
+    running: Table[GangLine]
+    loans: tuple[Loan, ...] = ()
+
+
+class NodePage(Said, frozen=True, tag_field="page", tag="node"):
+    source: Source
+    node: NodeLine
+    pods: Table[PodLine]
+    taints: tuple[str, ...] = ()
+    labels: tuple[tuple[str, str], ...] = ()
+
+
+class Missing(Said, frozen=True, tag_field="page", tag="missing"):
+    """There is no such page."""
+
+    source: Source
+    text: str
+    hint: str
+    near: tuple[tuple[str, str], ...] = ()
+    """Address and name of what may have been meant."""
+
+
+Page = Overview | GangPage | QueuePage | NodePage | Missing

@@ -1,0 +1,169 @@
+"""The pieces that pages are written with: links, bars, GPU maps, tables, and numbers as people say them.
+
+Each is a picture with its meaning in words beside it or in its label, so that colour is never the only sign. Sizes are attributes of
+drawings, because the page's policy lets no style be set elsewhere than in its sheet. Pure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+from urllib.parse import urlencode
+
+from gangline.dashboard.html import Html, join, tag
+from gangline.dashboard.model import Amounts, Device, GangLine, NodeLine, Table
+from gangline.dashboard.pages import address, gang_address
+from gangline.scheduler.why.verdict import spoken
+
+CELL, GAP, ACROSS = 14, 3, 16
+"""Of a GPU map: the side of a device, the space between two, and devices in a line."""
+MARKS = {"waiting": "◌", "starting": "◐", "running": "●", "ended": "✓"}
+
+
+# ── words ──
+
+
+def number(value: float | None) -> str:
+    """8, 0.5, or – for no bound."""
+    return "–" if value is None else f"{round(value, 2):g}" if abs(value) < 1e6 else f"{value:.0f}"
+
+
+def size(value: float | None) -> str:
+    """Bytes in GB."""
+    return "–" if value is None else f"{value / 1e9:,.0f} GB"
+
+
+def counted(count: float, word: str) -> str:
+    return f"{number(count)} {word}" + ("" if count == 1 else "s")
+
+
+def age(since: float | None, now: float) -> str:
+    return "" if since is None else spoken(max(now - since, 0))
+
+
+# ── links ──
+
+
+def link(href: str, shown: object, class_: str | None = None) -> Html:
+    return tag("a", shown, href=href, class_=class_)
+
+
+def gang_link(gang: GangLine) -> Html:
+    where = [gang.namespace, None if gang.kind == "PodGang" else gang.kind]
+    return join([link(gang_address(gang.namespace, gang.name), gang.title, "name"), tag("span", join(where, " · "), class_="beside")], " ")
+
+
+def queue_link(name: str) -> Html:
+    return link(address("queue", name), name) if name else tag("span", "none", class_="dim")
+
+
+def node_link(name: str) -> Html:
+    return link(address("node", name), name) if name else Html("")
+
+
+def badge(state: str) -> Html:
+    """A state with a mark of its own shape."""
+    return tag("span", tag("span", MARKS.get(state, "○"), aria_hidden="true"), " ", state, class_=f"badge {state}")
+
+
+# ── tables ──
+
+
+def grid(label: str, heads: Sequence[str], rows: Iterable[Sequence[object]], numeric: Sequence[str] = ()) -> Html:
+    """A table whose cells carry their heading too, so that a narrow screen can show each row as a card."""
+    classes = ["num" if head in numeric else None for head in heads]
+    head = tag("tr", *(tag("th", each, scope="col", class_=cls) for each, cls in zip(heads, classes, strict=True)))
+    body = (tag("tr", *(tag("td", cell, data_label=each, class_=cls) for each, cell, cls in zip(heads, row, classes, strict=True)))
+            for row in rows)
+    return tag("div", tag("table", tag("thead", head), tag("tbody", *body), aria_label=label), class_="scroll")
+
+
+def turned(table: Table[Any], name: str, word: str, search: str = "") -> Html:
+    """What a table does not show, and the way to it."""
+    if not table.hidden:
+        return Html("")
+    shown = f"{table.start + 1}–{table.start + len(table.rows)} of {counted(table.total, word)}; {table.hidden} not shown."
+    steps = []
+    if table.start:
+        steps.append(_step(name, max(table.start - table.size, 0), search, f"previous {word}s"))
+    if table.start + table.size < table.total:
+        steps.append(_step(name, table.start + table.size, search, f"next {word}s"))
+    return tag("p", shown, " ", join(steps, " "), class_="more")
+
+
+def _step(name: str, start: int, search: str, shown: str) -> Html:
+    given = {"q": search} if search else {}
+    return link(f"?{urlencode(given | {name: str(start)})}#{name}", shown)
+
+
+# ── pictures ──
+
+
+def scale(rows: Iterable[Amounts]) -> float:
+    """What the full width of bars that stand together means; more than that is cut."""
+    given = list(rows)
+    top = max((max(each.quota or 0.0, each.allocated) for each in given), default=0.0)
+    return top or max((each.requested for each in given), default=0.0) or 1.0
+
+
+def bar(amounts: Amounts, top: float, label: str, shown: Callable[[float | None], str] = number) -> Html:
+    """Held as a full bar, asked for as a pale one behind it, quota as a line, limit as a thick line."""
+    words = (f"{label}: {shown(amounts.allocated)} held, {shown(amounts.requested)} asked for, "
+             f"quota {shown(amounts.quota)}, limit {shown(amounts.limit)}")
+    parts = [_span(amounts.requested / top, "asked"), _span(amounts.allocated / top, "held")]
+    if amounts.quota is not None and amounts.allocated > amounts.quota:
+        over = _percent((amounts.allocated - amounts.quota) / top)
+        parts.append(tag("rect", x=_percent(amounts.quota / top), y=3, width=over, height=8, class_="over"))
+    parts += [_mark(bound / top, kind) for bound, kind in ((amounts.quota, "quota"), (amounts.limit, "limit")) if bound is not None]
+    return tag("svg", tag("title", words), tag("rect", width="100%", height=14, rx=2, class_="ground"), *parts, class_="bar", height=14,
+               role="img", aria_label=words)
+
+
+def _span(part: float, kind: str) -> Html:
+    return tag("rect", y=3, width=_percent(part), height=8, rx=1, class_=kind)
+
+
+def _mark(part: float, kind: str) -> Html:
+    at = _percent(min(part, 0.995))
+    return tag("line", x1=at, x2=at, y1=0, y2=14, class_=kind)
+
+
+def _percent(part: float) -> str:
+    return f"{max(min(part, 1.0), 0.0) * 100:.1f}%"
+
+
+def share(part: float, whole: float, label: str) -> Html:
+    """How full something is."""
+    return tag("svg", tag("title", label), tag("rect", width="100%", height=8, rx=2, class_="ground"),
+               tag("rect", width=_percent(part / whole if whole else 0.0), height=8, rx=2, class_="held"),
+               class_="bar slim", height=8, role="img", aria_label=label)
+
+
+def gpu_map(node: NodeLine) -> Html:
+    """One square per GPU: full is used, filled from below is shared, empty is free, crossed is free on a node that takes no pods."""
+    used = sum(each.state == "used" for each in node.devices)
+    shared = sum(each.state == "shared" for each in node.devices)
+    words = f"{node.name}: {counted(node.total, 'GPU')}, {used} used, {shared} shared, {node.free} free"
+    lines = -(-len(node.devices) // ACROSS) or 1
+    width, height = min(len(node.devices), ACROSS) * (CELL + GAP), lines * (CELL + GAP)
+    cells = [_device(each, place, bool(node.closed)) for place, each in enumerate(node.devices)]
+    return tag("svg", *cells, class_="gpus", width=width or 1, height=height, role="img", aria_label=words)
+
+
+def _device(device: Device, place: int, closed: bool) -> Html:
+    x, y = place % ACROSS * (CELL + GAP) + 1, place // ACROSS * (CELL + GAP) + 1
+    side = CELL - 1
+    inside = [tag("title", _told(device)), tag("rect", x=x, y=y, width=side, height=side, rx=2, class_=f"gpu {device.state}")]
+    if device.state == "shared":
+        full = round(side * device.used, 1)
+        inside.append(tag("rect", x=x, y=round(y + side - full, 1), width=side, height=full, rx=1, class_="part"))
+    if device.state == "free" and closed:
+        inside.append(tag("line", x1=x, y1=y + side, x2=x + side, y2=y, class_="shut"))
+    return tag("g", *inside)
+
+
+def _told(device: Device) -> str:
+    who = ", ".join(device.pods)
+    if device.state == "shared":
+        return f"shared: {number(device.used)} taken" + (f" by {who}" if who else ", reserved")
+    return f"used by {who}" if device.state == "used" else "free"

@@ -1,0 +1,242 @@
+"""The sections that several pages share: waiting gangs, running gangs, free room, queues, nodes; and the overview, which is all of them.
+
+Between parts.py, which draws, and views.py, which makes whole pages. Nothing is worked out here that the data does not say. Pure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from gangline.dashboard.html import Html, join, tag
+from gangline.dashboard.model import Amounts, Counts, GangLine, Loan, NodeLine, Overview, QueueLine, Room, Source, Table
+from gangline.dashboard.pages import gang_address
+from gangline.dashboard.parts import (
+    age,
+    badge,
+    bar,
+    counted,
+    gang_link,
+    gpu_map,
+    grid,
+    link,
+    node_link,
+    number,
+    queue_link,
+    scale,
+    share,
+    size,
+    turned,
+)
+
+LOANS = 5
+"""Queues that borrow are told in a sentence each, the largest of them."""
+
+
+def _absent(source: Source, *resources: str) -> str:
+    """Why something is not there: its kind may not be installed."""
+    gone = [each for each in resources if each in source.absent]
+    return f"This cluster does not serve {' and '.join(gone)}." if gone else ""
+
+
+# ── overview ──
+
+
+def overview(page: Overview) -> list[Html]:
+    return [tag("h1", "Overview", class_="hidden"), _tiles(page.counts, page.room), waiting(page.waiting, page.source, page.search),
+            _room(page.room), _queues(page), running(page.running, page.source, page.counts, page.search), _nodes(page)]
+
+
+def _tiles(counts: Counts, room: Room) -> Html:
+    taken = counts.gpus_used + counts.gpus_shared
+    gpus = f"{taken} of {counted(counts.gpus, 'GPU')} in use" + (f", {counts.gpus_shared} of them shared" if counts.gpus_shared else "")
+    closed = f"{counts.nodes_closed} closed to pods" if counts.nodes_closed else "all take pods"
+    tiles = [
+        _tile(number(counts.waiting), "waiting", "waiting", f"{counts.pods_pending} pods without a node", warn=bool(counts.waiting)),
+        _tile(number(counts.running), "running", "running", f"{counts.starting} starting, {counts.ended} ended"),
+        _tile(f"{taken}/{counts.gpus}", "queues", "GPUs in use", share(taken, counts.gpus, gpus)),
+        _tile(number(room.free), "room", "GPUs free", f"largest piece {room.largest}"),
+        _tile(number(counts.nodes), "nodes", "nodes", closed),
+    ]
+    return tag("ul", *tiles, class_="tiles", aria_label="Counts")
+
+
+def _tile(value: str, leads_to: str, word: str, below: object, warn: bool = False) -> Html:
+    return tag("li", tag("b", value), link(f"#{leads_to}", word), tag("small", below), class_="tile warn" if warn else "tile")
+
+
+def section(name: str, title: object, *inside: object) -> Html:
+    return tag("section", tag("h2", title, id=f"{name}-title"), *inside, id=name, aria_labelledby=f"{name}-title")
+
+
+def none(text: str) -> Html:
+    return tag("p", text, class_="none")
+
+
+def waiting(rows: Table[GangLine], source: Source, search: str = "") -> Html:
+    if not rows.total:
+        missing = _absent(source, "podgangs.scheduler.grove.io") and _absent(source, "podgroups.scheduling.run.ai")
+        said = "This cluster serves neither PodGangs nor PodGroups, so it has no gangs." if missing else f"No gang{_like(search)} waits."
+        return section("waiting", "Waiting", none(said))
+    table = grid("Waiting gangs", ("Gang", "Why it waits", "Needs", "Queue", "Waits for"), (
+        [gang_link(each), _reason(each), _needs(each), queue_link(each.queue), age(each.since, source.now)] for each in rows.rows))
+    return section("waiting", titled("Waiting", rows.total), table, turned(rows, "waiting", "gang", search))
+
+
+def _like(search: str) -> str:
+    return f" like “{search}”" if search else ""
+
+
+def titled(title: str, total: int) -> Html:
+    return join([title, tag("span", number(total), class_="count")], " ")
+
+
+def _reason(gang: GangLine) -> Html:
+    if gang.why is None:
+        return Html("")
+    first = f" would start if {gang.why.remedies[0].text}" if gang.why.remedies else ""
+    others = len(gang.why.remedies) - 1
+    more = link(gang_address(gang.namespace, gang.name), f"{counted(others, 'other way')}") if others > 0 else None
+    return join([tag("span", _without_name(gang.why.headline, gang.title), class_="why"),
+                 tag("span", tag("span", "→", aria_hidden="true"), first, " ", more, class_="sub") if first else None])
+
+
+def _without_name(headline: str, title: str) -> str:
+    """The name stands beside the sentence already."""
+    for lead in (f"{title} waits: ", f"{title} is Pending: ", f"{title}: "):
+        if headline.startswith(lead):
+            return headline.removeprefix(lead)
+    return headline
+
+
+def _needs(gang: GangLine) -> Html:
+    return join([counted(gang.gpus_asked, "GPU") if gang.gpus_asked else "no GPU",
+                 tag("span", f"{counted(gang.pods, 'pod')}, at least {gang.minimum}", class_="sub")])
+
+
+def running(rows: Table[GangLine], source: Source, counts: Counts | None, search: str = "") -> Html:
+    held = counts.gpus_outside if counts is not None else 0.0
+    outside = tag("p", f"Pods of no gang hold {counted(held, 'GPU')} more.", class_="more") if held else None
+    if not rows.total:
+        return section("running", "Running", none(f"No gang{_like(search)} runs."), outside)
+    heads = ("Gang", "State", "Pods", "GPUs", "Nodes", "Queue", "Age")
+    table = grid("Running gangs, those that hold most GPUs first", heads, (
+        [gang_link(each), badge(each.state), _pods(each), number(each.gpus_held), number(each.nodes), queue_link(each.queue),
+         age(each.since, source.now)] for each in rows.rows), numeric=("GPUs", "Nodes"))
+    return section("running", titled("Running", rows.total), table, turned(rows, "running", "gang", search), outside)
+
+
+def _pods(gang: GangLine) -> Html:
+    wait = tag("span", f"{gang.pending} wait", class_="sub") if gang.pending else None
+    return join([f"{gang.running}/{gang.pods}", wait])
+
+
+# ── room ──
+
+
+def _room(room: Room) -> Html:
+    if not room.gpu_nodes and not room.closed:
+        return section("room", "Free room", none("No node has GPUs."))
+    facts = [("Free", join([counted(room.free, "GPU"), f" and {number(room.spare)} in parts of shared ones" if room.spare else None])),
+             ("In pieces of", _pieces(room)),
+             ("Largest pod that could start on one node now", _largest(room)),
+             ("Whole nodes free", f"{room.whole_nodes} of {room.gpu_nodes}")]
+    facts += [(f"Most in one {each.level}", f"{counted(each.free, 'GPU')} in {each.name}, of {counted(each.domains, 'domain')}")
+              for each in room.domains]
+    if room.closed:
+        facts.append(("Out of reach", f"{counted(room.closed, 'GPU')} on nodes that take no pods"))
+    caution = "Counts GPUs only: a pod may still lack CPU or memory, or not tolerate a taint."
+    return section("room", "Free room", fact_list(facts), tag("p", caution, class_="more"))
+
+
+def fact_list(facts: Iterable[tuple[object, object]]) -> Html:
+    return tag("dl", *(tag("div", tag("dt", name), tag("dd", value)) for name, value in facts), class_="facts")
+
+
+def _pieces(room: Room) -> object:
+    if not room.pieces:
+        return "none"
+    return join([tag("span", f"{each.gpus} on {counted(each.nodes, 'node')}", class_="piece") for each in room.pieces], " ")
+
+
+def _largest(room: Room) -> object:
+    return join([counted(room.largest, "GPU"), " on ", node_link(room.largest_node)]) if room.largest else "none: no node has a free GPU"
+
+
+# ── queues ──
+
+
+def _queues(page: Overview) -> Html:
+    if not page.queues.total:
+        said = _absent(page.source, "queues.scheduling.run.ai") or f"There is no queue{_like(page.search)}."
+        return section("queues", "Queues", none(said))
+    return section("queues", titled("Queues", page.queues.total), loan_list(page.loans), _key(), queue_table(page.queues.rows),
+                   turned(page.queues, "queues", "queue", page.search))
+
+
+def _key() -> Html:
+    return tag("p", "Full is held, amber above the quota, pale asked for; a thin line is the quota, a thick one the limit.", class_="more")
+
+
+def queue_table(rows: Sequence[QueueLine]) -> Html:
+    heads = ("Queue", "GPUs", "Held", "Asked", "Quota", "Limit", "Gangs")
+    least, top = min((each.depth for each in rows), default=0), scale(each.gpu for each in rows)
+    return grid("Queues with their GPUs", heads, (
+        [_queue_name(each, each.depth - least), bar(each.gpu, top, f"GPUs of {each.name}"), *amounts(each.gpu), gang_count(each)]
+        for each in rows), numeric=heads[2:6])
+
+
+def amounts(given: Amounts, shown: Callable[[float | None], str] = number) -> list[str]:
+    return [shown(value) for value in (given.allocated, given.requested, given.quota, given.limit)]
+
+
+def _queue_name(line: QueueLine, depth: int) -> Html:
+    branch = tag("span", "└ ", class_=f"branch deep{min(depth, 6)}", aria_hidden="true") if depth else None
+    notes = [f"borrows {counted(line.borrows, 'GPU')}" if line.borrows else None, line.problem or None]
+    return join([branch, queue_link(line.name), *(tag("span", note, class_="tag") for note in notes if note)])
+
+
+def gang_count(line: QueueLine) -> str:
+    parts = [f"{line.waiting} wait" if line.waiting else "", f"{line.running} run" if line.running else ""]
+    return ", ".join(part for part in parts if part) or "–"
+
+
+def loan_list(loans: Sequence[Loan]) -> Html:
+    if not loans:
+        return Html("")
+    rest = tag("li", f"{counted(len(loans) - LOANS, 'more queue')} borrow.", class_="dim") if len(loans) > LOANS else None
+    return tag("ul", *(tag("li", _loan(each)) for each in loans[:LOANS]), rest, class_="loans")
+
+
+def _loan(loan: Loan) -> Html:
+    lenders = [join([queue_link(name), f" ({number(unused)} unused)"]) for name, unused in loan.lenders]
+    spare = join([" Quota beside it that nobody uses: ", join(lenders, ", "), "."])
+    held = f" borrows {counted(loan.gpus, 'GPU')}: it holds {number(loan.held)} with a quota of {number(loan.quota)}."
+    return join([queue_link(loan.queue), held, spare if lenders else " No queue beside it has quota to spare."])
+
+
+# ── nodes ──
+
+
+def _nodes(page: Overview) -> Html:
+    if not page.nodes.total:
+        return section("nodes", "Nodes", none(f"There is no node{_like(page.search)}."))
+    heads = ("Node", "GPUs", "Free", "CPU free", "Memory free", "Pods", "State")
+    table = grid("Nodes with their GPUs", heads, (_node_row(each) for each in page.nodes.rows), numeric=heads[2:6])
+    return section("nodes", titled("Nodes", page.nodes.total), _legend(), table, turned(page.nodes, "nodes", "node", page.search))
+
+
+def _node_row(line: NodeLine) -> list[object]:
+    return [node_link(line.name), gpu_map(line), free_gpus(line), f"{number(round(line.cpu_free, 1))} of {number(line.cpu)}",
+            f"{line.memory_free / 1e9:,.0f} of {size(line.memory)}", line.pods, open_or_closed(line)]
+
+
+def free_gpus(line: NodeLine) -> str:
+    return f"{line.free} of {line.total}" + (f" + {number(line.spare)}" if line.spare else "")
+
+
+def open_or_closed(line: NodeLine) -> Html:
+    return tag("span", f"✕ {line.closed}", class_="badge closed") if line.closed else tag("span", "takes pods", class_="dim")
+
+
+def _legend() -> Html:
+    return tag("p", "One square is one GPU: full is used, filled from below is shared, empty is free.", class_="more")

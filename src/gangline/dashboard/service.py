@@ -1,0 +1,176 @@
+"""The dashboard alive: follows a cluster, and answers GET and HEAD with pages made from what it has heard.
+
+The only shell of this folder. It lists and watches through the runtime's cache, asks every few seconds whether the cluster still answers,
+and serves at once, even while nothing can be read yet. It never writes to a cluster, and needs no more than get, list and watch
+(rights.py).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+from collections.abc import Callable, Mapping
+from typing import Any, Generic, TypeVar
+from urllib.parse import unquote, urlsplit
+
+import msgspec
+from aiohttp import web
+
+from gangline.api.kinds import (
+    EVENT,
+    NODE,
+    POD,
+    POD_CLIQUE,
+    POD_CLIQUE_SET,
+    POD_GANG,
+    POD_GROUP,
+    QUEUE,
+    SCALING_GROUP,
+    TOPOLOGY,
+    Kind,
+)
+from gangline.api.meta import Object
+from gangline.client import Client
+from gangline.dashboard.look import Look, NodeFact, PodFact, node_fact, pod_fact
+from gangline.dashboard.model import Missing, Source
+from gangline.dashboard.pages import page
+from gangline.dashboard.sheet import HEADERS
+from gangline.dashboard.views import document
+from gangline.errors import ApiError, NotFound, Unavailable
+from gangline.runtime import Cache, Clock, Key, SystemClock, key_of
+from gangline.runtime.cache import Informer
+from gangline.runtime.health import Endpoint, Page
+
+KINDS: tuple[Kind[Any], ...] = (
+    NODE, POD, POD_GANG, POD_GROUP, QUEUE, POD_CLIQUE_SET, POD_CLIQUE, SCALING_GROUP, TOPOLOGY, EVENT)
+"""All that it reads."""
+PULSE = 3.0
+"""Seconds between two questions whether the cluster still answers."""
+HTML, JSON, TEXT = "text/html; charset=utf-8", "application/json", "text/plain; charset=utf-8"
+T = TypeVar("T", bound=Object)
+Fact = TypeVar("Fact")
+
+
+class Facts(Generic[T, Fact]):
+    """One fact per object of a kind, made anew when the object changes."""
+
+    def __init__(self, informer: Informer[T], made: Callable[[T], Fact]) -> None:
+        self._made = made
+        self._facts: dict[Key, Fact] = {}
+        informer.on_change(self._changed)
+
+    def _changed(self, before: T | None, after: T | None) -> None:
+        if after is not None:
+            self._facts[key_of(after)] = self._made(after)
+        elif before is not None:
+            self._facts.pop(key_of(before), None)
+
+    def all(self) -> list[Fact]:
+        return list(self._facts.values())
+
+
+class Dashboard:
+    """Serves until it is stopped. `server` is how the cluster is called on the pages."""
+
+    def __init__(self, client: Client, server: str, clock: Clock | None = None) -> None:
+        self._client, self._server, self._clock = client, server, clock or SystemClock()
+        self._cache = Cache(client, self._clock)
+        self._informers = [self._cache.informer(kind) for kind in KINDS]
+        self._pods: Facts[Any, PodFact] = Facts(self._cache.informer(POD), pod_fact)
+        self._nodes: Facts[Any, NodeFact] = Facts(self._cache.informer(NODE), node_fact)
+        self._endpoint = Endpoint(lambda: self.complete, rest=self._answer)
+        self._heard: float | None = None
+        self._problem = ""
+        self._only_here = True
+        self._tasks: list[asyncio.Task[None]] = []
+
+    async def start(self, host: str = "127.0.0.1", port: int = 0) -> str:
+        """Serve at once; gives the address. Raises OSError where the port is taken."""
+        bound = await self._endpoint.open(host, port)
+        self._only_here = _loopback(host)
+        self._tasks = [asyncio.create_task(self._cache.start(), name="dashboard cache"),
+                       asyncio.create_task(self._listen(), name="dashboard pulse")]
+        shown = "127.0.0.1" if host in ("0.0.0.0", "::") else f"[{host}]" if ":" in host else host
+        return f"http://{shown}:{bound}"
+
+    async def stop(self) -> None:
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._cache.stop()
+        await self._endpoint.close()
+
+    @property
+    def complete(self) -> bool:
+        """Everything has been read once, as far as it can be."""
+        return all(informer.synced.is_set() or informer.trouble is not None for informer in self._informers)
+
+    # --- the cluster ---------------------------------------------------------------------------------------------------
+
+    async def _listen(self) -> None:
+        """Any answer is a sign of life, a refusal too."""
+        while True:
+            try:
+                await self._client.send("GET", "/version")
+                self._sign("")
+            except Unavailable as error:
+                self._problem = str(error)
+            except ApiError:
+                self._sign("")
+            await self._clock.sleep(PULSE)
+
+    def _sign(self, problem: str) -> None:
+        self._heard, self._problem = self._clock.now(), problem
+
+    def look(self) -> Look:
+        """What is known now."""
+        read = self._cache.list
+        return Look(source=self._source(), pods=self._pods.all(), nodes=self._nodes.all(), gangs=read(POD_GANG), groups=read(POD_GROUP),
+                    queues=read(QUEUE), sets=read(POD_CLIQUE_SET), cliques=read(POD_CLIQUE), scaling_groups=read(SCALING_GROUP),
+                    topologies=read(TOPOLOGY), events=read(EVENT))
+
+    def _source(self) -> Source:
+        absent = [each for each in self._informers if isinstance(each.trouble, NotFound)]
+        troubled = [each for each in self._informers if each.trouble is not None and each not in absent]
+        reading = [each for each in self._informers if not each.synced.is_set() and each.trouble is None]
+        return Source(server=self._server, now=self._clock.now(), heard=self._heard, problem=self._problem,
+                      reading=tuple(each.kind.resource for each in reading), absent=tuple(each.kind.resource for each in absent),
+                      troubles=tuple(f"{each.kind.resource}: {each.trouble}" for each in troubled))
+
+    # --- requests ------------------------------------------------------------------------------------------------------
+
+    async def _answer(self, request: web.Request) -> Page:
+        if request.method not in ("GET", "HEAD"):
+            return _plain(405, f"{request.method} is not answered here: this page only shows, with GET and HEAD.", {"Allow": "GET, HEAD"})
+        if self._only_here and not _names_this_machine(request.headers.get("Host", "")):
+            return _plain(403, "This page is served on this machine only; ask for it as http://127.0.0.1 or http://localhost.")
+        return self.answer(request.raw_path.partition("?")[0], request.query)
+
+    def answer(self, path: str, query: Mapping[str, str]) -> Page:
+        """The page at an address, as HTML or as data."""
+        found = page(self.look(), [unquote(part) for part in path.strip("/").split("/") if part], query)
+        status = 404 if isinstance(found, Missing) else 200
+        if query.get("format") == "json":
+            return Page(msgspec.json.encode(found), JSON, status, HEADERS)
+        if query.get("format", "html") != "html":
+            return _plain(400, "There is ?format=json and ?format=html.")
+        return Page(document(found).encode(errors="replace"), HTML, status, HEADERS)
+
+
+def _plain(status: int, text: str, headers: Mapping[str, str] | None = None) -> Page:
+    return Page(f"{text}\n".encode(errors="replace"), TEXT, status, {**HEADERS, **(headers or {})})
+
+
+def _loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _names_this_machine(host: str) -> bool:
+    """Whether a request was meant for this machine. A foreign name that leads here is a web page reaching through somebody's browser."""
+    try:
+        return _loopback(urlsplit(f"//{host}").hostname or "")
+    except ValueError:
+        return False
