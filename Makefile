@@ -7,7 +7,7 @@ DEV    := $(VENV)/.ready-dev
 KUBECTL := .cache/bin/kubectl
 GO_FLAGS := -trimpath -ldflags "-s -w -X k8s.io/component-base/version.gitVersion=v1.35.8"
 
-.PHONY: help demo up test test-real real schedulers lint bench conformance kubectl crds docs clean
+.PHONY: help demo up test test-real real schedulers helm lint bench conformance kubectl crds chart docs clean
 
 help: ## what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
