@@ -143,3 +143,7 @@ async def containers(team: Team, carrier: Callable[[], Transport]) -> AsyncItera
         with suppress(asyncio.CancelledError):
             await task
         await playing.end()
+
+
+if __name__ == "__main__":
+    print("" if find() else MISSING, end="")

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ import yaml
 from gangline.api.kinds import CONFIG, CRD, DEPLOYMENT, JOB, NAMESPACE, POD_CLIQUE_SET, PRIORITY_CLASS, QUEUE, SCHEDULING_SHARD
 from gangline.api.meta import Raw
 from gangline.cli import install
+from gangline.cli.manifests import parse
 from gangline.client import Transport
 from gangline.components import COMPONENTS, Options
 from gangline.errors import NotFound
@@ -46,8 +47,10 @@ FULL: Raw = {
         "nodeScaleAdjuster": {"service": {"enabled": True}},
         "scheduler": {"service": {"resources": {"limits": {"memory": "4Gi"}}}}},
     "shards": {"default": {}, "research": {"partitionLabelValue": "r", "args": {"schedule-period": "2s"}}}}
-OPENSHIFT: Raw = {"config": {"global": {"openshift": True, "affinity": {"podAntiAffinity": {
-    "preferredDuringSchedulingIgnoredDuringExecution": []}}}, "nodeScaleAdjuster": {"service": {"enabled": False}}}, "shards": {"default": {}}}
+OPENSHIFT: Raw = {
+    "config": {"global": {"openshift": True, "affinity": {"podAntiAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": []}}},
+               "nodeScaleAdjuster": {"service": {"enabled": False}}},
+    "shards": {"default": {}}}
 
 
 # --- what it renders -----------------------------------------------------------------------------------------------------------
@@ -73,7 +76,7 @@ async def test_what_it_renders_is_what_install_brings(values: Raw, tmp_path: Pat
     (tmp_path / "values.yaml").write_text(yaml.safe_dump({**values, "image": IMAGE}))
     shown = await Helm(tmp_path)("template", RELEASE, str(CHART), "-n", "gangline-system", "--include-crds", "-f",
                                  str(tmp_path / "values.yaml"))
-    rendered = [each for each in yaml.safe_load_all(shown) if each]
+    rendered = parse(shown, "what helm rendered")
     hooks = [each for each in rendered if each["metadata"].get("annotations", {}).get("helm.sh/hook") == "pre-delete"]
     found = {place(each): plain(each) for each in rendered if each not in hooks}
     assert found == {place(each.whole): plain(each.whole) for each in brought(values, tmp_path) if each.kind != NAMESPACE}
@@ -150,10 +153,8 @@ async def cleared(team: Team, definitions: bool) -> None:
     for each in reversed(install.manifests(None, None, "both")):
         if each.kind == NAMESPACE or (each.kind == CRD and not definitions):
             continue
-        try:
+        with suppress(NotFound):
             await team.admin.delete(each.kind, each.name, each.namespace)
-        except NotFound:
-            pass
 
 
 @asynccontextmanager
@@ -183,7 +184,7 @@ async def cluster(server: str, folder: Path) -> AsyncIterator[Cluster]:
 async def test_a_release_comes_changes_and_goes(server: str, tmp_path: Path) -> None:
     async with cluster(server, tmp_path) as it:
         shown = await it.release("install", "--create-namespace", "--set", f"image={IMAGE}", "--wait", "--timeout", "2m")
-        assert "kubectl wait --for=condition=Ready" in shown and "which no registry has" not in shown
+        assert "kubectl wait --for=condition=Ready" in shown and "of no registry" not in shown
         await it.ready()
         assert {"gangline-installer", "admission", "binder", "gangline-operator", "kai-scheduler-default"} <= await it.deployments()
         binder = await it.story.client.get(DEPLOYMENT, "binder", SPACE)
@@ -230,6 +231,7 @@ async def test_what_an_administrator_made_of_the_defaults_stays(tmp_path: Path) 
         await it.release("install", "--create-namespace")
         await it.story.client.patch(QUEUE, "default-queue", "", {"spec": {"resources": {"gpu": {"quota": 8}}}})
         await it.release("upgrade", "--set", "half=scheduler")
+        await it.release("rollback", "1")
         await it.release("uninstall", "--timeout", "1m")
         await it.helm("install", "another", str(CHART), "-n", release.NAMESPACE)
         queue = await it.story.client.get_raw(QUEUE, "default-queue")

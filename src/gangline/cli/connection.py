@@ -1,7 +1,8 @@
 """Which cluster a command speaks to, and the kinds that cluster serves.
 
 The kubeconfig is, in this order: `--kubeconfig`, `$KUBECONFIG`, the platform started here by `gangline up`
-(`$GANGLINE_HOME/kubeconfig`), and `~/.kube/config`; in a pod without any of these it is the cluster of the pod. Commands get a `Connection` and never open files themselves.
+(`$GANGLINE_HOME/kubeconfig`), and `~/.kube/config`; in a pod that has none of these, the pod's own cluster is meant. Commands get a
+`Connection` and never open files themselves.
 """
 
 from __future__ import annotations
