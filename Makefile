@@ -106,7 +106,7 @@ ALL := tests/journeys $(addprefix tests/world/test_,slice.py controllers.py kube
 
 test-real: $(DEV) $(PLANE) schedulers $(if $(FULL),$(if $(PLANE),$(HELM))) ## differences, real programs and journeys on a real control plane; FULL=1 for all journeys, the world's own controllers and the chart's releases, SCHEDULERS=volcano,… for the proof of those backends alone
 	@why=$$(PYTHONPATH=tests $(BIN)/python -m real.plane); if [ -n "$$why" ]; then echo "skipped: $$why"; exit 0; fi; \
-	why=$(if $(SCHEDULERS),,$$(PYTHONPATH=tests $(BIN)/python -m real.release)); if [ -n "$$why" ]; then echo "skipped: releases of the chart: $$why"; fi; \
+	why=$(if $(SCHEDULERS),,$$(PYTHONPATH=tests $(BIN)/python -m real.chart)); if [ -n "$$why" ]; then echo "skipped: releases of the chart: $$why"; fi; \
 	GANGLINE_REAL=1 GANGLINE_SERVER=real GANGLINE_SCHEDULERS=$(SCHEDULERS) $(BIN)/pytest \
 		$(if $(SCHEDULERS),tests/real/test_backends.py,tests/real $(if $(FULL),$(ALL),$(SMOKE))) $(ARGS)
 

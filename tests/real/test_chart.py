@@ -29,11 +29,11 @@ from gangline.world.component import simulated_nodes
 from gangline.world.settings import Pace, WorldSettings
 from installer.test_commands import SET
 from journeys.story import Story, embedded_platform, real_platform
-from real import release
+from real import chart
+from real.chart import CHART, RELEASE, Containers, Helm, containers
 from real.plane import missing
-from real.release import CHART, RELEASE, Containers, Helm, containers
 
-pytestmark = [pytest.mark.skipif(release.find() is None, reason=release.MISSING), pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.skipif(chart.find() is None, reason=chart.MISSING), pytest.mark.timeout(300)]
 SPACE, IMAGE = "kai-scheduler", "registry.example:5000/team/gangline:7"
 WORLD = ("controller-manager", "default-scheduler")
 SERVERS = ["embedded", pytest.param("real", marks=pytest.mark.skipif(bool(missing()), reason=missing()))]
@@ -47,6 +47,7 @@ FULL: Raw = {
         "nodeScaleAdjuster": {"service": {"enabled": True}},
         "scheduler": {"service": {"resources": {"limits": {"memory": "4Gi"}}}}},
     "shards": {"default": {}, "research": {"partitionLabelValue": "r", "args": {"schedule-period": "2s"}}}}
+NUMBERS: Raw = {"global": {"replicaCount": 2}, "binder": {"resourceReservation": {"allocationTimeout": 40}}}
 OPENSHIFT: Raw = {
     "config": {"global": {"openshift": True, "affinity": {"podAntiAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": []}}},
                "nodeScaleAdjuster": {"service": {"enabled": False}}},
@@ -119,8 +120,8 @@ class Cluster:
     containers: Containers
 
     async def release(self, verb: str, *arguments: str, code: int = 0) -> str:
-        chart = [str(CHART)] if verb in ("install", "upgrade") else []
-        return await self.helm(verb, RELEASE, *chart, "-n", release.NAMESPACE, *arguments, code=code)
+        given = [str(CHART)] if verb in ("install", "upgrade") else []
+        return await self.helm(verb, RELEASE, *given, "-n", chart.NAMESPACE, *arguments, code=code)
 
     async def ready(self) -> None:
         async def now() -> bool:
@@ -228,12 +229,14 @@ async def test_a_release_stays_while_sets_need_their_operator(server: str, tmp_p
 
 async def test_what_an_administrator_made_of_the_defaults_stays(tmp_path: Path) -> None:
     async with cluster("embedded", tmp_path) as it:
-        await it.release("install", "--create-namespace")
+        (tmp_path / "values.yaml").write_text(yaml.safe_dump({"config": NUMBERS}))
+        await it.release("install", "--create-namespace", "-f", str(tmp_path / "values.yaml"))
         await it.story.client.patch(QUEUE, "default-queue", "", {"spec": {"resources": {"gpu": {"quota": 8}}}})
-        await it.release("upgrade", "--set", "half=scheduler")
+        shown = await it.release("upgrade", "--reuse-values", "--set", "half=scheduler")
+        assert "changed by hand" not in shown and (await it.spec())["binder"] == NUMBERS["binder"]
         await it.release("rollback", "1")
         await it.release("uninstall", "--timeout", "1m")
-        await it.helm("install", "another", str(CHART), "-n", release.NAMESPACE)
+        await it.helm("install", "another", str(CHART), "-n", chart.NAMESPACE)
         queue = await it.story.client.get_raw(QUEUE, "default-queue")
         assert queue["spec"]["resources"]["gpu"]["quota"] == 8
 

@@ -20,6 +20,7 @@ from gangline.api.kinds import (
     CONFIG,
     DEPLOYMENT,
     JOB,
+    NAMESPACE,
     POD_CLIQUE_SET,
     ROLE,
     ROLE_BINDING,
@@ -64,7 +65,7 @@ class Line(str):
 
 def chart(found: Sequence[Manifest], definitions: Iterable[Raw]) -> dict[str, str]:
     """File → text, of everything but the definitions and the two files that are words only (_helpers.tpl, NOTES.txt)."""
-    usual = [each for each in found if each.once and each.kind not in (CONFIG, SCHEDULING_SHARD) and each.kind.resource != "namespaces"]
+    usual = [each for each in found if each.once and each.kind not in (CONFIG, SCHEDULING_SHARD, NAMESPACE)]
     [deployment] = [each for each in found if each.kind == DEPLOYMENT]
     [config] = [each for each in found if each.kind == CONFIG]
     [shard] = [each for each in found if each.kind == SCHEDULING_SHARD]
