@@ -7,7 +7,7 @@ DEV    := $(VENV)/.ready-dev
 KUBECTL := .cache/bin/kubectl
 GO_FLAGS := -trimpath -ldflags "-s -w -X k8s.io/component-base/version.gitVersion=v1.35.8"
 
-.PHONY: help demo up test test-real real schedulers releases lint bench conformance kubectl crds docs clean
+.PHONY: help demo up test test-real real schedulers releases helm lint bench conformance kubectl crds chart docs clean
 
 help: ## what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -58,6 +58,16 @@ $(REAL): tests/real/go.mod
 	@echo "building $(notdir $@) from the Go module registry …"
 	@mkdir -p $(dir $@)
 	@cd tests/real && CGO_ENABLED=0 go build $(GO_FLAGS) -o ../../$@ $(PACKAGE)
+	@touch $@
+
+HELM := .cache/bin/helm
+helm: $(HELM) ## build a real helm from the Go module registry, for the chart's tests (about a minute after `make real`)
+$(HELM): tests/real/helm/go.mod
+	@command -v go >/dev/null || { echo "helm: Go is not installed; tests that need it use the one on PATH or skip"; exit 1; }
+	@echo "building helm from the Go module registry …"
+	@mkdir -p $(dir $@)
+	@cd tests/real/helm && version=$$(go list -m -f '{{.Version}}' helm.sh/helm/v3) && CGO_ENABLED=0 go build -trimpath \
+		-ldflags "-s -w -X helm.sh/helm/v3/internal/version.version=$$version" -o ../../../$@ helm.sh/helm/v3/cmd/helm
 	@touch $@
 
 # Other schedulers, each built from a Go module of its own on demand: `make test-real SCHEDULERS=volcano,coscheduling`
@@ -112,13 +122,19 @@ PLANE := $(if $(KUBEBUILDER_ASSETS),,$(if $(shell command -v go),$(REAL)))
 SMOKE := tests/journeys/test_skeleton.py tests/journeys/test_kubectl.py
 ALL := tests/journeys $(addprefix tests/world/test_,slice.py controllers.py kubelet.py claims.py groups.py)
 
-test-real: $(DEV) $(PLANE) schedulers releases ## differences, real programs and journeys on a real control plane; FULL=1 for all journeys and the world's own controllers, SCHEDULERS=volcano,… for the proof of those backends alone, RELEASES=1.36,… for the Workload API of those alone
+PROOFS := $(strip $(if $(RELEASES),tests/real/test_releases.py tests/world/test_groups.py) $(if $(RELEASES)$(SCHEDULERS),tests/real/test_backends.py))
+
+test-real: $(DEV) $(PLANE) schedulers releases $(if $(FULL),$(if $(PLANE),$(HELM))) ## differences, real programs and journeys on a real control plane; FULL=1 for all journeys, the world's own controllers and the chart's releases, SCHEDULERS=volcano,… for the proof of those backends alone, RELEASES=1.36,… for the Workload API of those alone
 	@why=$$(PYTHONPATH=tests $(BIN)/python -m real.plane); if [ -n "$$why" ]; then echo "skipped: $$why"; exit 0; fi; \
+	why=$(if $(PROOFS),,$$(PYTHONPATH=tests $(BIN)/python -m real.chart)); if [ -n "$$why" ]; then echo "skipped: releases of the chart: $$why"; fi; \
 	GANGLINE_REAL=1 GANGLINE_SERVER=real GANGLINE_SCHEDULERS=$(SCHEDULERS) GANGLINE_RELEASES=$(RELEASES) $(BIN)/pytest \
-		$(or $(strip $(if $(RELEASES),tests/real/test_releases.py tests/real/test_backends.py) $(if $(SCHEDULERS),tests/real/test_backends.py)),tests/real $(if $(FULL),$(ALL),$(SMOKE))) $(ARGS)
+		$(or $(PROOFS),tests/real $(if $(FULL),$(ALL),$(SMOKE))) $(ARGS)
 
 crds: $(DEV) ## print the CRDs anew into charts/gangline/crds
 	@$(BIN)/python -m gangline.api.crds charts/gangline/crds
+
+chart: crds ## print the Helm chart anew into charts/gangline
+	@$(BIN)/python -m gangline.cli.chart charts/gangline
 
 docs: $(DEV) ## print anew what pages say of the code
 	@$(BIN)/python tests/compat_table.py

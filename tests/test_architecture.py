@@ -30,6 +30,7 @@ PURE = {"operator/desired", "operator/backends", "operator/status.py", "operator
         "installer/contract.py", "installer/settings.py", "installer/said.py", "installer/services.py", "installer/shapes.py",
         "installer/roles.py", "installer/webhooks.py", "installer/monitoring.py", "installer/numa.py", "installer/desired.py",
         "installer/shards.py", "installer/plan.py", "installer/status.py", "installer/manifests.py",
+        "installer/chart.py", "installer/values.py",
         "scheduler/actions", "scheduler/plugins", "scheduler/fairness", "scheduler/cycle.py", "scheduler/session.py",
         "scheduler/statement.py", "scheduler/placing", "scheduler/victims", "scheduler/why", "scheduler/snapshots", "rules", "api",
         "dashboard/model.py", "dashboard/look.py", "dashboard/gangs.py", "dashboard/queues.py", "dashboard/nodes.py", "dashboard/pages.py",

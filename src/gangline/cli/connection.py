@@ -1,7 +1,8 @@
 """Which cluster a command speaks to, and the kinds that cluster serves.
 
 The kubeconfig is, in this order: `--kubeconfig`, `$KUBECONFIG`, the platform started here by `gangline up`
-(`$GANGLINE_HOME/kubeconfig`), and `~/.kube/config`. Commands get a `Connection` and never open files themselves.
+(`$GANGLINE_HOME/kubeconfig`), and `~/.kube/config`; in a pod that has none of these, the pod's own cluster is meant. Commands get a
+`Connection` and never open files themselves.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ from gangline.api import kinds
 from gangline.api.kinds import Kind
 from gangline.api.meta import Object
 from gangline.client import Client
-from gangline.client.kubeconfig import load, transport
+from gangline.client.http import Http
+from gangline.client.kubeconfig import in_cluster, load, own_namespace, transport
 from gangline.errors import ApiError, BadInput
 
 PREFERRED = ("", "grove.io", "scheduler.grove.io", "scheduling.run.ai")
@@ -99,12 +101,26 @@ def _resources(group_version: str, listing: dict[str, Any]) -> list[Served]:
 
 @asynccontextmanager
 async def connect(kubeconfig: str | None, namespace: str | None) -> AsyncIterator[Connection]:
-    target = load(kubeconfig_path(kubeconfig))
-    client = Client(transport(target, "gangline-cli"), manager="gangline-cli", retries=1)
+    carrier, usual = _carrier(kubeconfig_path(kubeconfig))
+    client = Client(carrier, manager="gangline-cli", retries=1)
     try:
-        yield Connection(client, namespace or target.namespace, target.server)
+        yield Connection(client, namespace or usual, carrier.server)
     finally:
         await client.close()
+
+
+def _carrier(path: Path | None) -> tuple[Http, str]:
+    """The way to the server, and the namespace that is meant if none is said."""
+    if path is None and inside():
+        return in_cluster("gangline-cli"), own_namespace()
+    target = load(path)
+    return transport(target, "gangline-cli"), target.namespace
+
+
+def inside() -> bool:
+    """Whether we run in a pod that was given no kubeconfig."""
+    known = os.environ.get("KUBECONFIG") or os.path.exists(os.path.expanduser("~/.kube/config"))
+    return not known and bool(os.environ.get("KUBERNETES_SERVICE_HOST"))
 
 
 def cluster_options(function: Callable[..., Any]) -> Callable[..., Any]:

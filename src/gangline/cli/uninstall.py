@@ -22,27 +22,43 @@ LOOK_AGAIN = 0.5
 @click.option("--kubeconfig", metavar="FILE", help="which cluster (default: the platform started here)")
 @click.option("--all", "everything", is_flag=True, help="also priority classes, definitions with ALL objects of our kinds, and "
               "namespaces that we made")
+@click.option("--keep-installer", is_flag=True, help="only Config, shards and what was deployed for them: whoever brought the installer "
+              "takes it away, as Helm does")
 @click.option("--timeout", type=float, default=120.0, show_default=True, metavar="SECONDS", help="how long to wait until all is gone")
-def command(kubeconfig: str | None, everything: bool, timeout: float) -> None:
-    run(_uninstall(kubeconfig, everything, timeout))
+def command(kubeconfig: str | None, everything: bool, keep_installer: bool, timeout: float) -> None:
+    if everything and keep_installer:
+        raise BadInput("--all takes the installer too: choose one of --all and --keep-installer")
+    run(_uninstall(kubeconfig, everything, timeout, keep_installer))
 
 
-async def _uninstall(kubeconfig: str | None, everything: bool, seconds: float) -> None:
-    from gangline.api.kinds import CONFIG, NAMESPACE, SCHEDULING_SHARD
+async def _uninstall(kubeconfig: str | None, everything: bool, seconds: float, keep_installer: bool = False) -> None:
+    async with connect(kubeconfig, None) as connection:
+        await take_components(connection, everything, seconds)
+        if not keep_installer:
+            await _take_rest(connection, everything)
+
+
+async def take_components(connection: Connection, everything: bool, seconds: float) -> None:
+    """Config and shards, whoever made them; then wait for all that belonged to them."""
+    from gangline.api.kinds import CONFIG, SCHEDULING_SHARD
+
+    await _check(connection, everything)
+    for kind in (SCHEDULING_SHARD, CONFIG):
+        for each in await _listed(connection, kind):
+            await _delete(connection, kind, each.name)
+    await _emptied(connection, seconds)
+
+
+async def _take_rest(connection: Connection, everything: bool) -> None:
+    from gangline.api.kinds import NAMESPACE
     from gangline.installer.contract import OURS
 
-    async with connect(kubeconfig, None) as connection:
-        await _check(connection, everything)
-        for kind in (SCHEDULING_SHARD, CONFIG):
-            for each in await _listed(connection, kind):
-                await _delete(connection, kind, each.name)
-        await _emptied(connection, seconds)
-        for kind, name, namespace in _own(everything):
-            await _delete(connection, kind, name, namespace)
-        for each in await _listed(connection, NAMESPACE, dict(OURS)) if everything else ():
-            await _delete(connection, NAMESPACE, each.name)
-        click.echo("everything is gone" if everything else
-                   "done; queues, priority classes, namespaces and definitions stay (`gangline uninstall --all` takes them too)")
+    for kind, name, namespace in _own(everything):
+        await _delete(connection, kind, name, namespace)
+    for each in await _listed(connection, NAMESPACE, dict(OURS)) if everything else ():
+        await _delete(connection, NAMESPACE, each.name)
+    click.echo("everything is gone" if everything else
+               "done; queues, priority classes, namespaces and definitions stay (`gangline uninstall --all` takes them too)")
 
 
 async def _check(connection: Connection, everything: bool) -> None:

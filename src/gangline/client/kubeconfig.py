@@ -90,6 +90,14 @@ def in_cluster(agent: str = "gangline") -> Http:
     return Http(f"https://{host}:{port}", ssl.create_default_context(cafile=str(SERVICE_ACCOUNT / "ca.crt")), token, agent)
 
 
+def own_namespace() -> str:
+    """Of the pod we run in."""
+    try:
+        return (SERVICE_ACCOUNT / "namespace").read_text().strip()
+    except OSError:
+        return "default"
+
+
 def _tls(target: Target) -> ssl.SSLContext:
     cluster, user = target.cluster, target.user
     authority = _material(cluster, "certificate-authority", target.folder)

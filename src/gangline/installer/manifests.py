@@ -93,7 +93,8 @@ def _bare(obj: Raw) -> Raw:
 
 
 def _installer(said: Said) -> Raw:
-    """The installer's own Deployment, where the Config lets all pods go."""
+    """The installer's own Deployment, where the Config lets all pods go: one copy, which keeps no distance from others."""
     flags = {"image": str(said.settings.image), "half": said.settings.half, "health-probe-bind-address": f":{PROBES}"}
-    home = Said({"namespace": names.SYSTEM_NAMESPACE, "global": {**said.at("global", {}), "replicaCount": 1}}, said.settings)
+    alone = {"replicaCount": 1, "requireDefaultPodAntiAffinityTerm": False}
+    home = Said({"namespace": names.SYSTEM_NAMESPACE, "global": {**said.at("global", {}), **alone}}, said.settings)
     return deployment(home, Running(names.INSTALLER, "installer", "installer", flags, SMALL, PROBES, account=ACCOUNT))
