@@ -67,7 +67,7 @@ async def test_fields_behind_gates_vanish_without_a_word_and_stay_with_them() ->
     unlinked = {"podGroupTemplateRef": None}
     async with serving("1.36") as api:
         made = await api.post(at("v1alpha2"), group("v1alpha2", **asked))
-        assert (made.status, made.warnings, made.body["spec"]) == (201, (), GANG | unlinked)
+        assert (made.status, made.warnings, made.body["spec"]) == (201, (), GANG | unlinked | {"disruptionMode": "Pod"})
     async with serving("1.36", TOPOLOGY, PREEMPTION) as api:
         await api.post("/apis/scheduling.k8s.io/v1/priorityclasses", high)
         made = await api.post(at("v1alpha2"), group("v1alpha2", **asked))

@@ -212,7 +212,7 @@ async def test_wishes_that_the_server_drops_are_left_out_and_told() -> None:
         await here.client.create(PRIORITY_CLASS, {"metadata": {"name": "high"}, "value": 100})
         await here.apply(llm(priorityClassName="high"))
         [made] = await here.every(KUBE_POD_GROUP_V1ALPHA2)
-        assert made.spec == {"schedulingPolicy": {"gang": {"minCount": 6}}, "podGroupTemplateRef": None}
+        assert made.spec == {"schedulingPolicy": {"gang": {"minCount": 6}}, "podGroupTemplateRef": None, "disruptionMode": "Pod"}
         assert await said(here, "WishesDropped") == ("True", "BackendCannotExpress", (
             "the gang would rather be preempted whole, but the API server drops that: switch on feature gate WorkloadAwarePreemption; "
             "the group would rather have priority class high, but the API server drops that: switch on feature gate "

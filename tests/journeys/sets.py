@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from gangline.api import names
 from gangline.api.core import Node, Pod
 from gangline.api.grove import PodClique, PodCliqueScalingGroup, PodCliqueSet
-from gangline.api.kinds import NODE, POD, POD_CLIQUE, POD_CLIQUE_SET, SCALING_GROUP, Kind
+from gangline.api.kinds import NODE, POD, POD_CLIQUE, POD_CLIQUE_SET, POD_GANG, SCALING_GROUP, Kind
 from gangline.api.meta import Raw, condition
 from gangline.client.wire import JSON_PATCH
 from journeys.story import Story, told
@@ -176,6 +176,15 @@ class Sets:
             return len(pods) == total and sum(_runs(pod) for pod in pods) == count
 
         await self.story.at_rest(so, f"{count} of {total} pods running")
+        await self.story.until(self._let_go, "the gates of gangs whose base gang runs to be lifted")
+
+    async def _let_go(self) -> bool:
+        """No pod waits for a base gang that is there: seen at rest on a busy server, the operator may not have heard of it yet."""
+        pods = await self.pods()
+        running = Counter(pod.labels[names.POD_CLIQUE] for pod in pods if _runs(pod))
+        gangs = (await self.client.list(POD_GANG, "default")).items
+        there = {gang.name for gang in gangs if all(running[group.name] >= group.min_replicas for group in gang.spec.podgroups)}
+        return not any(pod.spec.scheduling_gates for pod in pods if pod.labels.get(names.BASE_POD_GANG) in there)
 
     async def running_by_clique(self) -> Counter[str]:
         return Counter(pod.labels[names.POD_CLIQUE].removeprefix(f"{NAME}-") for pod in await self.pods() if _runs(pod))

@@ -44,7 +44,7 @@ def _below(path: str, fields: tuple[tuple[str, str], ...]) -> tuple[tuple[str, s
 
 def _shown_null(fields: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
     """The same for templates, which show where they may run even if that is nowhere in particular."""
-    return tuple((gate, f"{field}!" if gate == TOPOLOGY else field) for gate, field in fields)
+    return tuple((gate, f"{field}=" if gate == TOPOLOGY else field) for gate, field in fields)
 
 
 def _tree() -> tuple[tuple[str, str], ...]:
@@ -60,13 +60,15 @@ GATED: dict[tuple[str, str, str], tuple[tuple[str, str], ...]] = {
     ("resource.k8s.io", "v1", "resourceclaims"): _CLAIM,
     ("resource.k8s.io", "v1", "resourceclaimtemplates"): tuple((gate, f"spec.{path}") for gate, path in _CLAIM),
     ("resource.k8s.io", "v1", "resourceslices"): _SLICE,
-    ("scheduling.k8s.io", "v1alpha2", "podgroups"): _below("spec", _OLD_GROUP),
+    ("scheduling.k8s.io", "v1alpha2", "podgroups"): (
+        *_below("spec", _OLD_GROUP), (PREEMPTION, "spec.disruptionMode=Pod"), (GROUP_CLAIMS, "status.resourceClaimStatuses")),
     ("scheduling.k8s.io", "v1alpha2", "workloads"): _below("spec.podGroupTemplates[]", _shown_null(_OLD_GROUP)),
-    **{("scheduling.k8s.io", version, "podgroups"): _below("spec", _NEW_GROUP) for version in _BOTH_NEW},
+    **{("scheduling.k8s.io", version, "podgroups"): (
+        *_below("spec", _NEW_GROUP), (GROUP_CLAIMS, "status.resourceClaimStatuses")) for version in _BOTH_NEW},
     **{("scheduling.k8s.io", version, "workloads"): _tree() for version in _BOTH_NEW},
     ("scheduling.k8s.io", "v1alpha3", "compositepodgroups"): ((PREEMPTION_POLICY, "spec.preemptionPolicy"),),
 }
-"""Resource → gates, and the fields each keeps; `[]` stands for every item of a list, `!` for a field that is null without its gate."""
+"""Resource → gates, and the fields each keeps; `[]` stands for every item of a list, `=` for what a field is without its gate."""
 
 _KEEPERS = (("apps", "deployments"), ("apps", "replicasets"), ("apps", "statefulsets"), ("apps", "daemonsets"), ("batch", "jobs"),
             ("", "replicationcontrollers"))
@@ -100,12 +102,13 @@ def _unknown_links(workload_versions: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _drop(new: dict[str, Any], old: dict[str, Any] | None, path: str) -> None:
-    *parents, field = path.removesuffix("!").split(".")
+    path, reset, value = path.partition("=")
+    *parents, field = path.split(".")
     if old is not None and any(field in holder for holder in _holders(old, parents)):
         return
     for holder in _holders(new, parents):
-        if path.endswith("!"):
-            holder[field] = None
+        if reset:
+            holder[field] = value or None
         else:
             holder.pop(field, None)
 

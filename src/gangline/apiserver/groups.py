@@ -7,15 +7,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from gangline.api import names
 from gangline.apiserver.admission import CREATE, Review
 from gangline.apiserver.core import Core
 from gangline.apiserver.features import PREEMPTION, PREEMPTION_POLICY
-from gangline.apiserver.plugins import established, protect
+from gangline.apiserver.plugins import LOWER, established, protect
 from gangline.apiserver.status import forbidden
 from gangline.errors import ApiError, Problem
 
 GROUP = "scheduling.k8s.io"
-PROTECTION = "scheduling.k8s.io/podgroup-protection"
 Obj = dict[str, Any]
 _CALLED = {"podgroups": "pod group", "compositepodgroups": "composite pod group"}
 
@@ -34,14 +34,14 @@ class Groups:
             return
         spec = (review.object or {}).setdefault("spec", {})
         value, policy = established(self._core, review)
-        given, given_policy = spec.get("priority"), spec.get("preemptionPolicy")
+        given, given_policy = spec.get("priority"), spec.get("preemptionPolicy") or LOWER
         if given is not None and given != value:
             raise _refuse(review, f"priority set in the {called} ({given}) must match the priority computed ({value}) based on the "
                           "priority class set in the spec")
         spec["priority"] = value
         if PREEMPTION_POLICY not in gates:
             return
-        if given_policy and given_policy != policy:
+        if given_policy != policy:
             raise _refuse(review, f"the string value of PreemptionPolicy ({given_policy}) must not be provided in {called} spec; priority "
                           f"admission controller computed {policy} from the given PriorityClass name")
         spec["preemptionPolicy"] = policy
@@ -67,7 +67,7 @@ def _protected(review: Review) -> None:
         _PROTECT(review)
 
 
-_PROTECT = protect(PROTECTION)
+_PROTECT = protect(names.POD_GROUP_PROTECTION)
 
 
 def _refuse(review: Review, why: str) -> ApiError:

@@ -79,4 +79,4 @@ async def _dropped(client: Client, probe: GangObject, namespace: str) -> list[tu
         log.info("cannot find out which fields of %s work: %s", probe.kind.resource, error)
         return []
     kept = getattr(answer, "spec", None) or {}
-    return [(probe.kind, field) for field in wanted["spec"] if field not in kept]
+    return [(probe.kind, field) for field, value in wanted["spec"].items() if kept.get(field) != value]

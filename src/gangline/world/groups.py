@@ -1,6 +1,6 @@
 """PodGroups of kube-scheduler stay as long as pods need them: a deleted one loses its protection with the last pod that names it.
 
-The server puts the finalizer `PROTECTION` on every PodGroup (apiserver/groups.py); here it is lifted once no pod that may still run names
+The server puts a finalizer on every PodGroup (apiserver/groups.py); here it is lifted once no pod that may still run names
 the group. A namespace is looked at as a whole, so that many groups that go together cost one question. Where the server has no
 PodGroups, nothing is followed; pods and groups are never deleted here.
 """
@@ -11,6 +11,7 @@ import asyncio
 from dataclasses import dataclass
 from typing import Any
 
+from gangline.api import names
 from gangline.api.core import Pod
 from gangline.api.kinds import KUBE_POD_GROUP, KUBE_POD_GROUP_V1ALPHA2, POD, Kind
 from gangline.api.meta import Object
@@ -21,7 +22,6 @@ from gangline.world.discovery import only_metadata, served
 from gangline.world.gangs import group_name
 from gangline.world.life import FINAL
 
-PROTECTION = "scheduling.k8s.io/podgroup-protection"
 USERS, LEAVING = "pod group", "leaving"
 LATER = 5.0
 """Seconds until we look again at a group that only pods keep that we have not seen."""
@@ -36,7 +36,7 @@ def by_group(pod: Pod) -> list[str]:
 
 def leaving(group: Object) -> list[str]:
     """Its namespace, if the group is deleted and still protected."""
-    return [group.namespace] if group.metadata.deleting and PROTECTION in group.metadata.finalizers else []
+    return [group.namespace] if group.metadata.deleting and names.POD_GROUP_PROTECTION in group.metadata.finalizers else []
 
 
 def lets_go(before: Pod | None, after: Pod | None) -> bool:
@@ -95,7 +95,7 @@ async def _named(ctx: Context, namespace: str) -> set[str]:
 async def _lift(ctx: Context, kind: Kind[Object], group: Object) -> None:
     """Takes our protection away, unless somebody wrote meanwhile."""
     guard = {"resourceVersion": group.metadata.resource_version, "uid": group.uid}
-    rest = [each for each in group.metadata.finalizers if each != PROTECTION]
+    rest = [each for each in group.metadata.finalizers if each != names.POD_GROUP_PROTECTION]
     try:
         await ctx.client.patch(kind, group.name, group.namespace, {"metadata": guard | {"finalizers": rest or None}})
     except NotFound:

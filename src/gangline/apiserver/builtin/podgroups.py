@@ -140,9 +140,7 @@ class NewGroupRules(GroupRules):
     repeated_at = ""
 
     def defaults(self, obj: Obj) -> None:
-        spec = obj.setdefault("spec", {})
-        spec.setdefault("disruptionMode", {"single": {}})
-        spec.setdefault("preemptionPolicy", "PreemptLowerPriority")
+        obj.setdefault("spec", {}).setdefault("disruptionMode", {"single": {}})
 
     def beside(self, obj: Obj) -> Problems:
         spec = obj.get("spec") or {}
