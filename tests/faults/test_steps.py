@@ -5,13 +5,16 @@ test_faults.py has the same at random; here a failing case says which step it wa
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
 from embedded import until
 from faults.test_faults import QUICK, check, shard
-from faults.trouble import TIMES_OUT, Dies, Refuses
+from faults.trouble import TIMES_OUT, Dawdles, Dies, Refuses
 from gangline.api import names
 from gangline.api.kinds import BIND_REQUEST, DEVICE_CLASS, NODE, POD, PRIORITY_CLASS, RESOURCE_CLAIM, RESOURCE_SLICE
+from gangline.api.meta import condition
 from gangline.apiserver.features import EXTENDED_RESOURCES
 from gangline.binder.component import component as binder
 from gangline.controllers.component import pod_group_controller, queue_controller
@@ -156,3 +159,22 @@ async def add_node(story: Story) -> None:
     meta = {"name": "node-1", "labels": template["metadata"]["labels"] | {"kubernetes.io/hostname": "node-1"}}
     await story.client.create(NODE, {"metadata": meta, "spec": {}, "status": template["status"]})
     await story.client.patch(NODE, "node-1", "", {"status": template["status"]}, subresource="status")
+
+
+async def test_a_refusal_that_arrives_late_does_not_say_of_a_placed_pod_that_it_has_no_place() -> None:
+    async with stage(binder()) as here:
+        slow = Dawdles(here)
+        await here.start(shard(), slow)
+        await here.node("n0", gpus=1)
+        await here.gang("g", 1, gpus=2)
+        await asyncio.wait_for(slow.held.wait(), 20)
+        await here.node("n1", gpus=2)
+        await until(lambda: _has_node(here, "g-0"), "the pod to be placed")
+        slow.go.set()
+        await here.settles()
+        found = condition((await here.get_pod("g-0")).status.conditions, "PodScheduled")
+        assert found is not None and found.status == "True"
+
+
+async def _has_node(here: Stage, name: str) -> bool:
+    return bool((await here.get_pod(name)).spec.node_name)

@@ -112,3 +112,21 @@ class Dies:
 
     async def close(self) -> None:
         await asyncio.sleep(0)
+
+
+class Dawdles:
+    """A transport on which patches of pods' statuses are on their way until somebody lets them go."""
+
+    def __init__(self, here: Stage) -> None:
+        self._inner = InProcess(here.server.handle, User("system:serviceaccount:gangline-system:dawdling", ("system:masters",)))
+        self.held = asyncio.Event()
+        self.go = asyncio.Event()
+
+    async def send(self, request: Request) -> Response:
+        if request.method == "PATCH" and "/pods/" in request.path and request.path.endswith("/status"):
+            self.held.set()
+            await self.go.wait()
+        return await self._inner.send(request)
+
+    async def close(self) -> None:
+        await asyncio.sleep(0)

@@ -19,6 +19,7 @@ from gangline.api.kinds import POD, POD_GROUP
 from gangline.api.meta import Raw, condition
 from gangline.client import Client
 from gangline.client.wire import STRATEGIC_PATCH
+from gangline.errors import ApiError
 from gangline.runtime import Cache, Context
 from gangline.runtime.events import Recorder
 from gangline.scheduler.decisions import Refuse
@@ -84,7 +85,7 @@ class Teller:
             pod = pods.get(uid)
             if pod is not None:
                 text = f"sub-group {pod.labels.get(names.SUB_GROUP)!r} does not exist in PodGroup {standing.gang}"
-                self._tell_pod(pod, text, mark=True)
+                self._tell_pod(pod, text, True, self._told.setdefault(standing.gang, _Told()))
 
     def _refused(self, group: PodGroup, standing: Standing, refuse: Refuse) -> None:
         self._once(group, standing.gang, writes.UNSCHEDULABLE, refuse.text)
@@ -102,19 +103,32 @@ class Teller:
         mark = group.spec.mark_unschedulable is not False
         for uid, text in texts.items():
             if told.pods.get(uid) != text and (again or uid not in told.pods):
-                self._tell_pod(pods[uid], text, mark)
+                self._tell_pod(pods[uid], text, mark, told)
         told.pods = texts if again else texts | {uid: text for uid, text in told.pods.items() if uid in texts}
         told.version = standing.version
         told.pods_at = now if again else told.pods_at
 
-    def _tell_pod(self, pod: Pod, text: str, mark: bool) -> None:
+    def _tell_pod(self, pod: Pod, text: str, mark: bool, told: _Told) -> None:
         stands = condition(pod.status.conditions, "PodScheduled")
         if stands is not None and stands.status == "False" and stands.message == text:
             return
         self._events.tell(POD, pod, writes.UNSCHEDULABLE, text, warning=True)
         if mark:
-            patch = writes.pod_condition(text, self._clock.now())
-            self._put(POD, pod, "condition", patch, subresource="status", content_type=STRATEGIC_PATCH)
+            self._mark(pod, writes.pod_condition(text, self._clock.now()), told)
+
+    def _mark(self, pod: Pod, patch: Raw, told: _Told) -> None:
+        """The condition of a pod that still waits when the write goes out: one that has a node by then is not told that it has none."""
+        async def write() -> None:
+            now = self._cache.get(POD, pod.name, pod.namespace)
+            if now is not None and now.uid == pod.uid and not now.spec.node_name:
+                guarded = patch | {"metadata": {"uid": now.uid, "resourceVersion": now.metadata.resource_version}}
+                await self._client.patch_only(POD, pod.name, pod.namespace, guarded, subresource="status", content_type=STRATEGIC_PATCH)
+
+        def failed(error: ApiError) -> None:
+            told.pods.pop(pod.uid, None)
+            told.version = -1
+
+        self._writer.put((POD.kind, pod.namespace, pod.name, "condition"), write, failed)
 
     def _write_condition(self, group: PodGroup, refuse: Refuse) -> None:
         reasons = writes.reasons_of(refuse)
