@@ -52,7 +52,7 @@ def test_make_test_real_skips_with_that_line_where_there_is_no_go(tmp_path: Path
         (tmp_path / name).symlink_to(REPOSITORY / name)
     (tmp_path / "tests").unlink()
     (tmp_path / "tests" / "real").mkdir(parents=True)
-    for name in ("__init__.py", "plane.py", "leash.py", "go.mod"):
+    for name in ("__init__.py", "plane.py", "releases.py", "leash.py", "go.mod"):
         if (REPOSITORY / "tests" / "real" / name).exists():
             (tmp_path / "tests" / "real" / name).write_bytes((REPOSITORY / "tests" / "real" / name).read_bytes())
     tools = _without_go(tmp_path)
