@@ -99,11 +99,16 @@ def _step(name: str, start: int, search: str, shown: str) -> Html:
 # ── pictures ──
 
 
+MOST_ASKED = 4
+"""How many times what is held or promised a bar shows of what is asked for: one queue's long line must not make all others a dot."""
+
+
 def scale(rows: Iterable[Amounts]) -> float:
     """What the full width of bars that stand together means; more than that is cut."""
     given = list(rows)
-    top = max((max(each.quota or 0.0, each.allocated) for each in given), default=0.0)
-    return top or max((each.requested for each in given), default=0.0) or 1.0
+    had = max((max(each.quota or 0.0, each.allocated) for each in given), default=0.0)
+    asked = max((each.requested for each in given), default=0.0)
+    return max(had, min(asked, had * MOST_ASKED)) if had else asked or 1.0
 
 
 def bar(amounts: Amounts, top: float, label: str, shown: Callable[[float | None], str] = number) -> Html:
