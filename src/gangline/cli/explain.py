@@ -7,8 +7,10 @@ wrote on the PodGroup; where there is none, the gang's own conditions speak.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 
 import click
+import msgspec
 
 from gangline.api import names
 from gangline.api.grove import PodGang
@@ -42,13 +44,19 @@ async def explain(client: Client, name: str, namespace: str) -> list[Answer]:
     """One answer per gang that NAME stands for."""
     gangs = await _gangs(client, name, namespace)
     groups = (await client.list(POD_GROUP, namespace)).items
+    titles = {group.name: verdicts.owner(group) for group in groups}
     if gangs:
-        return [verdicts.of_gang(gang, verdicts.group_of(gang, groups)) for gang in gangs]
+        return [_named(verdicts.of_gang(gang, verdicts.group_of(gang, groups)), titles) for gang in gangs]
     found = await _groups(client, name, namespace, groups)
     if not found:
         raise BadInput(f"there is no gang, set, PodGroup, pod or Job {name!r} in namespace {namespace}; "
                        "`gangline get podgangs` and `gangline get podgroups` list what there is")
-    return [verdicts.of_group(group) for group in found]
+    return [_named(verdicts.of_group(group), titles) for group in found]
+
+
+def _named(answer: Answer, titles: Mapping[str, str]) -> Answer:
+    """Gangs that others would have to make room with are called by the names that users gave them."""
+    return msgspec.structs.replace(answer, text=verdicts.renamed(answer.text, titles))
 
 
 async def headline(client: Client, name: str, namespace: str) -> str | None:

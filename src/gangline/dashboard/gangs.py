@@ -6,7 +6,6 @@ rules/verdicts.py. Pods of no gang are left out here. Pure.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from typing import TypeAlias
 
@@ -19,7 +18,6 @@ from gangline.dashboard.model import GangLine, Remedy, Why
 from gangline.rules import times, verdicts
 
 WAITING, STARTING, RUNNING, ENDED = "waiting", "starting", "running", "ended"
-_WORD = re.compile(r"[a-z0-9](?:[-.a-z0-9]*[a-z0-9])?")
 Place: TypeAlias = tuple[str, str]
 """Namespace and name."""
 
@@ -149,7 +147,7 @@ class Gangs(dict[Place, Gang]):
 
     def renamed(self, text: str) -> str:
         """With the names of PodGroups replaced by those that users know."""
-        return _WORD.sub(lambda word: self._titles.get(word[0], word[0]), text)
+        return verdicts.renamed(text, self._titles)
 
     def called(self, namespace: str, name: str) -> Gang | None:
         """By its own name, its PodGroup's, or that of what it was made for."""

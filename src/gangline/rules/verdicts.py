@@ -7,7 +7,8 @@ dashboard read it here, so that all of them say the same. Never judges anything 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import msgspec
@@ -18,6 +19,8 @@ from gangline.api.kai import PodGroup
 
 ORDER = ("Initialized", "Scheduled", "Ready")
 """Conditions of a PodGang, in the order in which it must meet them."""
+
+_WORD = re.compile(r"[a-z0-9](?:[-.a-z0-9]*[a-z0-9])?")
 
 
 class Answer(msgspec.Struct, frozen=True):
@@ -60,6 +63,11 @@ def of_group(group: PodGroup, name: str = "") -> Answer:
 def owner(group: PodGroup) -> str:
     """The name users know: of the gang, Job or pod that a PodGroup is made for."""
     return next((each.name for each in group.metadata.owner_references), group.name)
+
+
+def renamed(text: str, titles: Mapping[str, str]) -> str:
+    """A verdict's words with the names that users know in place of those of PodGroups."""
+    return _WORD.sub(lambda word: titles.get(word[0], word[0]), text)
 
 
 def reason(group: PodGroup) -> str:
