@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from gangline.api import names
-from gangline.api.kinds import NAMESPACE, NODE, POD_CLIQUE, POD_CLIQUE_SET, POD_GANG, SECRET, Kind
+from gangline.api.kinds import NAMESPACE, NODE, POD_CLIQUE, POD_CLIQUE_SET, POD_GANG, SECRET, TOPOLOGY_BINDING, Kind
 from gangline.api.meta import Condition, Raw, condition
 from gangline.components import Options
 from gangline.local import Team
@@ -39,6 +39,7 @@ LIVES_ON = {"nodes", "leases.coordination.k8s.io", "events", "csinodes.storage.k
 RESTLESS = 30.0
 """Seconds after which it is no use to wait for rest: some schedulers try a gang without room again every second, and say so each time."""
 SET = "llm"
+RACK = "example.com/rack"
 SIZE: Raw = {"requests": {"cpu": "1", "memory": "1Gi", "nvidia.com/gpu": "1"}, "limits": {"nvidia.com/gpu": "1"}}
 
 
@@ -179,10 +180,11 @@ class Proof(Story):
         self.ground = ground
         self._before = Broom()
 
-    async def room(self, pods: int) -> None:
+    async def room(self, pods: int, rack: str = "") -> None:
         """Nodes that hold so many pods of the gang."""
-        await self.nodes(1, gpus=pods // 2)
-        await self.nodes(1, gpus=pods - pods // 2)
+        labels = {RACK: rack} if rack else {}
+        await self.nodes(1, gpus=pods // 2, labels=labels)
+        await self.nodes(1, gpus=pods - pods // 2, labels=labels)
         for kind, obj in self.ground.scheduler.quota(pods):
             await self.client.create(kind, obj)
         await self.until(self._nodes_ready, "nodes that take pods")
@@ -193,12 +195,26 @@ class Proof(Story):
 
     async def begin(self) -> None:
         """The set, for the backend of this ground."""
+        await self._create(self.ALL)
+
+    async def begin_in_one_rack(self, sizes: Mapping[str, int]) -> None:
+        """The set with so many pods of each group, all of which must be in one rack."""
+        levels = [{"domain": "rack", "key": RACK}]
+        await self.client.create(TOPOLOGY_BINDING, {"metadata": {"name": "racks"}, "spec": {"levels": levels}})
+        await self._create(sizes, topologyConstraint={"topologyName": "racks", "pack": {"required": "rack"}})
+
+    async def _create(self, sizes: Mapping[str, int], **template: Any) -> None:
         scheduler = self.ground.scheduler
-        cliques = [clique(name, wanted, self.LEAST[name], scheduler="") for name, wanted in self.ALL.items()]
+        cliques = [clique(name, wanted, self.LEAST[name], scheduler="") for name, wanted in sizes.items()]
         for each in cliques:
             each["spec"]["podSpec"]["containers"][0]["resources"] = SIZE
         await self.client.create(POD_CLIQUE_SET, pod_clique_set(
-            SET, *cliques, labels=dict(scheduler.labels), annotations={names.SCHEDULER_BACKEND: scheduler.backend}))
+            SET, *cliques, labels=dict(scheduler.labels), annotations={names.SCHEDULER_BACKEND: scheduler.backend}, **template))
+
+    async def racks(self) -> set[str]:
+        """The racks that running pods are in."""
+        labels = {node.name: node.labels for node in (await self.client.list(NODE)).items}
+        return {labels[pod.spec.node_name][RACK] for pod in await self.pods(SET, "Running")}
 
     async def leave(self) -> None:
         await self.client.delete(POD_CLIQUE_SET, SET, "default")

@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 
 import pytest
 
@@ -76,6 +76,27 @@ async def test_a_gang_that_starts_again_is_a_gang_again(gang: Proof) -> None:
     assert found.status == "False"
     await gang.close(0, closed=False)
     await gang.comes_to(Proof.LEAST)
+
+
+@pytest.mark.parametrize("sizes", [Proof.LEAST, Proof.ALL], ids=["minima", "surplus"])
+async def test_a_gang_that_requires_a_rack_is_in_one(gang: Proof, sizes: Mapping[str, int]) -> None:
+    if not gang.ground.scheduler.domains:
+        pytest.skip("it needs more than labels of nodes for that, or cannot")
+    await gang.room(MINIMUM - 1, "a")
+    await gang.room(sum(sizes.values()), "b")
+    await gang.begin_in_one_rack(sizes)
+    await gang.comes_to(sizes)
+    assert await gang.racks() == {"b"}
+
+
+async def test_a_gang_that_requires_a_rack_waits_where_none_is_large_enough(gang: Proof) -> None:
+    if not gang.ground.scheduler.domains:
+        pytest.skip("it needs more than labels of nodes for that, or cannot")
+    await gang.room(MINIMUM - 1, "a")
+    await gang.room(MINIMUM - 1, "b")
+    await gang.begin_in_one_rack(Proof.LEAST)
+    assert (await gang.told("Scheduled", gang.ground.scheduler.why)).status == "False"
+    await gang.comes_to({})
 
 
 @pytest.mark.parametrize("room", [WHOLE, MINIMUM - 1], ids=["running", "waiting"])

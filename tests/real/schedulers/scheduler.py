@@ -55,6 +55,8 @@ class Scheduler:
     """Namespace and name of a Secret that a kubelet would show it in `{folder}/certs`."""
     release: Release = USUAL
     """Of Kubernetes, that it runs on."""
+    domains: bool = False
+    """It keeps a gang in one domain without more than labels of nodes, so that this can be shown."""
 
     @property
     def name(self) -> str:

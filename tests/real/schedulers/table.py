@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from gangline.api.kinds import KOORDINATOR_QUOTA, VOLCANO_QUEUE
-from real.releases import RELEASES
+from real.releases import RELEASES, USUAL
 from real.schedulers.kueue_install import NAMESPACE as KUEUE_NAMESPACE
 from real.schedulers.kueue_install import Kueue
 from real.schedulers.scheduler import Program, Scheduler
@@ -20,7 +20,8 @@ KUBE_SCHEDULER = ("--config={config}", "--authentication-kubeconfig={kubeconfig}
 NO_ROOM = "Insufficient nvidia.com/gpu"
 
 SCHEDULERS: Mapping[str, Scheduler] = {each.name: each for each in (
-    *(Scheduler("default", "kube-scheduler", "k8s.io/kubernetes", why=NO_ROOM, release=release) for release in RELEASES.values()),
+    *(Scheduler("default", "kube-scheduler", "k8s.io/kubernetes", why=NO_ROOM, release=release, domains=release is not USUAL)
+      for release in RELEASES.values()),
     Scheduler(
         "volcano", "Volcano", "volcano.sh/volcano", ("config/crd/*/bases/*.yaml",), (
             Program("volcano-scheduler", ("--kubeconfig={kubeconfig}", "--leader-elect=false", "--scheduler-conf={config}",
