@@ -244,3 +244,15 @@ async def test_a_pod_for_a_whole_gpu_waits_for_a_reservation_that_nobody_uses_to
 
 async def _leaving(here: Stage) -> bool:
     return all(pod.metadata.deleting for pod in await reservations_of(here))
+
+
+async def test_a_server_whose_clock_is_behind_ends_no_reservation_early() -> None:
+    async with stage() as here:
+        ahead = ManualClock(here.clock.now() + 120)
+        here.clock = ahead
+        await here.start(component())
+        await here.node("n")
+        await share(here)
+        await here.settles()
+        assert (await here.get_request("p")).status.reason == ""
+        assert len(await reservations_of(here)) == 1

@@ -19,7 +19,7 @@ from gangline.api.kai import PodGroup, Queue
 from gangline.api.kinds import CRD, EVENT, POD, POD_GROUP, PRIORITY_CLASS, QUEUE, RESOURCE_CLAIM, TOPOLOGY, Kind
 from gangline.api.meta import Condition, Raw, condition
 from gangline.client import Client
-from gangline.errors import AlreadyExists, NotFound
+from gangline.errors import AlreadyExists, Forbidden, NotFound
 from gangline.runtime import Component
 from gangline.scheduler.component import component as scheduler_component
 from gangline.scheduler.settings import ACTIONS, DEFAULT_PLUGINS, PluginSetting, Settings
@@ -36,6 +36,9 @@ class Words:
         raise NotImplementedError
 
     async def at_rest(self, condition: Callable[[], Awaitable[bool]], what: str = "") -> None:
+        raise NotImplementedError
+
+    async def until(self, condition: Callable[[], Awaitable[bool]], what: str = "") -> None:
         raise NotImplementedError
 
     # --- what is created -------------------------------------------------------------------------------------------------
@@ -93,7 +96,19 @@ class Words:
             await self.members(name, count, leaf=leaf, gpus=gpus)
 
     async def priority(self, name: str, value: int) -> None:
+        """A class; a real server knows of it a moment after it is made."""
         await self.client.create(PRIORITY_CLASS, {"metadata": {"name": name}, "value": value})
+        asks = {"metadata": {"name": f"asks-for-{name}", "namespace": "default"},
+                "spec": {"priorityClassName": name, "containers": [{"name": "c", "image": "i"}]}}
+
+        async def known() -> bool:
+            try:
+                await self.client.create(POD, asks, dry_run=True)
+            except Forbidden:
+                return False
+            return True
+
+        await self.until(known, f"the server to know PriorityClass {name}")
 
     async def topology(self, name: str, *levels: str | tuple[str, str]) -> None:
         """Levels from wide to narrow: a node label, or a node label and its alias."""

@@ -23,9 +23,11 @@ from gangline.client import Client
 from gangline.errors import AlreadyExists, Conflict, NotFound
 from gangline.rules import times
 from gangline.runtime import Again, Context, Controller, Key, Reader, Watch
+from gangline.runtime.clock import timestamp
 
 log = logging.getLogger(__name__)
-TOUCHED = "gangline.io/reserved-for"
+TOUCHED, SINCE = "gangline.io/reserved-for", "gangline.io/reserved-at"
+"""Who asked last, and when the first did, by the binder's clock: the server's may go before or behind it."""
 LOOK_AGAIN, SOON = 5.0, 0.1
 ENDED = ("Succeeded", "Failed")
 CONTAINER = "resource-reservation"
@@ -57,7 +59,8 @@ async def reserve(attempt: Attempt, group: str, settings: Settings) -> str:
         await _delete(client, pod)
         raise CannotBind(f"reservation pod {namespace}/{name} got no GPU of node {attempt.node.name}: "
                          f"{pod.status.message or pod.status.reason or pod.status.phase}")
-    age = attempt.ctx.clock.now() - (times.seconds(pod.metadata.creation_timestamp) or attempt.ctx.clock.now())
+    since = times.seconds(pod.annotations.get(SINCE) or pod.metadata.creation_timestamp)
+    age = attempt.ctx.clock.now() - (attempt.ctx.clock.now() if since is None else since)
     if age < settings.reservation_timeout:
         raise NotYet(f"waiting for reservation pod {namespace}/{name} to say which GPU it holds", LOOK_AGAIN)
     await _delete(client, pod)
@@ -126,7 +129,8 @@ def reservation_pod(attempt: Attempt, group: str, settings: Settings) -> Raw:
         spec["securityContext"] = settings.reservation_pod_security
     return {"metadata": {"name": pod_name(attempt.node.name, group), "namespace": settings.reservation_namespace,
                          "labels": {"app": settings.reservation_app, names.GPU_GROUP: group},
-                         "annotations": {"karpenter.sh/do-not-disrupt": "true", TOUCHED: attempt.pod.uid}}, "spec": spec}
+                         "annotations": {"karpenter.sh/do-not-disrupt": "true", TOUCHED: attempt.pod.uid,
+                                         SINCE: timestamp(attempt.ctx.clock.now())}}, "spec": spec}
 
 
 async def settle(ctx: Context, group: str, settings: Settings) -> None:
