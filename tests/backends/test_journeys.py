@@ -22,6 +22,7 @@ from gangline.api.kinds import (
     KUBE_POD_GROUP,
     KUBE_POD_GROUP_V1ALPHA2,
     KUEUE_WORKLOAD,
+    NODE,
     POD,
     POD_CLIQUE_SET,
     POD_GANG,
@@ -154,9 +155,10 @@ async def test_kube_1_37_gets_a_tree_where_composite_groups_are_served() -> None
         assert {each.metadata.controller.uid for each in made} == {gang.uid}
         keys = [((each.spec.get("schedulingConstraints") or {}).get("topology") or [{}])[0].get("key") for each in made[1:]]
         assert keys == ["example.com/block", "example.com/rack", None]
-        links = {(pod.labels["grove.io/podclique"], (pod.spec.scheduling_group or {}).get("podGroupName")) for pod in await here.pods()}
+        members = [pod for pod in await here.pods() if pod.spec.scheduling_group is not None]
+        links = {(pod.labels["grove.io/podclique"], (pod.spec.scheduling_group or {}).get("podGroupName")) for pod in members}
         assert links == {("llm-0-prefill", "llm-0-prefill"), ("llm-0-decode", "llm-0-decode")}
-        assert not any(pod.spec.scheduling_gates for pod in await here.pods()), "surplus that must stay in the domain goes with the rest"
+        assert [pod.spec.scheduling_group for pod in await here.pods() if pod.spec.scheduling_gates] == [None], "surplus is no member"
         later = [each for kind in (WORKLOAD_V1BETA1, COMPOSITE_POD_GROUP, KUBE_POD_GROUP) for each in await here.every(kind)]
         assert [each.uid for each in later] == [each.uid for each in made], "what the server writes besides is no reason to make it anew"
 
@@ -173,6 +175,18 @@ async def test_surplus_on_kube_1_37_belongs_to_no_group_and_waits(features: tupl
         held = [(pod.labels["grove.io/podclique-pod-index"], pod.spec.scheduling_group) for pod in pods if pod.spec.scheduling_gates]
         assert held == [("2", None)], "a gated member would keep kube-scheduler from looking at the group"
         assert (await said(here, "Scheduled"))[1] == "MinimumNotScheduled", "surplus without a link is no sign of a gate that is off"
+
+
+async def test_surplus_on_kube_1_37_is_told_the_domain_of_its_gang_when_it_is_let_go() -> None:
+    async with stage(workloads=("v1beta1", "v1alpha3"), features=("TopologyAwareWorkloadScheduling", "CompositePodGroup")) as here:
+        await here.client.create(TOPOLOGY_BINDING, RACKS)
+        await here.client.create(NODE, {"metadata": {"name": "node-1", "labels": {"example.com/rack": "r7", "example.com/block": "b2"}}})
+        await here.apply(llm(**constrained("rack")))
+        members = [pod for pod in await here.pods() if not pod.spec.scheduling_gates]
+        await here.run(*members)
+        await here.settles()
+        [surplus] = [pod for pod in await here.pods() if pod.spec.scheduling_group is None]
+        assert (surplus.spec.scheduling_gates, surplus.spec.node_selector) == ((), {"example.com/rack": "r7"})
 
 
 async def test_kube_1_37_is_told_of_a_class_that_preempts_nobody() -> None:

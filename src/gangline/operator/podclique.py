@@ -7,7 +7,7 @@ shown yet postpones the next look, so nothing is made twice.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -15,6 +15,7 @@ from gangline.api import names
 from gangline.api.core import Pod
 from gangline.api.grove import PodClique, PodCliqueScalingGroup, PodCliqueSet, PodGang
 from gangline.api.kinds import (
+    NODE,
     POD,
     POD_CLIQUE,
     POD_CLIQUE_SET,
@@ -29,7 +30,7 @@ from gangline.errors import GanglineError
 from gangline.operator import measures, rollout, status
 from gangline.operator.act import Failure, act
 from gangline.operator.backends import NoBackend, Selection
-from gangline.operator.backends.contract import capabilities_of, group_of, links_of, may_be_held
+from gangline.operator.backends.contract import PodGangInfo, capabilities_of, domains_of, group_of, links_of, may_be_held
 from gangline.operator.backends.places import placed
 from gangline.operator.desired import claims
 from gangline.operator.desired import pods as desired
@@ -293,9 +294,28 @@ def _lift_gates(op: Operator, read: Reader, look: Look, selection: Selection, li
         if reason:
             thought.held.setdefault(reason, []).append(pod.name)
         else:
-            lifted = {"spec": {"schedulingGates": desired.without_gates(pod, gates)}} | _unheld(pod, selection)
+            near = _near(op, read, look, selection, pod)
+            lifted = {"spec": {"schedulingGates": desired.without_gates(pod, gates)} | near} | _unheld(pod, selection)
             steps.append(Patch(POD, pod.name, pod.namespace, lifted, code="ERR_REMOVE_POD_SCHEDULING_GATE"))
     return steps
+
+
+def _near(op: Operator, read: Reader, look: Look, selection: Selection, pod: Pod) -> Raw:
+    """Where a pod must go that is let go alone."""
+    gang = look.gang
+    if gang is None:
+        return {}
+    facts = op.registry.facts(op.facts(read), selection)
+
+    def labels(node: str) -> Mapping[str, str]:
+        found = read.get(NODE, node)
+        return found.labels if found is not None else {}
+
+    def info() -> PodGangInfo:
+        return gang_info(gang, look.pcs, selection, facts, live_objects(op, read, gang), pods_of_life(read, gang))
+
+    found = domains_of(selection.backend, pod, facts, info, labels)
+    return {"nodeSelector": dict(found)} if found else {}
 
 
 def _unheld(pod: Pod, selection: Selection) -> Raw:
@@ -450,5 +470,5 @@ def controller(op: Operator) -> Controller:
          Watch(POD_CLIQUE_SET, _listening_cliques if by_group else _cliques_of_set, _set_changed),
          *([Watch(SCALING_GROUP, _cliques_of_group, _group_moved)] if by_group else []),
          Watch(RESOURCE_CLAIM, owner(POD_CLIQUE), asked_again), Watch(RESOURCE_CLAIM_TEMPLATE, _cliques_with_sharing)),
-        reads=(TOPOLOGY_BINDING,), indexes=INDEXES, workers=op.settings.workers.pod_clique, started=op.running.append,
+        reads=(NODE, TOPOLOGY_BINDING), indexes=INDEXES, workers=op.settings.workers.pod_clique, started=op.running.append,
         selectors=op.selectors, trims=TRIMS)

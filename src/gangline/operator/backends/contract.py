@@ -8,7 +8,7 @@ the shell and handed in as `Facts`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
@@ -228,6 +228,13 @@ def may_be_held(backend: Backend, pod: Pod, facts: Facts) -> bool:
     """Whether a surplus pod may wait behind its gate; a backend whose scheduler minds says so in `may_be_held(pod, facts)`."""
     ask = getattr(backend, "may_be_held", None)
     return bool(ask(pod, facts)) if ask is not None else True
+
+
+def domains_of(backend: Backend, pod: Pod, facts: Facts, gang: Callable[[], PodGangInfo],
+               labels: Callable[[str], Mapping[str, str]]) -> Mapping[str, str]:
+    """Labels of nodes that a pod needs when it is let go; a backend of whose gangs surplus is no member says them in `domains_of`."""
+    ask = getattr(backend, "domains_of", None)
+    return cast("Mapping[str, str]", ask(pod, facts, gang, labels)) if ask is not None else {}
 
 
 def links_of(backend: Backend, gang: PodGangInfo) -> Mapping[str, str]:

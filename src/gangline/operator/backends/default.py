@@ -2,14 +2,14 @@
 
 Kubernetes 1.35 has one Workload with a flat minimum, 1.36 one PodGroup; there the surplus above each group's minimum
 stays gated until the rest is placed. 1.37 with CompositePodGroup holds the whole tree (default_tree.py), but fills one group before it
-looks at the next, and looks at no group of which a pod is gated: so the surplus is gated and no member, unless it must stay in the group's
-domain. Specs are mostly fixed: what must change is made anew. Servers drop fields of disabled features without a word, so they are asked
+looks at the next, and looks at no group of which a pod is gated: so the surplus is gated and no member, and is told its domain when it is
+let go. Specs are mostly fixed: what must change is made anew. Servers drop fields of disabled features without a word, so they are asked
 (default_generations.py), and what was written is read back. Where nothing is served, pods pass through and the gang's condition says so.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from gangline.api import names
@@ -52,6 +52,7 @@ from gangline.operator.backends.default_generations import (
     probes,
 )
 from gangline.operator.backends.losses import demand, levelled, lost_wishes, refusals
+from gangline.operator.backends.near import domains
 from gangline.operator.backends.said import said_of_a_pod
 
 if TYPE_CHECKING:
@@ -110,13 +111,21 @@ class Default:
         if found == KUBE_135:
             return pod | {"spec": pod["spec"] | {"workloadRef": {"name": gang.name, "podGroup": GROUP}}}
         clique = pod["metadata"]["labels"][names.POD_CLIQUE]
-        if found in NEWEST and above_minimum(pod, gang) and not _bound(gang, clique):
+        if found in NEWEST and above_minimum(pod, gang):
             return pod
         return pod | {"spec": pod["spec"] | {"schedulingGroup": {"podGroupName": clique if found == KUBE_137 else gang.name}}}
 
     def may_be_held(self, pod: Pod, facts: Facts) -> bool:
-        """Kubernetes 1.37 looks at no group of which one pod is gated: surplus that belongs to it goes with the rest."""
+        """Kubernetes 1.37 looks at no group of which one pod is gated: surplus that an older version made a member goes with the rest."""
         return pod.spec.scheduling_group is None or generation(facts) not in NEWEST
+
+    def domains_of(self, pod: Pod, facts: Facts, gang: Callable[[], PodGangInfo],
+                   labels: Callable[[str], Mapping[str, str]]) -> Mapping[str, str]:
+        """The domains that surplus of no group must stay in: those where the others are."""
+        if pod.spec.scheduling_group is not None or generation(facts) not in NEWEST:
+            return {}
+        info = gang()
+        return domains(pod, levelled(info, abilities(generation_of(info), facts)[1]), labels)
 
     def gang_status(self, gang: PodGangInfo, read: Reader) -> GangState:
         found = generation_of(gang)
@@ -182,13 +191,6 @@ def _unlinked(gang: PodGangInfo, found: str) -> bool:
         return any(pod.spec.workload_ref is None for pod in pods)
     grouped = [[pod.spec.scheduling_group for pod in group.pods] for group in gang.groups if group.pods]
     return any(not any(links) for links in grouped) if found in NEWEST else not all(link for links in grouped for link in links)
-
-
-def _bound(gang: PodGangInfo, clique: str) -> bool:
-    """Whether a group's pods must stay in a domain: then its surplus belongs to it too, or nobody would keep it there."""
-    group = next((each for each in gang.groups if each.name == clique), None)
-    parent = next((each for each in gang.parents if group is not None and each.name == group.parent), None)
-    return any(each is not None and each.constraint is not None and each.constraint.required for each in (gang, parent, group))
 
 
 def _classes(pcs: PodCliqueSet) -> list[str]:
