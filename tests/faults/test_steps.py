@@ -176,5 +176,19 @@ async def test_a_refusal_that_arrives_late_does_not_say_of_a_placed_pod_that_it_
         assert found is not None and found.status == "True"
 
 
+async def test_a_pod_that_changed_meanwhile_is_told_why_it_waits_all_the_same() -> None:
+    async with stage(binder()) as here:
+        slow = Dawdles(here)
+        await here.start(shard(), slow)
+        await here.node("n0", gpus=1)
+        await here.gang("g", 1, gpus=2)
+        await asyncio.wait_for(slow.held.wait(), 20)
+        await here.client.patch(POD, "g-0", SPACE, {"metadata": {"annotations": {"example.com/note": "new"}}})
+        slow.go.set()
+        await here.settles()
+        found = condition((await here.get_pod("g-0")).status.conditions, "PodScheduled")
+        assert found is not None and (found.status, found.reason) == ("False", "Unschedulable")
+
+
 async def _has_node(here: Stage, name: str) -> bool:
     return bool((await here.get_pod(name)).spec.node_name)

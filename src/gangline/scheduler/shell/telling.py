@@ -19,7 +19,7 @@ from gangline.api.kinds import POD, POD_GROUP
 from gangline.api.meta import Raw, condition
 from gangline.client import Client
 from gangline.client.wire import STRATEGIC_PATCH
-from gangline.errors import ApiError
+from gangline.errors import ApiError, Conflict
 from gangline.runtime import Cache, Context
 from gangline.runtime.events import Recorder
 from gangline.scheduler.decisions import Refuse
@@ -120,9 +120,13 @@ class Teller:
         """The condition of a pod that still waits when the write goes out: one that has a node by then is not told that it has none."""
         async def write() -> None:
             now = self._cache.get(POD, pod.name, pod.namespace)
-            if now is not None and now.uid == pod.uid and not now.spec.node_name:
+            while now is not None and now.uid == pod.uid and not now.spec.node_name:
                 guarded = patch | {"metadata": {"uid": now.uid, "resourceVersion": now.metadata.resource_version}}
-                await self._client.patch_only(POD, pod.name, pod.namespace, guarded, subresource="status", content_type=STRATEGIC_PATCH)
+                try:
+                    await self._client.patch_only(POD, pod.name, pod.namespace, guarded, subresource="status", content_type=STRATEGIC_PATCH)
+                    return
+                except Conflict:
+                    now = await self._client.get(POD, pod.name, pod.namespace)
 
         def failed(error: ApiError) -> None:
             told.pods.pop(pod.uid, None)
