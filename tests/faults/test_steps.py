@@ -161,13 +161,19 @@ async def add_node(story: Story) -> None:
     await story.client.patch(NODE, "node-1", "", {"status": template["status"]}, subresource="status")
 
 
+async def a_refusal_on_its_way(here: Stage) -> Dawdles:
+    """The scheduler has decided that pod g-0 does not fit, and what it writes of that has not arrived."""
+    slow = Dawdles(here)
+    await here.start(shard(), slow)
+    await here.node("n0", gpus=1)
+    await here.gang("g", 1, gpus=2)
+    await asyncio.wait_for(slow.held.wait(), 20)
+    return slow
+
+
 async def test_a_refusal_that_arrives_late_does_not_say_of_a_placed_pod_that_it_has_no_place() -> None:
     async with stage(binder()) as here:
-        slow = Dawdles(here)
-        await here.start(shard(), slow)
-        await here.node("n0", gpus=1)
-        await here.gang("g", 1, gpus=2)
-        await asyncio.wait_for(slow.held.wait(), 20)
+        slow = await a_refusal_on_its_way(here)
         await here.node("n1", gpus=2)
         await until(lambda: _has_node(here, "g-0"), "the pod to be placed")
         slow.go.set()
@@ -178,11 +184,7 @@ async def test_a_refusal_that_arrives_late_does_not_say_of_a_placed_pod_that_it_
 
 async def test_a_pod_that_changed_meanwhile_is_told_why_it_waits_all_the_same() -> None:
     async with stage(binder()) as here:
-        slow = Dawdles(here)
-        await here.start(shard(), slow)
-        await here.node("n0", gpus=1)
-        await here.gang("g", 1, gpus=2)
-        await asyncio.wait_for(slow.held.wait(), 20)
+        slow = await a_refusal_on_its_way(here)
         await here.client.patch(POD, "g-0", SPACE, {"metadata": {"annotations": {"example.com/note": "new"}}})
         slow.go.set()
         await here.settles()

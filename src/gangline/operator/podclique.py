@@ -30,7 +30,7 @@ from gangline.errors import GanglineError
 from gangline.operator import measures, rollout, status
 from gangline.operator.act import Failure, act
 from gangline.operator.backends import NoBackend, Selection
-from gangline.operator.backends.contract import PodGangInfo, capabilities_of, domains_of, group_of, links_of, may_be_held
+from gangline.operator.backends.contract import Facts, PodGangInfo, capabilities_of, domains_of, group_of, links_of, may_be_held
 from gangline.operator.backends.places import placed
 from gangline.operator.desired import claims
 from gangline.operator.desired import pods as desired
@@ -284,7 +284,8 @@ def _lift_gates(op: Operator, read: Reader, look: Look, selection: Selection, li
     gates = {*names.OUR_GATES, selection.backend.gate} if not op.settings.manner.one_gate else {names.GATE_GROVE}
     waiting = [pod for pod in living if any(gate.name in gates for gate in pod.spec.scheduling_gates)]
     listed = _listed(look)
-    surplus = _surplus(op, read, look, selection, living) if waiting and not op.settings.manner.gate_by_listing else set()
+    facts = op.registry.facts(op.facts(read), selection) if waiting else Facts()
+    surplus = _surplus(look, selection, living, facts) if waiting and not op.settings.manner.gate_by_listing else set()
     steps: list[Step] = []
     why = _gang_holds(op, look)
     for pod in waiting:
@@ -294,18 +295,17 @@ def _lift_gates(op: Operator, read: Reader, look: Look, selection: Selection, li
         if reason:
             thought.held.setdefault(reason, []).append(pod.name)
         else:
-            near = _near(op, read, look, selection, pod)
+            near = _near(op, read, look, selection, pod, facts)
             lifted = {"spec": {"schedulingGates": desired.without_gates(pod, gates)} | near} | _unheld(pod, selection)
             steps.append(Patch(POD, pod.name, pod.namespace, lifted, code="ERR_REMOVE_POD_SCHEDULING_GATE"))
     return steps
 
 
-def _near(op: Operator, read: Reader, look: Look, selection: Selection, pod: Pod) -> Raw:
+def _near(op: Operator, read: Reader, look: Look, selection: Selection, pod: Pod, facts: Facts) -> Raw:
     """Where a pod must go that is let go alone."""
     gang = look.gang
     if gang is None:
         return {}
-    facts = op.registry.facts(op.facts(read), selection)
 
     def labels(node: str) -> Mapping[str, str]:
         found = read.get(NODE, node)
@@ -351,11 +351,10 @@ def _scheduled(gang: PodGang) -> bool:
     return found is not None and found.status == "True"
 
 
-def _surplus(op: Operator, read: Reader, look: Look, selection: Selection, living: Sequence[Pod]) -> set[str]:
+def _surplus(look: Look, selection: Selection, living: Sequence[Pod], facts: Facts) -> set[str]:
     """Pods above the clique's minimum that wait for the rest, where the scheduler itself would not let the rest go first."""
     if look.gang is None or _scheduled(look.gang):
         return set()
-    facts = op.registry.facts(op.facts(read), selection)
     if not capabilities_of(selection.backend, facts).gates_surplus:
         return set()
     ranked = sorted(living, key=lambda pod: (desired.index_of(pod) or 0, pod.name))

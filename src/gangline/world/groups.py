@@ -8,6 +8,7 @@ PodGroups, nothing is followed; pods and groups are never deleted here.
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,6 +22,7 @@ from gangline.runtime.controller import Running
 from gangline.world.discovery import only_metadata, served
 from gangline.world.gangs import group_name
 from gangline.world.life import FINAL
+from gangline.world.writes import release
 
 USERS, LEAVING = "pod group", "leaving"
 LATER = 5.0
@@ -79,7 +81,8 @@ def _controller(kind: Kind[Object]) -> Controller:
         kept = await _named(ctx, namespace.name) if unused else set()
         for group in unused:
             if group.name not in kept:
-                await _lift(ctx, kind, group)
+                with suppress(NotFound):
+                    await release(ctx, kind, group, names.POD_GROUP_PROTECTION)
         return Again(LATER) if any(group.name in kept for group in unused) else None
 
     return Controller("pod-groups", reconcile, workers=2, watches=(
@@ -90,16 +93,6 @@ def _controller(kind: Kind[Object]) -> Controller:
 async def _named(ctx: Context, namespace: str) -> set[str]:
     """The groups that pods need, in the server's own words: a pod that we have not seen may be new."""
     return {group_name(pod) for pod in (await ctx.client.list(POD, namespace, fields=ACTIVE)).items}
-
-
-async def _lift(ctx: Context, kind: Kind[Object], group: Object) -> None:
-    """Takes our protection away, unless somebody wrote meanwhile."""
-    guard = {"resourceVersion": group.metadata.resource_version, "uid": group.uid}
-    rest = [each for each in group.metadata.finalizers if each != names.POD_GROUP_PROTECTION]
-    try:
-        await ctx.client.patch(kind, group.name, group.namespace, {"metadata": guard | {"finalizers": rest or None}})
-    except NotFound:
-        return
 
 
 def _namespace(obj: Any, read: Reader) -> list[Key]:

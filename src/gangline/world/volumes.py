@@ -22,7 +22,7 @@ from gangline.world.kubelet import CLAIMS, by_claim
 from gangline.world.life import FINAL
 from gangline.world.nodes import simulated
 from gangline.world.scheduler import SELECTED_NODE
-from gangline.world.writes import create_quietly, delete_quietly
+from gangline.world.writes import create_quietly, delete_quietly, release
 
 DEFAULT_CLASS = "storageclass.kubernetes.io/is-default-class"
 PROVISIONED_BY = "pv.kubernetes.io/provisioned-by"
@@ -135,7 +135,7 @@ async def reconcile_claim(ctx: Context, key: Key) -> Again | None:
         return None
     if claim.metadata.deleting:
         if CLAIM_PROTECTION in claim.metadata.finalizers and not in_use(claim, ctx.read.by(POD, CLAIMS, str(key))):
-            await _release(ctx, PVC, claim, CLAIM_PROTECTION)
+            await release(ctx, PVC, claim, CLAIM_PROTECTION)
         return None
     if claim.status.phase == "Bound":
         return None
@@ -191,12 +191,6 @@ async def _bind(ctx: Context, claim: PersistentVolumeClaim, volume: Untyped) -> 
         "phase": "Bound", "accessModes": spec.get("accessModes"), "capacity": spec.get("capacity")}}, subresource="status")
 
 
-async def _release(ctx: Context, kind: Any, obj: Object, finalizer: str) -> None:
-    rest = [each for each in obj.metadata.finalizers if each != finalizer]
-    guard = {"resourceVersion": obj.metadata.resource_version, "uid": obj.uid}
-    await ctx.client.patch(kind, obj.name, obj.namespace, {"metadata": guard | {"finalizers": rest or None}})
-
-
 # --- volumes -----------------------------------------------------------------------------------------------------------
 
 
@@ -210,7 +204,7 @@ async def reconcile_volume(ctx: Context, key: Key) -> Again | None:
     gone = bool(held.get("uid")) and (claim is None or claim.uid != held["uid"])
     if volume.metadata.deleting:
         if VOLUME_PROTECTION in volume.metadata.finalizers and (gone or not held):
-            await _release(ctx, PV, volume, VOLUME_PROTECTION)
+            await release(ctx, PV, volume, VOLUME_PROTECTION)
         return None
     phase = "Released" if gone else "Bound" if claim is not None and claim.spec.volume_name == volume.name else "Available"
     if gone and volume.spec.get("persistentVolumeReclaimPolicy") == "Delete":

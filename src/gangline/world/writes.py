@@ -72,6 +72,13 @@ async def adopt(ctx: Context, kind: Kind[Any], owner: Object, child_kind: Kind[A
         await ctx.client.patch(child_kind, child.name, child.namespace, {"metadata": guard | {"ownerReferences": owners}})
 
 
+async def release(ctx: Context, kind: Kind[Any], obj: Object, finalizer: str) -> None:
+    """Take a finalizer off, unless somebody wrote meanwhile."""
+    rest = [each for each in obj.metadata.finalizers if each != finalizer]
+    guard = {"resourceVersion": obj.metadata.resource_version, "uid": obj.uid}
+    await ctx.client.patch(kind, obj.name, obj.namespace, {"metadata": guard | {"finalizers": rest or None}})
+
+
 def merged(conditions: Iterable[Raw], wanted: Iterable[tuple[str, str, str, str]], now: str) -> list[Raw]:
     """Conditions with those wanted (type, status, reason, message) set; a time moves only when its status does."""
     found = {str(each.get("type")): dict(each) for each in conditions}
