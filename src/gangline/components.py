@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 from gangline import rights
 from gangline.admission.settings import SCHEDULER, WORKLOAD, AdmissionSettings
 from gangline.api import names
-from gangline.api.kinds import MUTATING_WEBHOOK, QUEUE, TOPOLOGY_BINDING, VALIDATING_WEBHOOK, Kind
+from gangline.api.kinds import MUTATING_WEBHOOK, NAMESPACE, QUEUE, TOPOLOGY_BINDING, VALIDATING_WEBHOOK, Kind
 from gangline.api.meta import Raw, as_raw
 from gangline.client import Client
 from gangline.config import manner
@@ -25,6 +25,7 @@ from gangline.rights import EVERYWHERE as EVERYWHERE
 from gangline.rights import LEASES
 from gangline.rights import home as home
 from gangline.rules.hooks import Hook
+from gangline.rules.schedulers import SERVED, read_names, served
 from gangline.rules.sets import OperatorProcess, OperatorSettings
 from gangline.runtime import Component, Reader
 
@@ -91,6 +92,15 @@ def _sets_now(options: Options) -> Callable[[], OperatorSettings] | None:
     return current
 
 
+def _named(options: Options) -> dict[str, str]:
+    """The flags, with the schedulers whose pods the scheduler half serves in this manner, unless they name others."""
+    return {"scheduler-name": ",".join(served(manner(options.compat))), **options.flags}
+
+
+def _words(flags: Mapping[str, str]) -> list[str]:
+    return [f"--{name}={value}" for name, value in flags.items()]
+
+
 def _operator(options: Options) -> Component:
     from gangline.admission.podcliqueset import faults
     from gangline.operator.component import component
@@ -110,14 +120,14 @@ def _grouper(options: Options) -> Component:
     from gangline.grouper.component import component
     from gangline.grouper.settings import from_flags
 
-    return component(from_flags([f"{name}={value}" for name, value in options.flags.items()], manner(options.compat)))
+    return component(from_flags(_words(_named(options)), manner(options.compat)))
 
 
 def _scheduler(options: Options) -> Component:
     from gangline.scheduler.component import component
     from gangline.scheduler.flags import read_flags
 
-    started = read_flags({"schedule-period": f"{options.period}s", **options.flags}, options.config)
+    started = read_flags({"schedule-period": f"{options.period}s", **_named(options)}, options.config)
     told = replace(started.options, stamp_every_start=manner(options.compat).stamps_every_start)
     return component(options=told, usage=started.usage, plugin_port=started.plugin_port if options.flags else None)
 
@@ -127,14 +137,14 @@ def _binder(options: Options) -> Component:
     from gangline.binder.flags import read_flags
     from gangline.binder.settings import Settings
 
-    return component(read_flags(options.flags, Settings(manner=manner(options.compat))))
+    return component(read_flags(_named(options), Settings(manner=manner(options.compat))))
 
 
 def _pod_group_controller(options: Options) -> Component:
     from gangline.controllers.component import pod_group_controller
     from gangline.controllers.flags import pod_group_flags
 
-    return pod_group_controller(manner=manner(options.compat), **pod_group_flags(options.flags))
+    return pod_group_controller(manner=manner(options.compat), **pod_group_flags(_named(options)))
 
 
 def _queue_controller(options: Options) -> Component:
@@ -153,7 +163,7 @@ def _node_scale_adjuster(options: Options) -> Component:
     from gangline.controllers.component import node_scale_adjuster
     from gangline.controllers.flags import node_scale_flags
 
-    return node_scale_adjuster(node_scale_flags(options.flags))
+    return node_scale_adjuster(node_scale_flags(_named(options)))
 
 
 def _numa_placement_exporter(options: Options) -> Component:
@@ -171,7 +181,7 @@ def _resource_reservation(options: Options) -> Component:
 def _admission_settings(options: Options) -> AdmissionSettings:
     from gangline.admission.settings import from_flags
 
-    return from_flags([f"{name}={value}" for name, value in options.flags.items()], base=options.admission)
+    return from_flags(_words(_named(options)), base=options.admission)
 
 
 def _admission(options: Options) -> Component:
@@ -194,7 +204,7 @@ def _admission(options: Options) -> Component:
         settings = replace(settings, place=Place(url=options.webhook), host=where.hostname or settings.host, port=where.port or 443)
     asked = backend_kinds(_sets(options))
     probes = Probes()
-    made = component(lambda read: hooks(options, read, probes), settings, tuple(dict.fromkeys((QUEUE, TOPOLOGY_BINDING, *asked))))
+    made = component(lambda read: hooks(options, read, probes), settings, tuple(dict.fromkeys((QUEUE, TOPOLOGY_BINDING, NAMESPACE, *asked))))
     return replace(made, services=(*made.services, service(probes, _sets(options), options.namespace or names.SYSTEM_NAMESPACE)))
 
 
@@ -245,7 +255,7 @@ def check(compat: tuple[str, ...], name: str, flags: Mapping[str, str], config: 
     readers: dict[str, Callable[[], object]] = {
         "scheduler": lambda: scheduler(flags, config), "binder": lambda: binder_plugins(binder_flags(flags)),
         "queue-controller": lambda: queue_flags(flags),
-        "grouper": lambda: grouper([f"{flag}={value}" for flag, value in flags.items()]),
+        "grouper": lambda: grouper(_words(flags)),
         "podgroup-controller": lambda: pod_group_flags(flags), "node-scale-adjuster": lambda: node_scale_flags(flags),
         "admission": lambda: _admission_settings(Options(compat=compat, flags=flags))}
     try:
@@ -307,7 +317,7 @@ def lease(name: str, options: Options) -> str:
     """The lease that only one copy of a component holds at a time."""
     if name == "scheduler":
         pool = options.flags.get("partition-label-value", "")
-        return options.flags.get("scheduler-name", "kai-scheduler") + (f"-{pool}" if pool else "")
+        return read_names(options.flags.get("scheduler-name", SERVED[0]))[0] + (f"-{pool}" if pool else "")
     return LEASES.get(name, f"gangline-{name}")
 
 
@@ -347,4 +357,8 @@ def hooks(options: Options, read: Reader, probes: Probes | None = None) -> Itera
         found = read.get(QUEUE, name)
         return None if found is None else as_raw(found)
 
-    yield from kai.hooks(replace(options.admission, manner=manner(options.compat)), find_queue=find_queue)
+    def labels(namespace: str) -> Mapping[str, str]:
+        found = read.get(NAMESPACE, namespace)
+        return {} if found is None else found.labels
+
+    yield from kai.hooks(replace(options.admission, manner=manner(options.compat)), find_queue=find_queue, labels=labels)

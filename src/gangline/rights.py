@@ -145,7 +145,7 @@ def _admission() -> list[Right]:
     from gangline.operator.checks import kinds
     from gangline.rules.sets import OperatorSettings
 
-    looked_at = dict.fromkeys((QUEUE, TOPOLOGY_BINDING, *kinds(OperatorSettings())))
+    looked_at = dict.fromkeys((QUEUE, TOPOLOGY_BINDING, NAMESPACE, *kinds(OperatorSettings())))
     webhooks = [Right(kind, ("get", "create", "patch")) for kind in (MUTATING_WEBHOOK, VALIDATING_WEBHOOK)]
     tried = [Right(kind, ("create",), namespace=names.SYSTEM_NAMESPACE) for kind in (KUBE_POD_GROUP, COMPOSITE_POD_GROUP)]
     return [*read(*looked_at), *webhooks, *tried, Right(SECRET, ("get", "create", "delete"), namespace=names.SYSTEM_NAMESPACE)]

@@ -7,7 +7,7 @@ touches scheduling conditions, which are the scheduler's.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,6 +21,7 @@ from gangline.controllers.parts import Part, Unreadable, part
 from gangline.controllers.sums import Amounts, Sum, merge_patch, printed
 from gangline.errors import NotFound
 from gangline.rules import priorities, requests
+from gangline.rules.schedulers import SERVED, pod_fields
 from gangline.runtime import NEXT_TURN, Again, Context, Controller, Key, Reader, Watch, itself, key_of
 
 GROUP, CLAIM = "group", "claim"
@@ -47,8 +48,8 @@ def group_of(pod: Pod) -> Key | None:
 class Ledger:
     """Which pods changed since their group was last written."""
 
-    def __init__(self, scheduler: str, manner: Manner) -> None:
-        self._scheduler, self._manner = scheduler, manner
+    def __init__(self, schedulers: Sequence[str], manner: Manner) -> None:
+        self._schedulers, self._manner = schedulers, manner
         self._accounts: dict[Key, Account] = {}
 
     def account(self, group: Key) -> Account:
@@ -60,7 +61,7 @@ class Ledger:
             del self._accounts[group]
 
     def ours(self, pod: Pod | None) -> bool:
-        return pod is not None and pod.spec.scheduler_name == self._scheduler
+        return pod is not None and pod.spec.scheduler_name in self._schedulers
 
     def pod_changed(self, before: Pod | None, after: Pod | None) -> bool:
         """Notes the pod in the group it left and the one it is in."""
@@ -113,8 +114,8 @@ def status_patch(group: PodGroup, requested: Amounts, allocated: Amounts, preemp
     return {"status": {"resourcesStatus": changes}} if changes else None
 
 
-def controller(scheduler: str = names.KAI_SCHEDULER, manner: Manner = NATIVE, workers: int = 10) -> Controller:
-    ledger = Ledger(scheduler, manner)
+def controller(schedulers: Sequence[str] = SERVED, manner: Manner = NATIVE, workers: int = 10) -> Controller:
+    ledger = Ledger(schedulers, manner)
 
     async def reconcile(ctx: Context, key: Key) -> Again | None:
         group = ctx.read.get(POD_GROUP, key.name, key.namespace)
@@ -155,7 +156,7 @@ def controller(scheduler: str = names.KAI_SCHEDULER, manner: Manner = NATIVE, wo
             (POD, CLAIM, lambda pod: [f"{pod.namespace}/{name}" for name in requests.claim_names(pod).values()]),
             (POD, "memory-on", lambda pod: [pod.spec.node_name] if names.GPU_MEMORY in pod.annotations else []),
         ),
-        selectors={POD: ("", f"spec.schedulerName={scheduler}")},
+        selectors={POD: ("", pod_fields(schedulers))},
     )
 
 
