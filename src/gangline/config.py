@@ -115,7 +115,7 @@ class Manner:
     queued_pods_left: bool = field(default=False, metadata={"compat": KAI})
     """A pod that names a queue and no scheduler is never given ours, instead of where its namespace or a setting says so."""
     group_conditions_unwritten: bool = field(default=False, metadata={"compat": KAI})
-    """A PodGroup's `status.conditions` stay empty, instead of saying its phase, whether it is scheduled and whether it runs."""
+    """A PodGroup's `status.conditions` stay empty, instead of saying its phase and whether its minimum is scheduled."""
     one_scheduler_name: bool = field(default=False, metadata={"compat": KAI})
     """The scheduler half serves pods of `kai-scheduler` only, instead of those of `grove-scheduler` too, unless told other names."""
 
