@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from functools import partial
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -18,6 +17,7 @@ from gangline.api import names
 from gangline.api.kinds import MUTATING_WEBHOOK, NAMESPACE, QUEUE, TOPOLOGY_BINDING, VALIDATING_WEBHOOK, Kind
 from gangline.api.meta import Raw, as_raw
 from gangline.client import Client
+from gangline.component_flags import check, configured, real_backends, words
 from gangline.config import manner
 from gangline.errors import ConfigError
 from gangline.rights import BACKEND as BACKEND
@@ -97,10 +97,6 @@ def _named(options: Options) -> dict[str, str]:
     return {"scheduler-name": ",".join(served(manner(options.compat))), **options.flags}
 
 
-def _words(flags: Mapping[str, str]) -> list[str]:
-    return [f"--{name}={value}" for name, value in flags.items()]
-
-
 def _operator(options: Options) -> Component:
     from gangline.admission.podcliqueset import faults
     from gangline.operator.component import component
@@ -120,7 +116,7 @@ def _grouper(options: Options) -> Component:
     from gangline.grouper.component import component
     from gangline.grouper.settings import from_flags
 
-    return component(from_flags(_words(_named(options)), manner(options.compat)))
+    return component(from_flags(words(_named(options)), manner(options.compat)))
 
 
 def _scheduler(options: Options) -> Component:
@@ -181,7 +177,7 @@ def _resource_reservation(options: Options) -> Component:
 def _admission_settings(options: Options) -> AdmissionSettings:
     from gangline.admission.settings import from_flags
 
-    return from_flags(_words(_named(options)), base=options.admission)
+    return from_flags(words(_named(options)), base=options.admission)
 
 
 def _admission(options: Options) -> Component:
@@ -191,20 +187,19 @@ def _admission(options: Options) -> Component:
     from gangline.operator.probes import Probes, service
 
     settings, options = WebhookSettings(), replace(options, admission=_admission_settings(options))
-    if options.flags.get("webhook-addr", "").isdigit():
-        settings = replace(settings, port=int(options.flags["webhook-addr"]))
-    if options.flags.get("cert-dir"):
-        settings = replace(settings, folder=options.flags["cert-dir"], register=False)
     if options.process is not None:
         said = options.process.webhooks
         settings = replace(settings, host=said.host, port=said.port, secret=said.secret, folder=said.folder if said.manual else "",
                            register=not said.manual)
+    if options.flags.get("webhook-addr", "").isdigit():
+        settings = replace(settings, port=int(options.flags["webhook-addr"]))
+    if options.flags.get("cert-dir"):
+        settings = replace(settings, folder=options.flags["cert-dir"], register=False)
     if options.webhook:
         where = urlsplit(options.webhook)
         settings = replace(settings, place=Place(url=options.webhook), host=where.hostname or settings.host, port=where.port or 443)
-    asked = backend_kinds(_sets(options))
-    probes = Probes()
-    made = component(lambda read: hooks(options, read, probes), settings, tuple(dict.fromkeys((QUEUE, TOPOLOGY_BINDING, NAMESPACE, *asked))))
+    asked, probes = tuple(dict.fromkeys((QUEUE, TOPOLOGY_BINDING, NAMESPACE, *backend_kinds(_sets(options))))), Probes()
+    made = component(lambda read: hooks(options, read, probes), settings, asked)
     return replace(made, services=(*made.services, service(probes, _sets(options), options.namespace or names.SYSTEM_NAMESPACE)))
 
 
@@ -212,10 +207,10 @@ def _installer(options: Options) -> Component:
     from gangline.installer.component import component
     from gangline.installer.settings import read_flags
 
-    return component(installer_parts(options.compat), read_flags(options.flags))
+    return component(installer_parts(), replace(read_flags(options.flags), compat=options.compat))
 
 
-def installer_parts(compat: tuple[str, ...] = ()) -> Parts:
+def installer_parts() -> Parts:
     """What the installer must know of the other components: their rights, flags, hooks and certificates."""
     from gangline.installer.contract import Pair, Parts
     from gangline.scheduler.flags import KNOWN
@@ -223,10 +218,11 @@ def installer_parts(compat: tuple[str, ...] = ()) -> Parts:
     def rules(component: str) -> Mapping[str, Sequence[Raw]]:
         return {namespace: rights.rules(component, namespace) for namespace in ("", *rights.namespaces(component))}
 
-    def webhooks(flags: Mapping[str, str], address: Address, authority: bytes) -> list[tuple[Kind[Any], Raw]]:
+    def webhooks(flags: Mapping[str, str], config: Mapping[str, Any], compat: Sequence[str], address: Address,
+                 authority: bytes) -> list[tuple[Kind[Any], Raw]]:
         from gangline.admission.registration import Place, configurations
 
-        options = Options(compat=compat, flags=flags)
+        options = Options(compat=tuple(compat), flags=flags, operator=configured(config))
         found = list(hooks(replace(options, admission=_admission_settings(options)), Nothing()))
         place = Place(address.service, address.namespace, address.port)
         return [(MUTATING_WEBHOOK if each["kind"] == MUTATING_WEBHOOK.kind else VALIDATING_WEBHOOK, each)
@@ -241,28 +237,7 @@ def installer_parts(compat: tuple[str, ...] = ()) -> Parts:
         made = self_signed(hosts, time)
         return Pair(made.certificate, made.key, made.authority + (kept.certificate if kept is not None else b""))
 
-    return Parts(rules, webhooks, partial(check, compat), certificate, frozenset(KNOWN))
-
-
-def check(compat: tuple[str, ...], name: str, flags: Mapping[str, str], config: Mapping[str, Any]) -> str:
-    """Why a component would not start with these flags and this config.yaml; empty: it would."""
-    from gangline.binder.flags import read_flags as binder_flags
-    from gangline.binder.plugins import build as binder_plugins
-    from gangline.controllers.flags import node_scale_flags, pod_group_flags, queue_flags
-    from gangline.grouper.settings import from_flags as grouper
-    from gangline.scheduler.component import check as scheduler
-
-    readers: dict[str, Callable[[], object]] = {
-        "scheduler": lambda: scheduler(flags, config), "binder": lambda: binder_plugins(binder_flags(flags)),
-        "queue-controller": lambda: queue_flags(flags),
-        "grouper": lambda: grouper(_words(flags)),
-        "podgroup-controller": lambda: pod_group_flags(flags), "node-scale-adjuster": lambda: node_scale_flags(flags),
-        "admission": lambda: _admission_settings(Options(compat=compat, flags=flags))}
-    try:
-        readers.get(name, lambda: None)()
-    except (ConfigError, ValueError) as error:
-        return str(error)
-    return ""
+    return Parts(rules, webhooks, check, certificate, real_backends, frozenset(KNOWN))
 
 
 class Nothing:

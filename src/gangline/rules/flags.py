@@ -47,14 +47,14 @@ def refuse_unknown(component: str, flags: Iterable[str], known: Iterable[str]) -
     every = sorted(set(known))
     unknown = sorted(set(flags) - set(every))
     if unknown:
-        raise ConfigError(f"the {component} has no flag --{', --'.join(unknown)}; {_meant(unknown, every)}it knows --{', --'.join(every)}")
+        raise ConfigError(f"the {component} has no flag --{', --'.join(unknown)}; it knows --{', --'.join(every)}{_meant(unknown, every)}")
 
 
 def _meant(unknown: Iterable[str], known: list[str]) -> str:
     from difflib import get_close_matches
 
     near = [f"--{found[0]}" for each in unknown if (found := get_close_matches(each, known, 1, 0.75))]
-    return f"did you mean {', '.join(near)}? " if near else ""
+    return f"; did you mean {' and '.join(near)}?" if near else ""
 
 
 def truth(text: str) -> bool:
