@@ -13,7 +13,7 @@ from typing import Any
 from gangline.config import manner
 from gangline.errors import GanglineError
 from gangline.rights import BACKEND
-from gangline.rules.flags import COMMON, refuse_unknown
+from gangline.rules.flags import COMMON, IDLE, refuse_unknown
 from gangline.rules.sets import OperatorSettings
 
 NUMA = ("node-name", "podresources-socket", "sysfs-root", "poll-interval", "drift-resync-interval")
@@ -42,9 +42,24 @@ def known_flags(name: str) -> tuple[str, ...]:
     return SCHEDULER if name == "scheduler" else tuple(dict.fromkeys((*own.get(name, ()), *COMMON)))
 
 
-def refuse_flags(name: str, flags: Iterable[str]) -> None:
+def idle_flags(name: str) -> tuple[str, ...]:
+    """Those that are accepted, so that upstream's command line can be kept, and do nothing."""
+    from gangline.admission.settings import NO_EFFECT
+    from gangline.scheduler.flags import WITHOUT_MEANING
+
+    webhooks = ("enable-podgroup-webhook", "enable-webhook", "enable-quota-validation")
+    admission = ("leader-elect", *(each for each in NO_EFFECT if each not in ("webhook-addr", "cert-dir")))
+    own: dict[str, Iterable[str]] = {
+        "scheduler": WITHOUT_MEANING, "admission": admission,
+        "podgroup-controller": webhooks, "queue-controller": webhooks, "numa-placement-exporter": (*NUMA, "leader-elect"),
+        "resource-reservation": (*RESERVATION, "leader-elect"), "grouper": ()}
+    return tuple(each for each in (*own.get(name, ()), *IDLE) if name != "grouper" or each != "max-concurrent-reconciles")
+
+
+def refuse_flags(name: str, flags: Iterable[str], options: Iterable[str] = ()) -> None:
     """Raises ConfigError for flags that a component does not know."""
-    refuse_unknown({"grouper": "pod grouper", "admission": "admission server"}.get(name, name), flags, known_flags(name))
+    shown = {"grouper": "pod grouper", "admission": "admission server"}.get(name, name)
+    refuse_unknown(shown, flags, known_flags(name), options)
 
 
 def real_backends(given: Iterable[str]) -> list[str]:

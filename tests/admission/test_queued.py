@@ -84,7 +84,8 @@ async def test_the_webhook_says_the_same(unused_tcp_port: int) -> None:
         try:
             await until(lambda: _registered(client), "registration")
             for name in ("work", "other"):
-                await client.create(POD, {**pod(None), "metadata": {"name": "p", "namespace": name, "labels": {"kai.scheduler/queue": "q"}}})
+                meta = {"name": "p", "namespace": name, "labels": {"kai.scheduler/queue": "q"}}
+                await client.create(POD, {**pod(None), "metadata": meta})
             found = [(await client.get(POD, "p", name)).spec.scheduler_name for name in ("work", "other")]
             assert found == ["kai-scheduler", "default-scheduler"]
         finally:

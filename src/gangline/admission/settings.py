@@ -53,8 +53,9 @@ def _half(text: str) -> str:
 
 
 _FLAGS: Table = {
-    "scheduler-name": ("scheduler_names", read_names), "gpu-sharing-enabled": ("gpu_sharing", truth), "hami-core-enabled": ("hami_core", truth),
-    "block-nvidia-visible-devices": ("block_visible_devices", truth), "enable-quota-validation": ("quota_checks", truth),
+    "scheduler-name": ("scheduler_names", read_names), "gpu-sharing-enabled": ("gpu_sharing", truth),
+    "hami-core-enabled": ("hami_core", truth), "block-nvidia-visible-devices": ("block_visible_devices", truth),
+    "enable-quota-validation": ("quota_checks", truth),
     "gpu-fraction-runtime-class-name": ("runtime_class", str), "half": ("half", _half), "queue-label-key": ("queue_label", str),
     "schedule-queued-pods": ("schedule_queued_pods", truth),
     "namespace": ("exempt", lambda text: tuple(dict.fromkeys((*EXEMPT, text))))}

@@ -13,10 +13,11 @@ import yaml
 
 from gangline.api.kinds import CONFIG_MAP
 from gangline.api.meta import Raw
-from gangline.installer.contract import Facts, Wishes, meta
+from gangline.installer.contract import APP, Facts, Wishes, meta
 from gangline.installer.said import Said
-from gangline.installer.services import OPERATOR, SMALL, Service, plain_ports
+from gangline.installer.services import METRICS, OPERATOR, PROBES, SMALL, Service, plain_ports
 from gangline.installer.settings import BOTH
+from gangline.installer.shapes import Running, deployment
 from gangline.rules.sets import OperatorSettings
 
 SECTION, FOLDER, FILE = "workload", "/etc/gangline/operator", "config.yaml"
@@ -73,6 +74,21 @@ def backends(said: Said, real: RealNames) -> list[Service]:
 
 def _no_flags(said: Said, facts: Facts) -> dict[str, str]:
     return {}
+
+
+def alone(said: Said, component: str) -> Raw:
+    """The Deployment of a backend without an installer, under the account that `gangline rights` prints."""
+    name = component.removeprefix(f"{BACKEND}-")
+    flags = {"metrics-bind-address": f":{METRICS}", "health-probe-bind-address": f":{PROBES}"}
+    made = deployment(said, Running(app_of(name), component, SECTION, flags, SMALL, PROBES, account=component, words=(BACKEND, name)))
+    return unmanaged(made)
+
+
+def unmanaged(obj: Raw) -> Raw:
+    """Without the mark of what the installer keeps."""
+    spec = obj["spec"]
+    template = spec["template"] | {"metadata": {"labels": {APP: obj["metadata"]["name"]}}}
+    return {"metadata": obj["metadata"] | {"labels": {APP: obj["metadata"]["name"]}}, "spec": spec | {"template": template}}
 
 
 def volume() -> Raw:

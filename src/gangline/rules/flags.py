@@ -43,11 +43,13 @@ def values(flags: Mapping[str, str], table: Table) -> dict[str, Any]:
     return found
 
 
-def refuse_unknown(component: str, flags: Iterable[str], known: Iterable[str]) -> None:
+def refuse_unknown(component: str, flags: Iterable[str], known: Iterable[str], options: Iterable[str] = ()) -> None:
+    """`options`: what the program reads itself, and somebody may have meant."""
     every = sorted(set(known))
     unknown = sorted(set(flags) - set(every))
     if unknown:
-        raise ConfigError(f"the {component} has no flag --{', --'.join(unknown)}; it knows --{', --'.join(every)}{_meant(unknown, every)}")
+        raise ConfigError(f"the {component} has no flag --{', --'.join(unknown)}; it knows --{', --'.join(every)}"
+                          f"{_meant(unknown, [*every, *options])}")
 
 
 def _meant(unknown: Iterable[str], known: list[str]) -> str:
@@ -78,3 +80,5 @@ def pairs(text: str) -> dict[str, str]:
 COMMON = ("qps", "burst", "leader-elect", "namespace", "metrics-bind-address", "health-probe-bind-address", "zap-devel", "zap-log-level",
           "log-level", "max-concurrent-reconciles", "skip-controller-name-validation", "v")
 """Of every component: what `gangline run` itself reads, and what only concerns Go."""
+IDLE = ("qps", "burst", "zap-devel", "zap-log-level", "log-level", "max-concurrent-reconciles", "skip-controller-name-validation", "v")
+"""Of those, what does nothing here, unless a component reads it."""

@@ -37,7 +37,8 @@ class Started:
 
 
 OPTIONS: Table = {
-    "scheduler-name": ("scheduler_names", read_names), "nodepool-label-key": ("node_pool_key", str), "partition-label-value": ("node_pool", str),
+    "scheduler-name": ("scheduler_names", read_names), "nodepool-label-key": ("node_pool_key", str),
+    "partition-label-value": ("node_pool", str),
     "schedule-period": ("period", duration), "stuck-in-releasing-threshold": ("stuck_releasing", duration),
     "resource-reservation-app-label": ("reservation_app", str), "restrict-node-scheduling": ("restrict_nodes", truth),
     "cpu-worker-node-label-key": ("cpu_worker_label", str), "gpu-worker-node-label-key": ("gpu_worker_label", str),
