@@ -336,4 +336,6 @@ def hooks(options: Options, read: Reader, probes: Probes | None = None) -> Itera
         found = read.get(NAMESPACE, namespace)
         return {} if found is None else found.labels
 
-    yield from kai.hooks(replace(options.admission, manner=manner(options.compat)), find_queue=find_queue, labels=labels)
+    how, said = manner(options.compat), options.admission
+    schedulers_served = served(how) if said.scheduler_names == SERVED else said.scheduler_names
+    yield from kai.hooks(replace(said, manner=how, scheduler_names=schedulers_served), find_queue=find_queue, labels=labels)

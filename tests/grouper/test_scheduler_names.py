@@ -8,7 +8,7 @@ import pytest
 
 from gangline.binder.flags import read_flags as binder_flags
 from gangline.binder.settings import Settings as BinderSettings
-from gangline.components import Options, build, lease
+from gangline.components import Nothing, Options, build, hooks, lease
 from gangline.controllers.flags import node_scale_flags, pod_group_flags
 from gangline.errors import ConfigError
 from gangline.grouper.settings import from_flags as grouper_flags
@@ -52,6 +52,14 @@ def test_a_watch_asks_for_one_name_or_leaves_kube_schedulers_pods_out() -> None:
 def test_upstream_is_imitated_with_one_name(name: str, compat: tuple[str, ...], flags: dict[str, str], fields: str) -> None:
     (controller,) = build(name, Options(compat=compat, flags=flags)).controllers
     assert [pods[1] for kind, pods in controller.selectors.items() if kind.plural == "pods"] == [fields]
+
+
+def test_in_upstreams_manner_admission_leaves_the_other_name_alone() -> None:
+    def condition(compat: tuple[str, ...]) -> str:
+        return next(hook.condition for hook in hooks(Options(compat=compat), Nothing()) if hook.name == "complete.pods.gangline.io")
+
+    assert condition(()) == "object.spec.schedulerName in ['kai-scheduler', 'grove-scheduler']"
+    assert condition(("kai",)) == "object.spec.schedulerName in ['kai-scheduler']"
 
 
 def test_the_lease_is_named_after_the_first_one() -> None:

@@ -12,7 +12,7 @@ from typing import Any
 from gangline.api import names
 from gangline.config import NATIVE, Manner
 from gangline.rules.flags import COMMON, Table, pairs, parse, refuse_unknown, truth, values
-from gangline.rules.schedulers import SERVED, read_names
+from gangline.rules.schedulers import SERVED, read_names, served
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ def from_flags(flags: Iterable[str], manner: Manner = NATIVE) -> GrouperSettings
     given = parse(flags)
     refuse_unknown("pod grouper", given, KNOWN)
     table: Table = {flag: (each.name, _reader(str(each.type))) for flag, each in _BY_FLAG.items()}
-    return replace(GrouperSettings(manner=manner), **values(given, table))
+    return replace(GrouperSettings(manner=manner, scheduler_names=served(manner)), **values(given, table))
 
 
 def _reader(form: str) -> Callable[[str], Any]:

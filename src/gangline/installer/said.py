@@ -12,7 +12,7 @@ from typing import Any
 
 from gangline.api import names
 from gangline.api.meta import Raw
-from gangline.config import manner
+from gangline.config import GROVE, KAI, manner
 from gangline.installer.settings import Image, InstallerSettings
 from gangline.rules.schedulers import served
 
@@ -44,7 +44,7 @@ class Said:
     @property
     def compat(self) -> tuple[str, ...]:
         """Upstream systems that all components imitate."""
-        return tuple(self.at("global.compat", self.settings.compat))
+        return tuple(each for each in self.at("global.compat", self.settings.compat) if each in (GROVE, KAI))
 
     @property
     def scheduler_names(self) -> str:
