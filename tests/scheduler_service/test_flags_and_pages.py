@@ -67,6 +67,7 @@ async def test_a_snapshot_is_upstreams_form_and_decides_the_same_when_replayed()
         document = unzipped(page.body)
         assert [each["metadata"]["name"] for each in document["rawObjects"]["podGroups"]] == ["g"]
         assert document["schedulerParams"]["schedulerName"] == "kai-scheduler"
+        assert document["schedulerParams"]["schedulerNames"] == ["kai-scheduler", "grove-scheduler"]
         (refused,) = replay(load(page.body)).refusals
         assert refused.gang == f"{SPACE}/g"
         await scheduler.stop()

@@ -15,7 +15,6 @@ from gangline.api import names
 from gangline.api.meta import Raw
 from gangline.errors import BadInput
 from gangline.rules import times
-from gangline.rules.schedulers import read_names
 from gangline.scheduler.objects.reading import Reading
 from gangline.scheduler.settings import Settings, read_config
 from gangline.scheduler.snapshots.whole import Saved, records_from_objects
@@ -37,7 +36,7 @@ def read_dump(document: Mapping[str, Any]) -> Saved:
     pool: Mapping[str, Any] = params.get("partitionParams") or {}
     reading = Reading(
         now=now,
-        scheduler_names=read_names(str(params.get("schedulerName") or names.KAI_SCHEDULER)),
+        scheduler_names=tuple(params.get("schedulerNames") or (params.get("schedulerName") or names.KAI_SCHEDULER,)),
         node_pool_key=pool.get("NodePoolLabelKey") or names.NODE_POOL,
         node_pool=pool.get("NodePoolLabelValue") or "",
         stuck_releasing=_seconds(params.get("stuckInReleasingThreshold"), 120.0),
