@@ -43,7 +43,7 @@ bench: $(DEV) ## BENCH=core|apiserver|e2e|operator|backends|world|dashboard, one
 	@set -e; for each in $(or $(BENCH),$(BENCHES)); do \
 		if [ -d bench/$$each ]; then $(BIN)/python bench/$$each $(ARGS); else $(BIN)/python bench/$$each.py $(ARGS); fi; done
 
-conformance: $(DEV) ## SUITE=kai-core|apiserver|kai-services|grove CASES=folder: replay recorded upstream behaviour
+conformance: $(DEV) ## SUITE=kai-core|apiserver|kai-services|grove CASES=folder: replay recorded upstream behaviour; without any, it ends with 5 (ARGS=--allow-nothing: with 0)
 	@$(BIN)/python tests/conformance $(addprefix --suite ,$(SUITE)) $(addprefix --cases ,$(CASES)) $(ARGS)
 
 REAL := $(addprefix .cache/bin/,etcd kube-apiserver kube-controller-manager kube-scheduler kubectl)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from typing import Any
+
 import pytest
 import yaml
 
@@ -9,9 +12,13 @@ from gangline.api.kinds import POD, QUEUE
 from gangline.cli.rights import command
 from gangline.client import Client, Request, Response
 from gangline.components import COMPONENTS, Options, build
-from gangline.errors import Forbidden
+from gangline.errors import BadInput, Forbidden
 from gangline.local import Platform, PlatformSettings
-from gangline.rights import INSTALLED, SIMULATED, namespaces, objects, rules
+from gangline.operator.backends import Registry
+from gangline.operator.rights import election_rights
+from gangline.operator.rights import rights as backend_rights
+from gangline.rights import INSTALLED, SIMULATED, backends, namespaces, objects, rules
+from gangline.rules.sets import OperatorSettings
 from gangline.runtime import Manager
 
 
@@ -68,6 +75,42 @@ def test_the_command_prints_accounts_roles_and_bindings_for_a_real_cluster(capsy
     assert not [each for each in printed if each["kind"].endswith("Binding") and each["roleRef"]["name"] == "cluster-admin"]
 
 
+def printed(capsys: pytest.CaptureFixture[str], *words: str) -> list[dict[str, Any]]:
+    command.main(list(words), standalone_mode=False)
+    return list(yaml.safe_load_all(capsys.readouterr().out))
+
+
+@pytest.mark.parametrize("name", ["kai", "podgang"])
+def test_the_rights_of_a_backend_alone_are_printed_with_its_account(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    found = printed(capsys, "backend", name)
+    assert [(each["kind"], each["metadata"]["name"]) for each in found] == [
+        ("ServiceAccount", "backend-kai"), ("ClusterRole", "gangline-backend-kai"), ("ClusterRoleBinding", "gangline-backend-kai"),
+        ("Role", "gangline-backend-kai"), ("RoleBinding", "gangline-backend-kai")]
+    kai = Registry(OperatorSettings()).by_name("kai")
+    assert found[1]["rules"] == backend_rights(kai) and found[3]["rules"] == election_rights("gangline-backend-kai")
+    assert not {"secrets", "pods/binding"} & {resource for rule in found[1]["rules"] for resource in rule["resources"]}
+
+
+def test_a_backend_is_deployed_by_what_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    *_, deployment = printed(capsys, "backend", "default", "--deployment", "--image", "registry.example/g:1")
+    pod = deployment["spec"]["template"]["spec"]
+    assert (deployment["kind"], deployment["metadata"]["namespace"], pod["serviceAccountName"]) == (
+        "Deployment", "gangline-system", "backend-default")
+    assert pod["containers"][0]["command"][:4] == ["gangline", "run", "backend", "default"]
+    assert pod["containers"][0]["image"] == "registry.example/g:1"
+    assert "app.kubernetes.io/managed-by" not in str(deployment), "no installer keeps it"
+
+
+@pytest.mark.parametrize(("words", "said"), [
+    (["backend"], "which backend? say for example: gangline rights backend kai"),
+    (["nobody"], "no component is called 'nobody'; there are:"),
+    (["backend", "slurm"], "no backend is called 'slurm'; there are: default, kai"),
+    (["binder", "--deployment"], "--deployment is for backends, as in `gangline rights backend kai --deployment`, not for binder")])
+def test_what_has_no_rights_is_refused_with_what_there_is(words: list[str], said: str) -> None:
+    with pytest.raises(BadInput, match=re.escape(said)):
+        command.main(words, standalone_mode=False)
+
+
 async def test_on_the_platform_a_component_is_refused_what_is_not_its_business() -> None:
     platform = Platform(PlatformSettings(components=()))
     await platform.start()
@@ -88,7 +131,7 @@ def test_each_component_has_a_binding() -> None:
 
 
 def test_the_installer_holds_what_it_gives_and_no_more_of_that() -> None:
-    for name in INSTALLED:
+    for name in (*INSTALLED, *backends()):
         for namespace in ("", *namespaces(name)):
             for verb in {verb for rule in rules(name, namespace) for verb in rule["verbs"]}:
                 assert allowed(name, verb, namespace) <= allowed("installer", verb), (name, verb)

@@ -8,16 +8,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from functools import partial
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from gangline import rights
 from gangline.admission.settings import SCHEDULER, WORKLOAD, AdmissionSettings
 from gangline.api import names
-from gangline.api.kinds import MUTATING_WEBHOOK, QUEUE, TOPOLOGY_BINDING, VALIDATING_WEBHOOK, Kind
+from gangline.api.kinds import MUTATING_WEBHOOK, NAMESPACE, QUEUE, TOPOLOGY_BINDING, VALIDATING_WEBHOOK, Kind
 from gangline.api.meta import Raw, as_raw
 from gangline.client import Client
+from gangline.component_flags import check, configured, real_backends, words
 from gangline.config import manner
 from gangline.errors import ConfigError
 from gangline.rights import BACKEND as BACKEND
@@ -25,6 +25,7 @@ from gangline.rights import EVERYWHERE as EVERYWHERE
 from gangline.rights import LEASES
 from gangline.rights import home as home
 from gangline.rules.hooks import Hook
+from gangline.rules.schedulers import SERVED, read_names, served
 from gangline.rules.sets import OperatorProcess, OperatorSettings
 from gangline.runtime import Component, Reader
 
@@ -91,6 +92,11 @@ def _sets_now(options: Options) -> Callable[[], OperatorSettings] | None:
     return current
 
 
+def _named(options: Options) -> dict[str, str]:
+    """The flags, with the schedulers whose pods the scheduler half serves in this manner, unless they name others."""
+    return {"scheduler-name": ",".join(served(manner(options.compat))), **options.flags}
+
+
 def _operator(options: Options) -> Component:
     from gangline.admission.podcliqueset import faults
     from gangline.operator.component import component
@@ -110,14 +116,14 @@ def _grouper(options: Options) -> Component:
     from gangline.grouper.component import component
     from gangline.grouper.settings import from_flags
 
-    return component(from_flags([f"{name}={value}" for name, value in options.flags.items()], manner(options.compat)))
+    return component(from_flags(words(_named(options)), manner(options.compat)))
 
 
 def _scheduler(options: Options) -> Component:
     from gangline.scheduler.component import component
     from gangline.scheduler.flags import read_flags
 
-    started = read_flags({"schedule-period": f"{options.period}s", **options.flags}, options.config)
+    started = read_flags({"schedule-period": f"{options.period}s", **_named(options)}, options.config)
     told = replace(started.options, stamp_every_start=manner(options.compat).stamps_every_start)
     return component(options=told, usage=started.usage, plugin_port=started.plugin_port if options.flags else None)
 
@@ -127,14 +133,14 @@ def _binder(options: Options) -> Component:
     from gangline.binder.flags import read_flags
     from gangline.binder.settings import Settings
 
-    return component(read_flags(options.flags, Settings(manner=manner(options.compat))))
+    return component(read_flags(_named(options), Settings(manner=manner(options.compat))))
 
 
 def _pod_group_controller(options: Options) -> Component:
     from gangline.controllers.component import pod_group_controller
     from gangline.controllers.flags import pod_group_flags
 
-    return pod_group_controller(manner=manner(options.compat), **pod_group_flags(options.flags))
+    return pod_group_controller(manner=manner(options.compat), **pod_group_flags(_named(options)))
 
 
 def _queue_controller(options: Options) -> Component:
@@ -153,7 +159,7 @@ def _node_scale_adjuster(options: Options) -> Component:
     from gangline.controllers.component import node_scale_adjuster
     from gangline.controllers.flags import node_scale_flags
 
-    return node_scale_adjuster(node_scale_flags(options.flags))
+    return node_scale_adjuster(node_scale_flags(_named(options)))
 
 
 def _numa_placement_exporter(options: Options) -> Component:
@@ -171,7 +177,7 @@ def _resource_reservation(options: Options) -> Component:
 def _admission_settings(options: Options) -> AdmissionSettings:
     from gangline.admission.settings import from_flags
 
-    return from_flags([f"{name}={value}" for name, value in options.flags.items()], base=options.admission)
+    return from_flags(words(_named(options)), base=options.admission)
 
 
 def _admission(options: Options) -> Component:
@@ -181,20 +187,19 @@ def _admission(options: Options) -> Component:
     from gangline.operator.probes import Probes, service
 
     settings, options = WebhookSettings(), replace(options, admission=_admission_settings(options))
-    if options.flags.get("webhook-addr", "").isdigit():
-        settings = replace(settings, port=int(options.flags["webhook-addr"]))
-    if options.flags.get("cert-dir"):
-        settings = replace(settings, folder=options.flags["cert-dir"], register=False)
     if options.process is not None:
         said = options.process.webhooks
         settings = replace(settings, host=said.host, port=said.port, secret=said.secret, folder=said.folder if said.manual else "",
                            register=not said.manual)
+    if options.flags.get("webhook-addr", "").isdigit():
+        settings = replace(settings, port=int(options.flags["webhook-addr"]))
+    if options.flags.get("cert-dir"):
+        settings = replace(settings, folder=options.flags["cert-dir"], register=False)
     if options.webhook:
         where = urlsplit(options.webhook)
         settings = replace(settings, place=Place(url=options.webhook), host=where.hostname or settings.host, port=where.port or 443)
-    asked = backend_kinds(_sets(options))
-    probes = Probes()
-    made = component(lambda read: hooks(options, read, probes), settings, tuple(dict.fromkeys((QUEUE, TOPOLOGY_BINDING, *asked))))
+    asked, probes = tuple(dict.fromkeys((QUEUE, TOPOLOGY_BINDING, NAMESPACE, *backend_kinds(_sets(options))))), Probes()
+    made = component(lambda read: hooks(options, read, probes), settings, asked)
     return replace(made, services=(*made.services, service(probes, _sets(options), options.namespace or names.SYSTEM_NAMESPACE)))
 
 
@@ -202,10 +207,10 @@ def _installer(options: Options) -> Component:
     from gangline.installer.component import component
     from gangline.installer.settings import read_flags
 
-    return component(installer_parts(options.compat), read_flags(options.flags))
+    return component(installer_parts(), replace(read_flags(options.flags), compat=options.compat))
 
 
-def installer_parts(compat: tuple[str, ...] = ()) -> Parts:
+def installer_parts() -> Parts:
     """What the installer must know of the other components: their rights, flags, hooks and certificates."""
     from gangline.installer.contract import Pair, Parts
     from gangline.scheduler.flags import KNOWN
@@ -213,10 +218,11 @@ def installer_parts(compat: tuple[str, ...] = ()) -> Parts:
     def rules(component: str) -> Mapping[str, Sequence[Raw]]:
         return {namespace: rights.rules(component, namespace) for namespace in ("", *rights.namespaces(component))}
 
-    def webhooks(flags: Mapping[str, str], address: Address, authority: bytes) -> list[tuple[Kind[Any], Raw]]:
+    def webhooks(flags: Mapping[str, str], config: Mapping[str, Any], compat: Sequence[str], address: Address,
+                 authority: bytes) -> list[tuple[Kind[Any], Raw]]:
         from gangline.admission.registration import Place, configurations
 
-        options = Options(compat=compat, flags=flags)
+        options = Options(compat=tuple(compat), flags=flags, operator=configured(config))
         found = list(hooks(replace(options, admission=_admission_settings(options)), Nothing()))
         place = Place(address.service, address.namespace, address.port)
         return [(MUTATING_WEBHOOK if each["kind"] == MUTATING_WEBHOOK.kind else VALIDATING_WEBHOOK, each)
@@ -231,28 +237,7 @@ def installer_parts(compat: tuple[str, ...] = ()) -> Parts:
         made = self_signed(hosts, time)
         return Pair(made.certificate, made.key, made.authority + (kept.certificate if kept is not None else b""))
 
-    return Parts(rules, webhooks, partial(check, compat), certificate, frozenset(KNOWN))
-
-
-def check(compat: tuple[str, ...], name: str, flags: Mapping[str, str], config: Mapping[str, Any]) -> str:
-    """Why a component would not start with these flags and this config.yaml; empty: it would."""
-    from gangline.binder.flags import read_flags as binder_flags
-    from gangline.binder.plugins import build as binder_plugins
-    from gangline.controllers.flags import node_scale_flags, pod_group_flags, queue_flags
-    from gangline.grouper.settings import from_flags as grouper
-    from gangline.scheduler.component import check as scheduler
-
-    readers: dict[str, Callable[[], object]] = {
-        "scheduler": lambda: scheduler(flags, config), "binder": lambda: binder_plugins(binder_flags(flags)),
-        "queue-controller": lambda: queue_flags(flags),
-        "grouper": lambda: grouper([f"{flag}={value}" for flag, value in flags.items()]),
-        "podgroup-controller": lambda: pod_group_flags(flags), "node-scale-adjuster": lambda: node_scale_flags(flags),
-        "admission": lambda: _admission_settings(Options(compat=compat, flags=flags))}
-    try:
-        readers.get(name, lambda: None)()
-    except (ConfigError, ValueError) as error:
-        return str(error)
-    return ""
+    return Parts(rules, webhooks, check, certificate, real_backends, frozenset(KNOWN))
 
 
 class Nothing:
@@ -307,7 +292,7 @@ def lease(name: str, options: Options) -> str:
     """The lease that only one copy of a component holds at a time."""
     if name == "scheduler":
         pool = options.flags.get("partition-label-value", "")
-        return options.flags.get("scheduler-name", "kai-scheduler") + (f"-{pool}" if pool else "")
+        return read_names(options.flags.get("scheduler-name", SERVED[0]))[0] + (f"-{pool}" if pool else "")
     return LEASES.get(name, f"gangline-{name}")
 
 
@@ -347,4 +332,10 @@ def hooks(options: Options, read: Reader, probes: Probes | None = None) -> Itera
         found = read.get(QUEUE, name)
         return None if found is None else as_raw(found)
 
-    yield from kai.hooks(replace(options.admission, manner=manner(options.compat)), find_queue=find_queue)
+    def labels(namespace: str) -> Mapping[str, str]:
+        found = read.get(NAMESPACE, namespace)
+        return {} if found is None else found.labels
+
+    how, said = manner(options.compat), options.admission
+    schedulers_served = served(how) if said.scheduler_names == SERVED else said.scheduler_names
+    yield from kai.hooks(replace(said, manner=how, scheduler_names=schedulers_served), find_queue=find_queue, labels=labels)

@@ -112,6 +112,12 @@ class Manner:
     """A group copies what kubectl last applied to its workload, instead of leaving that out."""
     foreign_groups_ignored: bool = field(default=False, metadata={"compat": KAI})
     """A pod that somebody put into a group that no grouper made is taken out of it, unless it asks to be left alone."""
+    queued_pods_left: bool = field(default=False, metadata={"compat": KAI})
+    """A pod that names a queue and no scheduler is never given ours, instead of where its namespace or a setting says so."""
+    group_conditions_unwritten: bool = field(default=False, metadata={"compat": KAI})
+    """A PodGroup's `status.conditions` stay empty, instead of saying its phase and whether its minimum is scheduled."""
+    one_scheduler_name: bool = field(default=False, metadata={"compat": KAI})
+    """The scheduler half serves pods of `kai-scheduler` only, instead of those of `grove-scheduler` too, unless told other names."""
 
 
 def manner(compat: Iterable[str] = ()) -> Manner:

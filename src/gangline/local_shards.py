@@ -18,6 +18,7 @@ from gangline.components import Options, build, installer_parts
 from gangline.installer.contract import CONFIG_NAME, Facts, Wishes, digest
 from gangline.installer.look import rivals, the_config
 from gangline.installer.said import Said
+from gangline.installer.settings import InstallerSettings
 from gangline.installer.shards import config_yaml, scheduler_flags, wishes_of_shard
 from gangline.installer.status import Outcome, conditions, unused
 from gangline.installer.tell import Teller
@@ -62,14 +63,18 @@ class Shards:
             await self._end(key.name)
             await self._as_usual(ctx.read)
             return None
-        said = _said(ctx.read)
+        said = self._said(ctx.read)
         wishes = wishes_of_shard(said, shard.name, shard.spec, Facts(rivals=tuple(rivals(said, shard, ctx.read.list(SCHEDULING_SHARD)))),
-                                 installer_parts(self.options.compat))
+                                 installer_parts())
         await self._carry_out(shard, said, wishes)
         await self._as_usual(ctx.read)
         outcome = Outcome(problems=wishes.problems, notes=wishes.notes, missing=wishes.missing)
         await self.told.tell(ctx, SCHEDULING_SHARD, shard, conditions(outcome, shard.metadata.generation))
         return None
+
+    def _said(self, read: Reader) -> Said:
+        config = the_config(read)
+        return Said(config.spec if config is not None else {}, InstallerSettings(compat=self.options.compat))
 
     async def _carry_out(self, shard: SchedulingShard, said: Said, wishes: Wishes) -> None:
         """The scheduler of a shard that is refused goes on as it was."""
@@ -78,7 +83,7 @@ class Shards:
         if not wishes.objects:
             await self._end(shard.name)
             return
-        flags = scheduler_flags(said, shard.spec, installer_parts(self.options.compat), Wishes()) | {"plugin-server-port": "0"}
+        flags = scheduler_flags(said, shard.spec, installer_parts(), Wishes()) | {"plugin-server-port": "0"}
         config = config_yaml(said, shard.spec, Wishes())
         known, mark = self.running.get(shard.name), digest([flags, config])
         if known is not None and known[0] == mark:
@@ -104,11 +109,6 @@ class Shards:
         shards = [shard for shard in read.list(SCHEDULING_SHARD) if shard.name in self.running]
         if self.usual is None and all(shard.spec.get("partitionLabelValue") for shard in shards):
             self.usual = await self.start(build("scheduler", self.options))
-
-
-def _said(read: Reader) -> Said:
-    config = the_config(read)
-    return Said(config.spec if config is not None else {})
 
 
 def _changed(before: Any, after: Any) -> bool:

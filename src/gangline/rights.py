@@ -145,7 +145,7 @@ def _admission() -> list[Right]:
     from gangline.operator.checks import kinds
     from gangline.rules.sets import OperatorSettings
 
-    looked_at = dict.fromkeys((QUEUE, TOPOLOGY_BINDING, *kinds(OperatorSettings())))
+    looked_at = dict.fromkeys((QUEUE, TOPOLOGY_BINDING, NAMESPACE, *kinds(OperatorSettings())))
     webhooks = [Right(kind, ("get", "create", "patch")) for kind in (MUTATING_WEBHOOK, VALIDATING_WEBHOOK)]
     tried = [Right(kind, ("create",), namespace=names.SYSTEM_NAMESPACE) for kind in (KUBE_POD_GROUP, COMPOSITE_POD_GROUP)]
     return [*read(*looked_at), *webhooks, *tried, Right(SECRET, ("get", "create", "delete"), namespace=names.SYSTEM_NAMESPACE)]
@@ -220,12 +220,14 @@ def _lease(name: str) -> list[Right]:
 def rules(name: str, namespace: str = "") -> list[Raw]:
     """The rules of a component's ClusterRole, or of its Role in a namespace."""
     mine = [right.rule for right in rights().get(name, ()) if right.namespace == namespace]
+    if name.startswith(BACKEND):
+        return _backend_rules(name, namespace)
     if name == "grouper":
         from gangline.grouper.rights import rights as grouping
 
         mine += grouping() if not namespace else [right.rule for right in _lease(name) if right.namespace == namespace]
     if name == "installer" and not namespace:
-        mine += [rule for each in INSTALLED for place in ("", *namespaces(each)) for rule in rules(each, place)]
+        mine += [rule for each in (*INSTALLED, *backends()) for place in ("", *namespaces(each)) for rule in rules(each, place)]
         return _gathered(mine)
     return _joined(mine)
 
@@ -251,13 +253,15 @@ def _joined(found: Iterable[Raw]) -> list[Raw]:
 
 def namespaces(name: str) -> list[str]:
     """Where it has rights of its own."""
+    if name.startswith(BACKEND):
+        return [home(name)]
     own = {right.namespace for right in (*rights().get(name, ()), *_lease(name))}
     return sorted(own - {""})
 
 
 def holders() -> tuple[str, ...]:
-    """Every component."""
-    return (*rights(), "grouper", "controller-manager")
+    """Every component, backends as processes of their own too."""
+    return (*rights(), "grouper", "controller-manager", *backends())
 
 
 def objects(components: Iterable[str] = ()) -> list[tuple[Kind[Any], Raw]]:
@@ -270,8 +274,6 @@ def objects(components: Iterable[str] = ()) -> list[tuple[Kind[Any], Raw]]:
             continue
         found += [(CLUSTER_ROLE, {"metadata": {"name": role}, "rules": rules(name)}),
                   (CLUSTER_ROLE_BINDING, _binding(role, name, "ClusterRole", role))]
-        if name == "operator":
-            found += _backends()
         for namespace in namespaces(name):
             found += [(ROLE, {"metadata": {"name": role, "namespace": namespace}, "rules": rules(name, namespace)}),
                       (ROLE_BINDING, _binding(role, name, "Role", role, namespace))]
@@ -286,20 +288,24 @@ def any_owner() -> list[tuple[Kind[Any], Raw]]:
             (CLUSTER_ROLE_BINDING, _binding(name, "grouper", "ClusterRole", name))]
 
 
-def _backends() -> list[tuple[Kind[Any], Raw]]:
-    """Backends as processes of their own do a part of the operator's work, each with rights for just that."""
+def backends() -> tuple[str, ...]:
+    """Every backend as a component of its own."""
+    from gangline.operator.backends import Registry
+    from gangline.rules.sets import OperatorSettings
+
+    return tuple(f"{BACKEND}{name}" for name in Registry(OperatorSettings()).names)
+
+
+def _backend_rules(name: str, namespace: str) -> list[Raw]:
+    """A backend as a process of its own does a part of the operator's work, with rights for just that; raises NoBackend."""
     from gangline.operator.backends import Registry
     from gangline.operator.rights import election_rights, rights
     from gangline.rules.sets import OperatorSettings
 
-    found: list[tuple[Kind[Any], Raw]] = []
-    for backend in Registry(OperatorSettings()):
-        name, role, place = f"{BACKEND}{backend.name}", f"gangline-{BACKEND}{backend.name}", home(f"{BACKEND}{backend.name}")
-        found += [(CLUSTER_ROLE, {"metadata": {"name": role}, "rules": rights(backend)}),
-                  (CLUSTER_ROLE_BINDING, _binding(role, name, "ClusterRole", role)),
-                  (ROLE, {"metadata": {"name": role, "namespace": place}, "rules": election_rights(role)}),
-                  (ROLE_BINDING, _binding(role, name, "Role", role, place))]
-    return found
+    backend = Registry(OperatorSettings()).by_name(name.removeprefix(BACKEND))
+    if not namespace:
+        return rights(backend)
+    return election_rights(f"gangline-{BACKEND}{backend.name}") if namespace == home(name) else []
 
 
 def _binding(name: str, component: str, kind: str, role: str, namespace: str = "") -> Raw:

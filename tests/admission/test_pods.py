@@ -178,5 +178,5 @@ def test_upstreams_flags_are_understood_on_top_of_upstreams_defaults() -> None:
     assert from_flags(["--gpu-sharing-enabled"]).gpu_sharing
     assert from_flags(["--gpu-pod-runtime-class-name=old"]).runtime_class == "old"
     assert from_flags(["--gpu-pod-runtime-class-name=old", "--gpu-fraction-runtime-class-name=new"]).runtime_class == "new"
-    with pytest.raises(ConfigError, match="admission has no flag --nonsense; it knows block-nvidia-visible-devices"):
+    with pytest.raises(ConfigError, match="the admission server has no flag --nonsense; it knows --block-nvidia-visible-devices"):
         from_flags(["--nonsense"])

@@ -80,8 +80,11 @@ def test_a_patch_names_only_what_changed() -> None:
 
 def test_the_cluster_asks_us_only_about_what_is_ours() -> None:
     mutating, validating = configurations(kai.hooks(), Place("adm", "sys"), b"ca")
-    (pods,) = mutating["webhooks"]
-    assert pods["matchConditions"] == [{"name": "ours", "expression": "object.spec.schedulerName == 'kai-scheduler'"}]
+    pods, queued = mutating["webhooks"]
+    ours = "object.spec.schedulerName in ['kai-scheduler', 'grove-scheduler']"
+    assert pods["matchConditions"] == [{"name": "ours", "expression": ours}]
+    assert queued["namespaceSelector"]["matchExpressions"][1] == {
+        "key": "gangline.io/schedule-queued-pods", "operator": "In", "values": ["true"]}
     assert pods["namespaceSelector"]["matchExpressions"][0]["values"] == ["kube-system", "kai-scheduler", "gangline-system"]
     assert pods["clientConfig"]["service"] == {"name": "adm", "namespace": "sys", "port": 443, "path": "/mutate--v1-pod"}
     assert [(each["rules"][0]["resources"], each["rules"][0]["operations"]) for each in validating["webhooks"]] == [

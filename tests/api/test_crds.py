@@ -18,6 +18,7 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 UPSTREAM = REPOSITORY.parent / "shared" / "crds"
 IGNORED = {"description"}
 COLUMNS = "/versions/0/additionalPrinterColumns"
+CONFIG = "configs.kai.scheduler/versions/0/schema/openAPIV3Schema/properties/spec/properties"
 DIFFERENCES: dict[str, str] = {
     f"podgangs.scheduler.grove.io{COLUMNS}": "backend and reason are shown too",
     f"podgroups.scheduling.run.ai{COLUMNS}": "upstream shows no more than a name",
@@ -25,6 +26,9 @@ DIFFERENCES: dict[str, str] = {
     f"topologies.kai.scheduler{COLUMNS}": "upstream shows no more than a name",
     f"configs.kai.scheduler{COLUMNS}": "upstream shows no more than a name",
     f"schedulingshards.kai.scheduler{COLUMNS}": "upstream shows no more than a name",
+    f"{CONFIG}/workload": "the operator of sets is configured there, and backends that run on their own",
+    f"{CONFIG}/global/properties/compat": "the manner of all components",
+    f"{CONFIG}/admission/properties/scheduleQueuedPods": "pods that name a queue and no scheduler may be given ours",
 }
 """Path of a difference → why we differ. Everything else is exactly what upstream says."""
 

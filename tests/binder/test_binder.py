@@ -61,7 +61,7 @@ async def test_in_upstreams_manner_every_bind_is_told() -> None:
 @pytest.mark.parametrize(("case", "reason"), [
     ("no pod", "pod work/p does not exist"),
     ("no node", "node gone does not exist"),
-    ("another scheduler", "the pod belongs to scheduler default-scheduler, not kai-scheduler"),
+    ("another scheduler", "the pod belongs to scheduler default-scheduler, not kai-scheduler or grove-scheduler"),
     ("bound elsewhere", "the pod is already on node other"),
     ("earlier pod", "it was made for an earlier pod named p"),
     ("no group", "it shares a GPU but names no GPU group"),

@@ -1,9 +1,10 @@
 """`make conformance`: replay what upstream decided or created, and hold the line.
 
-    python tests/conformance [--suite S ...] [--cases FOLDER] [--verbose]
+    python tests/conformance [--suite S ...] [--cases FOLDER] [--verbose] [--allow-nothing]
 
 Without `--cases`, each suite's recorded cases run and the ratchet holds: an unlisted case that fails, or a listed one that
-passes, fails the run. With `--cases`, the lists are ignored and every case below the folder must pass.
+passes, fails the run. With `--cases`, the lists are ignored and every case below the folder must pass. Where there is no
+recorded case, nothing was shown: that is said, and ends with a code of its own unless it is allowed.
 """
 
 from __future__ import annotations
@@ -25,21 +26,23 @@ from conformance.shared import known_failures, suite_folder
 SUITES = {"kai-core": "conformance.kai_core.run", "apiserver": "conformance.apiserver.run",
           "kai-services": "conformance.kai_services.run", "grove": "conformance.grove.run"}
 SHOWN = 25
+NOTHING = 5
+"""How a run ends in which no case was replayed, as pytest's does."""
 
 
 def main() -> int:
     arguments = _arguments()
     suites = arguments.suite or ([_suite_of(arguments.cases)] if arguments.cases else list(SUITES))
-    tally = Tally()
-    for suite in suites:
-        folder = arguments.cases or suite_folder(suite)
-        if not folder.exists():
-            print(f"{suite}: skipped, no recorded cases at {folder}")
-            continue
-        report(suite, run_suite(suite, folder), tally, strict=bool(arguments.cases), verbose=arguments.verbose)
-    if arguments.cases and not (tally.passed or tally.failed):
-        print(f"no case found below {arguments.cases}")
-        return 1
+    tally, folders = Tally(), {suite: arguments.cases or suite_folder(suite) for suite in suites}
+    for suite, folder in folders.items():
+        if folder.exists():
+            report(suite, run_suite(suite, folder), tally, strict=bool(arguments.cases), verbose=arguments.verbose)
+        else:
+            print(f"{suite}: not run, no recorded cases at {folder}")
+    if not (tally.passed or tally.failed or tally.known):
+        places = ", ".join(dict.fromkeys(str(each) for each in folders.values()))
+        print(f"nothing was run: no recorded cases at {places}; CASES=folder names another folder")
+        return 0 if arguments.allow_nothing else NOTHING
     if tally.known:
         print(f"{tally.known} more are known to fail (tests/conformance/known-failures)")
     print(f"{tally.passed} passed, {tally.failed} failed")
@@ -58,6 +61,7 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="conformance", description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--suite", action="append", choices=list(SUITES), help="only this suite (may be repeated)")
     parser.add_argument("--cases", type=Path, help="run every case below this folder; the lists of known failures are ignored")
+    parser.add_argument("--allow-nothing", action="store_true", help=f"where there are no recorded cases, end with 0 instead of {NOTHING}")
     parser.add_argument("--verbose", action="store_true", help="show every failing case, not the first few")
     return parser.parse_args()
 

@@ -50,7 +50,7 @@ def test_a_lone_pod_whose_own_group_is_gone_is_grouped_again() -> None:
 
 
 def test_a_pod_of_another_scheduler_is_none_of_our_business() -> None:
-    assert asked(pod(), settings=GrouperSettings(scheduler_name="other")) is None
+    assert asked(pod(), settings=GrouperSettings(scheduler_names=("other",))) is None
 
 
 def test_the_walk_ends_below_an_owner_that_may_not_be_read() -> None:

@@ -15,7 +15,8 @@ from gangline.runtime import SystemClock
 from gangline.runtime.election import Election, ElectionSettings
 from installer.ground import SPACE, Ground, ground
 
-ACCOUNTS = {each.component: each.name for each in SERVICES if each.component != "admission"} | {"scheduler": "scheduler"}
+ACCOUNTS = {each.component: each.name for each in SERVICES if each.component != "admission"} | {
+    "scheduler": "scheduler", "backend-kai": "gangline-backend-kai"}
 
 
 def client(cluster: Ground, account: str) -> Client:
@@ -24,22 +25,22 @@ def client(cluster: Ground, account: str) -> Client:
     return Client(cluster.platform.server.transport(user), manager=f"gangline-{account}")
 
 
-async def start(cluster: Ground, component: str) -> None:
+async def start(cluster: Ground, component: str, options: Options | None = None) -> None:
     """As `gangline run` does inside the cluster: first the lease, then the work."""
-    mine = client(cluster, ACCOUNTS[component])
+    mine, said = client(cluster, ACCOUNTS[component]), options or Options(period=0.0)
     if component not in EVERYWHERE:
         await asyncio.wait_for(Election(mine, SystemClock(), ElectionSettings(lease(component, Options()), SPACE)).win(), 20)
-    await asyncio.wait_for(cluster.platform.hire(build(component, Options(period=0.0)), mine), 20)
+    await asyncio.wait_for(cluster.platform.hire(build(component, said), mine), 20)
 
 
-async def test_a_job_and_a_set_run_under_the_accounts_that_the_installer_made() -> None:
+async def test_a_job_and_a_set_run_under_the_accounts_that_the_installer_made_with_a_backend_on_its_own() -> None:
     async with ground() as cluster:
-        await cluster.config(admission={"service": {"enabled": False}})
+        await cluster.config(admission={"service": {"enabled": False}}, workload={"scheduler": {"outside": ["kai"]}})
         await cluster.shard("default")
         await cluster.ready(CONFIG, "kai-config")
         await cluster.ready(SCHEDULING_SHARD, "default")
         for component in ACCOUNTS:
-            await start(cluster, component)
+            await start(cluster, component, Options(period=0.0, outside=("kai",)))
         pod = {"schedulerName": "kai-scheduler", "containers": [{"name": "c", "image": "i", "resources": {"requests": {"cpu": "1"}}}]}
         template = {"metadata": {"annotations": {"gangline.io/run-seconds": "0"}}, "spec": pod | {"restartPolicy": "Never"}}
         await cluster.client.create(JOB, {"metadata": {"name": "train", "namespace": "default"}, "spec": {"template": template}})

@@ -22,6 +22,7 @@ from gangline.installer.desired import wishes_of_config
 from gangline.installer.said import Said
 from gangline.installer.services import CERTIFICATES
 from gangline.installer.shards import wishes_of_shard
+from gangline.installer.workload import FOLDER
 from gangline.local import write_kubeconfig
 from installer.ground import SPACE, ground
 
@@ -30,13 +31,17 @@ PAIR: Pair = PARTS.certificate(("admission.kai-scheduler.svc",), time.time(), No
 
 
 def described() -> dict[str, tuple[Raw, str]]:
-    """Component → its container, and the config.yaml it finds mounted."""
-    said, facts = Said({}), Facts(certificate=PAIR)
+    """Component → its container, and the config.yaml it finds mounted. The operator and those around it are configured."""
+    said, facts = Said({"workload": {"scheduler": {"outside": ["kai"]}}}), Facts(certificate=PAIR)
     objects = [*wishes_of_config(said, facts, PARTS).objects, *wishes_of_shard(said, "default", {}, facts, PARTS).objects]
-    [config] = [each.obj["data"]["config.yaml"] for each in objects if each.kind == CONFIG_MAP]
+    maps = {each.name: each.obj["data"]["config.yaml"] for each in objects if each.kind == CONFIG_MAP}
     pods = [each.obj["spec"]["template"]["spec"] for each in objects if each.kind == DEPLOYMENT]
     pods += [each.obj["spec"]["template"]["spec"] for each in install.manifests(None, None, "both") if each.kind == DEPLOYMENT]
-    return {pod["containers"][0]["command"][2]: (pod["containers"][0], config) for pod in pods}
+    return {pod["containers"][0]["command"][2]: (pod["containers"][0], _mounted(pod, maps)) for pod in pods}
+
+
+def _mounted(pod: Raw, maps: dict[str, str]) -> str:
+    return next((maps[each["configMap"]["name"]] for each in pod.get("volumes", ()) if "configMap" in each), "")
 
 
 def free_port() -> int:
@@ -52,7 +57,9 @@ def localized(container: Raw, config: str, folder: Path) -> tuple[list[str], Raw
     for name, part in (("tls.crt", PAIR.certificate), ("tls.key", PAIR.key), ("ca.crt", PAIR.authority)):
         (folder / name).write_bytes(part)
     ports = {str(port): str(free_port()) for port in (8080, 8081, 9443)}
-    words = [word.replace("/etc/config", str(folder)).replace(CERTIFICATES, str(folder)) for word in container["command"][1:]]
+    words = list(container["command"][1:])
+    for theirs in ("/etc/config", CERTIFICATES, FOLDER):
+        words = [word.replace(theirs, str(folder)) for word in words]
     for old, new in ports.items():
         words = [word.replace(f"=:{old}", f"=:{new}").replace(f"={old}", f"={new}") for word in words]
     probe = container["readinessProbe"]["httpGet"]

@@ -27,7 +27,7 @@ from stage import SPACE, Stage, stage
 def test_upstreams_flags_are_read_unchanged() -> None:
     found = read_flags({"scheduler-name": "s", "partition-label-value": "blue", "schedule-period": "500ms", "v": "4",
                         "default-staleness-grace-period": "-1s", "leader-elect": "false", "full-hierarchy-fairness": "false"})
-    assert (found.options.scheduler_name, found.options.selector) == ("s", "kai.scheduler/node-pool=blue")
+    assert (found.options.scheduler_names, found.options.selector) == (("s",), "kai.scheduler/node-pool=blue")
     assert (found.options.period, found.options.settings.staleness_grace, found.leader_elect) == (0.5, -1.0, False)
     assert found.options.settings.full_hierarchy is False
 
@@ -67,6 +67,7 @@ async def test_a_snapshot_is_upstreams_form_and_decides_the_same_when_replayed()
         document = unzipped(page.body)
         assert [each["metadata"]["name"] for each in document["rawObjects"]["podGroups"]] == ["g"]
         assert document["schedulerParams"]["schedulerName"] == "kai-scheduler"
+        assert document["schedulerParams"]["schedulerNames"] == ["kai-scheduler", "grove-scheduler"]
         (refused,) = replay(load(page.body)).refusals
         assert refused.gang == f"{SPACE}/g"
         await scheduler.stop()

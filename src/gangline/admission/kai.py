@@ -6,10 +6,12 @@ Only objects that are ours are matched, so nothing here can keep a foreign pod f
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from functools import partial
 
 from gangline.admission import podgroups, pods, queues, topologies
 from gangline.admission.pods import Chance
+from gangline.admission.queued import Labels, asked_where, condition, queued, with_scheduler
 from gangline.admission.queues import Find
 from gangline.admission.settings import AdmissionSettings
 from gangline.api.kinds import POD, POD_GROUP, QUEUE, TOPOLOGY
@@ -19,18 +21,24 @@ LETTERS = "bcdfghjklmnpqrstvwxz2456789"
 """Of generated names: no vowels, so that no words come out."""
 
 
-def hooks(settings: AdmissionSettings | None = None, *, find_queue: Find = lambda name: None, chance: Chance | None = None) -> list[Hook]:
+def hooks(settings: AdmissionSettings | None = None, *, find_queue: Find = lambda name: None, labels: Labels = lambda namespace: {},
+          chance: Chance | None = None) -> list[Hook]:
+    """`find_queue` and `labels` (of a namespace) are what the hooks may look up."""
     said = settings or AdmissionSettings()
     letters = chance or partial(_letters, random.SystemRandom())
 
     def ours(review: Review) -> bool:
         return pods.ours(review, said)
 
-    scheduled = f"object.spec.schedulerName == '{said.scheduler_name}'"
+    scheduled = f"object.spec.schedulerName in [{', '.join(repr(name) for name in said.scheduler_names)}]"
     deletes = () if said.manner.queue_delete_unchecked else ("DELETE",)
+    naming = Hook("schedule.pods.gangline.io", POD.group, POD.plural, operations=("CREATE",), condition=condition(said), exempt=said.exempt,
+                  where=asked_where(said), matches=lambda review: queued(review, said, labels),
+                  mutate=lambda review: pods.complete(replace(review, obj=with_scheduler(review.obj, said)), said, letters))
     return [
         Hook("complete.pods.gangline.io", POD.group, POD.plural, operations=("CREATE",), matches=ours,
              condition=scheduled, exempt=said.exempt, mutate=lambda review: pods.complete(review, said, letters)),
+        *(() if said.manner.queued_pods_left else (naming,)),
         Hook("check.pods.gangline.io", POD.group, POD.plural, matches=ours, condition=scheduled, exempt=said.exempt,
              validate=lambda review: pods.problem(review, said)),
         Hook("check.podgroups.gangline.io", POD_GROUP.group, POD_GROUP.plural, validate=podgroups.problem, warn=podgroups.warnings),

@@ -45,7 +45,7 @@ class Target(NamedTuple):
 
 def ours(review: Review, settings: AdmissionSettings) -> bool:
     spec = review.obj.get("spec") or {}
-    return spec.get("schedulerName") == settings.scheduler_name and review.namespace not in settings.exempt
+    return spec.get("schedulerName") in settings.scheduler_names and review.namespace not in settings.exempt
 
 
 def annotations_of(pod: Raw) -> Raw:

@@ -77,9 +77,10 @@ def _webhook(hook: Hook, verb: str, place: Place, authority: bytes) -> Raw:
         "sideEffects": "None", "failurePolicy": "Fail", "timeoutSeconds": SECONDS, "matchPolicy": "Equivalent",
         "rules": [{"apiGroups": [hook.group], "apiVersions": list(hook.versions), "resources": resources, "scope": "*",
                    "operations": list(hook.operations)}]}
-    if hook.exempt:
-        apart = {"key": NAMESPACE_LABEL, "operator": "NotIn", "values": list(hook.exempt)}
-        webhook["namespaceSelector"] = {"matchExpressions": [apart]}
+    apart = [{"key": NAMESPACE_LABEL, "operator": "NotIn", "values": list(hook.exempt)}] if hook.exempt else []
+    terms = [*apart, *([hook.where] if hook.where is not None else [])]
+    if terms:
+        webhook["namespaceSelector"] = {"matchExpressions": terms}
     if hook.condition:
         webhook["matchConditions"] = [{"name": "ours", "expression": hook.condition}]
     return webhook

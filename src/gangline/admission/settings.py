@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from gangline.api import names
 from gangline.config import NATIVE, Manner
-from gangline.errors import ConfigError
+from gangline.rules.flags import COMMON, Table, parse, refuse_unknown, truth, values
+from gangline.rules.schedulers import SERVED, read_names
 
 EXEMPT = ("kube-system", names.KAI_NAMESPACE, names.SYSTEM_NAMESPACE)
 """Namespaces whose pods are never touched."""
@@ -21,8 +21,8 @@ BOTH, WORKLOAD, SCHEDULER = "both", "workload", "scheduler"
 @dataclass(frozen=True, slots=True)
 class AdmissionSettings:
     manner: Manner = NATIVE
-    scheduler_name: str = names.KAI_SCHEDULER
-    """Only pods of this scheduler are looked at."""
+    scheduler_names: tuple[str, ...] = SERVED
+    """Only pods of these schedulers are looked at."""
     gpu_sharing: bool = True
     """Pods may ask for a part of a GPU."""
     hami_core: bool = False
@@ -33,6 +33,10 @@ class AdmissionSettings:
     """RuntimeClass given to pods with a part of a GPU that name none; empty: none."""
     quota_checks: bool = False
     """Warn when the quotas of queues do not fit into those of their parent."""
+    queue_label: str = names.QUEUE
+    """The label that names a pod's queue."""
+    schedule_queued_pods: bool = False
+    """Pods that name a queue and no scheduler are ours in every namespace; otherwise only where a namespace says so."""
     exempt: tuple[str, ...] = field(default=EXEMPT)
     half: str = BOTH
     """Whose objects are looked at: of both halves, or of one."""
@@ -42,14 +46,24 @@ class AdmissionSettings:
         return (WORKLOAD, SCHEDULER) if self.half == BOTH else (self.half,)
 
 
-_SWITCHES = {"gpu-sharing-enabled": "gpu_sharing", "hami-core-enabled": "hami_core",
-             "block-nvidia-visible-devices": "block_visible_devices", "enable-quota-validation": "quota_checks"}
-_TEXTS = {"scheduler-name": "scheduler_name", "gpu-fraction-runtime-class-name": "runtime_class"}
+def _half(text: str) -> str:
+    if text not in (BOTH, WORKLOAD, SCHEDULER):
+        raise ValueError(f"write {BOTH}, {WORKLOAD} or {SCHEDULER}")
+    return text
+
+
+_FLAGS: Table = {
+    "scheduler-name": ("scheduler_names", read_names), "gpu-sharing-enabled": ("gpu_sharing", truth),
+    "hami-core-enabled": ("hami_core", truth), "block-nvidia-visible-devices": ("block_visible_devices", truth),
+    "enable-quota-validation": ("quota_checks", truth),
+    "gpu-fraction-runtime-class-name": ("runtime_class", str), "half": ("half", _half), "queue-label-key": ("queue_label", str),
+    "schedule-queued-pods": ("schedule_queued_pods", truth),
+    "namespace": ("exempt", lambda text: tuple(dict.fromkeys((*EXEMPT, text))))}
 OLD_RUNTIME_CLASS = "gpu-pod-runtime-class-name"
-NO_EFFECT = ("qps", "burst", "rate-limiter-base-delay", "rate-limiter-max-delay", "leader-elect", "metrics-bind-address",
-             "health-probe-bind-address", "webhook-addr", "cert-dir", "fake-gpu-nodes", "feature-gates", "enable-webhook",
-             "enable-podgroup-webhook", "skip-controller-name-validation")
+NO_EFFECT = ("rate-limiter-base-delay", "rate-limiter-max-delay", "webhook-addr", "cert-dir", "fake-gpu-nodes", "feature-gates",
+             "enable-webhook", "enable-podgroup-webhook")
 """Flags about the process, accepted here, so that upstream's command line can be kept; component.py reads two of them."""
+KNOWN = (*_FLAGS, OLD_RUNTIME_CLASS, *NO_EFFECT, *COMMON)
 
 
 UPSTREAMS = AdmissionSettings(gpu_sharing=False, runtime_class="nvidia")
@@ -58,26 +72,7 @@ UPSTREAMS = AdmissionSettings(gpu_sharing=False, runtime_class="nvidia")
 
 def from_flags(flags: Iterable[str], manner: Manner = NATIVE, base: AdmissionSettings = UPSTREAMS) -> AdmissionSettings:
     """Settings from upstream's command line, on top of others."""
-    given = [flag.lstrip("-").partition("=") for flag in flags]
-    found: dict[str, Any] = {}
-    named = [name for name, _, _ in given]
-    for name, equals, text in given:
-        if name in _SWITCHES:
-            found[_SWITCHES[name]] = not equals or text.lower() in ("true", "1", "t")
-        elif name in _TEXTS:
-            found[_TEXTS[name]] = text
-        elif name == "namespace":
-            found["exempt"] = tuple(dict.fromkeys((*EXEMPT, text)))
-        elif name == "half":
-            found["half"] = _half(text)
-        elif name not in (OLD_RUNTIME_CLASS, *NO_EFFECT):
-            raise ConfigError(f"admission has no flag --{name}; it knows {', '.join(sorted([*_SWITCHES, *_TEXTS, OLD_RUNTIME_CLASS]))}")
-        elif name == OLD_RUNTIME_CLASS and "gpu-fraction-runtime-class-name" not in named:
-            found["runtime_class"] = text
-    return replace(base, manner=manner, **found)
-
-
-def _half(text: str) -> str:
-    if text not in (BOTH, WORKLOAD, SCHEDULER):
-        raise ConfigError(f"--half={text}: write {BOTH}, {WORKLOAD} or {SCHEDULER}")
-    return text
+    given = parse(flags)
+    refuse_unknown("admission server", given, KNOWN)
+    older = {"runtime_class": given[OLD_RUNTIME_CLASS]} if OLD_RUNTIME_CLASS in given else {}
+    return replace(base, manner=manner, **older | values(given, _FLAGS))

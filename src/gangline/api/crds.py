@@ -77,6 +77,7 @@ DEFINITIONS = (
         "DisplayName string .spec.displayName")),
     Definition("scheduling.run.ai", "v2alpha2", "kai", "PodGroup", "podgroups", "pg", columns=(
         "Queue string .spec.queue", "Min integer .spec.minMember", r"GPUs string .status.resourcesStatus.allocated.nvidia\.com/gpu",
+        'Phase string .status.conditions[?(@.type=="Phase")].reason',
         "!Priority string .spec.priorityClassName", "!Why string .status.schedulingConditions[-1:].message", _AGE)),
     Definition("scheduling.run.ai", "v1alpha2", "kai", "BindRequest", "bindrequests", columns=(
         "Pod string .spec.podName", "Node string .spec.selectedNode", "Phase string .status.phase",

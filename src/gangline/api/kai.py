@@ -91,6 +91,7 @@ class SchedulingCondition(Model, frozen=True):
 
 
 class PodGroupStatus(Model, frozen=True):
+    conditions: tuple[Raw, ...] = ()
     resources_status: PodGroupResources = PodGroupResources()
     scheduling_conditions: tuple[SchedulingCondition, ...] = ()
 

@@ -10,6 +10,7 @@ import hashlib
 # --- scheduler names -------------------------------------------------------------------------------------------------
 DEFAULT_SCHEDULER = "default-scheduler"
 KAI_SCHEDULER = "kai-scheduler"
+GROVE_SCHEDULER = "grove-scheduler"
 
 # --- Grove: labels, annotations, finalizers ----------------------------------------------------------------------------
 MANAGED_BY = "app.kubernetes.io/managed-by"
@@ -31,6 +32,8 @@ SCHEDULER_NAME = "grove.io/scheduler-name"
 SCHEDULER_BACKEND = "grove.io/scheduler-backend"
 MNNVL_GROUP = "grove.io/mnnvl-group"
 TOPOLOGY_NAME = "grove.io/topology-name"
+SCHEDULE_QUEUED_PODS = "gangline.io/schedule-queued-pods"
+"""On a namespace: `true` gives its pods that name a queue and no scheduler to the scheduler half, `false` never does."""
 REUSE_PLACES = "gangline.io/reuse-places-of"
 """On a PodCliqueSet: an earlier set of its namespace, whose gangs' places its own gangs would rather use again."""
 ASKED_AGAIN = "gangline.io/asked-again"

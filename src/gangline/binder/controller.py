@@ -44,7 +44,7 @@ class Settled:
     reason: str = ""
 
 
-def settled(request: BindRequest, pod: Pod | None, node: Node | None, scheduler_name: str) -> Settled | None:
+def settled(request: BindRequest, pod: Pod | None, node: Node | None, schedulers: Sequence[str]) -> Settled | None:
     """Whether there is nothing to do for a request, or nothing that can be done."""
     spec = request.spec
     owner = next((each.uid for each in request.metadata.owner_references if each.kind == POD.kind), None)
@@ -57,8 +57,8 @@ def settled(request: BindRequest, pod: Pod | None, node: Node | None, scheduler_
         return Settled("" if here else f"the pod is already on node {pod.spec.node_name}")
     if pod.metadata.deleting:
         return Settled("the pod is being deleted")
-    if pod.spec.scheduler_name != scheduler_name:
-        return Settled(f"the pod belongs to scheduler {pod.spec.scheduler_name}, not {scheduler_name}")
+    if pod.spec.scheduler_name not in schedulers:
+        return Settled(f"the pod belongs to scheduler {pod.spec.scheduler_name}, not {' or '.join(schedulers)}")
     if node is None:
         return Settled(f"node {spec.selected_node} does not exist")
     if spec.received_resource_type == requests.FRACTION and not spec.selected_gpu_groups:
@@ -112,7 +112,7 @@ class Binder:
             return Again(wait)
         pod = await _find(ctx, POD, request.spec.pod_name, request.namespace)
         node = await _find(ctx, NODE, request.spec.selected_node)
-        end = settled(request, pod, node, self._settings.scheduler_name)
+        end = settled(request, pod, node, self._settings.scheduler_names)
         if end is not None:
             await self._settle(ctx, request, pod, end)
             return None
@@ -167,7 +167,7 @@ class Binder:
             bound_here = pod is not None and pod.uid == attempt.pod.uid and pod.spec.node_name == attempt.node.name
             if not bound_here:
                 await self._undo(attempt)
-            end = settled(request, pod, attempt.node, self._settings.scheduler_name)
+            end = settled(request, pod, attempt.node, self._settings.scheduler_names)
             await self._settle(ctx, request, pod, end or Settled(str(error)))
             return None
         await self._undo(attempt)

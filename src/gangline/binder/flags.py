@@ -9,6 +9,7 @@ from typing import Any
 
 from gangline.binder.settings import DEFAULTS, PluginSetting, Settings
 from gangline.rules.flags import COMMON, Table, refuse_unknown, truth, values
+from gangline.rules.schedulers import read_names
 
 
 def _object(text: str) -> dict[str, Any]:
@@ -32,7 +33,7 @@ def read_plugins(text: str) -> dict[str, PluginSetting]:
 
 
 FLAGS: Table = {
-    "scheduler-name": ("scheduler_name", str), "plugins": ("plugins", read_plugins), "fake-gpu-nodes": ("fake_gpu_nodes", truth),
+    "scheduler-name": ("scheduler_names", read_names), "plugins": ("plugins", read_plugins), "fake-gpu-nodes": ("fake_gpu_nodes", truth),
     "resource-reservation-namespace": ("reservation_namespace", str), "scale-adjust-namespace": ("scale_namespace", str),
     "resource-reservation-service-account": ("reservation_service_account", str), "rate-limiter-base-delay": ("first_delay", float),
     "resource-reservation-app-label": ("reservation_app", str), "rate-limiter-max-delay": ("longest_delay", float),

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from gangline.api import names
 from gangline.api.meta import Raw
 from gangline.config import NATIVE, Manner
+from gangline.rules.schedulers import SERVED
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +24,8 @@ class PluginSetting:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    scheduler_name: str = names.KAI_SCHEDULER
+    scheduler_names: tuple[str, ...] = SERVED
+    """Whose pods are bound."""
     manner: Manner = NATIVE
     workers: int = 32
     """Requests worked on at the same time. Waiting for a device or a volume holds no worker."""

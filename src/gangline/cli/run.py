@@ -23,15 +23,45 @@ if TYPE_CHECKING:
     from gangline.components import Options
     from gangline.runtime.election import Elected, ElectionSettings
 
+NAMES = [*COMPONENTS, "backend"]
 CONFIGURED = ("operator", "admission", "backend")
 """What Grove's OperatorConfiguration is about."""
 
 
-@click.command(help="Run one component until Ctrl-C: " + ", ".join(COMPONENTS) + "; or a scheduler's backend alone, as in `run "
-               "backend kai`. Of several copies of a component one works, the one that holds its lease; --leader-elect=false lets each "
-               "work. FLAGS are upstream's own.",
+class RunCommand(click.Command):
+    """Its help says the flags of the component that is named with it."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        ctx.meta["component"] = next((each for each in args if each in NAMES), "")
+        return super().parse_args(ctx, args)
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        from gangline.cli.flags import MEANINGS
+        from gangline.component_flags import idle_flags, known_flags
+
+        name = ctx.meta.get("component", "")
+        if not name:
+            formatter.write_paragraph()
+            formatter.write_text("`gangline run COMPONENT --help` lists the flags of that component.")
+            return
+        known = sorted(set(known_flags(name)) - set(_options(self)))
+        idle = [f"--{each}" for each in known if each in idle_flags(name)]
+        with formatter.section(f"Flags of {name}"):
+            formatter.write_dl([(f"--{each}", MEANINGS[each]) for each in known if f"--{each}" not in idle])
+        with formatter.section("Accepted as upstream's, without effect here"):
+            formatter.write_text(", ".join(idle))
+
+
+def _options(command: click.Command) -> list[str]:
+    """Those of `gangline run` itself, without dashes."""
+    return [text.lstrip("-") for each in command.params if isinstance(each, click.Option) for text in each.opts]
+
+
+@click.command(cls=RunCommand, help="Run one component until Ctrl-C: " + ", ".join(COMPONENTS) + "; or a scheduler's backend alone, as in "
+               "`run backend kai`. Of several copies of a component one works, the one that holds its lease; --leader-elect=false lets "
+               "each work. FLAGS are upstream's own.",
                context_settings={"ignore_unknown_options": True})
-@click.argument("component", type=click.Choice([*COMPONENTS, "backend"]))
+@click.argument("component", type=click.Choice(NAMES))
 @click.argument("flags", nargs=-1, type=click.UNPROCESSED)
 @click.option("--kubeconfig", metavar="FILE", help="which cluster (default: the one we run in, else the platform started here)")
 @click.option("--config", "configuration", metavar="FILE", help="for operator, admission and backends: Grove's OperatorConfiguration")
@@ -43,6 +73,7 @@ CONFIGURED = ("operator", "admission", "backend")
 @click.option("--log-format", default="json", show_default=True, type=click.Choice(["json", "text"]), help="for machines, or for people")
 def command(component: str, flags: tuple[str, ...], kubeconfig: str | None, configuration: str | None, compat: tuple[str, ...],
             outside: tuple[str, ...], webhook: str, period: str, level: str, log_format: str) -> None:
+    from gangline.component_flags import real_backends, refuse_flags
     from gangline.components import BACKEND, Options
     from gangline.rules.flags import parse
     from gangline.runtime.logs import set_up
@@ -53,8 +84,9 @@ def command(component: str, flags: tuple[str, ...], kubeconfig: str | None, conf
     if component == "backend":
         if not flags or flags[0].startswith("-"):
             raise ConfigError("which backend? say for example: gangline run backend kai")
-        component, flags = f"{BACKEND}{flags[0]}", flags[1:]
+        component, flags = f"{BACKEND}{real_backends(flags[:1])[0]}", flags[1:]
     given = parse(flags)
+    refuse_flags(component, given, _options(click.get_current_context().command))
     options = Options(compat=compat, period=pace(period), webhook=webhook, outside=outside, flags=given,
                       namespace=given.get("namespace") or os.environ.get("POD_NAMESPACE", ""),
                       config=mapping(given.get("scheduler-conf"), "--scheduler-conf"))

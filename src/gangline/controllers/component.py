@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from gangline.api import names
 from gangline.config import NATIVE, Manner
 from gangline.controllers import node_scale, numa, podgroup, queue
 from gangline.controllers.node_scale import NodeScaleSettings
 from gangline.controllers.queue_metrics import QueueMetrics
+from gangline.rules.schedulers import SERVED
 from gangline.runtime import Component
 
 
-def pod_group_controller(scheduler: str = names.KAI_SCHEDULER, manner: Manner = NATIVE) -> Component:
-    return Component("podgroup-controller", (podgroup.controller(scheduler, manner),))
+def pod_group_controller(schedulers: tuple[str, ...] = SERVED, manner: Manner = NATIVE) -> Component:
+    return Component("podgroup-controller", (podgroup.controller(schedulers, manner),))
 
 
 def queue_controller(metrics: QueueMetrics | None = None) -> Component:

@@ -8,12 +8,13 @@ from typing import Any
 
 from gangline.controllers.node_scale import NodeScaleSettings
 from gangline.rules.flags import COMMON, Table, pairs, refuse_unknown, values
+from gangline.rules.schedulers import read_names
 
-POD_GROUP: Table = {"scheduler-name": ("scheduler", str)}
+POD_GROUP: Table = {"scheduler-name": ("schedulers", read_names)}
 QUEUE: Table = {"metrics-namespace": ("namespace", str), "queue-label-to-metric-label": ("labels", pairs),
                 "queue-label-to-default-metric-value": ("defaults", pairs)}
 NODE_SCALE: Table = {
-    "scheduler-name": ("scheduler_name", str), "scale-adjust-namespace": ("namespace", str), "scaling-pod-image": ("image", str),
+    "scheduler-name": ("scheduler_names", read_names), "scale-adjust-namespace": ("namespace", str), "scaling-pod-image": ("image", str),
     "scaling-pod-app-label": ("app", str), "scaling-pod-service-account": ("service_account", str),
     "gpu-memory-to-fraction-ratio": ("memory_as_fraction", float)}
 SERVED_ELSEWHERE = ("enable-podgroup-webhook", "enable-webhook", "enable-quota-validation", "metrics-listen-address")

@@ -21,6 +21,7 @@ from gangline.client.wire import STRATEGIC_PATCH
 from gangline.controllers.sums import amounts, printed, total
 from gangline.errors import AlreadyExists, NotFound
 from gangline.rules import requests
+from gangline.rules.schedulers import SERVED
 from gangline.runtime import Again, Context, Controller, Key, Watch
 from gangline.runtime.clock import timestamp
 
@@ -32,7 +33,7 @@ EVERYTHING = Key("", "all")
 
 @dataclass(frozen=True, slots=True)
 class NodeScaleSettings:
-    scheduler_name: str = names.KAI_SCHEDULER
+    scheduler_names: tuple[str, ...] = SERVED
     namespace: str = names.SCALE_NAMESPACE
     app: str = "scaling-pod"
     service_account: str = names.SCALE_NAMESPACE
@@ -67,7 +68,7 @@ def plan(pods: Iterable[Pod], settings: NodeScaleSettings, cooling: bool) -> Pla
     """Which scaling pods to remove, and for which waiting pods to make one."""
     every = list(pods)
     scaling = [pod for pod in every if pod.namespace == settings.namespace]
-    ours = [pod for pod in every if pod.namespace != settings.namespace and pod.spec.scheduler_name == settings.scheduler_name]
+    ours = [pod for pod in every if pod.namespace != settings.namespace and pod.spec.scheduler_name in settings.scheduler_names]
     keep = {scaling_name(pod) for pod in ours if waits(pod) is not False and pod.status.phase not in ("Succeeded", "Failed")}
     unneeded = [pod for pod in scaling if pod.status.phase == "Succeeded" or pod.name not in keep]
     if cooling or unneeded:
@@ -133,7 +134,7 @@ def controller(settings: NodeScaleSettings | None = None) -> Controller:
         return Again(told.cool_down if todo.delete else rest) if rest > 0 or todo.delete else None
 
     def when(before: Pod | None, after: Pod | None) -> bool:
-        return any(pod is not None and (pod.namespace == told.namespace or pod.spec.scheduler_name == told.scheduler_name)
+        return any(pod is not None and (pod.namespace == told.namespace or pod.spec.scheduler_name in told.scheduler_names)
                    for pod in (before, after))
 
     return Controller("node-scale-adjuster", reconcile, (Watch(POD, lambda pod, read: [EVERYTHING], when),), workers=1)

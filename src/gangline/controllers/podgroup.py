@@ -1,13 +1,13 @@
-"""PodGroup status: what the pods of a group ask for and what they hold.
+"""PodGroup status: what the pods of a group ask for and what they hold, and how far the group has come.
 
 Stands after the binder in the journey (status flows back) and before the Queue controller, which adds up what is
-written here. Each pod's part is worked out once per change of that pod; a group's total is a running sum. It never
-touches scheduling conditions, which are the scheduler's.
+written here. Each pod's part is worked out once per change of that pod; a group's total is a running sum. All of it
+is one write. It never touches scheduling conditions, which are the scheduler's.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,10 +18,13 @@ from gangline.api.kinds import NODE, POD, POD_GROUP, PRIORITY_CLASS, RESOURCE_CL
 from gangline.api.meta import Object, Raw
 from gangline.config import NATIVE, Manner
 from gangline.controllers.parts import Part, Unreadable, part
+from gangline.controllers.phases import Standings, conditions, standing
 from gangline.controllers.sums import Amounts, Sum, merge_patch, printed
 from gangline.errors import NotFound
 from gangline.rules import priorities, requests
+from gangline.rules.schedulers import SERVED, pod_fields
 from gangline.runtime import NEXT_TURN, Again, Context, Controller, Key, Reader, Watch, itself, key_of
+from gangline.runtime.clock import timestamp
 
 GROUP, CLAIM = "group", "claim"
 
@@ -32,11 +35,16 @@ class Account:
 
     requested: Sum = field(default_factory=Sum)
     allocated: Sum = field(default_factory=Sum)
+    standings: Standings = field(default_factory=Standings)
+    said: list[Raw] = field(default_factory=list)
+    """The conditions as last written."""
     changed: dict[Key, None] = field(default_factory=dict)
 
-    def put(self, pod: Key, value: Part) -> None:
-        self.requested.set(pod, value.requested)
-        self.allocated.set(pod, value.allocated)
+    def put(self, key: Key, pod: Pod | None, value: Part) -> None:
+        """None: the pod is no member any longer."""
+        self.requested.set(key, value.requested)
+        self.allocated.set(key, value.allocated)
+        self.standings.put(key, None if pod is None else standing(pod))
 
 
 def group_of(pod: Pod) -> Key | None:
@@ -47,8 +55,8 @@ def group_of(pod: Pod) -> Key | None:
 class Ledger:
     """Which pods changed since their group was last written."""
 
-    def __init__(self, scheduler: str, manner: Manner) -> None:
-        self._scheduler, self._manner = scheduler, manner
+    def __init__(self, schedulers: Sequence[str], manner: Manner) -> None:
+        self._schedulers, self._manner = schedulers, manner
         self._accounts: dict[Key, Account] = {}
 
     def account(self, group: Key) -> Account:
@@ -60,7 +68,7 @@ class Ledger:
             del self._accounts[group]
 
     def ours(self, pod: Pod | None) -> bool:
-        return pod is not None and pod.spec.scheduler_name == self._scheduler
+        return pod is not None and pod.spec.scheduler_name in self._schedulers
 
     def pod_changed(self, before: Pod | None, after: Pod | None) -> bool:
         """Notes the pod in the group it left and the one it is in."""
@@ -75,8 +83,8 @@ class Ledger:
         account = self.account(group)
         for key in list(account.changed):
             pod = read.get(POD, key.name, key.namespace)
-            member = pod is not None and self.ours(pod) and group_of(pod) == group
-            account.put(key, self._part(pod, read) if member and pod is not None else Part())
+            member = pod if pod is not None and self.ours(pod) and group_of(pod) == group else None
+            account.put(key, member, self._part(member, read) if member is not None else Part())
             del account.changed[key]
         return account
 
@@ -99,8 +107,16 @@ def _node(pod: Pod, read: Reader) -> Node | None:
     return read.get(NODE, pod.spec.node_name) if pod.spec.node_name else None
 
 
-def status_patch(group: PodGroup, requested: Amounts, allocated: Amounts, preemptible: bool, manner: Manner) -> Raw | None:
-    """The merge patch that brings resourcesStatus up to date; None when it is."""
+def status_patch(group: PodGroup, account: Account, preemptible: bool, manner: Manner, now: str) -> Raw | None:
+    """The merge patch that brings the status up to date; None when it is."""
+    resources = _resources_patch(group, account.requested.amounts, account.allocated.amounts, preemptible, manner)
+    before = group.status.conditions
+    said = [*before] if manner.group_conditions_unwritten else conditions(before, group.spec, account.standings, now, account.said)
+    new = ({"resourcesStatus": resources} if resources else {}) | ({"conditions": said} if said != [*before] else {})
+    return {"status": new} if new else None
+
+
+def _resources_patch(group: PodGroup, requested: Amounts, allocated: Amounts, preemptible: bool, manner: Manner) -> Raw:
     wanted = {"requested": printed(requested), "allocated": printed(allocated)}
     if not preemptible:
         wanted["allocatedNonPreemptible"] = wanted["allocated"]
@@ -109,12 +125,11 @@ def status_patch(group: PodGroup, requested: Amounts, allocated: Amounts, preemp
     stored = group.status.resources_status
     current: dict[str, dict[str, Any]] = {"requested": stored.requested, "allocated": stored.allocated,
                                           "allocatedNonPreemptible": stored.allocated_non_preemptible}
-    changes = {name: merge_patch(current[name], value) for name, value in wanted.items() if current[name] != value}
-    return {"status": {"resourcesStatus": changes}} if changes else None
+    return {name: merge_patch(current[name], value) for name, value in wanted.items() if current[name] != value}
 
 
-def controller(scheduler: str = names.KAI_SCHEDULER, manner: Manner = NATIVE, workers: int = 10) -> Controller:
-    ledger = Ledger(scheduler, manner)
+def controller(schedulers: Sequence[str] = SERVED, manner: Manner = NATIVE, workers: int = 10) -> Controller:
+    ledger = Ledger(schedulers, manner)
 
     async def reconcile(ctx: Context, key: Key) -> Again | None:
         group = ctx.read.get(POD_GROUP, key.name, key.namespace)
@@ -123,13 +138,14 @@ def controller(scheduler: str = names.KAI_SCHEDULER, manner: Manner = NATIVE, wo
             return None
         account = ledger.bring_up_to_date(key, ctx.read)
         preemptible = priorities.preemptible(group, ctx.read.list(PRIORITY_CLASS))
-        patch = status_patch(group, account.requested.amounts, account.allocated.amounts, preemptible, manner)
+        patch = status_patch(group, account, preemptible, manner, timestamp(ctx.clock.now()))
         if patch is not None:
             reporter = ctx.reporter()
             if reporter is None:
                 return NEXT_TURN
             try:
                 await reporter.patch_only(POD_GROUP, key.name, key.namespace, patch, subresource="status")
+                account.said = patch["status"].get("conditions", account.said)
             except NotFound:
                 ledger.forget(key)
         return None
@@ -155,7 +171,7 @@ def controller(scheduler: str = names.KAI_SCHEDULER, manner: Manner = NATIVE, wo
             (POD, CLAIM, lambda pod: [f"{pod.namespace}/{name}" for name in requests.claim_names(pod).values()]),
             (POD, "memory-on", lambda pod: [pod.spec.node_name] if names.GPU_MEMORY in pod.annotations else []),
         ),
-        selectors={POD: ("", f"spec.schedulerName={scheduler}")},
+        selectors={POD: ("", pod_fields(schedulers))},
     )
 
 

@@ -20,6 +20,7 @@ from gangline.grouper.grouping import Grouping, Ungroupable
 from gangline.grouper.look import Answer, Look, Ref, Unseen
 from gangline.grouper.plan import matters, plan
 from gangline.grouper.settings import GrouperSettings
+from gangline.rules.schedulers import pod_fields
 from gangline.runtime import NEXT_TURN, Again, Context, Controller, Key, Reader, Watch, itself, key_of
 
 WARNING = "PodGrouperWarning"
@@ -30,7 +31,7 @@ MEMBERS = "members"
 def controller(settings: GrouperSettings) -> Controller:
     reads: list[Kind[Object]] = [POD_GROUP, PRIORITY_CLASS]
     selectors: dict[Kind[Object], tuple[str, str]] = {
-        POD: (print_labels(equals(settings.pod_selector)), f"spec.schedulerName={settings.scheduler_name}")}
+        POD: (print_labels(equals(settings.pod_selector)), pod_fields(settings.scheduler_names))}
     if settings.has_defaults:
         reads.append(CONFIG_MAP)
         selectors[CONFIG_MAP] = ("", f"metadata.name={settings.defaults_name}")

@@ -26,7 +26,7 @@ def plan(pod: Pod, read: Look) -> Grouping | None:
 
 def ours(pod: Pod, read: Look) -> bool:
     """Not asked to be left alone, and not a lone pod that somebody has put into a group already."""
-    return (pod.spec.scheduler_name == read.settings.scheduler_name and not skipped(pod.annotations)
+    return (pod.spec.scheduler_name in read.settings.scheduler_names and not skipped(pod.annotations)
             and not _placed_by_hand(pod, read))
 
 

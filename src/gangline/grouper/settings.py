@@ -5,20 +5,21 @@ Read by the controller, by the groupers and by write.py. Nothing here reads a cl
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from gangline.api import names
 from gangline.config import NATIVE, Manner
-from gangline.errors import ConfigError
+from gangline.rules.flags import COMMON, Table, pairs, parse, refuse_unknown, truth, values
+from gangline.rules.schedulers import SERVED, read_names, served
 
 
 @dataclass(frozen=True, slots=True)
 class GrouperSettings:
     manner: Manner = NATIVE
-    scheduler_name: str = field(default=names.KAI_SCHEDULER, metadata={"flag": "scheduler-name"})
-    """Only pods of this scheduler are grouped."""
+    scheduler_names: tuple[str, ...] = field(default=SERVED, metadata={"flag": "scheduler-name"})
+    """Only pods of these schedulers are grouped."""
     queue_label: str = field(default=names.QUEUE, metadata={"flag": "queue-label-key"})
     """The label that names the queue."""
     node_pool_label: str = field(default=names.NODE_POOL, metadata={"flag": "nodepool-label-key"})
@@ -44,31 +45,20 @@ class GrouperSettings:
         return bool(self.defaults_name and self.defaults_namespace)
 
 
-NO_EFFECT = ("metrics-bind-address", "health-probe-bind-address", "leader-elect", "qps", "burst", "namespace")
-"""Upstream's flags about its own process; accepted, so that its command line can be kept."""
-
 _BY_FLAG = {each.metadata["flag"]: each for each in fields(GrouperSettings) if "flag" in each.metadata}
+KNOWN = (*_BY_FLAG, *COMMON)
+"""Upstream's flags about its own process are accepted too, so that its command line can be kept."""
 
 
 def from_flags(flags: Iterable[str], manner: Manner = NATIVE) -> GrouperSettings:
-    """Settings from upstream's command line: `--name=value`, or `--name` for a switch."""
-    parts = [flag.lstrip("-").partition("=") for flag in flags]
-    given = dict(_setting(*each) for each in parts if each[0] not in NO_EFFECT)
-    return replace(GrouperSettings(manner=manner), **given)
+    """Settings from upstream's command line."""
+    given = parse(flags)
+    refuse_unknown("pod grouper", given, KNOWN)
+    table: Table = {flag: (each.name, _reader(str(each.type))) for flag, each in _BY_FLAG.items()}
+    return replace(GrouperSettings(manner=manner, scheduler_names=served(manner)), **values(given, table))
 
 
-def _setting(name: str, equals: str, text: str) -> tuple[str, Any]:
-    known = _BY_FLAG.get(name)
-    if known is None:
-        raise ConfigError(f"the pod grouper has no flag --{name}; it knows {', '.join(sorted(_BY_FLAG))}")
-    return known.name, _value(str(known.type), text if equals else "true")
-
-
-def _value(form: str, text: str) -> Any:
-    if form == "bool":
-        return text.lower() in ("true", "1", "t")
-    if form == "int":
-        return int(text)
-    if form.startswith("Mapping"):
-        return dict(part.split("=", 1) for part in text.split(",") if "=" in part)
-    return text
+def _reader(form: str) -> Callable[[str], Any]:
+    """How a setting of this type is read."""
+    plain: dict[str, Callable[[str], Any]] = {"bool": truth, "int": int, "str": str}
+    return plain.get(form) or (read_names if form.startswith("tuple") else pairs)

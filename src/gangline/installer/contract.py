@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -61,12 +61,15 @@ class Leader:
 class Parts:
     rules: Callable[[str], Mapping[str, Sequence[Raw]]]
     """Component → namespace ("": everywhere) → the rules of its role there."""
-    webhooks: Callable[[Flags, Address, bytes], Sequence[tuple[Kind[Any], Raw]]]
-    """Flags of the admission component → the two webhook configurations that stand for its hooks."""
-    check: Callable[[str, Flags, Mapping[str, Any]], str]
-    """What a component would refuse to start with, given these flags and this config.yaml; empty: nothing."""
+    webhooks: Callable[[Flags, Mapping[str, Any], Sequence[str], Address, bytes], Sequence[tuple[Kind[Any], Raw]]]
+    """Flags of the admission component, the operator's configuration and the manner → the two webhook configurations that stand for its
+    hooks."""
+    check: Callable[[str, Flags, Mapping[str, Any], Sequence[str]], str]
+    """What a component would refuse to start with, given these flags, this config.yaml and this manner; empty: nothing."""
     certificate: Callable[[Sequence[str], float, Pair | None], Pair]
     """Hosts, the time, and the certificate that is kept → that one if it is still good, else a new one."""
+    backends: Callable[[Iterable[str]], Sequence[str]] = tuple
+    """Names of backends, aliases too → what they are really called, each once."""
     scheduler_flags: frozenset[str] = frozenset()
     """Every flag the scheduler knows."""
 

@@ -6,20 +6,26 @@ Each command line is shown to the component's own reader of flags first; what th
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from gangline.api.kinds import SERVICE_ACCOUNT
+from gangline.api.meta import Raw
 from gangline.installer import monitoring, numa
-from gangline.installer.contract import Facts, Parts, Wishes
+from gangline.installer.contract import Facts, Parts, Wishes, digest
 from gangline.installer.roles import add_roles
 from gangline.installer.said import Said
-from gangline.installer.services import ADMISSION, CERTIFICATES, SCHEDULER, Service, probe_ports, services
+from gangline.installer.services import ADMISSION, CERTIFICATES, OPERATOR, SCHEDULER, Service, probe_ports, services
 from gangline.installer.shapes import Running, account, add_running
 from gangline.installer.webhooks import TLS_SECRET, add_admission
+from gangline.installer.workload import FILE, FOLDER, add_configuration, backends, configuration, in_vain, printed, volume
 
 
 def wishes_of_config(said: Said, facts: Facts, parts: Parts) -> Wishes:
-    wishes = Wishes()
-    for each in services(said):
-        _add_service(wishes, said, facts, parts, each)
+    wishes, config = Wishes(notes=in_vain(said, parts.backends)), configuration(said, parts.backends)
+    if not parts.check(OPERATOR.component, {}, config, said.compat):
+        add_configuration(wishes, said, config)
+    for each in (*services(said), *backends(said, parts.backends)):
+        _add_service(wishes, said, facts, parts, each, config)
     if said.enabled(SCHEDULER):
         wishes.add(SERVICE_ACCOUNT, account(said, SCHEDULER))
         add_roles(wishes, said, parts, "scheduler", SCHEDULER)
@@ -39,21 +45,30 @@ def flags_of(said: Said, facts: Facts, service: Service) -> dict[str, str]:
     return service.flags(said, facts) | ports
 
 
-def _add_service(wishes: Wishes, said: Said, facts: Facts, parts: Parts, service: Service) -> None:
+def _add_service(wishes: Wishes, said: Said, facts: Facts, parts: Parts, service: Service, operators: Raw) -> None:
+    """`operators`: the operator's configuration."""
     flags = flags_of(said, facts, service)
-    refused = parts.check(service.component, flags, {})
+    config = operators if service in (OPERATOR, ADMISSION) or service.words else {}
+    refused = parts.check(service.component, flags, config, said.compat)
     if refused:
         wishes.problems.append(f"{service.name} stays as it is, because it would not start: {refused}")
         wishes.kept.append(service.name)
         return
-    volume = {"name": "certificate", "secret": {"secretName": TLS_SECRET, "defaultMode": 0o644}}
-    shown = {"folder": CERTIFICATES, "volume": volume} if service is ADMISSION else {}
     running = Running(service.name, service.component, service.section, flags, service.resources, probe_ports(said, service.section)[0],
-                      everywhere=service.everywhere, **shown)  # type: ignore[arg-type]
+                      everywhere=service.everywhere, mounts=tuple(_mounts(service, config)), words=service.words,
+                      config=f"{FOLDER}/{FILE}" if config else "", mark=digest(printed(config)) if config else "")
     add_running(wishes, said, running, service.ports(said), facts)
     add_roles(wishes, said, parts, service.component, service.name)
     if service is ADMISSION:
-        add_admission(wishes, said, facts, parts, flags)
+        add_admission(wishes, said, facts, parts, flags, config)
+
+
+def _mounts(service: Service, config: Raw) -> Iterable[tuple[str, Raw]]:
+    """What a container finds in its folders: a certificate, the operator's configuration."""
+    if service is ADMISSION:
+        yield CERTIFICATES, {"name": "certificate", "secret": {"secretName": TLS_SECRET, "defaultMode": 0o644}}
+    if config:
+        yield FOLDER, volume()
 
 
 def _add_helper(wishes: Wishes, said: Said, parts: Parts, app: str, component: str, holder: tuple[str, str]) -> None:

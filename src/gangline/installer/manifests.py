@@ -93,8 +93,9 @@ def _bare(obj: Raw) -> Raw:
 
 
 def _installer(said: Said) -> Raw:
-    """The installer's own Deployment, where the Config lets all pods go: one copy, which keeps no distance from others."""
+    """The installer's own Deployment, where the Config lets all pods go: one copy, which keeps no distance from others. Manners are the
+    Config's to say, as it stands later."""
     flags = {"image": str(said.settings.image), "half": said.settings.half, "health-probe-bind-address": f":{PROBES}"}
-    alone = {"replicaCount": 1, "requireDefaultPodAntiAffinityTerm": False}
+    alone = {"replicaCount": 1, "requireDefaultPodAntiAffinityTerm": False, "compat": []}
     home = Said({"namespace": names.SYSTEM_NAMESPACE, "global": {**said.at("global", {}), **alone}}, said.settings)
     return deployment(home, Running(names.INSTALLER, "installer", "installer", flags, SMALL, PROBES, account=ACCOUNT))

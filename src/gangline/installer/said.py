@@ -12,7 +12,9 @@ from typing import Any
 
 from gangline.api import names
 from gangline.api.meta import Raw
+from gangline.config import GROVE, KAI, manner
 from gangline.installer.settings import Image, InstallerSettings
+from gangline.rules.schedulers import served
 
 HOST = "kubernetes.io/hostname"
 SECURITY: Raw = {"allowPrivilegeEscalation": False, "runAsNonRoot": True, "runAsUser": 10000, "capabilities": {"drop": ["ALL"]}}
@@ -40,8 +42,19 @@ class Said:
         return str(self.at("namespace") or names.KAI_NAMESPACE)
 
     @property
+    def compat(self) -> tuple[str, ...]:
+        """Upstream systems that all components imitate."""
+        return tuple(each for each in self.at("global.compat", self.settings.compat) if each in (GROVE, KAI))
+
+    @property
+    def scheduler_names(self) -> str:
+        """Whose pods are served, as a flag says it."""
+        return str(self.at("global.schedulerName") or ",".join(served(manner(self.compat))))
+
+    @property
     def scheduler_name(self) -> str:
-        return str(self.at("global.schedulerName") or names.KAI_SCHEDULER)
+        """The first one, after which schedulers and their leases are called."""
+        return next(filter(None, (part.strip() for part in self.scheduler_names.split(","))), names.KAI_SCHEDULER)
 
     @property
     def pool_key(self) -> str:

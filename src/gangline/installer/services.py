@@ -13,6 +13,7 @@ from typing import Any
 
 from gangline.installer.contract import Address, Facts
 from gangline.installer.said import Said, at
+from gangline.installer.settings import BOTH
 
 PROBES, METRICS = 8081, 8080
 CERTIFICATES = "/etc/gangline/certificates"
@@ -44,6 +45,8 @@ class Service:
     resources: Mapping[str, Mapping[str, str]] = field(default_factory=lambda: SMALL)
     everywhere: bool = False
     """Every copy works; of the others only the one that holds the lease."""
+    words: tuple[str, ...] = ()
+    """What follows `gangline run`; empty: the component."""
 
 
 def given(pairs: Iterable[tuple[str, Any]]) -> dict[str, str]:
@@ -60,7 +63,7 @@ def _labels(found: Mapping[str, str]) -> str:
 
 
 def _operator(said: Said, facts: Facts) -> dict[str, str]:
-    return {"init-container-image": str(said.settings.image)}
+    return {"init-container-image": str(said.settings.image), "leader-elect": "true"}
 
 
 def _grouper(said: Said, facts: Facts) -> dict[str, str]:
@@ -68,7 +71,7 @@ def _grouper(said: Said, facts: Facts) -> dict[str, str]:
     defaults = [args.get(f"defaultPrioritiesConfigMap{part}") for part in ("Name", "Namespace")]
     named = defaults if all(defaults) else [None, None]
     return given([
-        ("scheduler-name", said.scheduler_name), ("queue-label-key", said.queue_key),
+        ("scheduler-name", said.scheduler_names), ("queue-label-key", said.queue_key),
         ("knative-gang-schedule", args.get("gangScheduleKnative")), ("generic-karta-fallback", args.get("genericKartaFallback")),
         ("default-priorities-configmap-name", named[0]), ("default-priorities-configmap-namespace", named[1]),
         ("max-concurrent-reconciles", said.at("podGrouper.maxConcurrentReconciles")),
@@ -100,7 +103,7 @@ def _binder(said: Said, facts: Facts) -> dict[str, str]:
     own_image = at(reserves, "image.name") or at(reserves, "image.repository")
     security = reserves.get("reservationContainerSecurityContext") or said.security()
     flags = given([
-        ("scheduler-name", said.scheduler_name), ("resource-reservation-namespace", said.reservation_namespace),
+        ("scheduler-name", said.scheduler_names), ("resource-reservation-namespace", said.reservation_namespace),
         ("resource-reservation-service-account", said.reservation_account), ("resource-reservation-app-label", said.reservation_app),
         ("resource-reservation-pod-image", said.image("binder.resourceReservation.image")),
         ("resource-reservation-pod-command", None if own_image else _json(RESERVATION_COMMAND)),
@@ -118,7 +121,7 @@ def _json(value: Any) -> str | None:
 
 
 def _pod_groups(said: Said, facts: Facts) -> dict[str, str]:
-    return given([("scheduler-name", said.scheduler_name),
+    return given([("scheduler-name", said.scheduler_names),
                   ("max-concurrent-reconciles", said.at("podGroupController.maxConcurrentReconciles"))])
 
 
@@ -132,7 +135,7 @@ def _queues(said: Said, facts: Facts) -> dict[str, str]:
 def _node_scale(said: Said, facts: Facts) -> dict[str, str]:
     ratio = said.at("nodeScaleAdjuster.args.gpuMemoryToFractionRatio")
     return given([
-        ("scheduler-name", said.scheduler_name), ("scale-adjust-namespace", said.scale_namespace),
+        ("scheduler-name", said.scheduler_names), ("scale-adjust-namespace", said.scale_namespace),
         ("scaling-pod-service-account", said.scale_account), ("scaling-pod-image", said.image("nodeScaleAdjuster.args.scalingPodImage")),
         ("gpu-memory-to-fraction-ratio", ratio)])
 
@@ -143,10 +146,11 @@ def _admission(said: Said, facts: Facts) -> dict[str, str]:
     runtime = {"gpu-pod-runtime-class-name": old} if new is None and old is not None else {
         "gpu-fraction-runtime-class-name": "nvidia" if new is None else new}
     return given([
-        ("scheduler-name", said.scheduler_name), ("gpu-sharing-enabled", bool(section.get("gpuSharing", False))),
+        ("scheduler-name", said.scheduler_names), ("gpu-sharing-enabled", bool(section.get("gpuSharing", False))),
         ("block-nvidia-visible-devices", bool(section.get("blockNvidiaVisibleDevices", False))),
         ("namespace", said.namespace), ("half", said.settings.half), ("cert-dir", CERTIFICATES),
-        ("webhook-addr", said.at("admission.webhook.targetPort", 9443))]) | runtime
+        ("webhook-addr", said.at("admission.webhook.targetPort", 9443)), ("queue-label-key", said.queue_key),
+        ("schedule-queued-pods", section.get("scheduleQueuedPods"))]) | runtime
 
 
 def probe_ports(said: Said, section: str) -> tuple[int, int]:
@@ -177,19 +181,19 @@ def _queue_ports(said: Said) -> tuple[Port, ...]:
     return (Port(str(said.at(f"{path}.name", "metrics")), int(said.at(f"{path}.port", METRICS)), target),)
 
 
-def _plain_ports(said: Said) -> tuple[Port, ...]:
+def plain_ports(said: Said) -> tuple[Port, ...]:
     return (Port("http-metrics", METRICS, METRICS),)
 
 
-OPERATOR = Service("gangline-operator", "operator", "workload", _operator, _plain_ports, LARGE)
+OPERATOR = Service("gangline-operator", "operator", "workload", _operator, plain_ports, LARGE)
 ADMISSION = Service("admission", "admission", "admission", _admission, _admission_ports, everywhere=True)
 SERVICES = (
     OPERATOR,
-    Service("pod-grouper", "grouper", "podGrouper", _grouper, _plain_ports),
+    Service("pod-grouper", "grouper", "podGrouper", _grouper, plain_ports),
     Service("binder", "binder", "binder", _binder, _binder_ports),
-    Service("podgroup-controller", "podgroup-controller", "podGroupController", _pod_groups, _plain_ports),
+    Service("podgroup-controller", "podgroup-controller", "podGroupController", _pod_groups, plain_ports),
     Service("queue-controller", "queue-controller", "queueController", _queues, _queue_ports),
-    Service("node-scale-adjuster", "node-scale-adjuster", "nodeScaleAdjuster", _node_scale, _plain_ports),
+    Service("node-scale-adjuster", "node-scale-adjuster", "nodeScaleAdjuster", _node_scale, plain_ports),
     ADMISSION,
 )
 SCHEDULER = "scheduler"
@@ -197,5 +201,5 @@ SCHEDULER = "scheduler"
 
 
 def services(said: Said) -> list[Service]:
-    """Those that this Config wants; the section `workload` is not in it: the installer is told at start."""
-    return [each for each in SERVICES if (said.settings.half == "both" if each is OPERATOR else said.enabled(each.section))]
+    """Those that this Config wants; whether there is an operator of sets at all, the installer is told at start."""
+    return [each for each in SERVICES if said.enabled(each.section) and (each is not OPERATOR or said.settings.half == BOTH)]

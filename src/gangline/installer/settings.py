@@ -50,6 +50,8 @@ class InstallerSettings:
     """Has `gangline` on its PATH; every component runs from it unless the Config says otherwise."""
     half: str = BOTH
     """`both` deploys the operator of PodCliqueSets and its admission hooks too; `scheduler` leaves them to somebody else."""
+    compat: tuple[str, ...] = ()
+    """The manner of all components, unless the Config says it."""
 
 
 def half(text: str) -> str:

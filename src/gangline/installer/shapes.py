@@ -6,7 +6,7 @@ The same for every service and every shard; what differs comes in as arguments. 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from gangline.api import names
 from gangline.api.kinds import DEPLOYMENT, PDB, SERVICE, SERVICE_ACCOUNT, VPA
@@ -33,17 +33,22 @@ class Running:
     account: str = ""
     """Empty: one of its own, named like the app."""
     everywhere: bool = False
-    folder: str = ""
-    """Where its volume is mounted; empty: it has none."""
-    volume: Raw = field(default_factory=dict)
+    mounts: tuple[tuple[str, Raw], ...] = ()
+    """Folders, each with the volume that is seen there."""
+    words: tuple[str, ...] = ()
+    """What follows `gangline run`; empty: the component."""
+    config: str = ""
+    """The file that `--config` names; empty: none."""
     mark: str = ""
     """Changes when its pods must be started again."""
 
 
 def command(running: Running, said: Said) -> list[str]:
     """The whole command line of the container."""
-    logs = ["--log-format=json" if said.at("global.jsonLog", False) else "--log-format=text"]
-    return ["gangline", "run", running.component, *logs, *(f"--{name}={value}" for name, value in running.flags.items())]
+    options = ["--log-format=json" if said.at("global.jsonLog", False) else "--log-format=text",
+               *(f"--compat={each}" for each in said.compat), *([f"--config={running.config}"] if running.config else [])]
+    flags = [f"--{name}={value}" for name, value in running.flags.items()]
+    return ["gangline", "run", *(running.words or (running.component,)), *options, *flags]
 
 
 def account(said: Said, name: str, namespace: str = "", app: str = "") -> Raw:
@@ -93,8 +98,8 @@ def _strategy(said: Said, running: Running) -> Raw:
 def _pod(said: Said, running: Running, replicas: int) -> Raw:
     spec: Raw = {"serviceAccountName": running.account or running.app, "containers": [_container(said, running, replicas)],
                  "affinity": said.affinity(running.section, running.app)}
-    if running.folder:
-        spec["volumes"] = [running.volume]
+    if running.mounts:
+        spec["volumes"] = [volume for _, volume in running.mounts]
     return spec | _wherever(said)
 
 
@@ -115,8 +120,8 @@ def _container(said: Said, running: Running, replicas: int) -> Raw:
     security = said.security()
     if security is not None:
         found["securityContext"] = security
-    if running.folder:
-        found["volumeMounts"] = [{"name": running.volume["name"], "mountPath": running.folder, "readOnly": True}]
+    if running.mounts:
+        found["volumeMounts"] = [{"name": volume["name"], "mountPath": folder, "readOnly": True} for folder, volume in running.mounts]
     return found
 
 

@@ -41,7 +41,7 @@ def wishes_of_shard(said: Said, name: str, spec: Raw, facts: Facts, parts: Parts
         wishes.notes.append("no scheduler runs: spec.scheduler.service.enabled of the Config is false")
         return wishes
     config, flags = config_yaml(said, spec, wishes), scheduler_flags(said, spec, parts, wishes)
-    _check(wishes, said, spec, facts, parts.check("scheduler", flags, config), config)
+    _check(wishes, said, spec, facts, parts.check("scheduler", flags, config, said.compat), config)
     if wishes.problems:
         wishes.kept.append(app_of(said, name))
         return wishes
@@ -133,7 +133,7 @@ def scheduler_flags(said: Said, spec: Raw, parts: Parts, wishes: Wishes) -> dict
     strange = sorted(name for name in args if name not in parts.scheduler_flags)
     wishes.notes += [f"spec.args.{name}: the scheduler has no such flag; it is left out" for name in strange]
     flags = given([
-        ("scheduler-conf", f"{FOLDER}/{FILE}"), ("scheduler-name", said.scheduler_name), ("namespace", said.namespace),
+        ("scheduler-conf", f"{FOLDER}/{FILE}"), ("scheduler-name", said.scheduler_names), ("namespace", said.namespace),
         ("resource-reservation-app-label", said.reservation_app), ("queue-label-key", said.queue_key),
         ("listen-address", f":{_port(said).target}"), ("metrics-namespace", said.at("queueController.metricsNamespace"))])
     pool = {"nodepool-label-key": said.pool_key, "partition-label-value": str(spec.get("partitionLabelValue") or "")}
@@ -162,8 +162,8 @@ def _add_objects(wishes: Wishes, said: Said, name: str, flags: Mapping[str, str]
     if not alone:
         wishes.add(ENDPOINT_SLICE, _leader_slice(said, app, port, facts))
     volume = {"name": "config", "configMap": {"name": app}}
-    add_running(wishes, said, Running(app, "scheduler", SCHEDULER, flags, HUGE, port.target, account=SCHEDULER, folder=FOLDER,
-                                      volume=volume, mark=digest(text)), (), facts)
+    add_running(wishes, said, Running(app, "scheduler", SCHEDULER, flags, HUGE, port.target, account=SCHEDULER,
+                                      mounts=((FOLDER, volume),), mark=digest(text)), (), facts)
 
 
 def _leader_slice(said: Said, app: str, port: Port, facts: Facts) -> Raw:

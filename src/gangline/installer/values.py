@@ -35,7 +35,8 @@ class Value:
 VALUES = (
     Value("image", "Where every component runs from: an image with `gangline` on its PATH.", str(Image())),
     Value("half", "both, or scheduler: leave PodCliqueSets to another operator, such as Grove's.", BOTH),
-    Value("config", "The spec of the Config kai-config: what is deployed, and how (docs/guide/install.md).", DEFAULT_CONFIG),
+    Value("config", "The spec of the Config kai-config: what is deployed and how, and how the operator of sets is configured "
+          "(docs/guide/install.md).", DEFAULT_CONFIG),
     Value("shards", "SchedulingShards by name, each with its spec: a scheduler per pool of nodes. A null takes one away.",
           {DEFAULT_SHARD: {}}),
 )

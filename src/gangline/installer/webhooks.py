@@ -21,13 +21,13 @@ PODS = ".pods.gangline.io"
 """What the names of the hooks about pods end with."""
 
 
-def add_admission(wishes: Wishes, said: Said, facts: Facts, parts: Parts, flags: Mapping[str, str]) -> None:
+def add_admission(wishes: Wishes, said: Said, facts: Facts, parts: Parts, flags: Mapping[str, str], config: Raw) -> None:
     if facts.certificate is None:
         return
     wishes.add(SECRET, secret(said, facts.certificate))
     if not facts.answers:
         return
-    for kind, found in parts.webhooks(flags, admission_address(said), facts.certificate.authority):
+    for kind, found in parts.webhooks(flags, config, said.compat, admission_address(said), facts.certificate.authority):
         word = "mutating" if kind == MUTATING_WEBHOOK else "validating"
         name = str(said.at(f"admission.{word}WebhookConfigurationName") or f"{word}-kai-admission")
         hooks = [_narrowed(said, each) for each in found["webhooks"] if _wanted(said, each)]

@@ -43,17 +43,27 @@ def values(flags: Mapping[str, str], table: Table) -> dict[str, Any]:
     return found
 
 
-def refuse_unknown(component: str, flags: Iterable[str], known: Iterable[str]) -> None:
+def refuse_unknown(component: str, flags: Iterable[str], known: Iterable[str], options: Iterable[str] = ()) -> None:
+    """`options`: what the program reads itself, and somebody may have meant."""
     every = sorted(set(known))
     unknown = sorted(set(flags) - set(every))
     if unknown:
-        raise ConfigError(f"the {component} has no flag --{', --'.join(unknown)}; it knows --{', --'.join(every)}")
+        raise ConfigError(f"the {component} has no flag --{', --'.join(unknown)}; it knows --{', --'.join(every)}"
+                          f"{_meant(unknown, [*every, *options])}")
+
+
+def _meant(unknown: Iterable[str], known: list[str]) -> str:
+    from difflib import get_close_matches
+
+    near = [f"--{found[0]}" for each in unknown if (found := get_close_matches(each, known, 1, 0.75))]
+    return f"; did you mean {' and '.join(near)}?" if near else ""
 
 
 def truth(text: str) -> bool:
-    if text.lower() not in ("true", "false", "1", "0", ""):
+    """As Go reads it; nothing counts as true."""
+    if text.lower() not in ("true", "t", "false", "f", "1", "0", ""):
         raise ValueError(f"{text!r} is neither true nor false")
-    return text.lower() in ("true", "1", "")
+    return text.lower() in ("true", "t", "1", "")
 
 
 def pairs(text: str) -> dict[str, str]:
@@ -70,3 +80,5 @@ def pairs(text: str) -> dict[str, str]:
 COMMON = ("qps", "burst", "leader-elect", "namespace", "metrics-bind-address", "health-probe-bind-address", "zap-devel", "zap-log-level",
           "log-level", "max-concurrent-reconciles", "skip-controller-name-validation", "v")
 """Of every component: what `gangline run` itself reads, and what only concerns Go."""
+IDLE = ("qps", "burst", "zap-devel", "zap-log-level", "log-level", "max-concurrent-reconciles", "skip-controller-name-validation", "v")
+"""Of those, what does nothing here, unless a component reads it."""

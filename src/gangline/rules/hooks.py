@@ -62,3 +62,5 @@ class Hook:
     """What `matches` says, in CEL, so that a cluster does not even ask us about objects that are not ours; empty: nothing more."""
     exempt: tuple[str, ...] = ()
     """Namespaces whose objects are never ours."""
+    where: Raw | None = None
+    """A term of a namespace selector that `matches` implies, so that a cluster does not ask about other namespaces; None: every one."""

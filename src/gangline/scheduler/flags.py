@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from gangline.rules.flags import Table, refuse_unknown, truth, values
+from gangline.rules.schedulers import read_names
 from gangline.rules.times import duration
 from gangline.scheduler.options import Options
 from gangline.scheduler.settings import read_config, shard_settings
@@ -36,7 +37,8 @@ class Started:
 
 
 OPTIONS: Table = {
-    "scheduler-name": ("scheduler_name", str), "nodepool-label-key": ("node_pool_key", str), "partition-label-value": ("node_pool", str),
+    "scheduler-name": ("scheduler_names", read_names), "nodepool-label-key": ("node_pool_key", str),
+    "partition-label-value": ("node_pool", str),
     "schedule-period": ("period", duration), "stuck-in-releasing-threshold": ("stuck_releasing", duration),
     "resource-reservation-app-label": ("reservation_app", str), "restrict-node-scheduling": ("restrict_nodes", truth),
     "cpu-worker-node-label-key": ("cpu_worker_label", str), "gpu-worker-node-label-key": ("gpu_worker_label", str),

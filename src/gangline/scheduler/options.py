@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from gangline.api import names
+from gangline.rules.schedulers import SERVED
 from gangline.scheduler.settings import Settings, shard_settings
 
 
@@ -15,7 +16,8 @@ from gangline.scheduler.settings import Settings, shard_settings
 class Options:
     settings: Settings = field(default_factory=shard_settings)
     """Of the decision core."""
-    scheduler_name: str = names.KAI_SCHEDULER
+    scheduler_names: tuple[str, ...] = SERVED
+    """Whose pods are ours."""
     node_pool_key: str = names.NODE_POOL
     node_pool: str = ""
     """Only nodes, queues and groups with this label value are ours; empty: those without the label."""

@@ -24,7 +24,7 @@ async def check(case: Raw, environment: Environment) -> str:
     lab = Lab(environment)
     await lab.open(case.get("namespaceLabels"))
     try:
-        await lab.start(pod_group_controller(_scheduler(case), manner([KAI])))
+        await lab.start(pod_group_controller((_scheduler(case),), manner([KAI])))
         await lab.start(queue_controller())
         return await _steps(lab, case)
     finally:

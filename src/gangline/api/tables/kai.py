@@ -111,7 +111,7 @@ Webhook
   metricsPort int; port int; probePort int; targetPort int
 Admission
   blockNvidiaVisibleDevices bool; gpuFractionRuntimeClassName str; gpuPodRuntimeClassName str; gpuSharing bool;
-  mutatingWebhookConfigurationName str; queueLabelSelector bool; replicas int32; service Service;
+  mutatingWebhookConfigurationName str; queueLabelSelector bool; replicas int32; scheduleQueuedPods bool; service Service;
   validatingWebhookConfigurationName str; vpa Vpa; webhook Webhook
 BinderPlugin
   arguments {str}; enabled bool; priority int
@@ -123,7 +123,9 @@ Binder
   cdiEnabled bool; maxConcurrentReconciles int; metricsPort int; plugins {BinderPlugin}; probePort int;
   replicas int32; resourceReservation ResourceReservation; service Service; volumeBindingTimeoutSeconds int; vpa Vpa
 Global
-  additionalImagePullSecrets [str]; affinity Affinity; daemonsetsTolerations [Toleration]; imagesPullSecret str;
+  additionalImagePullSecrets [str]; affinity Affinity;
+  compat [str] {"items": {"type": "string", "enum": ["grove", "kai"]}}
+  daemonsetsTolerations [Toleration]; imagesPullSecret str;
   jsonLog bool; namespaceLabelSelector {str}; nodePoolLabelKey str; nodeSelector {str}; openshift bool;
   podLabelSelector {str}; priorityClassName str; queueLabelKey str; replicaCount int32;
   requireDefaultPodAntiAffinityTerm bool; schedulerName str; securityContext SecurityContext;
@@ -167,10 +169,31 @@ SchedulerService
   port int; targetPort int; type str
 Scheduler
   GOGC int; replicas int32; schedulerService SchedulerService; service Service; vpa Vpa
+WorkloadProfile
+  backend str; config raw; name str!
+WorkloadScheduler
+  backends [str]; defaultProfileName str; outside [str]; profiles [WorkloadProfile]
+WorkloadSwitch
+  enabled bool
+WorkloadNetwork
+  autoMNNVLEnabled bool
+WorkloadAuthorizer
+  enabled bool; exemptServiceAccountUserNames [str]
+WorkloadWorkers
+  concurrentSyncs int {"minimum": 1, "maximum": 1000}
+WorkloadControllers
+  podClique WorkloadWorkers; podCliqueScalingGroup WorkloadWorkers; podCliqueSet WorkloadWorkers; podGang WorkloadWorkers
+WorkloadBackend
+  replicas int32; service Service; vpa Vpa
+Workload
+  authorizer WorkloadAuthorizer; backendServices {WorkloadBackend}; controllers WorkloadControllers;
+  logLevel str {"enum": ["debug", "info", "error"]}
+  network WorkloadNetwork; replicas int32; scheduler WorkloadScheduler; service Service;
+  topologyAwareScheduling WorkloadSwitch; vpa Vpa
 ConfigSpec
   admission Admission; binder Binder; global Global; namespace str; nodeScaleAdjuster NodeScaleAdjuster;
   numaPlacementExporter NumaPlacementExporter; podGroupController PodGroupController; podGrouper PodGrouper;
-  prometheus Prometheus; queueController QueueController; scheduler Scheduler
+  prometheus Prometheus; queueController QueueController; scheduler Scheduler; workload Workload
 StatusCondition
   lastTransitionTime time!;
   message str! {"maxLength": 32768}

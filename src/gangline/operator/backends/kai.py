@@ -25,11 +25,11 @@ from gangline.operator.backends.contract import (
     PodGangInfo,
 )
 from gangline.operator.backends.losses import lost_wishes
+from gangline.rules.schedulers import SERVED
 
 if TYPE_CHECKING:
     from gangline.runtime import Reader
 
-SCHEDULERS = (names.KAI_SCHEDULER, "grove-scheduler")
 TAKEN_OVER = (names.QUEUE, names.NODE_POOL)
 NEVER = "-1s"
 OWNS = ("minMember", "minSubGroup", "priorityClassName", "topologyConstraint", "subGroups", "stalenessGracePeriod")
@@ -44,7 +44,7 @@ class Kai:
     capabilities = CAPABILITIES["kai"]
 
     def matches(self, scheduler_name: str) -> bool:
-        return scheduler_name in SCHEDULERS
+        return scheduler_name in SERVED
 
     def check(self, pcs: PodCliqueSet, facts: Facts) -> Iterable[Problem]:
         queues = _queues(pcs)

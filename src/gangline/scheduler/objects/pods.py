@@ -89,7 +89,7 @@ def task_record(
 
 def gang_of(pod: Pod, reading: Reading) -> str:
     """The gang a pod of ours belongs to, or will once it has one ("ns/"); pods of other schedulers belong to none ("")."""
-    if pod.spec.scheduler_name != reading.scheduler_name:
+    if pod.spec.scheduler_name not in reading.scheduler_names:
         return ""
     return gang_uid(pod.namespace, pod.annotations.get(names.POD_GROUP_NAME) or "")
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from gangline.api import names
 from gangline.errors import GanglineError, Problem
+from gangline.rules.schedulers import SERVED
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +19,7 @@ class Reading:
     """`now` decides which terminating pods count as stuck; `namespaces` are labels by namespace, for namespace selectors."""
 
     now: float = 0.0
-    scheduler_name: str = names.KAI_SCHEDULER
+    scheduler_names: tuple[str, ...] = SERVED
     node_pool_key: str = names.NODE_POOL
     node_pool: str = ""
     stuck_releasing: float = 120.0

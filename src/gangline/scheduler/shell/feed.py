@@ -268,7 +268,7 @@ class Feed:
 
     def _reading(self, now: float) -> Reading:
         options = self._options
-        return Reading(now=now, scheduler_name=options.scheduler_name, node_pool_key=options.node_pool_key, node_pool=options.node_pool,
+        return Reading(now=now, scheduler_names=options.scheduler_names, node_pool_key=options.node_pool_key, node_pool=options.node_pool,
                        stuck_releasing=options.stuck_releasing, reservation_app=options.reservation_app,
                        scaling_app=options.scaling_app, mig_label=options.mig_worker_label,
                        namespaces={each.name: each.labels for each in self._cache.list(NAMESPACE)})

@@ -90,7 +90,8 @@ def config(settings: Settings) -> Raw:
 def parameters(options: Options) -> Raw:
     settings = options.settings
     return {
-        "schedulerName": options.scheduler_name, "restrictSchedulingNodes": options.restrict_nodes,
+        "schedulerName": options.scheduler_names[0], "schedulerNames": list(options.scheduler_names),
+        "restrictSchedulingNodes": options.restrict_nodes,
         "partitionParams": {"NodePoolLabelKey": options.node_pool_key, "NodePoolLabelValue": options.node_pool},
         "maxNumberConsolidationPreemptees": settings.max_consolidation_victims, "scheduleCSIStorage": settings.csi_storage,
         "useSchedulingSignatures": settings.signatures, "fullHierarchyFairness": settings.full_hierarchy,

@@ -36,7 +36,7 @@ def read_dump(document: Mapping[str, Any]) -> Saved:
     pool: Mapping[str, Any] = params.get("partitionParams") or {}
     reading = Reading(
         now=now,
-        scheduler_name=params.get("schedulerName") or names.KAI_SCHEDULER,
+        scheduler_names=tuple(params.get("schedulerNames") or (params.get("schedulerName") or names.KAI_SCHEDULER,)),
         node_pool_key=pool.get("NodePoolLabelKey") or names.NODE_POOL,
         node_pool=pool.get("NodePoolLabelValue") or "",
         stuck_releasing=_seconds(params.get("stuckInReleasingThreshold"), 120.0),
