@@ -60,6 +60,8 @@ def defaulted(review: Review, one_at_least: bool = False) -> Raw | Denied:
     Where anything is filled in, the whole set is written as its types say. A set that leaves nothing open stays as the user wrote it;
     one without scaling groups always leaves these open.
     """
+    if review.same_spec:
+        return dict(review.obj)
     reading = Reading(keep_empty=True)
     obj = dict(review.obj)
     spec = reading.read(Type("struct", "PodCliqueSetSpec", "grove"), obj.get("spec") or {}, "spec")
@@ -121,7 +123,20 @@ def _fill_clique(spec: Raw, *, may_be_empty: bool) -> None:
 
 def validated(review: Review, settings: OperatorSettings, read: Reader | None = None,
               check: Check = lambda pcs, reader: (), move: Move = lambda new, old, reader: ()) -> Denied | None:
-    return denied(list(problems_of(review.obj, review.old, settings, read, check, move)), 403, "Forbidden")
+    """A refusal, or None. Of a set whose spec stays as it is, only what its new labels and annotations are to blame for counts: what was
+    stored may have become wrong since (a backend was switched off, a queue deleted), and must not stand in the way of other writes."""
+    if review.same_spec and _marks_of(review.obj) == _marks_of(review.old):
+        return None
+    found = list(problems_of(review.obj, review.old, settings, read, check, move))
+    if found and review.same_spec:
+        before = list(problems_of(review.old or {}, review.old, settings, read, check, move))
+        found = [problem for problem in found if problem not in before]
+    return denied(found, 403, "Forbidden")
+
+
+def _marks_of(obj: Raw | None) -> tuple[Raw, Raw]:
+    meta = (obj or {}).get("metadata") or {}
+    return meta.get("labels") or {}, meta.get("annotations") or {}
 
 
 def problems_of(obj: Raw, old: Raw | None, settings: OperatorSettings, read: Reader | None, check: Check,

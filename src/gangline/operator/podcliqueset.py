@@ -39,7 +39,7 @@ from gangline.api.kinds import (
     Kind,
 )
 from gangline.api.meta import Condition, Object, Raw, condition
-from gangline.errors import GanglineError, list_problems
+from gangline.errors import GanglineError, NotFound, list_problems
 from gangline.operator import adoption, measures, progress, rollout, status, termination
 from gangline.operator.act import act
 from gangline.operator.backends import NoBackend
@@ -184,11 +184,15 @@ async def _release(ctx: Context, pcs: PodCliqueSet) -> None:
 
 
 async def _free_domain(ctx: Context, domain: Object) -> None:
+    """Let a ComputeDomain go; one that is gone, or whose kind is served no more, is let go already."""
     patch = without_finalizer(domain, names.COMPUTE_DOMAIN_FINALIZER)
-    if patch is not None:
-        await ctx.client.patch(COMPUTE_DOMAIN, domain.name, domain.namespace, patch)
-    if not domain.metadata.deleting:
-        await ctx.client.delete(COMPUTE_DOMAIN, domain.name, domain.namespace, uid=domain.uid)
+    try:
+        if patch is not None:
+            await ctx.client.patch(COMPUTE_DOMAIN, domain.name, domain.namespace, patch)
+        if not domain.metadata.deleting:
+            await ctx.client.delete(COMPUTE_DOMAIN, domain.name, domain.namespace, uid=domain.uid)
+    except NotFound:
+        return
 
 
 def _look(read: Reader, op: Operator, pcs: PodCliqueSet) -> Look:

@@ -17,7 +17,7 @@ from gangline import extend
 from gangline.api import names
 from gangline.api.grove import PodCliqueSet
 from gangline.errors import GanglineError
-from gangline.operator.backends.contract import Backend, Facts
+from gangline.operator.backends.contract import Backend, Facts, finalizers_of
 from gangline.operator.backends.coscheduling import Coscheduling
 from gangline.operator.backends.default import Default
 from gangline.operator.backends.kai import Kai
@@ -76,8 +76,11 @@ class Registry:
         unknown = sorted(wanted - set(table))
         if unknown:
             raise NoBackend(f"no backend is called {unknown[0]!r}; there are: {', '.join(table)}")
-        self._backends = {name: make() for name, make in table.items() if name in wanted}
+        every = {name: make() for name, make in table.items()}
+        self._backends = {name: backend for name, backend in every.items() if name in wanted}
         self._off = [name for name in table if name not in wanted]
+        self.finalizers = tuple(dict.fromkeys(each for backend in every.values() for each in finalizers_of(backend)))
+        """What schedulers leave on pods for us to take off: those of backends that are switched off too, whose pods may be there still."""
         self._remembered: dict[str, tuple[int, str, Selection]] = {}
         self._heard = heard
 
