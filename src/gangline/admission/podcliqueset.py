@@ -149,7 +149,7 @@ def problems_of(obj: Raw, old: Raw | None, settings: OperatorSettings, read: Rea
     yield from _claim_templates(obj)
     yield from _sharing(obj)
     zero = not settings.manner.zero_minimum_refused
-    yield from _cliques_problems(obj, old is None, zero)
+    yield from _cliques_problems(obj, old is None, settings)
     yield from _schedulers(obj, settings)
     yield from _groups(obj, zero)
     yield from minima.problems(_template(obj)) if zero else ()
@@ -170,7 +170,7 @@ def faults(pcs: PodCliqueSet, settings: OperatorSettings) -> list[Problem]:
     filled = defaulted(Review("UPDATE", msgspec.json.decode(msgspec.json.encode(pcs))), not zero)
     if isinstance(filled, Denied):
         return list(filled.problems)
-    return [*_set(filled), *_claim_templates(filled), *_sharing(filled), *_cliques_problems(filled, False, zero), *_groups(filled, zero),
+    return [*_set(filled), *_claim_templates(filled), *_sharing(filled), *_cliques_problems(filled, False, settings), *_groups(filled, zero),
             *(minima.problems(_template(filled)) if zero else ()), *wishes.problems(pcs.annotations)]
 
 
@@ -268,8 +268,8 @@ def _filter(path: str, given: Raw, known: Mapping[str, set[Any]]) -> Iterator[Pr
 # --- cliques -----------------------------------------------------------------------------------------------------------------
 
 
-def _cliques_problems(obj: Raw, creating: bool, zero: bool) -> Iterator[Problem]:
-    cliques = _cliques(obj)
+def _cliques_problems(obj: Raw, creating: bool, settings: OperatorSettings) -> Iterator[Problem]:
+    cliques, zero = _cliques(obj), not settings.manner.zero_minimum_refused
     name = str((obj.get("metadata") or {}).get("name") or "")
     grouped = {each for group in _template(obj).get("podCliqueScalingGroups") or () for each in group.get("cliqueNames") or ()}
     for index, clique in enumerate(cliques):
@@ -280,7 +280,8 @@ def _cliques_problems(obj: Raw, creating: bool, zero: bool) -> Iterator[Problem]
         yield from _clique_spec(f"{path}.spec", clique.get("spec") or {}, zero)
         yield from _pod_spec(f"{path}.spec.podSpec.spec", (clique.get("spec") or {}).get("podSpec") or {}, creating)
     yield from _duplicates("spec.template.cliques.name", (each.get("name") for each in cliques if each.get("name")))
-    yield from _duplicates("spec.template.cliques.roleName", ((each.get("spec") or {}).get("roleName", "") for each in cliques))
+    roles = [(each.get("spec") or {}).get("roleName") or "" for each in cliques]
+    yield from _duplicates("spec.template.cliques.roleName", (role for role in roles if role or settings.manner.unnamed_roles_collide))
     if _template(obj).get("cliqueStartupType") == EXPLICIT:
         yield from _order(cliques)
 
