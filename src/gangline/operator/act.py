@@ -42,6 +42,12 @@ class Failure:
         return f"cannot {verb} {self.step.kind.kind} {self.step.name}: {self.error}"
 
 
+def in_short(failures: Sequence[Failure]) -> str:
+    """What failed, in one line: the first few, and how many more."""
+    told = "; ".join(str(failure) for failure in failures[:TOLD])
+    return told + (f"; and {len(failures) - TOLD} more" if len(failures) > TOLD else "")
+
+
 async def act(ctx: Context, plan: Plan, written: Written | None = None) -> list[Failure]:
     """Write what was planned; the first stage with a failure is the last one run."""
     for stage in plan.stages:

@@ -138,18 +138,19 @@ class Pace:
     PER_REPLICA = 0.002
 
     def __init__(self) -> None:
-        self._last: dict[Key, tuple[int, float]] = {}
+        self._last: dict[Key, tuple[int, float, int]] = {}
 
-    def wait(self, key: Key, replicas: int, generation: int, now: float) -> float:
-        """Seconds until the next look; 0 for a small set, or one that was itself changed."""
+    def wait(self, key: Key, generation: int, now: float) -> float:
+        """Seconds until the next look; 0 for a set that was small, or that was itself changed."""
         seen = self._last.get(key)
-        if replicas < self.SMALL or seen is None or seen[0] != generation:
+        if seen is None or seen[2] < self.SMALL or seen[0] != generation:
             return 0.0
-        rest = seen[1] + replicas * self.PER_REPLICA - now
-        return rest if 0 < rest <= replicas * self.PER_REPLICA else 0.0
+        rest = seen[1] + seen[2] * self.PER_REPLICA - now
+        return rest if 0 < rest <= seen[2] * self.PER_REPLICA else 0.0
 
-    def done(self, key: Key, generation: int, now: float) -> None:
-        self._last[key] = (generation, now)
+    def done(self, key: Key, generation: int, now: float, size: int) -> None:
+        """A look at so many replicas is over."""
+        self._last[key] = (generation, now, size)
 
     def forget(self, key: Key) -> None:
         self._last.pop(key, None)

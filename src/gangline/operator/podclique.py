@@ -28,12 +28,13 @@ from gangline.api.kinds import (
 from gangline.api.meta import Condition, Raw, condition
 from gangline.errors import GanglineError
 from gangline.operator import measures, rollout, status
-from gangline.operator.act import Failure, act
+from gangline.operator.act import Failure, act, in_short
 from gangline.operator.backends import NoBackend, Selection
 from gangline.operator.backends.contract import Facts, PodGangInfo, capabilities_of, domains_of, group_of, links_of, may_be_held
 from gangline.operator.backends.places import placed
 from gangline.operator.desired import claims
 from gangline.operator.desired import pods as desired
+from gangline.operator.desired.bounds import PODS_AT_ONCE, WAITING_PODS, horizon, number
 from gangline.operator.desired.hashes import clique_hash
 from gangline.operator.desired.layout import Place, place_of
 from gangline.operator.guard import guarded
@@ -45,6 +46,7 @@ from gangline.operator.look import (
     gang_info,
     initialized,
     live_objects,
+    pods_of_gang,
     pods_of_life,
     selection_of,
     set_of,
@@ -60,7 +62,7 @@ from gangline.operator.plan import (
     with_condition,
     without_finalizer,
 )
-from gangline.operator.tell import error_list, status_patch
+from gangline.operator.tell import HELD_BACK, error_list, status_patch
 from gangline.operator.trims import TRIMS
 from gangline.operator.unseen import Told, Unseen
 from gangline.rules import wishes
@@ -68,6 +70,8 @@ from gangline.runtime import Again, Context, Controller, Key, Reader, Watch, its
 from gangline.runtime.clock import seconds_of, timestamp
 
 GATED = "SchedulingGated"
+LATER = 5.0
+"""Seconds until more pods of a clique are made that could not be made at once, if nothing else happens."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +99,11 @@ class Thought:
     waits: bool = False
     """Pods are missing that cannot be made before their gang is there."""
     again: float | None = None
-    """Seconds until pods that the scheduler ended its try for may be made anew."""
+    """Seconds until pods that ended, or that are not made yet, may be made."""
+    missing: int = 0
+    """Pods that are asked for and not even made now."""
+    backlog: int = 0
+    """Pods of the gang that wait for a node."""
 
 
 async def reconcile(op: Operator, unseen: Unseen, told: Told, ctx: Context, key: Key) -> Again | None:
@@ -119,10 +127,10 @@ async def reconcile(op: Operator, unseen: Unseen, told: Told, ctx: Context, key:
     if _selected(thought.progress) != _selected(clique.status.update_progress):
         told.note(key, await _tell(op, ctx, look, thought, [], now))
     failures = await act(ctx, thought.plan, unseen.of(key))
-    if failures or thought.plan.errors or not (thought.moves_pods or thought.waits):
+    if failures or thought.plan.errors or thought.missing or not (thought.moves_pods or thought.waits):
         await _tell(op, ctx, look, thought, _in_short(failures), now)
     if failures:
-        raise GanglineError("; ".join(str(failure) for failure in failures))
+        raise GanglineError(in_short(failures))
     return Again(thought.again) if thought.again is not None else None
 
 
@@ -196,13 +204,25 @@ def _think_pods(op: Operator, read: Reader, look: Look, selection: Selection, th
     events = [Said(POD_CLIQUE, clique, "PodDeleteSuccessful", f"deleted pod {pod.name}") for pod in gone.values()]
     thought.waits = surplus < 0 and (look.gang is None or look.gang.metadata.deleting)
     if surplus < 0 and not thought.waits:
-        made = _new_pods(op, read, look, selection, -surplus)
+        made = _new_pods(op, read, look, selection, _allowed(read, look, -surplus, thought))
         steps += made
         events += [Said(POD_CLIQUE, clique, "PodCreateSuccessful", f"created pod {step.name}") for step in made]
     thought.moves_pods = bool(steps)
     steps += [*_relinked(op, read, look, selection, living), *_lift_gates(op, read, look, selection, living, thought)]
     thought.plan.stage(steps)
     thought.plan.events += events
+
+
+def _allowed(read: Reader, look: Look, missing: int, thought: Thought) -> int:
+    """How many of the missing pods are made now: some at a time, and none while too many of the gang wait for a node."""
+    assert look.gang is not None
+    if missing <= PODS_AT_ONCE:
+        return missing
+    thought.backlog = sum(not pod.spec.node_name and not pod.metadata.deleting for pod in pods_of_gang(read, look.gang))
+    count = max(0, min(PODS_AT_ONCE, WAITING_PODS - thought.backlog))
+    thought.missing = missing - count
+    thought.again = min(filter(None, (thought.again, LATER)))
+    return count
 
 
 def _of_another_backend(pod: Pod, gang: PodGang | None, selection: Selection) -> bool:
@@ -236,9 +256,12 @@ def _claims(read: Reader, look: Look) -> list[Step]:
     clique, sharing = look.clique, look.place.template.resource_sharing
     if not sharing:
         return []
-    level = claims.Level(POD_CLIQUE, clique, look.pcs.name, sharing, clique.spec.replicas, {names.POD_CLIQUE: clique.name}, names.POD_INDEX)
     live = read.owned(RESOURCE_CLAIM, clique.uid)
     there = {claim.name for claim in live}
+    indices = (number(claim.labels.get(names.POD_INDEX, "")) for claim in live)
+    size = horizon(clique.spec.replicas, (index for index in indices if index is not None), PODS_AT_ONCE)
+    level = claims.Level(POD_CLIQUE, clique, look.pcs.name, sharing, clique.spec.replicas, min(size, len(look.pods) + PODS_AT_ONCE),
+                         {names.POD_CLIQUE: clique.name}, names.POD_INDEX)
     wanted = claims.claims(level, claims.internal_templates(look.pcs), partial(external_template, read))
     steps: list[Step] = [Create(RESOURCE_CLAIM, claim, "ERR_SYNC_PCLQ_RESOURCE_CLAIM") for claim in wanted
                          if claim["metadata"]["name"] not in there]
@@ -375,7 +398,7 @@ async def _tell(op: Operator, ctx: Context, look: Look, thought: Thought, failur
                              status.count(seen, terminating=manner.count_terminating))
     new = status.clique_status(view, now)
     if not manner.plain_conditions and "conditions" in new:
-        new["conditions"] += _gate_condition(clique, thought.held, now)
+        new["conditions"] += [*_gate_condition(clique, thought.held, now), *_held_back(look, thought, now)]
     new["lastErrors"] = error_list(clique.status.last_errors, errors, now, manner.errors_linger and look.place.group is None)
     if clique.status.scheduled_replicas > 0 and new["scheduledReplicas"] == 0:
         ctx.events.tell(POD_CLIQUE, clique, "AllScheduledReplicasLost", "no pod of the clique is scheduled any more", warning=True)
@@ -392,6 +415,17 @@ def _gate_condition(clique: PodClique, held: dict[str, list[str]], now: str) -> 
     if condition(before, GATED) is None:
         return []
     return [with_condition(before, Condition(type=GATED, status="False", reason="GatesLifted", message="no pod is held back"), now)]
+
+
+def _held_back(look: Look, thought: Thought, now: str) -> list[Raw]:
+    """That not all pods are made yet, because so many of the gang wait already."""
+    clique = look.clique
+    if not thought.missing or thought.backlog < WAITING_PODS:
+        return []
+    told = Condition(type=HELD_BACK, status="True", reason="TooManyWaiting", message=(
+        f"{len(look.pods)} of {clique.spec.replicas} pods are there, and {thought.backlog} of the gang wait for a node: more are made once "
+        "fewer wait"))
+    return [with_condition(clique.status.conditions, told, now)]
 
 
 # --- the controller --------------------------------------------------------------------------------------------------------------

@@ -22,14 +22,14 @@ from gangline.operator.backends.contract import (
 )
 from gangline.operator.backends.places import asks
 from gangline.operator.desired import topology
-from gangline.operator.desired.layout import base_gang
+from gangline.operator.desired.layout import groups_in_base_gang
 
 NOTHING = GangPack()
 
 
 def refusals(pcs: PodCliqueSet, name: str, can: Capabilities) -> Iterator[Problem]:
     """Guarantees that a set asks for and its backend cannot give."""
-    alone = len(base_gang(pcs, 0).members) == 1
+    alone = groups_in_base_gang(pcs) == 1
     for path, constraint in topology.constraints(pcs):
         domain, level = topology.required(constraint), _level(path)
         if domain and level not in can.required and not (alone and can.required):
