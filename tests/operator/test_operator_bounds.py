@@ -28,7 +28,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Bounds that a test reaches quickly; the rule is the same."""
     from gangline.operator import podclique, podcliqueset
 
-    for name, value in (("MADE_AT_ONCE", 12), ("PODS_AT_ONCE", 6), ("WAITING_GANGS", 10), ("WAITING_PODS", 20)):
+    for name, value in (("MADE_AT_ONCE", 12), ("PODS_AT_ONCE", 6), ("LARGE", 100), ("WINDOW", 10)):
         for module in (bounds, podclique, podcliqueset):
             if hasattr(module, name):
                 monkeypatch.setattr(module, name, value)
@@ -78,22 +78,22 @@ async def test_a_set_of_two_billion_replicas_makes_as_many_as_may_wait_and_says_
 
 async def test_a_set_that_is_larger_than_one_look_makes_becomes_whole() -> None:
     async with stage(clock=ManualClock()) as here:
-        await here.apply(pod_clique_set("w", clique("main", 1), replicas=9))
-        assert len(await grown(here, POD_GANG, 9)) == 9
+        await here.apply(pod_clique_set("w", clique("main", 1), replicas=25))
+        assert len(await grown(here, POD_GANG, 25)) == 25
         assert condition((await here.the_set("w")).status.conditions, "HeldBack") is None
 
 
 async def test_a_clique_of_two_billion_pods_makes_as_many_as_may_wait_and_says_so() -> None:
     async with stage(clock=ManualClock()) as here:
         await here.apply(pod_clique_set("w", clique("main", MOST, 1)))
-        assert len(await grown(here, POD, 20)) == 20
+        assert len(await grown(here, POD, 10)) == 10
         [found] = await here.every(POD_CLIQUE)
         told = condition(found.status.conditions, "HeldBack")
-        assert told is not None and told.message == (f"20 of {MOST} pods are there, and 20 of the gang wait for a node: more are made once "
+        assert told is not None and told.message == (f"10 of {MOST} pods are there, and 10 of the gang wait for a node: more are made once "
                                                      "fewer wait")
-        assert (found.status.replicas, found.status.scheduled_replicas) == (20, 0)
+        assert (found.status.replicas, found.status.scheduled_replicas) == (10, 0)
         initialized = condition((await here.gang("w-0")).status.conditions, "Initialized")
-        assert initialized is not None and initialized.message == f"w-0-main has 20 of {MOST} pods"
+        assert initialized is not None and initialized.message == f"w-0-main has 10 of {MOST} pods"
         await here.client.patch(POD_CLIQUE, "w-0-main", NAMESPACE, {"spec": {"replicas": 2}}, subresource="scale")
         await here.settles()
         assert len([pod for pod in await here.pods() if not pod.metadata.deleting]) == 2
@@ -154,4 +154,5 @@ def test_a_look_goes_past_what_is_there_and_never_as_far_as_somebody_claims() ->
     assert horizon(MOST, range(7), 5) == 12
     assert horizon(MOST, (0, 40), 5) == 41
     assert horizon(MOST, (MOST - 1,), 5) == 1 + bounds.HOLES
-    assert Backlog().step(4, MOST) == 1 and Backlog(gangs=10).step(4, 1) == 0 and Backlog(pods=19).step(4, 2) == 0
+    assert Backlog().step(4, MOST, MOST) == 1 and Backlog(gangs=10).step(4, 1, MOST) == 0 and Backlog(pods=9).step(4, 2, MOST) == 0
+    assert Backlog(gangs=10, pods=10).step(4, 1, 100) == 3

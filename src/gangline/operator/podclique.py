@@ -34,9 +34,9 @@ from gangline.operator.backends.contract import Facts, PodGangInfo, capabilities
 from gangline.operator.backends.places import placed
 from gangline.operator.desired import claims
 from gangline.operator.desired import pods as desired
-from gangline.operator.desired.bounds import PODS_AT_ONCE, WAITING_PODS, horizon, number
+from gangline.operator.desired.bounds import LARGE, PODS_AT_ONCE, WINDOW, horizon, number
 from gangline.operator.desired.hashes import clique_hash
-from gangline.operator.desired.layout import Place, place_of
+from gangline.operator.desired.layout import Place, place_of, pods_in_base_gang
 from gangline.operator.guard import guarded
 from gangline.operator.look import (
     INDEXES,
@@ -216,12 +216,13 @@ def _think_pods(op: Operator, read: Reader, look: Look, selection: Selection, th
 def _allowed(read: Reader, look: Look, missing: int, thought: Thought) -> int:
     """How many of the missing pods are made now: some at a time, and none while too many of the gang wait for a node."""
     assert look.gang is not None
-    if missing <= PODS_AT_ONCE:
-        return missing
-    thought.backlog = sum(not pod.spec.node_name and not pod.metadata.deleting for pod in pods_of_gang(read, look.gang))
-    count = max(0, min(PODS_AT_ONCE, WAITING_PODS - thought.backlog))
+    count = min(missing, PODS_AT_ONCE)
+    if max(look.clique.spec.replicas, pods_in_base_gang(look.pcs)) > LARGE:
+        thought.backlog = sum(not pod.spec.node_name and not pod.metadata.deleting for pod in pods_of_gang(read, look.gang))
+        count = max(0, min(count, WINDOW - thought.backlog))
     thought.missing = missing - count
-    thought.again = min(filter(None, (thought.again, LATER)))
+    if thought.missing:
+        thought.again = min(filter(None, (thought.again, LATER)))
     return count
 
 
@@ -420,7 +421,7 @@ def _gate_condition(clique: PodClique, held: dict[str, list[str]], now: str) -> 
 def _held_back(look: Look, thought: Thought, now: str) -> list[Raw]:
     """That not all pods are made yet, because so many of the gang wait already."""
     clique = look.clique
-    if not thought.missing or thought.backlog < WAITING_PODS:
+    if not thought.missing or thought.backlog < WINDOW:
         return []
     told = Condition(type=HELD_BACK, status="True", reason="TooManyWaiting", message=(
         f"{len(look.pods)} of {clique.spec.replicas} pods are there, and {thought.backlog} of the gang wait for a node: more are made once "

@@ -139,7 +139,7 @@ def _horizon(pcs: PodCliqueSet, group: PodCliqueScalingGroup, config: ScalingGro
     """How many replicas are looked at. Those of the base gang are made in any case: it cannot start without them."""
     there = [index for clique in cliques if (index := number(clique.labels.get(names.SCALING_GROUP_REPLICA, ""))) is not None]
     templates = [template for name in config.clique_names if (template := template_of(pcs, name)) is not None]
-    step = backlog.step(len(templates), sum(template.spec.replicas for template in templates))
+    step = backlog.step(len(templates), sum(template.spec.replicas for template in templates), group.spec.replicas)
     base = min(group.spec.replicas, group_minimum(config), GROUPS_IN_A_GANG)
     return max(base, horizon(group.spec.replicas, there, step))
 

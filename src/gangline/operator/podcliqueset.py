@@ -48,11 +48,12 @@ from gangline.operator.desired.cliques import standalone_clique
 from gangline.operator.desired.gangs import pod_gang
 from gangline.operator.desired.groups import scaling_group
 from gangline.operator.desired.hashes import set_hash
-from gangline.operator.desired.bounds import GROUPS_IN_A_GANG, MADE_AT_ONCE, WAITING_GANGS, Backlog, horizon, number
+from gangline.operator.desired.bounds import GROUPS_IN_A_GANG, Backlog, horizon, number
 from gangline.operator.desired.layout import (
     Place,
     asks_for_gang,
     gang_place,
+    group_replicas,
     groups_in_base_gang,
     missing_gangs,
     places_by_replica,
@@ -234,10 +235,12 @@ def _look(read: Reader, op: Operator, pcs: PodCliqueSet) -> Look:
     unplaced = (max(0, clique.spec.replicas - clique.status.scheduled_replicas) for clique in look.cliques.values())
     look.backlog = Backlog(sum(1 for _ in waiting), sum(unplaced))
     template = pcs.spec.template
-    step = look.backlog.step(2 + len(template.cliques) + len(template.pod_clique_scaling_groups), pods_in_base_gang(pcs))
+    step = look.backlog.step(2 + len(template.cliques) + len(template.pod_clique_scaling_groups), pods_in_base_gang(pcs), pcs.spec.replicas)
     look.places = places_by_replica(pcs, horizon(pcs.spec.replicas, _replicas_there(look), step))
-    look.missing = missing_gangs(pcs, look.size, _group_sizes(look), look.gangs.keys(),
-                                 min(MADE_AT_ONCE, WAITING_GANGS - look.backlog.gangs))
+    sizes = _group_sizes(look)
+    largest = max((*sizes.values(), *(group_replicas(config) for config in template.pod_clique_scaling_groups)), default=0)
+    scaled = look.backlog.step(1, 1, largest)
+    look.missing = missing_gangs(pcs, look.size, sizes, look.gangs.keys(), scaled)
     return look
 
 

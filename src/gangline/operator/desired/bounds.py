@@ -1,7 +1,7 @@
 """How much of what an object asks for is thought about in one look: what is there, and the next few that are not.
 
 A set, a scaling group or a clique may ask for two billion of something. Nobody builds a list of those: a look goes as far as what is there
-and one step beyond (`horizon`), and no step is taken while too much of what was made before still waits to be placed. What was looked at is
+and one step beyond (`horizon`), and of very much no step is taken while what was made before still waits to be placed. What was looked at is
 right; what is beyond does not exist yet. Pure.
 """
 
@@ -14,10 +14,10 @@ MADE_AT_ONCE = 2_000
 """Objects that one look makes at most, roughly."""
 PODS_AT_ONCE = 500
 """Pods that one look at a clique makes at most."""
-WAITING_GANGS = 5_000
-"""Gangs of one set that may wait to be placed before more are made."""
-WAITING_PODS = 10_000
-"""Pods of one set, and of one gang, that may wait to be placed before more are made."""
+LARGE = 20_000
+"""Pods that an object may ask for and get at once. Whoever asks for more gets them bit by bit."""
+WINDOW = 1_000
+"""Pods or gangs that may wait to be placed, of an object that asks for more than that, before more are made."""
 GROUPS_IN_A_GANG = 5_000
 """Groups of one gang: a PodGang with more could not be stored."""
 HOLES = 10_000
@@ -43,7 +43,10 @@ class Backlog:
     gangs: int = 0
     pods: int = 0
 
-    def step(self, objects: int, pods: int) -> int:
-        """How many more replicas may be made, of which each has so many objects and so many pods."""
-        room = min(WAITING_GANGS - self.gangs, (WAITING_PODS - self.pods) // max(pods, 1), max(1, MADE_AT_ONCE // max(objects, 1)))
+    def step(self, objects: int, pods: int, replicas: int) -> int:
+        """How many more replicas may be made of those asked for, of which each has so many objects and so many pods."""
+        at_once = max(1, MADE_AT_ONCE // max(objects, 1))
+        if replicas * max(pods, 1) <= LARGE:
+            return at_once
+        room = min(WINDOW - self.gangs, (WINDOW - self.pods) // max(pods, 1), at_once)
         return max(room, 0 if self.gangs or self.pods else 1)
