@@ -35,7 +35,8 @@ PRINTED: list[tuple[Raw, str, Kind[Any], str, int, int]] = [
      "scheduling.k8s.io/workload", 3, 6),
     (a_set("distributed-training", {"master": {"replicas": 1}, "workers": {"replicas": 8}}, "kai-scheduler", replicas=1), "kai", POD_GROUP,
      "grove.io/podgang", 1, 9),
-    (a_set("fragment", {"main": {}}, "koord-scheduler", replicas=1), "koordinator", KOORDINATOR_POD_GROUP, "scheduling.koordinator.sh/gang", 1, 1),
+    (a_set("fragment", {"main": {}}, "koord-scheduler", replicas=1), "koordinator", KOORDINATOR_POD_GROUP,
+     "scheduling.koordinator.sh/gang", 1, 1),
     (a_set("ml-training", {"master": {"replicas": 1, "minAvailable": 1}}, "kai-scheduler", replicas=2), "kai", POD_GROUP,
      "grove.io/podgang", 2, 2),
     (a_set("my-app", {"workers": {"replicas": 4}}, "kai-scheduler", replicas=3), "kai", POD_GROUP, "grove.io/podgang", 3, 12),
@@ -64,5 +65,5 @@ async def test_under_compat_grove_two_cliques_without_a_role_are_refused_as_upst
     async with stage() as here:
         for hook in hooks(Options(compat=("grove",)), Fresh(here.server.store, here.server.catalogue)):
             admit_with(here.server.admission, hook)
-        with pytest.raises(ApiError, match="spec.template.cliques.roleName: given more than once: ''"):
+        with pytest.raises(ApiError, match=r"spec\.template\.cliques\.roleName: given more than once: ''"):
             await here.client.create(POD_CLIQUE_SET, PRINTED[2][0])

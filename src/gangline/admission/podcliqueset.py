@@ -170,7 +170,8 @@ def faults(pcs: PodCliqueSet, settings: OperatorSettings) -> list[Problem]:
     filled = defaulted(Review("UPDATE", msgspec.json.decode(msgspec.json.encode(pcs))), not zero)
     if isinstance(filled, Denied):
         return list(filled.problems)
-    return [*_set(filled), *_claim_templates(filled), *_sharing(filled), *_cliques_problems(filled, False, settings), *_groups(filled, zero),
+    return [*_set(filled), *_claim_templates(filled), *_sharing(filled), *_cliques_problems(filled, False, settings),
+            *_groups(filled, zero),
             *(minima.problems(_template(filled)) if zero else ()), *wishes.problems(pcs.annotations)]
 
 

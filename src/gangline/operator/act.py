@@ -43,9 +43,13 @@ class Failure:
 
 
 def in_short(failures: Sequence[Failure]) -> str:
-    """What failed, in one line: the first few, and how many more."""
-    told = "; ".join(str(failure) for failure in failures[:TOLD])
-    return told + (f"; and {len(failures) - TOLD} more" if len(failures) > TOLD else "")
+    """What failed, in one line."""
+    return listed(failures, "; ")
+
+
+def listed(things: Sequence[object], between: str = ", ") -> str:
+    """The first few, and how many more."""
+    return between.join([*map(str, things[:TOLD]), *([f"and {len(things) - TOLD} more"] if len(things) > TOLD else [])])
 
 
 async def act(ctx: Context, plan: Plan, written: Written | None = None) -> list[Failure]:
@@ -68,8 +72,7 @@ def joined(events: Sequence[Said]) -> list[Said]:
 
 
 def _join(events: Sequence[Said]) -> Said:
-    told, rest = [said.message for said in events[:TOLD]], len(events) - TOLD
-    return replace(events[0], message="; ".join(told) + (f"; and {rest} more" if rest > 0 else ""))
+    return replace(events[0], message=listed([said.message for said in events], "; "))
 
 
 async def run(ctx: Context, steps: list[Step], written: Written | None = None) -> list[Failure]:

@@ -7,7 +7,7 @@ Indexes: cliques by set and by base gang, pods by gang. A value of an index is `
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -311,7 +311,8 @@ def gang_info(gang: PodGang, pcs: PodCliqueSet, selection: Selection, facts: Fac
         tuple(ParentInfo(config.name, config.pod_group_names, _pack(config.topology_constraint))
               for config in spec.topology_constraint_group_configs),
         _pack(spec.topology_constraint), gang.annotations.get(names.TOPOLOGY_NAME, ""), spec.priority_class_name,
-        spec.reuse_reservation_ref, selection.scheduler_name, _passed_on(gang.labels), gang.annotations, tuple(live), pcs, facts)
+        spec.reuse_reservation_ref, selection.scheduler_name, _passed_on(gang.labels), _passed_on(gang.annotations), tuple(live),
+        pcs, facts)
 
 
 def _former_places(read: Reader | None, earlier: PodReference | None) -> dict[str, tuple[str, ...]]:
@@ -325,9 +326,9 @@ def _former_places(read: Reader | None, earlier: PodReference | None) -> dict[st
     return {group: tuple(sorted(nodes)) for group, nodes in found.items()}
 
 
-def _passed_on(labels: dict[str, str]) -> dict[str, str]:
-    """A gang's labels as its translation carries them."""
-    return {key: value for key, value in labels.items() if key != names.SCHEDULER_BACKEND}
+def _passed_on(marks: Mapping[str, str]) -> dict[str, str]:
+    """A gang's labels or annotations as its translation carries them."""
+    return {key: value for key, value in marks.items() if key not in (names.SCHEDULER_BACKEND, names.LAST_APPLIED)}
 
 
 def _pack(constraint: GangTopology | None) -> GangPack | None:

@@ -60,7 +60,7 @@ class Look:
     places: list[tuple[Place, ...]]
     """The cliques of every replica that is looked at: those that are there, and the next ones."""
     cliques: dict[str, PodClique]
-    backlog: Backlog = Backlog()
+    backlog: Backlog = field(default_factory=Backlog)
     by_index: dict[str, list[PodClique]] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -249,8 +249,8 @@ def _held_back(op: Operator, look: Look, now: str) -> list[Raw]:
     if op.settings.manner.plain_conditions or len(look.places) == asked or not made:
         return []
     told = Condition(type=HELD_BACK, status="True", reason="TooManyWaiting", message=(
-        f"{len(look.places)} of {asked} replicas are there, and {look.backlog.gangs} of them with {look.backlog.pods} pods wait to be placed: "
-        "more are made once fewer wait"))
+        f"{len(look.places)} of {asked} replicas are there, and {look.backlog.gangs} of them with {look.backlog.pods} pods wait to be "
+        "placed: more are made once fewer wait"))
     return [with_condition(group.status.conditions, told, now)]
 
 

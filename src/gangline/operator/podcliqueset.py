@@ -44,11 +44,11 @@ from gangline.operator import adoption, gangs, measures, progress, rollout, stat
 from gangline.operator.act import act, in_short
 from gangline.operator.backends import NoBackend
 from gangline.operator.desired import access, autoscalers, claims, mnnvl, services, topology
+from gangline.operator.desired.bounds import GROUPS_IN_A_GANG, Backlog, horizon, number
 from gangline.operator.desired.cliques import standalone_clique
 from gangline.operator.desired.gangs import pod_gang
 from gangline.operator.desired.groups import scaling_group
 from gangline.operator.desired.hashes import set_hash
-from gangline.operator.desired.bounds import GROUPS_IN_A_GANG, Backlog, horizon, number
 from gangline.operator.desired.layout import (
     Place,
     asks_for_gang,
@@ -112,7 +112,7 @@ class Look:
     set_hash: str
     progress: Raw | None
     doom: termination.Doom = field(default_factory=termination.Doom)
-    backlog: Backlog = Backlog()
+    backlog: Backlog = field(default_factory=Backlog)
     places: Sequence[tuple[Place, ...]] = ()
     """The standalone cliques that the set asks for, of every replica that is looked at."""
     missing: Sequence[str] = ()
@@ -552,8 +552,8 @@ def _held_back(op: Operator, look: Look, now: str) -> list[Raw]:
     if op.settings.manner.plain_conditions or not look.partial or look.missing:
         return []
     told = Condition(type=HELD_BACK, status="True", reason="TooManyWaiting", observed_generation=pcs.metadata.generation, message=(
-        f"{there} of {pcs.spec.replicas} replicas are there, and {look.backlog.gangs} gangs with {look.backlog.pods} pods wait to be placed: "
-        "more are made once fewer wait"))
+        f"{there} of {pcs.spec.replicas} replicas are there, and {look.backlog.gangs} gangs with {look.backlog.pods} pods wait to be "
+        "placed: more are made once fewer wait"))
     return [with_condition(pcs.status.conditions, told, now)]
 
 

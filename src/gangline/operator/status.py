@@ -24,7 +24,7 @@ from gangline.operator.desired import topology
 from gangline.operator.desired.hashes import clique_hash
 from gangline.operator.desired.layout import Place, standalone
 from gangline.operator.desired.metadata import default_labels, selector_text
-from gangline.operator.desired.pods import ready, scheduled
+from gangline.operator.desired.pods import failed, ready, scheduled
 from gangline.operator.plan import condition_raw, with_condition
 
 BREACHED, SCHEDULED, TERMINATING = "MinAvailableBreached", "PodCliqueScheduled", "GangTerminationInProgress"
@@ -78,10 +78,10 @@ def started_not_ready(pod: Pod) -> bool:
     return any(each.started and not each.ready for each in pod.status.container_statuses)
 
 
-def count(pods: Iterable[Pod], *, terminating: bool) -> Counts:
-    """`terminating`: pods on their way out still count as ready or scheduled."""
+def count(pods: Iterable[Pod], *, terminating: bool, ended: bool = False) -> Counts:
+    """`terminating`: pods on their way out still count as ready or scheduled; `ended`: so do those that have failed."""
     every = list(pods)
-    seen = every if terminating else [pod for pod in every if not pod.metadata.deleting]
+    seen = [pod for pod in every if (terminating or not pod.metadata.deleting) and (ended or not failed(pod))]
     living = sum(not pod.metadata.deleting for pod in every)
     unready = [pod for pod in seen if not ready(pod)]
     bad = [pod for pod in unready if errored(pod)]
@@ -353,7 +353,8 @@ def set_status(view: SetView, now: str) -> Raw:
     status: Raw = {"replicas": pcs.spec.replicas, "availableReplicas": sum(state.available for state in states),
                    "updatedReplicas": sum(state.available and state.done for state in states),
                    "hpaPodSelector": selector_text(default_labels(pcs.name)), "currentGenerationHash": view.set_hash,
-                   "conditions": _set_conditions(view, now), "podGangStatuses": [_gang_summary(gang, whole) for gang in _told_gangs(view.gangs)]}
+                   "conditions": _set_conditions(view, now),
+                   "podGangStatuses": [_gang_summary(gang, whole) for gang in _told_gangs(view.gangs)]}
     if view.observed is not None:
         status["observedGeneration"] = view.observed
     if view.progress is not None:

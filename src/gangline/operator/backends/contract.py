@@ -188,6 +188,9 @@ class GangState:
     """Wishes that this scheduler cannot express."""
     blocked: bool = False
     """`why` is not the scheduler's word but a cause outside the gang: told as an event too, and looked at again."""
+    ready: bool = True
+    """Whether its pods may be let go once all are there. While not, their gates hold, also those of pods that come later, and
+    `why` is told; asked again whenever something of the gang or of its objects changes, and every few seconds."""
     score: float | None = None
     """How well the gang is placed, from 0 to 1, where the scheduler says so itself."""
     again: float | None = None

@@ -56,7 +56,7 @@ def _earlier(pcs: PodCliqueSet, place: GangPlace, live: PodGang | None) -> Raw |
 
 def _mirror(live: Mapping[str, str], wanted: Mapping[str, str]) -> dict[str, str]:
     ours = {key: value for key, value in live.items() if key.startswith(names.RESERVED_LABELS)}
-    return ours | {key: value for key, value in wanted.items() if not key.startswith(names.RESERVED_LABELS)}
+    return ours | {key: value for key, value in wanted.items() if not key.startswith(names.RESERVED_LABELS) and key != names.LAST_APPLIED}
 
 
 def _constrained(spec: Raw) -> bool:
@@ -98,7 +98,7 @@ def _configs(pcs: PodCliqueSet, place: GangPlace, known: topology.Levels) -> lis
             continue
         group_name = names.scaling_group(pcs.name, place.replica, group.name)
         constraint = topology.translate(group.topology_constraint, known)
-        for index in range(min(group_minimum(group), GROUPS_IN_A_GANG)):
-            found.append({"name": f"{group_name}-{index}", "podGroupNames": members.get((group_name, index), [])}
-                         | ({"topologyConstraint": constraint} if constraint else {}))
+        packed = {"topologyConstraint": constraint} if constraint else {}
+        found += [{"name": f"{group_name}-{index}", "podGroupNames": members.get((group_name, index), [])} | packed
+                  for index in range(min(group_minimum(group), GROUPS_IN_A_GANG))]
     return found
