@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from gangline.api import names
 from gangline.api.core import Pod
 from gangline.api.grove import PodClique, PodGang
-from gangline.api.meta import Condition, Raw, condition
+from gangline.api.meta import Condition, Raw, as_raw, condition
 from gangline.operator.backends.contract import GangState, PodGangInfo
 from gangline.operator.backends.said import said_of_a_pod
 from gangline.operator.desired.pods import failed, ready, scheduled
 from gangline.operator.failures import failed_condition
-from gangline.operator.plan import with_condition
+from gangline.operator.plan import condition_raw, with_condition
 from gangline.operator.silence import PATIENCE
 
 PENDING, STARTING, RUNNING = "Pending", "Starting", "Running"
@@ -62,6 +62,15 @@ def held(gang: PodGang) -> str:
     """Why its backend holds the gates of a gang, whatever else is true of it; empty: it does not."""
     found = condition(gang.status.conditions, "Initialized")
     return found.message if found is not None and found.status == "False" and found.reason in (NOT_READY, NOT_RUNNING) else ""
+
+
+def absent(gang: PodGang, why: str, now: str) -> Raw:
+    """The status of a gang whose backend does not run: as it was, but not whole."""
+    before = gang.status.conditions
+    told = Condition(type="Initialized", status="False", reason=NOT_RUNNING, message=why)
+    others = [condition_raw(each) for each in before if each.type != "Initialized"]
+    known: Raw = as_raw(gang.status)
+    return known | {"phase": gang.status.phase or PENDING, "conditions": [with_condition(before, told, now), *others]}
 
 
 def incomplete(view: GangView) -> str:

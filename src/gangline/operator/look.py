@@ -41,10 +41,11 @@ from gangline.api.kinds import (
 from gangline.api.meta import Object, Raw, condition
 from gangline.errors import NotFound, Problem
 from gangline.operator.act import Failure
-from gangline.operator.backends import NoBackend, Registry, Selection
+from gangline.operator.backends import ALIASES, NoBackend, Registry, Selection
 from gangline.operator.backends.contract import Backend, Facts, GroupInfo, ParentInfo, PodGangInfo
 from gangline.operator.desired import topology
 from gangline.operator.desired.layout import gang_place
+from gangline.operator.outside import OutsideBackends
 from gangline.operator.plan import Apply
 from gangline.operator.probes import Probes
 from gangline.operator.selections import count
@@ -77,6 +78,7 @@ class Operator:
     pace: Pace = field(default_factory=lambda: Pace())
     probes: Probes = field(default_factory=Probes)
     silence: Silence = field(default_factory=Silence)
+    outside: OutsideBackends = field(default_factory=OutsideBackends)
     faults: Callable[[PodCliqueSet], Sequence[Problem]] = lambda pcs: ()
     """What admission would refuse of a set today; handed in by the composition root."""
     running: list[Running] = field(default_factory=list)
@@ -101,7 +103,7 @@ class Operator:
 
     def serves(self, backend: str) -> bool:
         """Whether gangs of this backend are translated here."""
-        return backend == self.alone if self.alone else backend not in self.settings.outside
+        return backend == self.alone if self.alone else backend not in {ALIASES.get(name, name) for name in self.settings.outside}
 
     def facts(self, read: Reader) -> Facts:
         there = frozenset(kind for kind in self.asked if served(read, kind) and self.gone.get(kind) != revision(read, kind))

@@ -43,6 +43,7 @@ from gangline.operator.look import (
     set_heard,
     set_of,
 )
+from gangline.operator.outside import ASK
 from gangline.operator.plan import Apply, Patch, Plan, Said, Step, changed, delete
 from gangline.operator.silence import PATIENCE, unanswered
 from gangline.operator.tell import status_patch
@@ -83,7 +84,7 @@ async def reconcile(op: Operator, ctx: Context, key: Key) -> Again | None:
         return None
     if not op.serves(look.selection.backend.name):
         await act(ctx, _left_behind(op, look))
-        return None
+        return None if op.alone else await _tell_absence(op, ctx, look)
     plan, info, trouble = think(op, ctx.read, look)
     await _tell_lapse(op, ctx, look, info)
     failures = await act(ctx, plan)
@@ -341,6 +342,20 @@ async def _tell(op: Operator, ctx: Context, look: Look, info: PodGangInfo, troub
     if says.again is not None and new["phase"] == gangs.PENDING:
         return await _ask_again(ctx, look, says.again)
     return Again(wait) if wait else None
+
+
+async def _tell_absence(op: Operator, ctx: Context, look: Look) -> Again | None:
+    """A gang that waits for a backend of another process says so where there is none."""
+    gang, name = look.gang, look.selection.backend.name
+    if initialized(gang) and not any(pod.spec.scheduling_gates for pod in look.pods):
+        return None
+    why = await op.outside.absent(ctx, name, op.settings.namespace)
+    told = gangs.absent(gang, why, timestamp(ctx.clock.now())) if why else None
+    patch = status_patch(POD_GANG, gang, told) if told is not None else None
+    if patch is not None:
+        ctx.events.tell(POD_GANG, gang, gangs.NOT_RUNNING, why, warning=True)
+        await ctx.client.patch(POD_GANG, gang.name, gang.namespace, patch, subresource="status")
+    return Again(ASK)
 
 
 def _called(look: Look) -> str:
