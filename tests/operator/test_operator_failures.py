@@ -98,7 +98,8 @@ def test_pauses_grow_up_to_five_minutes_and_a_pod_that_lived_long_begins_anew() 
 
 
 def test_a_container_that_ended_badly_is_a_reason_too() -> None:
-    ended = a_pod(0, phase="Failed", containerStatuses=[{"name": "main", "state": {"terminated": {"exitCode": 137, "reason": "OOMKilled"}}}])
+    killed = {"terminated": {"exitCode": 137, "reason": "OOMKilled"}}
+    ended = a_pod(0, phase="Failed", containerStatuses=[{"name": "main", "state": killed}])
     assert failures.why(ended) == "container main ended with OOMKilled, exit code 137"
     assert trees.pod_state(a_pod(0, **REFUSED)) == "Failed (OutOfnvidia.com/gpu)"
 

@@ -6,6 +6,7 @@ Indexes: cliques by set and by base gang, pods by gang. A value of an index is `
 
 from __future__ import annotations
 
+import logging
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -54,6 +55,7 @@ from gangline.rules.sets import OperatorSettings
 from gangline.runtime import Cache, Context, Key, Reader
 from gangline.runtime.controller import Running
 
+log = logging.getLogger(__name__)
 OURS = f"{names.MANAGED_BY}={names.GROVE_OPERATOR}"
 _MADE_HERE = (POD, SERVICE, SERVICE_ACCOUNT, SECRET, ROLE, ROLE_BINDING, HPA, RESOURCE_CLAIM)
 SELECTORS: dict[Kind[Any], tuple[str, str]] = dict.fromkeys(_MADE_HERE, (OURS, ""))
@@ -92,6 +94,8 @@ class Operator:
     def configure(self, settings: OperatorSettings) -> None:
         """What holds from now on; raises NoBackend where it names one that does not exist."""
         self.registry = Registry(settings, heard=count)
+        for name, why in self.registry.unusable.items():
+            log.error("backend %s is left out: %s", name, why)
         self.settings = settings
         self.followed = tuple(backend for backend in self.registry if not self.alone or backend.name == self.alone)
         self.written = tuple(dict.fromkeys(kind for backend in self.followed for kind in backend.writes))
@@ -121,7 +125,7 @@ class Operator:
             backend = self.registry.for_set(pcs).backend if pcs is not None else None
         except NoBackend:
             return
-        if pcs is not None and backend is not None and hasattr(backend, "probes"):
+        if pcs is not None and backend is not None:
             await self.probes.ask(ctx.client, ctx.clock, backend, self.facts(ctx.read), pcs.namespace)
 
     def binding(self, read: Reader, pcs: PodCliqueSet) -> ClusterTopologyBinding | None:

@@ -31,7 +31,7 @@ from gangline.errors import GanglineError
 from gangline.operator import failures, gangs, measures, rollout, status
 from gangline.operator.act import Failure, act, in_short, listed
 from gangline.operator.backends import NoBackend, Selection
-from gangline.operator.backends.contract import Facts, PodGangInfo, capabilities_of, domains_of, group_of, links_of, may_be_held
+from gangline.operator.backends.contract import Facts, PodGangInfo, group_of
 from gangline.operator.backends.places import placed
 from gangline.operator.desired import claims
 from gangline.operator.desired import pods as desired
@@ -270,10 +270,10 @@ def _given_up(pod: Pod, selection: Selection, now: str) -> float | None:
 
     A backend lists reasons in `gave_up`, each with how old a pod must be by then.
     """
-    age = getattr(selection.backend, "gave_up", {}).get(pod.status.reason)
+    age = selection.backend.gave_up.get(pod.status.reason)
     if age is None or pod.status.phase != "Failed" or pod.metadata.deleting or pod.spec.node_name:
         return None
-    return float(age) - (seconds_of(now) - seconds_of(pod.metadata.creation_timestamp or now))
+    return age - (seconds_of(now) - seconds_of(pod.metadata.creation_timestamp or now))
 
 
 def _wanted_hash(look: Look) -> str:
@@ -309,7 +309,7 @@ def _new_pods(op: Operator, read: Reader, look: Look, selection: Selection, miss
                             op.settings.init_command)
     facts = op.registry.facts(op.facts(read), selection)
     info = gang_info(look.gang, look.pcs, selection, facts, live_objects(op, read, look.gang), pods_of_life(read, look.gang))
-    there, can = {pod.name: pod for pod in look.pods}, capabilities_of(selection.backend, facts)
+    there, can = {pod.name: pod for pod in look.pods}, selection.backend.capabilities_for(facts)
     fallen = {} if manner.failed_pods_stay else {desired.index_of(pod): pod for pod in look.pods if desired.failed(pod)}
     found: list[Create] = []
     for index in desired.free_indices(look.pods, missing):
@@ -326,10 +326,11 @@ def _new_pods(op: Operator, read: Reader, look: Look, selection: Selection, miss
 
 def _relinked(op: Operator, read: Reader, look: Look, selection: Selection, living: Sequence[Pod]) -> list[Step]:
     """Pods of a gang that was made anew point to its new object."""
-    if look.gang is None or look.gang.metadata.deleting or not hasattr(selection.backend, "links"):
+    gang = look.gang
+    if gang is None or gang.metadata.deleting:
         return []
-    info = gang_info(look.gang, look.pcs, selection, op.registry.facts(op.facts(read), selection), live_objects(op, read, look.gang))
-    links = links_of(selection.backend, info)
+    links = selection.backend.links(lambda: gang_info(
+        gang, look.pcs, selection, op.registry.facts(op.facts(read), selection), live_objects(op, read, gang)))
     return [Patch(POD, pod.name, pod.namespace, {"metadata": {"annotations": dict(links)}}, code="ERR_UPDATE_POD") for pod in living
             if any(pod.annotations.get(key) != value for key, value in links.items())]
 
@@ -372,13 +373,13 @@ def _near(op: Operator, read: Reader, look: Look, selection: Selection, pod: Pod
     def info() -> PodGangInfo:
         return gang_info(gang, look.pcs, selection, facts, live_objects(op, read, gang), pods_of_life(read, gang))
 
-    found = domains_of(selection.backend, pod, facts, info, labels)
+    found = selection.backend.domains_of(pod, facts, info, labels)
     return {"nodeSelector": dict(found)} if found else {}
 
 
 def _unheld(pod: Pod, selection: Selection) -> Raw:
     """A patch that removes the annotations which go with a backend's gate, if it has any (`held`)."""
-    notes = {key: None for key in getattr(selection.backend, "held", ()) if key in pod.annotations}
+    notes = {key: None for key in selection.backend.held if key in pod.annotations}
     return {"metadata": {"annotations": notes}} if notes else {}
 
 
@@ -415,10 +416,10 @@ def _surplus(look: Look, selection: Selection, living: Sequence[Pod], facts: Fac
     """Pods above the clique's minimum that wait for the rest, where the scheduler itself would not let the rest go first."""
     if look.gang is None or _scheduled(look.gang):
         return set()
-    if not capabilities_of(selection.backend, facts).gates_surplus:
+    if not selection.backend.capabilities_for(facts).gates_surplus:
         return set()
     ranked = sorted(living, key=lambda pod: (desired.index_of(pod) or 0, pod.name))
-    return {pod.name for pod in ranked[status.minimum(look.clique):] if may_be_held(selection.backend, pod, facts)}
+    return {pod.name for pod in ranked[status.minimum(look.clique):] if selection.backend.may_be_held(pod, facts)}
 
 
 # --- tell ----------------------------------------------------------------------------------------------------------------------

@@ -22,7 +22,7 @@ from gangline.errors import GanglineError
 from gangline.operator import gangs, placement
 from gangline.operator.act import act
 from gangline.operator.backends import KEPT, NoBackend, Selection
-from gangline.operator.backends.contract import Backend, CannotTranslate, Facts, GangObject, GangState, PodGangInfo, notes_of
+from gangline.operator.backends.contract import Backend, CannotTranslate, Facts, GangObject, GangState, PodGangInfo
 from gangline.operator.desired import topology
 from gangline.operator.desired.gangs import pod_gang
 from gangline.operator.desired.hashes import set_hash
@@ -180,11 +180,14 @@ def _wanted(op: Operator, read: Reader, look: Look) -> Raw | None:
         return None
     pods = names_by_clique(look.pods, look.gang.name)
     wanted = pod_gang(look.pcs, place, lambda name: pods.get(name, ()), look.selection.chosen, op.levels(read, look.pcs), look.gang)
-    if hasattr(look.selection.backend, "notes"):
-        info = gang_info(look.gang, look.pcs, look.selection, look.facts, look.live, look.pods)
-        wanted["metadata"].setdefault("annotations", {}).update(notes_of(look.selection.backend, info))
-    if op.settings.manner.skip_note_lingers and look.selection.backend.name == "kai" and _only_less(look, wanted):
-        wanted["metadata"].setdefault("annotations", {})[names.SKIP_GROUPER] = "true"
+
+    def info() -> PodGangInfo:
+        found = gang_info(look.gang, look.pcs, look.selection, look.facts, look.live, look.pods)
+        return replace(found, lessened=_only_less(look, wanted))
+
+    notes = look.selection.backend.notes(info, look.facts)
+    if notes:
+        wanted["metadata"].setdefault("annotations", {}).update(notes)
     return wanted
 
 

@@ -16,6 +16,7 @@ from gangline.api.kinds import foreign
 from gangline.api.meta import Raw
 from gangline.errors import Problem
 from gangline.operator.backends.contract import (
+    Backend,
     Capabilities,
     Facts,
     GangObject,
@@ -33,7 +34,7 @@ PAUSED = "herd.example.com/paused"
 """On a PodCliqueSet: its herds begin paused."""
 
 
-class Herd:
+class Herd(Backend):
     name = "herd"
     scheduler_name = "herd-scheduler"
     gate = "herd.example.com/gang"

@@ -11,7 +11,6 @@ from dataclasses import replace
 
 from gangline.api.grove import GangPack, PodCliqueSet
 from gangline.errors import Problem
-from gangline.operator.backends.capabilities import able
 from gangline.operator.backends.contract import (
     GANG,
     GROUP,
@@ -42,6 +41,13 @@ def every_constraint(pcs: PodCliqueSet, name: str) -> Iterator[Problem]:
     for path, _ in topology.constraints(pcs):
         yield Problem("spec", f"{path} cannot be expressed for {name}", "FieldValueForbidden",
                       hint="remove it, or use a backend that knows topology: kai")
+
+
+def able(level: str) -> list[str]:
+    """The backends that can bind pods to one domain at a level."""
+    from gangline.operator.backends import capability_rows
+
+    return [name for name, can in capability_rows().items() if level in can.required]
 
 
 def _level(path: str) -> str:
