@@ -174,7 +174,7 @@ async def test_a_set_whose_backend_crashes_at_translating_and_at_judging_is_dele
 
     async with judged() as it:
         await it.here.apply(on_kai())
-        monkeypatch.setitem(BUILT_IN, "kai", Broken)  # type: ignore[arg-type]
+        monkeypatch.setitem(BUILT_IN, "kai", Broken)
         backends._table.cache_clear()
         try:
             await it.configure(OperatorSettings())

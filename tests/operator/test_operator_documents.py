@@ -55,7 +55,7 @@ async def test_a_printed_set_becomes_gangs_objects_of_its_backend_and_pods(pcs: 
         assert len(await here.pods()) == pods
         for replica in range(gangs):
             gang = await here.gang(f"{made.name}-{replica}")
-            assert gang.labels[BACKEND] == backend and gang.metadata.controller.name == made.name
+            assert gang.labels[BACKEND] == backend and [owner.uid for owner in gang.metadata.owner_references] == [made.uid]
             owned = [obj for obj in await here.every(kind) if obj.metadata.controller.uid == gang.uid]
             assert len(owned) == 1, "the backend's object of this gang"
         assert Registry(OperatorSettings()).by_name(backend).gate == gate
