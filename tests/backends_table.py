@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
-from gangline.operator.backends import BUILT_IN
-from gangline.operator.backends.capabilities import CAPABILITIES, KUBE_135, KUBE_136, KUBE_137
+from gangline.operator.backends import BUILT_IN, capability_rows
 from gangline.operator.backends.contract import Capabilities
+from gangline.operator.backends.default_generations import KUBE_135, KUBE_136, KUBE_137
 from real.schedulers.scheduler import Scheduler
 from real.schedulers.table import SCHEDULERS
 
@@ -80,7 +80,7 @@ def sentences(file: str) -> list[str]:
 def table() -> str:
     lines = [("| backend | gang | each group's minimum | required topology for | preferred topology for | both at once | queue "
               "| reuse of places | shown by | run against |"),
-             "|---|---|---|---|---|---|---|---|---|---|", *(row(name, can) for name, can in CAPABILITIES.items())]
+             "|---|---|---|---|---|---|---|---|---|---|", *(row(name, can) for name, can in capability_rows().items())]
     for backend in BUILT_IN:
         own = f"tests/backends/test_{backend}.py"
         lines += ["", f"### {backend}", "", f"Shown by `{own}`:", "", *(f"* {sentence}" for sentence in sentences(own))]

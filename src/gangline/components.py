@@ -67,7 +67,8 @@ class Options:
 def _sets(options: Options, said: OperatorSettings | None = None) -> OperatorSettings:
     """The operator's settings with what was told at start: `said`, or what held then."""
     found = _with_init(said or options.operator, options.flags)
-    return replace(found, manner=manner(options.compat), narrow=options.operator.narrow, outside=(*found.outside, *options.outside))
+    return replace(found, manner=manner(options.compat), narrow=options.operator.narrow, outside=(*found.outside, *options.outside),
+                   namespace=options.namespace or found.namespace)
 
 
 def _with_init(settings: OperatorSettings, flags: Mapping[str, str]) -> OperatorSettings:

@@ -72,6 +72,12 @@ class Manner:
     """Scheduling gates that a template names are dropped, instead of kept beside the operator's."""
     zero_minimum_refused: bool = field(default=False, metadata={"compat": GROVE})
     """A clique or scaling group with `minAvailable: 0` is refused, instead of allowed where the rest of the gang keeps a minimum."""
+    unnamed_roles_collide: bool = field(default=False, metadata={"compat": GROVE})
+    """Two cliques without a roleName are refused as duplicates, instead of simply having none."""
+    failed_pods_stay: bool = field(default=False, metadata={"compat": GROVE})
+    """A failed pod stays and still counts as scheduled, instead of being replaced, with longer and longer pauses."""
+    translations_unmarked: bool = field(default=False, metadata={"compat": GROVE})
+    """A scheduler's object carries upstream's labels only, instead of also who made it, for which set and by which backend."""
     unknown_priority_hides: bool = field(default=False, metadata={"compat": KAI})
     """A priority class on an owner that does not exist hides the pod's own, instead of being passed over."""
     empty_queue_counts: bool = field(default=False, metadata={"compat": KAI})

@@ -48,7 +48,7 @@ async def test_a_guarantee_that_the_backend_cannot_give_is_refused_with_the_back
         for backend, said in (("coscheduling", "coscheduling"), ("default", "default on Kubernetes 1.35"), ("yunikorn", "yunikorn")):
             told = await refusal(here, llm(backend, topologyConstraint=required))
             assert f"spec.template.topologyConstraint: {said} cannot keep a gang inside one rack" in told
-            assert "or choose a backend that can: default on Kubernetes 1.36, " in told and "kai, volcano, koordinator" in told
+            assert "or choose a backend that can: default on Kubernetes 1.36, " in told and "kai, koordinator, volcano" in told
 
 
 async def test_a_guarantee_that_the_server_drops_without_a_word_is_refused_and_taken_once_the_gate_is_on() -> None:
@@ -62,7 +62,7 @@ async def test_a_guarantee_that_the_server_drops_without_a_word_is_refused_and_t
         asked = llm(topologyConstraint={"topologyName": "t", "pack": {"required": "rack"}})
         told = await refusal(here, asked)
         assert "default on Kubernetes 1.36 without feature gate TopologyAwareWorkloadScheduling cannot keep a gang inside one rack" in told
-        assert "or choose a backend that can: default on Kubernetes 1.36, " in told and "kai, volcano, koordinator" in told
+        assert "or choose a backend that can: default on Kubernetes 1.36, " in told and "kai, koordinator, volcano" in told
         here.server.settings.features |= {"TopologyAwareWorkloadScheduling"}
         clock.advance(61)
         await ask_for_all(probes, here.client, clock, OperatorSettings(), fresh.serves)

@@ -15,12 +15,14 @@ import yaml
 from backends.scene import EMPTY, a_gang, a_pod, a_set, live, objects
 from embedded import until
 from gangline.api.grove import PodCliqueSet
-from gangline.api.kinds import CRD, POD, POD_CLIQUE_SET
+from gangline.api.kinds import CRD, EVENT, POD, POD_CLIQUE, POD_CLIQUE_SET
+from gangline.api.meta import condition
 from gangline.operator import backends
 from gangline.operator.backends import Registry
 from gangline.operator.backends.contract import Facts
+from gangline.rules import verdicts
 from gangline.rules.sets import OperatorSettings
-from operator_stage import NAMESPACE, stage
+from operator_stage import NAMESPACE, Stage, stage
 
 PACKAGE = Path(__file__).parents[2] / "examples" / "custom-backend"
 
@@ -85,3 +87,61 @@ async def test_a_set_for_it_is_translated_let_go_and_cleaned_up_and_what_the_sch
         await here.client.delete(POD_CLIQUE_SET, "sheep", NAMESPACE)
         await here.settles()
         assert (await here.every(herd.HERD), await here.every(POD)) == ([], [])
+
+
+async def paused(here: Stage) -> None:
+    """A server that knows herds, with a set whose herd begins paused."""
+    herd = importlib.import_module("gangline_herd")
+    for crd in documents("herd-crd.yaml"):
+        await here.client.create(CRD, crd)
+    await until(lambda: here.manager.cache.revision(herd.HERD) > 0, "the operator to notice the kind")
+    [pcs] = documents("sheep.yaml")
+    meta = pcs["metadata"]
+    notes = {**(meta.get("annotations") or {}), "herd.example.com/paused": "true"}
+    await here.apply(pcs | {"metadata": meta | {"namespace": NAMESPACE, "annotations": notes}})
+
+
+async def test_a_backend_holds_the_gates_while_its_object_exists_says_why_and_lifts_them(herd: Any) -> None:
+    async with stage() as here:
+        await paused(here)
+        assert len(await here.every(herd.HERD)) == 1
+        pods = await here.pods()
+        assert len(pods) == 4 and all(pod.spec.scheduling_gates for pod in pods)
+        why = "backend herd holds the gates: Herd sheep-0 is paused: set spec.paused to false"
+        gang = await here.gang("sheep-0")
+        whole = condition(gang.status.conditions, "Initialized")
+        assert whole is not None and (whole.status, whole.reason, whole.message) == ("False", "BackendNotReady", why)
+        assert verdicts.of_gang(gang, None).text == f"sheep-0 is Pending: {why}"
+        for clique in await here.every(POD_CLIQUE):
+            gated = condition(clique.status.conditions, "SchedulingGated")
+            assert gated is not None and gated.message.endswith(f"pods wait: {why}")
+        assert why in str((await here.the_set("sheep")).status.pod_gang_statuses)
+        events = [event for event in await here.every(EVENT) if event.reason == "BackendNotReady"]
+        assert [event.message for event in events] == [why]
+        await here.client.patch(herd.HERD, "sheep-0", NAMESPACE, {"spec": {"paused": False}})
+        await here.settles()
+        assert not any(pod.spec.scheduling_gates for pod in await here.pods())
+
+
+async def test_a_backend_holds_the_gates_of_pods_that_come_to_a_gang_that_runs(herd: Any) -> None:
+    async with stage() as here:
+        await paused(here)
+        await here.client.patch(herd.HERD, "sheep-0", NAMESPACE, {"spec": {"paused": False}})
+        await here.settles()
+        await here.run(*await here.pods())
+        await here.client.patch(herd.HERD, "sheep-0", NAMESPACE, {"spec": {"paused": True}})
+        await here.settles()
+        await here.client.patch(POD_CLIQUE, "sheep-0-flock", NAMESPACE, {"spec": {"replicas": 4}}, subresource="scale")
+        await here.settles()
+        assert len([pod for pod in await here.pods() if pod.spec.scheduling_gates]) == 1
+        await here.client.patch(herd.HERD, "sheep-0", NAMESPACE, {"spec": {"paused": False}})
+        await here.settles()
+        assert [pod for pod in await here.pods() if pod.spec.scheduling_gates] == []
+
+
+async def test_what_a_third_partys_backend_writes_says_who_made_it_for_which_set_and_by_which_backend(herd: Any) -> None:
+    async with stage() as here:
+        await paused(here)
+        [made] = await here.every(herd.HERD)
+        assert made.labels == {"app.kubernetes.io/managed-by": "grove-operator", "app.kubernetes.io/part-of": "sheep",
+                               "grove.io/scheduler-backend": "herd"}

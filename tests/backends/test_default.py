@@ -10,7 +10,7 @@ import pytest
 from backends.scene import DECODE, EMPTY, GROVE, PREFILL, a_gang, a_pod, a_set, live, objects, one_group, released, with_pods
 from gangline.api.grove import GangPack
 from gangline.api.kinds import COMPOSITE_POD_GROUP, KUBE_POD_GROUP, KUBE_POD_GROUP_V1ALPHA2, WORKLOAD, WORKLOAD_V1BETA1
-from gangline.operator.backends.contract import MINIMA_FIRST, SURPLUS_GATED, CannotTranslate, Facts, GroupInfo, capabilities_of
+from gangline.operator.backends.contract import MINIMA_FIRST, SURPLUS_GATED, CannotTranslate, Facts, GroupInfo
 from gangline.operator.backends.default import Default
 from gangline.operator.probes import Probes
 from gangline.runtime import ManualClock
@@ -99,9 +99,9 @@ def test_groups_of_equal_shape_share_a_template_because_a_workload_holds_eight()
 def test_the_newest_generation_that_is_served_whole_is_used() -> None:
     both = Facts(K135.served | K136.served, known=True)
     assert [each["kind"] for each in objects(Default(), a_gang(both))] == ["PodGroup"]
-    assert capabilities_of(Default(), K135).groups == capabilities_of(Default(), K136).groups == SURPLUS_GATED
-    assert capabilities_of(Default(), K137).groups == MINIMA_FIRST
-    assert not capabilities_of(Default(), NONE).gang
+    assert Default().capabilities_for(K135).groups == Default().capabilities_for(K136).groups == SURPLUS_GATED
+    assert Default().capabilities_for(K137).groups == MINIMA_FIRST
+    assert not Default().capabilities_for(NONE).gang
 
 
 def test_where_nothing_is_served_pods_pass_through_and_the_gang_says_so() -> None:
@@ -206,9 +206,9 @@ def test_a_gang_linked_to_one_flat_group_before_an_upgrade_stays_flat_until_its_
 
 def test_what_the_server_drops_takes_abilities_away() -> None:
     dropped = replace(K136, dropped=frozenset([(KUBE_POD_GROUP_V1ALPHA2, "schedulingConstraints")]))
-    assert (capabilities_of(Default(), K136).required, capabilities_of(Default(), dropped).required) == (("gang",), ())
+    assert (Default().capabilities_for(K136).required, Default().capabilities_for(dropped).required) == (("gang",), ())
     flat = replace(K137, dropped=frozenset([(KUBE_POD_GROUP, "parentCompositePodGroupName")]))
-    assert capabilities_of(Default(), flat).groups == SURPLUS_GATED
+    assert Default().capabilities_for(flat).groups == SURPLUS_GATED
 
 
 async def test_what_a_server_drops_is_asked_once_and_again_every_minute_while_something_is_dropped() -> None:

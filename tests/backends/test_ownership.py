@@ -15,12 +15,14 @@ from gangline.api.kinds import (
     POD_GROUP,
     SCALING_GROUP,
     VOLCANO_POD_GROUP,
+    WORKLOAD,
     Kind,
 )
 from gangline.api.meta import Raw
 from operator_stage import NAMESPACE, Stage, clique, group, pod_clique_set
 
 BACKEND = "grove.io/scheduler-backend"
+LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 
 
 async def ask_for_less(here: Stage) -> None:
@@ -75,3 +77,20 @@ async def test_what_a_smaller_set_no_longer_asks_for_goes_with_its_objects() -> 
         await here.client.patch(POD_CLIQUE_SET, "llm", NAMESPACE, {"spec": {"replicas": 1}})
         await here.settles()
         assert [each.name for each in await here.every(KOORDINATOR_POD_GROUP)] == ["llm-0-a", "llm-0-g-0-b"]
+
+
+@pytest.mark.parametrize(("backend", "kind"), [
+    ("default", WORKLOAD), ("kai", POD_GROUP), ("volcano", VOLCANO_POD_GROUP), ("koordinator", KOORDINATOR_POD_GROUP),
+    ("coscheduling", COSCHEDULING_POD_GROUP)])
+async def test_every_object_says_who_made_it_for_which_set_and_by_which_backend_and_nothing_that_kubectl_noted_is_copied(
+        backend: str, kind: Kind[Any]) -> None:
+    async with cluster(*([kind] if kind not in (WORKLOAD, POD_GROUP) else [])) as here:
+        pcs = llm(backend)
+        pcs["metadata"]["annotations"][LAST_APPLIED] = "{}"
+        await here.apply(pcs)
+        made = await here.every(kind)
+        assert made
+        for obj in (*made, await here.gang("llm-0")):
+            assert {key: obj.labels.get(key) for key in ("app.kubernetes.io/managed-by", "app.kubernetes.io/part-of", BACKEND)} == {
+                "app.kubernetes.io/managed-by": "grove-operator", "app.kubernetes.io/part-of": "llm", BACKEND: backend}
+            assert LAST_APPLIED not in obj.annotations

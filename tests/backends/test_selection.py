@@ -9,11 +9,8 @@ import msgspec
 import pytest
 
 from gangline.api.grove import PodCliqueSet
-from gangline.api.meta import Raw
-from gangline.errors import Problem
-from gangline.operator.backends import BUILT_IN, NoBackend, Registry, Selection
-from gangline.operator.backends.capabilities import CAPABILITIES
-from gangline.operator.backends.contract import Backend, Facts, GangObject, GangState, Kinds, PodGangInfo
+from gangline.operator.backends import BUILT_IN, NoBackend, Registry, Selection, capability_rows
+from gangline.operator.backends.contract import Backend, Facts, GangObject, PodGangInfo
 from gangline.operator.selections import SELECTIONS, count
 from gangline.operator.settings import read
 from gangline.rules.sets import OperatorSettings, Profile
@@ -93,30 +90,17 @@ def test_cliques_that_disagree_are_named_even_under_an_annotation() -> None:
         chosen(a_set("kai-scheduler", "volcano", annotations={BACKEND: "kueue"}))
 
 
-class Greedy:
+class Greedy(Backend):
     """Knows every name."""
 
     name = "greedy"
-    scheduler_name = "greedy"
     gate = "example.com/gate"
-    reads: Kinds = ()
-    writes: Kinds = ()
-    capabilities = CAPABILITIES["passthrough"]
 
     def matches(self, scheduler_name: str) -> bool:
         return True
 
-    def check(self, pcs: PodCliqueSet, facts: Facts) -> Iterable[Problem]:
-        return ()
-
     def gang_objects(self, gang: PodGangInfo, facts: Facts) -> Iterable[GangObject]:
         return ()
-
-    def prepare_pod(self, pod: Raw, gang: PodGangInfo) -> Raw:
-        return pod
-
-    def gang_status(self, gang: PodGangInfo, read: Any) -> GangState:
-        return GangState()
 
 
 def test_where_several_know_a_name_the_first_is_taken_and_the_others_are_told() -> None:
@@ -148,4 +132,30 @@ def test_every_backend_has_a_row_of_capabilities_and_a_gate_of_its_own() -> None
     backends = list(Registry(STANDARD))
     assert len({backend.gate for backend in backends}) == len(backends)
     assert [backend.name for backend in backends] == list(BUILT_IN)
-    assert all(backend.capabilities in CAPABILITIES.values() for backend in backends)
+    assert {row.split()[0] for row in capability_rows()} == set(BUILT_IN)
+    assert all(backend.capabilities in capability_rows().values() for backend in backends)
+
+
+class Stranger:
+    name = "stranger"
+
+    def matches(self, scheduler_name: str) -> bool:
+        return True
+
+
+class Unfinished(Backend):
+    name = "unfinished"
+
+
+@pytest.mark.parametrize(("name", "made", "why"), [
+    ("stranger", Stranger, ("Stranger of backends.test_selection is not a subclass of gangline.operator.backends.contract.Backend, and "
+                            "lacks gate, scheduler_name, reads, writes, capabilities, generations, held, gave_up, finalizers, check, "
+                            "gang_objects, prepare_pod, gang_status, capabilities_for, probes, links, notes, may_be_held, domains_of")),
+    ("unfinished", Unfinished, "Unfinished of backends.test_selection does not say gate, gang_objects"),
+    ("other", Greedy, "Greedy of backends.test_selection says that its name is 'greedy', not 'other'")])
+def test_a_class_that_cannot_be_a_backend_is_left_out_and_whoever_asks_for_it_hears_what_is_missing(name: str, made: Any, why: str) -> None:
+    registry = Registry(STANDARD, {**BUILT_IN, name: made})
+    assert registry.names == list(BUILT_IN), "the others work"
+    with pytest.raises(NoBackend) as refused:
+        registry.by_name(name)
+    assert str(refused.value) == f"backend {name!r} cannot be used: {why}"

@@ -76,7 +76,7 @@ def test_a_required_domain_is_refused() -> None:
     [problem] = Yunikorn().check(a_set(topologyConstraint={"topologyName": "t", "pack": {"required": "block"}}), Facts())
     assert problem.message == "yunikorn cannot keep a gang inside one block"
     assert problem.hint.endswith("default on Kubernetes 1.36, default on Kubernetes 1.37, default on Kubernetes 1.37 with "
-                                 "CompositePodGroup, kai, volcano, koordinator")
+                                 "CompositePodGroup, kai, koordinator, volcano")
     with pytest.raises(CannotTranslate, match=r"yunikorn cannot keep gang llm-0 inside one example.com/block"):
         objects(Yunikorn(), a_gang(constraint=GangPack(required="example.com/block")))
 

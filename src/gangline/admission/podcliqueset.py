@@ -60,6 +60,8 @@ def defaulted(review: Review, one_at_least: bool = False) -> Raw | Denied:
     Where anything is filled in, the whole set is written as its types say. A set that leaves nothing open stays as the user wrote it;
     one without scaling groups always leaves these open.
     """
+    if review.same_spec:
+        return dict(review.obj)
     reading = Reading(keep_empty=True)
     obj = dict(review.obj)
     spec = reading.read(Type("struct", "PodCliqueSetSpec", "grove"), obj.get("spec") or {}, "spec")
@@ -121,7 +123,20 @@ def _fill_clique(spec: Raw, *, may_be_empty: bool) -> None:
 
 def validated(review: Review, settings: OperatorSettings, read: Reader | None = None,
               check: Check = lambda pcs, reader: (), move: Move = lambda new, old, reader: ()) -> Denied | None:
-    return denied(list(problems_of(review.obj, review.old, settings, read, check, move)), 403, "Forbidden")
+    """A refusal, or None. Of a set whose spec stays as it is, only what its new labels and annotations are to blame for counts: what was
+    stored may have become wrong since (a backend was switched off, a queue deleted), and must not stand in the way of other writes."""
+    if review.same_spec and _marks_of(review.obj) == _marks_of(review.old):
+        return None
+    found = list(problems_of(review.obj, review.old, settings, read, check, move))
+    if found and review.same_spec:
+        before = list(problems_of(review.old or {}, review.old, settings, read, check, move))
+        found = [problem for problem in found if problem not in before]
+    return denied(found, 403, "Forbidden")
+
+
+def _marks_of(obj: Raw | None) -> tuple[Raw, Raw]:
+    meta = (obj or {}).get("metadata") or {}
+    return meta.get("labels") or {}, meta.get("annotations") or {}
 
 
 def problems_of(obj: Raw, old: Raw | None, settings: OperatorSettings, read: Reader | None, check: Check,
@@ -134,7 +149,7 @@ def problems_of(obj: Raw, old: Raw | None, settings: OperatorSettings, read: Rea
     yield from _claim_templates(obj)
     yield from _sharing(obj)
     zero = not settings.manner.zero_minimum_refused
-    yield from _cliques_problems(obj, old is None, zero)
+    yield from _cliques_problems(obj, old is None, settings)
     yield from _schedulers(obj, settings)
     yield from _groups(obj, zero)
     yield from minima.problems(_template(obj)) if zero else ()
@@ -155,7 +170,8 @@ def faults(pcs: PodCliqueSet, settings: OperatorSettings) -> list[Problem]:
     filled = defaulted(Review("UPDATE", msgspec.json.decode(msgspec.json.encode(pcs))), not zero)
     if isinstance(filled, Denied):
         return list(filled.problems)
-    return [*_set(filled), *_claim_templates(filled), *_sharing(filled), *_cliques_problems(filled, False, zero), *_groups(filled, zero),
+    return [*_set(filled), *_claim_templates(filled), *_sharing(filled), *_cliques_problems(filled, False, settings),
+            *_groups(filled, zero),
             *(minima.problems(_template(filled)) if zero else ()), *wishes.problems(pcs.annotations)]
 
 
@@ -253,8 +269,8 @@ def _filter(path: str, given: Raw, known: Mapping[str, set[Any]]) -> Iterator[Pr
 # --- cliques -----------------------------------------------------------------------------------------------------------------
 
 
-def _cliques_problems(obj: Raw, creating: bool, zero: bool) -> Iterator[Problem]:
-    cliques = _cliques(obj)
+def _cliques_problems(obj: Raw, creating: bool, settings: OperatorSettings) -> Iterator[Problem]:
+    cliques, zero = _cliques(obj), not settings.manner.zero_minimum_refused
     name = str((obj.get("metadata") or {}).get("name") or "")
     grouped = {each for group in _template(obj).get("podCliqueScalingGroups") or () for each in group.get("cliqueNames") or ()}
     for index, clique in enumerate(cliques):
@@ -265,7 +281,8 @@ def _cliques_problems(obj: Raw, creating: bool, zero: bool) -> Iterator[Problem]
         yield from _clique_spec(f"{path}.spec", clique.get("spec") or {}, zero)
         yield from _pod_spec(f"{path}.spec.podSpec.spec", (clique.get("spec") or {}).get("podSpec") or {}, creating)
     yield from _duplicates("spec.template.cliques.name", (each.get("name") for each in cliques if each.get("name")))
-    yield from _duplicates("spec.template.cliques.roleName", ((each.get("spec") or {}).get("roleName", "") for each in cliques))
+    roles = [(each.get("spec") or {}).get("roleName") or "" for each in cliques]
+    yield from _duplicates("spec.template.cliques.roleName", (role for role in roles if role or settings.manner.unnamed_roles_collide))
     if _template(obj).get("cliqueStartupType") == EXPLICIT:
         yield from _order(cliques)
 

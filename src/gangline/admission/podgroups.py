@@ -24,6 +24,8 @@ class Finding:
 
 def problem(review: Review) -> Denied | None:
     spec = review.obj.get("spec") or {}
+    if review.same_spec:
+        return None
     unreadable = bad_duration(spec, DURATIONS)
     if unreadable:
         return unreadable

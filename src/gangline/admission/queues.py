@@ -25,6 +25,8 @@ def problem(review: Review, settings: AdmissionSettings, find: Find) -> Denied |
     spec = review.obj.get("spec") or {}
     if review.operation == "DELETE":
         return _has_children(review)
+    if review.same_spec:
+        return None
     unreadable = bad_duration(spec, DURATIONS)
     if unreadable:
         return unreadable

@@ -1,7 +1,8 @@
 """How a real cluster is told to ask us: the two webhook configurations that stand for a list of hooks, and the path of each hook.
 
 Paths are formed as upstream's are, so that a registration made by upstream's installer finds us too. Webhooks match only what their hook
-matches: kind, namespace, and a condition on the object. Pure.
+matches: kind, namespace, and conditions on the object. An object that is being deleted is not asked about at all, so that it can go even
+while nobody answers. Pure.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ MUTATE, VALIDATE = "mutate", "validate"
 NAME = "gangline-admission"
 NAMESPACE_LABEL = "kubernetes.io/metadata.name"
 SECONDS = 10
+STAYS = "request.operation != 'UPDATE' || !has(object.metadata.deletionTimestamp)"
+"""What `Review.leaving` denies, in CEL."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +84,6 @@ def _webhook(hook: Hook, verb: str, place: Place, authority: bytes) -> Raw:
     terms = [*apart, *([hook.where] if hook.where is not None else [])]
     if terms:
         webhook["namespaceSelector"] = {"matchExpressions": terms}
-    if hook.condition:
-        webhook["matchConditions"] = [{"name": "ours", "expression": hook.condition}]
-    return webhook
+    conditions = [("ours", hook.condition), ("stays", STAYS if "UPDATE" in hook.operations else "")]
+    told = [{"name": name, "expression": expression} for name, expression in conditions if expression]
+    return webhook | ({"matchConditions": told} if told else {})

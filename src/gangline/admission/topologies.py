@@ -6,6 +6,8 @@ from gangline.rules.hooks import Denied, Review
 
 
 def problem(review: Review) -> Denied | None:
+    if review.same_spec:
+        return None
     levels = (review.obj.get("spec") or {}).get("levels") or []
     aliases = [level["alias"] for level in levels if level.get("alias")]
     labels = {level.get("nodeLabel") for level in levels}

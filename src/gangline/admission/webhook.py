@@ -46,7 +46,7 @@ def _completed(hooks: Sequence[Hook], request: Raw) -> Raw:
     obj = before
     for hook in hooks:
         review = review_of(request, obj)
-        if hook.mutate is None or request["operation"] not in hook.operations or not hook.matches(review):
+        if hook.mutate is None or request["operation"] not in hook.operations or not hook.asks(review):
             continue
         changed = hook.mutate(review)
         if isinstance(changed, Denied):
@@ -60,7 +60,7 @@ def _checked(hooks: Sequence[Hook], request: Raw) -> Raw:
     review = review_of(request)
     warnings: list[str] = []
     for hook in hooks:
-        if hook.validate is None or request["operation"] not in hook.operations or not hook.matches(review):
+        if hook.validate is None or request["operation"] not in hook.operations or not hook.asks(review):
             continue
         warnings += hook.warn(review)
         denied = hook.validate(review)

@@ -19,7 +19,7 @@ def admit_with(admission: Admission, hook: hooks.Hook) -> None:
             return None
         about = hooks.Review(review.operation, obj, review.old, review.namespace, review.name, review.user.name,
                              tuple(review.user.groups), review.subresource, review.dry_run)
-        return about if hook.matches(about) else None
+        return about if hook.asks(about) else None
 
     def mutate(review: Review) -> dict[str, Any] | None:
         about = asked(review)

@@ -42,6 +42,16 @@ class Failure:
         return f"cannot {verb} {self.step.kind.kind} {self.step.name}: {self.error}"
 
 
+def in_short(failures: Sequence[Failure]) -> str:
+    """What failed, in one line."""
+    return listed(failures, "; ")
+
+
+def listed(things: Sequence[object], between: str = ", ") -> str:
+    """The first few, and how many more."""
+    return between.join([*map(str, things[:TOLD]), *([f"and {len(things) - TOLD} more"] if len(things) > TOLD else [])])
+
+
 async def act(ctx: Context, plan: Plan, written: Written | None = None) -> list[Failure]:
     """Write what was planned; the first stage with a failure is the last one run."""
     for stage in plan.stages:
@@ -62,8 +72,7 @@ def joined(events: Sequence[Said]) -> list[Said]:
 
 
 def _join(events: Sequence[Said]) -> Said:
-    told, rest = [said.message for said in events[:TOLD]], len(events) - TOLD
-    return replace(events[0], message="; ".join(told) + (f"; and {rest} more" if rest > 0 else ""))
+    return replace(events[0], message=listed([said.message for said in events], "; "))
 
 
 async def run(ctx: Context, steps: list[Step], written: Written | None = None) -> list[Failure]:

@@ -5,6 +5,7 @@ Handed to `admission` by the composition root, so that neither imports the other
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
@@ -19,6 +20,7 @@ from gangline.operator.look import served
 from gangline.rules.sets import OperatorSettings
 from gangline.runtime import Cache, Reader
 
+log = logging.getLogger(__name__)
 Check = Callable[[PodCliqueSet, Reader | None], Iterable[Problem]]
 Dropped = frozenset[tuple[Kind[Any], str]]
 Settings = OperatorSettings | Callable[[], OperatorSettings]
@@ -49,7 +51,12 @@ def backend_check(settings: Settings, dropped: Callable[[], Dropped] = frozenset
         except NoBackend as error:
             return [Problem("spec", str(error))]
         facts = replace(_facts(read, (*selection.backend.reads, *selection.backend.writes)), dropped=dropped())
-        return list(selection.backend.check(pcs, registry.facts(facts, selection)))
+        try:
+            return list(selection.backend.check(pcs, registry.facts(facts, selection)))
+        except Exception as error:
+            log.exception("backend %s cannot judge set %s/%s", selection.backend.name, pcs.namespace, pcs.name)
+            return [Problem("spec", f"backend {selection.backend.name} failed while it judged the set: {type(error).__name__}: {error}",
+                            hint="the log of whoever judges sets has the whole story; another backend may be chosen")]
 
     return check
 

@@ -1,7 +1,7 @@
 """Pods that have ended → pods that are gone: takes off the finalizers that a scheduler leaves for the owner of its group.
 
 Stands at the end of a pod's journey, beside podclique.py, which may have no clique any more to look at. Only what a backend lists in
-`finalizers` is taken off, only from pods of ours, and only when they run no more.
+`finalizers` is taken off, one that is switched off included, only from pods of ours, and only when they run no more.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from functools import partial
 from gangline.api.core import Pod
 from gangline.api.kinds import POD
 from gangline.errors import NotFound
-from gangline.operator.backends.contract import finalizers_of
 from gangline.operator.desired.pods import FINISHED
 from gangline.operator.look import Operator
 from gangline.operator.plan import without_finalizer
@@ -23,7 +22,7 @@ async def reconcile(op: Operator, ctx: Context, key: Key) -> Again | None:
     pod = ctx.read.get(POD, key.name, key.namespace)
     if pod is None or not _over(pod):
         return None
-    for finalizer in (each for backend in op.registry for each in finalizers_of(backend)):
+    for finalizer in op.registry.finalizers:
         patch = without_finalizer(pod, finalizer)
         if patch is not None:
             try:

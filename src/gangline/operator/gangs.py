@@ -12,15 +12,18 @@ from dataclasses import dataclass
 from gangline.api import names
 from gangline.api.core import Pod
 from gangline.api.grove import PodClique, PodGang
-from gangline.api.meta import Condition, Raw, condition
+from gangline.api.meta import Condition, Raw, as_raw, condition
 from gangline.operator.backends.contract import GangState, PodGangInfo
 from gangline.operator.backends.said import said_of_a_pod
-from gangline.operator.desired.pods import ready, scheduled
-from gangline.operator.plan import with_condition
+from gangline.operator.desired.pods import failed, ready, scheduled
+from gangline.operator.failures import failed_condition
+from gangline.operator.plan import condition_raw, with_condition
 from gangline.operator.silence import PATIENCE
 
 PENDING, STARTING, RUNNING = "Pending", "Starting", "Running"
 SILENT = "SchedulerSilent"
+NOT_READY, NOT_RUNNING = "BackendNotReady", "BackendNotRunning"
+"""Why a gang that may be whole is not let go: its backend says no, or there is none that could say yes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +43,7 @@ class GangView:
     """The backend that the set asks for now, while bound pods keep the gang with its own."""
     score: float | None = None
     """How well its pods are placed, where the scheduler does not say it."""
+    backend: str = "its backend"
 
 
 def status(view: GangView, now: str) -> Raw:
@@ -47,10 +51,26 @@ def status(view: GangView, now: str) -> Raw:
     phase = PENDING if placed else STARTING if running else RUNNING
     before = view.gang.status.conditions
     found = [_initialized(view), _scheduled_condition(view, placed), _ready_condition(running), _unhealthy(view, placed, running),
-             *_disrupted(view), *_lost(view), *_stays(view)]
+             *_disrupted(view), *_lost(view), *_stays(view),
+             None if view.sticky else failed_condition(before, (pod for group in view.info.groups for pod in group.pods))]
     new: Raw = {"phase": phase, "conditions": [with_condition(before, each, now) for each in found if each is not None]}
     score = view.says.score if view.says.score is not None else view.score if not placed else None
     return new | ({"placementScore": score} if score is not None else {})
+
+
+def held(gang: PodGang) -> str:
+    """Why its backend holds the gates of a gang, whatever else is true of it; empty: it does not."""
+    found = condition(gang.status.conditions, "Initialized")
+    return found.message if found is not None and found.status == "False" and found.reason in (NOT_READY, NOT_RUNNING) else ""
+
+
+def absent(gang: PodGang, why: str, now: str) -> Raw:
+    """The status of a gang whose backend does not run: as it was, but not whole."""
+    before = gang.status.conditions
+    told = Condition(type="Initialized", status="False", reason=NOT_RUNNING, message=why)
+    others = [condition_raw(each) for each in before if each.type != "Initialized"]
+    known: Raw = as_raw(gang.status)
+    return known | {"phase": gang.status.phase or PENDING, "conditions": [with_condition(before, told, now), *others]}
 
 
 def incomplete(view: GangView) -> str:
@@ -67,6 +87,9 @@ def incomplete(view: GangView) -> str:
 
 def _initialized(view: GangView) -> Condition:
     was = condition(view.gang.status.conditions, "Initialized")
+    if not view.says.ready:
+        said = view.says.why or "it does not say why"
+        return Condition(type="Initialized", status="False", reason=NOT_READY, message=f"{view.backend} holds the gates: {said}")
     if view.sticky and was is not None and was.status == "True":
         return was
     why = incomplete(view) or ("" if view.sticky else view.translated)
@@ -79,7 +102,7 @@ def _short(view: GangView, test: Callable[[Pod], bool]) -> list[str]:
     """Groups below their minimum, as text."""
     found = []
     for group in view.info.groups:
-        good = sum(test(pod) for pod in group.pods if not pod.metadata.deleting)
+        good = sum(test(pod) for pod in group.pods if not pod.metadata.deleting and (view.sticky or not failed(pod)))
         if good < group.minimum:
             found.append(f"{group.name} {good}/{group.minimum}")
     return found

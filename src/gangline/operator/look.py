@@ -6,8 +6,9 @@ Indexes: cliques by set and by base gang, pods by gang. A value of an index is `
 
 from __future__ import annotations
 
+import logging
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -41,10 +42,11 @@ from gangline.api.kinds import (
 from gangline.api.meta import Object, Raw, condition
 from gangline.errors import NotFound, Problem
 from gangline.operator.act import Failure
-from gangline.operator.backends import NoBackend, Registry, Selection
+from gangline.operator.backends import ALIASES, NoBackend, Registry, Selection
 from gangline.operator.backends.contract import Backend, Facts, GroupInfo, ParentInfo, PodGangInfo
 from gangline.operator.desired import topology
 from gangline.operator.desired.layout import gang_place
+from gangline.operator.outside import OutsideBackends
 from gangline.operator.plan import Apply
 from gangline.operator.probes import Probes
 from gangline.operator.selections import count
@@ -53,6 +55,7 @@ from gangline.rules.sets import OperatorSettings
 from gangline.runtime import Cache, Context, Key, Reader
 from gangline.runtime.controller import Running
 
+log = logging.getLogger(__name__)
 OURS = f"{names.MANAGED_BY}={names.GROVE_OPERATOR}"
 _MADE_HERE = (POD, SERVICE, SERVICE_ACCOUNT, SECRET, ROLE, ROLE_BINDING, HPA, RESOURCE_CLAIM)
 SELECTORS: dict[Kind[Any], tuple[str, str]] = dict.fromkeys(_MADE_HERE, (OURS, ""))
@@ -77,6 +80,7 @@ class Operator:
     pace: Pace = field(default_factory=lambda: Pace())
     probes: Probes = field(default_factory=Probes)
     silence: Silence = field(default_factory=Silence)
+    outside: OutsideBackends = field(default_factory=OutsideBackends)
     faults: Callable[[PodCliqueSet], Sequence[Problem]] = lambda pcs: ()
     """What admission would refuse of a set today; handed in by the composition root."""
     running: list[Running] = field(default_factory=list)
@@ -90,6 +94,8 @@ class Operator:
     def configure(self, settings: OperatorSettings) -> None:
         """What holds from now on; raises NoBackend where it names one that does not exist."""
         self.registry = Registry(settings, heard=count)
+        for name, why in self.registry.unusable.items():
+            log.error("backend %s is left out: %s", name, why)
         self.settings = settings
         self.followed = tuple(backend for backend in self.registry if not self.alone or backend.name == self.alone)
         self.written = tuple(dict.fromkeys(kind for backend in self.followed for kind in backend.writes))
@@ -101,7 +107,7 @@ class Operator:
 
     def serves(self, backend: str) -> bool:
         """Whether gangs of this backend are translated here."""
-        return backend == self.alone if self.alone else backend not in self.settings.outside
+        return backend == self.alone if self.alone else backend not in {ALIASES.get(name, name) for name in self.settings.outside}
 
     def facts(self, read: Reader) -> Facts:
         there = frozenset(kind for kind in self.asked if served(read, kind) and self.gone.get(kind) != revision(read, kind))
@@ -119,7 +125,7 @@ class Operator:
             backend = self.registry.for_set(pcs).backend if pcs is not None else None
         except NoBackend:
             return
-        if pcs is not None and backend is not None and hasattr(backend, "probes"):
+        if pcs is not None and backend is not None:
             await self.probes.ask(ctx.client, ctx.clock, backend, self.facts(ctx.read), pcs.namespace)
 
     def binding(self, read: Reader, pcs: PodCliqueSet) -> ClusterTopologyBinding | None:
@@ -138,18 +144,19 @@ class Pace:
     PER_REPLICA = 0.002
 
     def __init__(self) -> None:
-        self._last: dict[Key, tuple[int, float]] = {}
+        self._last: dict[Key, tuple[int, float, int]] = {}
 
-    def wait(self, key: Key, replicas: int, generation: int, now: float) -> float:
-        """Seconds until the next look; 0 for a small set, or one that was itself changed."""
+    def wait(self, key: Key, generation: int, now: float) -> float:
+        """Seconds until the next look; 0 for a set that was small, or that was itself changed."""
         seen = self._last.get(key)
-        if replicas < self.SMALL or seen is None or seen[0] != generation:
+        if seen is None or seen[2] < self.SMALL or seen[0] != generation:
             return 0.0
-        rest = seen[1] + replicas * self.PER_REPLICA - now
-        return rest if 0 < rest <= replicas * self.PER_REPLICA else 0.0
+        rest = seen[1] + seen[2] * self.PER_REPLICA - now
+        return rest if 0 < rest <= seen[2] * self.PER_REPLICA else 0.0
 
-    def done(self, key: Key, generation: int, now: float) -> None:
-        self._last[key] = (generation, now)
+    def done(self, key: Key, generation: int, now: float, size: int) -> None:
+        """A look at so many replicas is over."""
+        self._last[key] = (generation, now, size)
 
     def forget(self, key: Key) -> None:
         self._last.pop(key, None)
@@ -310,7 +317,8 @@ def gang_info(gang: PodGang, pcs: PodCliqueSet, selection: Selection, facts: Fac
         tuple(ParentInfo(config.name, config.pod_group_names, _pack(config.topology_constraint))
               for config in spec.topology_constraint_group_configs),
         _pack(spec.topology_constraint), gang.annotations.get(names.TOPOLOGY_NAME, ""), spec.priority_class_name,
-        spec.reuse_reservation_ref, selection.scheduler_name, _passed_on(gang.labels), gang.annotations, tuple(live), pcs, facts)
+        spec.reuse_reservation_ref, selection.scheduler_name, _passed_on(gang.labels), _passed_on(gang.annotations), tuple(live),
+        pcs, facts)
 
 
 def _former_places(read: Reader | None, earlier: PodReference | None) -> dict[str, tuple[str, ...]]:
@@ -324,9 +332,9 @@ def _former_places(read: Reader | None, earlier: PodReference | None) -> dict[st
     return {group: tuple(sorted(nodes)) for group, nodes in found.items()}
 
 
-def _passed_on(labels: dict[str, str]) -> dict[str, str]:
-    """A gang's labels as its translation carries them."""
-    return {key: value for key, value in labels.items() if key != names.SCHEDULER_BACKEND}
+def _passed_on(marks: Mapping[str, str]) -> dict[str, str]:
+    """A gang's labels or annotations as its translation carries them."""
+    return {key: value for key, value in marks.items() if key not in (names.SCHEDULER_BACKEND, names.LAST_APPLIED)}
 
 
 def _pack(constraint: GangTopology | None) -> GangPack | None:

@@ -13,6 +13,7 @@ WAITS = Counter("gangline_operator_waits_total", "Looks that ended with another 
 
 DONE, GONE, TAKEN, CONFLICT, REFUSED = "done", "gone", "taken", "conflict", "refused"
 PACE, TERMINATION, DEADLINE, UNSEEN, TROUBLE = "pace", "termination-delay", "progress-deadline", "own-write-unseen", "backend-trouble"
+BACKLOG = "backlog"
 
 
 @cache

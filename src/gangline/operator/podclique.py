@@ -7,8 +7,9 @@ shown yet postpones the next look, so nothing is made twice.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 
 from gangline.api import names
@@ -27,15 +28,16 @@ from gangline.api.kinds import (
 )
 from gangline.api.meta import Condition, Raw, condition
 from gangline.errors import GanglineError
-from gangline.operator import measures, rollout, status
-from gangline.operator.act import Failure, act
+from gangline.operator import failures, gangs, measures, rollout, status
+from gangline.operator.act import Failure, act, in_short, listed
 from gangline.operator.backends import NoBackend, Selection
-from gangline.operator.backends.contract import Facts, PodGangInfo, capabilities_of, domains_of, group_of, links_of, may_be_held
+from gangline.operator.backends.contract import Facts, PodGangInfo, group_of
 from gangline.operator.backends.places import placed
 from gangline.operator.desired import claims
 from gangline.operator.desired import pods as desired
+from gangline.operator.desired.bounds import LARGE, PODS_AT_ONCE, WINDOW, horizon, number
 from gangline.operator.desired.hashes import clique_hash
-from gangline.operator.desired.layout import Place, place_of
+from gangline.operator.desired.layout import Place, place_of, pods_in_base_gang
 from gangline.operator.guard import guarded
 from gangline.operator.look import (
     INDEXES,
@@ -45,6 +47,7 @@ from gangline.operator.look import (
     gang_info,
     initialized,
     live_objects,
+    pods_of_gang,
     pods_of_life,
     selection_of,
     set_of,
@@ -60,14 +63,17 @@ from gangline.operator.plan import (
     with_condition,
     without_finalizer,
 )
-from gangline.operator.tell import error_list, status_patch
+from gangline.operator.tell import HELD_BACK, error_list, status_patch
 from gangline.operator.trims import TRIMS
 from gangline.operator.unseen import Told, Unseen
 from gangline.rules import wishes
 from gangline.runtime import Again, Context, Controller, Key, Reader, Watch, itself, owner
 from gangline.runtime.clock import seconds_of, timestamp
 
+log = logging.getLogger(__name__)
 GATED = "SchedulingGated"
+LATER = 5.0
+"""Seconds until more pods of a clique are made that could not be made at once, if nothing else happens."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +101,13 @@ class Thought:
     waits: bool = False
     """Pods are missing that cannot be made before their gang is there."""
     again: float | None = None
-    """Seconds until pods that the scheduler ended its try for may be made anew."""
+    """Seconds until pods that ended, or that are not made yet, may be made."""
+    lifted: list[str] = field(default_factory=list)
+    """Pods that are let go now."""
+    missing: int = 0
+    """Pods that are asked for and not even made now."""
+    backlog: int = 0
+    """Pods of the gang that wait for a node."""
 
 
 async def reconcile(op: Operator, unseen: Unseen, told: Told, ctx: Context, key: Key) -> Again | None:
@@ -118,18 +130,29 @@ async def reconcile(op: Operator, unseen: Unseen, told: Told, ctx: Context, key:
     thought = think(op, ctx.read, look, now)
     if _selected(thought.progress) != _selected(clique.status.update_progress):
         told.note(key, await _tell(op, ctx, look, thought, [], now))
-    failures = await act(ctx, thought.plan, unseen.of(key))
-    if failures or thought.plan.errors or not (thought.moves_pods or thought.waits):
-        await _tell(op, ctx, look, thought, _in_short(failures), now)
-    if failures:
-        raise GanglineError("; ".join(str(failure) for failure in failures))
+    failed = await act(ctx, thought.plan, unseen.of(key))
+    if not failed:
+        _log_lifted(look, thought)
+    if failed or thought.plan.errors or thought.missing or not (thought.moves_pods or thought.waits):
+        await _tell(op, ctx, look, thought, _in_short(failed), now)
+    if failed:
+        raise GanglineError(in_short(failed))
     return Again(thought.again) if thought.again is not None else None
 
 
-def _in_short(failures: Sequence[Failure]) -> list[tuple[str, str]]:
+def _log_lifted(look: Look, thought: Thought) -> None:
+    """Who was let go, and why now."""
+    if not thought.lifted or look.gang is None:
+        return
+    decided = condition(look.gang.status.conditions, "Scheduled" if _scheduled(look.gang) else "Initialized")
+    log.info("gates lifted: gang %s/%s, clique %s, pods %s: %s", look.gang.namespace, look.gang.name, look.clique.name,
+             listed(thought.lifted), decided.message if decided is not None else "the gang lists them")
+
+
+def _in_short(failed: Sequence[Failure]) -> list[tuple[str, str]]:
     """Pods of a clique are alike and fail alike: the first failure of each sort, and how many more there were."""
     sorts: dict[str, list[Failure]] = {}
-    for failure in failures:
+    for failure in failed:
         sorts.setdefault(failure.code, []).append(failure)
     return [(code, f"{found[0]}{f' (and {len(found) - 1} more)' if found[1:] else ''}") for code, found in sorts.items()]
 
@@ -180,12 +203,12 @@ def think(op: Operator, read: Reader, look: Look, now: str) -> Thought:
 
 def _think_pods(op: Operator, read: Reader, look: Look, selection: Selection, thought: Thought, now: str) -> None:
     clique = look.clique
-    waits = {pod.uid: wait for pod in look.pods if (wait := _given_up(pod, selection, now)) is not None}
+    waits = {pod.uid: wait for pod in look.pods if (wait := _ended_wait(op, pod, selection, now)) is not None}
     thought.again = min((wait for wait in waits.values() if wait > 0), default=None)
     moved = {pod.uid: pod for pod in look.pods if _of_another_backend(pod, look.gang, selection) or waits.get(pod.uid, 1.0) <= 0}
     living = [pod for pod in look.pods if not pod.metadata.deleting and pod.uid not in moved]
     surplus = len(living) - clique.spec.replicas
-    ready = status.count(look.pods, terminating=op.settings.manner.count_terminating).ready
+    ready = _count(op, look.pods).ready
     replacement = rollout.replace_pods(clique, thought.progress, look.pods, ready, now,
                                        wishes.max_unavailable(look.pcs.annotations, clique.spec.replicas))
     thought.progress = replacement.progress
@@ -194,15 +217,30 @@ def _think_pods(op: Operator, read: Reader, look: Look, selection: Selection, th
         gone |= {pod.uid: pod for pod in desired.removal_order(living, _wanted_hash(look))[:surplus]}
     steps: list[Step] = [delete(POD, pod, "ERR_DELETE_POD") for pod in gone.values()]
     events = [Said(POD_CLIQUE, clique, "PodDeleteSuccessful", f"deleted pod {pod.name}") for pod in gone.values()]
+    events += [Said(POD_CLIQUE, clique, "PodFailed", f"pod {pod.name} failed: {failures.why(pod)}", warning=True) for pod in gone.values()
+               if desired.failed(pod) and pod.uid in waits]
     thought.waits = surplus < 0 and (look.gang is None or look.gang.metadata.deleting)
     if surplus < 0 and not thought.waits:
-        made = _new_pods(op, read, look, selection, -surplus)
+        made = _new_pods(op, read, look, selection, _allowed(read, look, -surplus, thought), now)
         steps += made
         events += [Said(POD_CLIQUE, clique, "PodCreateSuccessful", f"created pod {step.name}") for step in made]
     thought.moves_pods = bool(steps)
     steps += [*_relinked(op, read, look, selection, living), *_lift_gates(op, read, look, selection, living, thought)]
     thought.plan.stage(steps)
     thought.plan.events += events
+
+
+def _allowed(read: Reader, look: Look, missing: int, thought: Thought) -> int:
+    """How many of the missing pods are made now: some at a time, and none while too many of the gang wait for a node."""
+    assert look.gang is not None
+    count = min(missing, PODS_AT_ONCE)
+    if max(look.clique.spec.replicas, pods_in_base_gang(look.pcs)) > LARGE:
+        thought.backlog = sum(not pod.spec.node_name and not pod.metadata.deleting for pod in pods_of_gang(read, look.gang))
+        count = max(0, min(count, WINDOW - thought.backlog))
+    thought.missing = missing - count
+    if thought.missing:
+        thought.again = min(filter(None, (thought.again, LATER)))
+    return count
 
 
 def _of_another_backend(pod: Pod, gang: PodGang | None, selection: Selection) -> bool:
@@ -214,15 +252,28 @@ def _of_another_backend(pod: Pod, gang: PodGang | None, selection: Selection) ->
     return moved or not pod.spec.node_name
 
 
+def _count(op: Operator, pods: Sequence[Pod]) -> status.Counts:
+    manner = op.settings.manner
+    return status.count(pods, terminating=manner.count_terminating, ended=manner.failed_pods_stay)
+
+
+def _ended_wait(op: Operator, pod: Pod, selection: Selection, now: str) -> float | None:
+    """Seconds until a pod that will never run again is made anew; None for any other."""
+    given_up = _given_up(pod, selection, now)
+    if given_up is not None or op.settings.manner.failed_pods_stay:
+        return given_up
+    return failures.wait(pod, seconds_of(now))
+
+
 def _given_up(pod: Pod, selection: Selection, now: str) -> float | None:
     """The scheduler has ended its try for a pod, so that only a new one can be placed: seconds until that may be tried, else None.
 
     A backend lists reasons in `gave_up`, each with how old a pod must be by then.
     """
-    age = getattr(selection.backend, "gave_up", {}).get(pod.status.reason)
+    age = selection.backend.gave_up.get(pod.status.reason)
     if age is None or pod.status.phase != "Failed" or pod.metadata.deleting or pod.spec.node_name:
         return None
-    return float(age) - (seconds_of(now) - seconds_of(pod.metadata.creation_timestamp or now))
+    return age - (seconds_of(now) - seconds_of(pod.metadata.creation_timestamp or now))
 
 
 def _wanted_hash(look: Look) -> str:
@@ -236,9 +287,12 @@ def _claims(read: Reader, look: Look) -> list[Step]:
     clique, sharing = look.clique, look.place.template.resource_sharing
     if not sharing:
         return []
-    level = claims.Level(POD_CLIQUE, clique, look.pcs.name, sharing, clique.spec.replicas, {names.POD_CLIQUE: clique.name}, names.POD_INDEX)
     live = read.owned(RESOURCE_CLAIM, clique.uid)
     there = {claim.name for claim in live}
+    indices = (number(claim.labels.get(names.POD_INDEX, "")) for claim in live)
+    size = horizon(clique.spec.replicas, (index for index in indices if index is not None), PODS_AT_ONCE)
+    level = claims.Level(POD_CLIQUE, clique, look.pcs.name, sharing, clique.spec.replicas, min(size, len(look.pods) + PODS_AT_ONCE),
+                         {names.POD_CLIQUE: clique.name}, names.POD_INDEX)
     wanted = claims.claims(level, claims.internal_templates(look.pcs), partial(external_template, read))
     steps: list[Step] = [Create(RESOURCE_CLAIM, claim, "ERR_SYNC_PCLQ_RESOURCE_CLAIM") for claim in wanted
                          if claim["metadata"]["name"] not in there]
@@ -246,7 +300,7 @@ def _claims(read: Reader, look: Look) -> list[Step]:
                     if not claim.metadata.deleting]
 
 
-def _new_pods(op: Operator, read: Reader, look: Look, selection: Selection, missing: int) -> list[Create]:
+def _new_pods(op: Operator, read: Reader, look: Look, selection: Selection, missing: int, now: str) -> list[Create]:
     assert look.gang is not None
     manner, clique = op.settings.manner, look.clique
     image = f"{op.settings.init_image}:{op.settings.init_version}"
@@ -255,13 +309,16 @@ def _new_pods(op: Operator, read: Reader, look: Look, selection: Selection, miss
                             op.settings.init_command)
     facts = op.registry.facts(op.facts(read), selection)
     info = gang_info(look.gang, look.pcs, selection, facts, live_objects(op, read, look.gang), pods_of_life(read, look.gang))
-    there, can = {pod.name: pod for pod in look.pods}, capabilities_of(selection.backend, facts)
+    there, can = {pod.name: pod for pod in look.pods}, selection.backend.capabilities_for(facts)
+    fallen = {} if manner.failed_pods_stay else {desired.index_of(pod): pod for pod in look.pods if desired.failed(pod)}
     found: list[Create] = []
     for index in desired.free_indices(look.pods, missing):
         pod = desired.build(clique, recipe, index, desired.pod_name(clique, index, there))
         pod["spec"]["schedulerName"] = selection.scheduler_name
         if not manner.backend_stays:
             pod["metadata"]["labels"][names.SCHEDULER_BACKEND] = selection.backend.name
+        if index in fallen:
+            pod["metadata"].setdefault("annotations", {}).update(failures.marks(fallen[index], seconds_of(now)))
         prepared = selection.backend.prepare_pod(pod, info)
         found.append(Create(POD, placed(prepared, group_of(pod, info)) if can.reuse else prepared, "ERR_CREATE_POD"))
     return found
@@ -269,10 +326,11 @@ def _new_pods(op: Operator, read: Reader, look: Look, selection: Selection, miss
 
 def _relinked(op: Operator, read: Reader, look: Look, selection: Selection, living: Sequence[Pod]) -> list[Step]:
     """Pods of a gang that was made anew point to its new object."""
-    if look.gang is None or look.gang.metadata.deleting or not hasattr(selection.backend, "links"):
+    gang = look.gang
+    if gang is None or gang.metadata.deleting:
         return []
-    info = gang_info(look.gang, look.pcs, selection, op.registry.facts(op.facts(read), selection), live_objects(op, read, look.gang))
-    links = links_of(selection.backend, info)
+    links = selection.backend.links(lambda: gang_info(
+        gang, look.pcs, selection, op.registry.facts(op.facts(read), selection), live_objects(op, read, gang)))
     return [Patch(POD, pod.name, pod.namespace, {"metadata": {"annotations": dict(links)}}, code="ERR_UPDATE_POD") for pod in living
             if any(pod.annotations.get(key) != value for key, value in links.items())]
 
@@ -298,6 +356,7 @@ def _lift_gates(op: Operator, read: Reader, look: Look, selection: Selection, li
             near = _near(op, read, look, selection, pod, facts)
             lifted = {"spec": {"schedulingGates": desired.without_gates(pod, gates)} | near} | _unheld(pod, selection)
             steps.append(Patch(POD, pod.name, pod.namespace, lifted, code="ERR_REMOVE_POD_SCHEDULING_GATE"))
+            thought.lifted.append(pod.name)
     return steps
 
 
@@ -314,13 +373,13 @@ def _near(op: Operator, read: Reader, look: Look, selection: Selection, pod: Pod
     def info() -> PodGangInfo:
         return gang_info(gang, look.pcs, selection, facts, live_objects(op, read, gang), pods_of_life(read, gang))
 
-    found = domains_of(selection.backend, pod, facts, info, labels)
+    found = selection.backend.domains_of(pod, facts, info, labels)
     return {"nodeSelector": dict(found)} if found else {}
 
 
 def _unheld(pod: Pod, selection: Selection) -> Raw:
     """A patch that removes the annotations which go with a backend's gate, if it has any (`held`)."""
-    notes = {key: None for key in getattr(selection.backend, "held", ()) if key in pod.annotations}
+    notes = {key: None for key in selection.backend.held if key in pod.annotations}
     return {"metadata": {"annotations": notes}} if notes else {}
 
 
@@ -333,6 +392,8 @@ def _gang_holds(op: Operator, look: Look) -> str:
     """Why no pod of the clique may go, or nothing."""
     if look.gang is None:
         return f"PodGang {look.place.gang} does not exist yet"
+    if held := gangs.held(look.gang):
+        return held
     early = op.settings.manner.gate_by_listing and _looked_again(look)
     if not early and not initialized(look.gang) and not _scheduled(look.gang):
         return f"gang {look.gang.name} is not complete yet"
@@ -355,27 +416,29 @@ def _surplus(look: Look, selection: Selection, living: Sequence[Pod], facts: Fac
     """Pods above the clique's minimum that wait for the rest, where the scheduler itself would not let the rest go first."""
     if look.gang is None or _scheduled(look.gang):
         return set()
-    if not capabilities_of(selection.backend, facts).gates_surplus:
+    if not selection.backend.capabilities_for(facts).gates_surplus:
         return set()
     ranked = sorted(living, key=lambda pod: (desired.index_of(pod) or 0, pod.name))
-    return {pod.name for pod in ranked[status.minimum(look.clique):] if may_be_held(selection.backend, pod, facts)}
+    return {pod.name for pod in ranked[status.minimum(look.clique):] if selection.backend.may_be_held(pod, facts)}
 
 
 # --- tell ----------------------------------------------------------------------------------------------------------------------
 
 
-async def _tell(op: Operator, ctx: Context, look: Look, thought: Thought, failures: list[tuple[str, str]],
+async def _tell(op: Operator, ctx: Context, look: Look, thought: Thought, failed: list[tuple[str, str]],
                 now: str) -> PodClique | None:
     clique, manner = look.clique, op.settings.manner
-    errors = [*thought.plan.errors, *failures]
+    errors = [*thought.plan.errors, *failed]
     uncounted = manner.count_after_complete and not _looked_again(look) and (look.gang is None or not initialized(look.gang))
     seen = [] if uncounted else list(look.pods)
     view = status.CliqueView(clique, look.pcs, look.expected_hash, seen, thought.progress,
                              clique.status.observed_generation if errors else clique.metadata.generation,
-                             status.count(seen, terminating=manner.count_terminating))
+                             _count(op, seen))
     new = status.clique_status(view, now)
     if not manner.plain_conditions and "conditions" in new:
-        new["conditions"] += _gate_condition(clique, thought.held, now)
+        new["conditions"] += [*_gate_condition(clique, thought.held, now), *_held_back(look, thought, now)]
+        fallen = None if manner.failed_pods_stay else failures.failed_condition(clique.status.conditions, look.pods)
+        new["conditions"] += [with_condition(clique.status.conditions, fallen, now)] if fallen is not None else []
     new["lastErrors"] = error_list(clique.status.last_errors, errors, now, manner.errors_linger and look.place.group is None)
     if clique.status.scheduled_replicas > 0 and new["scheduledReplicas"] == 0:
         ctx.events.tell(POD_CLIQUE, clique, "AllScheduledReplicasLost", "no pod of the clique is scheduled any more", warning=True)
@@ -392,6 +455,17 @@ def _gate_condition(clique: PodClique, held: dict[str, list[str]], now: str) -> 
     if condition(before, GATED) is None:
         return []
     return [with_condition(before, Condition(type=GATED, status="False", reason="GatesLifted", message="no pod is held back"), now)]
+
+
+def _held_back(look: Look, thought: Thought, now: str) -> list[Raw]:
+    """That not all pods are made yet, because so many of the gang wait already."""
+    clique = look.clique
+    if not thought.missing or thought.backlog < WINDOW:
+        return []
+    told = Condition(type=HELD_BACK, status="True", reason="TooManyWaiting", message=(
+        f"{len(look.pods)} of {clique.spec.replicas} pods are there, and {thought.backlog} of the gang wait for a node: more are made once "
+        "fewer wait"))
+    return [with_condition(clique.status.conditions, told, now)]
 
 
 # --- the controller --------------------------------------------------------------------------------------------------------------
@@ -430,6 +504,7 @@ def _gang_changed(before: PodGang | None, after: PodGang | None) -> bool:
     if before is None or after is None:
         return True
     return (before.spec != after.spec or initialized(before) != initialized(after) or _scheduled(before) != _scheduled(after)
+            or gangs.held(before) != gangs.held(after)
             or before.labels.get(names.SCHEDULER_BACKEND) != after.labels.get(names.SCHEDULER_BACKEND))
 
 

@@ -7,7 +7,7 @@ status.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 
 from gangline.api import names
@@ -19,19 +19,31 @@ from gangline.api.kinds import (
     RESOURCE_CLAIM_TEMPLATE,
     SCALING_GROUP,
 )
-from gangline.api.meta import Object, Raw, condition
+from gangline.api.meta import Condition, Object, Raw, condition
 from gangline.errors import GanglineError
 from gangline.operator import measures, rollout, status, termination
-from gangline.operator.act import act
+from gangline.operator.act import act, in_short
 from gangline.operator.desired import claims
+from gangline.operator.desired.bounds import GROUPS_IN_A_GANG, Backlog, horizon, number
 from gangline.operator.desired.cliques import grouped_clique
 from gangline.operator.desired.hashes import clique_hash
-from gangline.operator.desired.layout import Place, group_of, group_places
+from gangline.operator.desired.layout import Place, group_minimum, group_of, group_places, template_of
 from gangline.operator.guard import guarded
 from gangline.operator.look import INDEXES, Operator, asked_again, external_template, set_of
-from gangline.operator.plan import Create, Patch, Plan, Said, Step, changed, delete, missing_finalizer, without_finalizer
+from gangline.operator.plan import (
+    Create,
+    Patch,
+    Plan,
+    Said,
+    Step,
+    changed,
+    delete,
+    missing_finalizer,
+    with_condition,
+    without_finalizer,
+)
 from gangline.operator.podclique import update_target
-from gangline.operator.tell import error_list, status_patch
+from gangline.operator.tell import HELD_BACK, error_list, status_patch
 from gangline.operator.trims import TRIMS
 from gangline.operator.unseen import Told
 from gangline.rules import wishes
@@ -46,7 +58,16 @@ class Look:
     config: ScalingGroupConfig
     replica: int
     places: list[tuple[Place, ...]]
+    """The cliques of every replica that is looked at: those that are there, and the next ones."""
     cliques: dict[str, PodClique]
+    backlog: Backlog = field(default_factory=Backlog)
+    by_index: dict[str, list[PodClique]] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.by_index = {}
+        for clique in self.cliques.values():
+            if not clique.metadata.deleting:
+                self.by_index.setdefault(clique.labels.get(names.SCALING_GROUP_REPLICA, ""), []).append(clique)
 
     def living(self, name: str) -> PodClique | None:
         found = self.cliques.get(name)
@@ -54,8 +75,7 @@ class Look:
 
     def members(self, index: int) -> list[PodClique]:
         """Every living clique with that replica index, expected or not."""
-        return [clique for clique in self.cliques.values()
-                if clique.labels.get(names.SCALING_GROUP_REPLICA) == str(index) and not clique.metadata.deleting]
+        return self.by_index.get(str(index), [])
 
 
 async def reconcile(op: Operator, told: Told, ctx: Context, key: Key) -> Again | None:
@@ -81,7 +101,7 @@ async def reconcile(op: Operator, told: Told, ctx: Context, key: Key) -> Again |
     errors = [*plan.errors, *((failure.code, str(failure)) for failure in failures if not failure.stale)]
     await _tell(op, ctx, look, progress, errors, now)
     if failures:
-        raise GanglineError("; ".join(str(failure) for failure in failures))
+        raise GanglineError(in_short(failures))
     if wait is None:
         return None
     measures.waits("podcliquescalinggroup", measures.TERMINATION)
@@ -101,8 +121,27 @@ def _look(read: Reader, group: PodCliqueScalingGroup) -> Look | None:
     config = group_of(pcs, group.name.removeprefix(f"{pcs.name}-{replica}-"))
     if config is None:
         return None
-    places = [group_places(pcs, int(replica), config, index) for index in range(group.spec.replicas)]
-    return Look(group, pcs, config, int(replica), places, {clique.name: clique for clique in read.owned(POD_CLIQUE, group.uid)})
+    cliques = {clique.name: clique for clique in read.owned(POD_CLIQUE, group.uid)}
+    backlog = _backlog(cliques.values())
+    places = [group_places(pcs, int(replica), config, index) for index in range(_horizon(pcs, group, config, cliques.values(), backlog))]
+    return Look(group, pcs, config, int(replica), places, cliques, backlog)
+
+
+def _backlog(cliques: Iterable[PodClique]) -> Backlog:
+    """The group's replicas and pods that are not placed yet."""
+    waiting = [clique for clique in cliques if not status.is_true(clique.status.conditions, status.SCHEDULED)]
+    replicas = {clique.labels.get(names.SCALING_GROUP_REPLICA) for clique in waiting}
+    return Backlog(len(replicas), sum(max(0, clique.spec.replicas - clique.status.scheduled_replicas) for clique in waiting))
+
+
+def _horizon(pcs: PodCliqueSet, group: PodCliqueScalingGroup, config: ScalingGroupConfig, cliques: Iterable[PodClique],
+             backlog: Backlog) -> int:
+    """How many replicas are looked at. Those of the base gang are made in any case: it cannot start without them."""
+    there = [index for clique in cliques if (index := number(clique.labels.get(names.SCALING_GROUP_REPLICA, ""))) is not None]
+    templates = [template for name in config.clique_names if (template := template_of(pcs, name)) is not None]
+    step = backlog.step(len(templates), sum(template.spec.replicas for template in templates), group.spec.replicas)
+    base = min(group.spec.replicas, group_minimum(config), GROUPS_IN_A_GANG)
+    return max(base, horizon(group.spec.replicas, there, step))
 
 
 # --- think -----------------------------------------------------------------------------------------------------------------
@@ -121,7 +160,7 @@ def think(op: Operator, read: Reader, look: Look, progress: Raw | None, now: flo
     steps = [*_beyond(look, plan), *_missing(look, plan)]
     wait: float | None = None
     if not status.update_open(progress):
-        doom = termination.group_replicas(group, [look.members(index) for index in range(group.spec.replicas)],
+        doom = termination.group_replicas(group, [look.members(index) for index in range(len(look.places))],
                                           termination.delay(look.pcs), now)
         steps += _remove(look, doom.now, plan)
         wait = doom.wait
@@ -140,8 +179,8 @@ def _claims(read: Reader, look: Look, plan: Plan) -> list[Step]:
     sharing, group = look.config.resource_sharing, look.group
     if not sharing:
         return []
-    level = claims.Level(SCALING_GROUP, group, look.pcs.name, sharing, group.spec.replicas, {names.SCALING_GROUP: group.name},
-                         names.SCALING_GROUP_REPLICA)
+    level = claims.Level(SCALING_GROUP, group, look.pcs.name, sharing, group.spec.replicas, len(look.places),
+                         {names.SCALING_GROUP: group.name}, names.SCALING_GROUP_REPLICA)
     live = read.owned(RESOURCE_CLAIM, group.uid)
     there = {claim.name for claim in live}
     try:
@@ -157,8 +196,8 @@ def _claims(read: Reader, look: Look, plan: Plan) -> list[Step]:
 
 def _beyond(look: Look, plan: Plan) -> list[Step]:
     """Replicas above the group's size, highest first."""
-    indices = {int(index) for clique in look.cliques.values() if not clique.metadata.deleting
-               and (index := clique.labels.get(names.SCALING_GROUP_REPLICA, "")).isdigit()}
+    indices = {index for clique in look.cliques.values() if not clique.metadata.deleting
+               and (index := number(clique.labels.get(names.SCALING_GROUP_REPLICA, ""))) is not None}
     return _remove(look, sorted((index for index in indices if index >= look.group.spec.replicas), reverse=True), plan)
 
 
@@ -195,11 +234,24 @@ async def _tell(op: Operator, ctx: Context, look: Look, progress: Raw | None, er
     observed = group.status.observed_generation if errors else group.metadata.generation
     view = status.GroupView(group, look.pcs, look.places, look.living, progress, observed, op.settings.manner.failed_member_is_fine)
     new = status.group_status(view, now)
+    new["conditions"] += _held_back(op, look, now)
     new["lastErrors"] = error_list(group.status.last_errors, errors, now, op.settings.manner.errors_linger)
     if group.status.scheduled_replicas > 0 and new["scheduledReplicas"] == 0:
         ctx.events.tell(SCALING_GROUP, group, "AllScheduledReplicasLost", "no replica of the group is scheduled any more", warning=True)
     patch = status_patch(SCALING_GROUP, group, new)
     return await ctx.client.patch(SCALING_GROUP, group.name, group.namespace, patch, subresource="status") if patch is not None else None
+
+
+def _held_back(op: Operator, look: Look, now: str) -> list[Raw]:
+    """That not all replicas are made yet, because so many wait already."""
+    group, asked = look.group, look.group.spec.replicas
+    made = all(place.name in look.cliques for replica in look.places for place in replica)
+    if op.settings.manner.plain_conditions or len(look.places) == asked or not made:
+        return []
+    told = Condition(type=HELD_BACK, status="True", reason="TooManyWaiting", message=(
+        f"{len(look.places)} of {asked} replicas are there, and {look.backlog.gangs} of them with {look.backlog.pods} pods wait to be "
+        "placed: more are made once fewer wait"))
+    return [with_condition(group.status.conditions, told, now)]
 
 
 # --- the controller --------------------------------------------------------------------------------------------------------------

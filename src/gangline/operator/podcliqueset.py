@@ -6,7 +6,7 @@ order, so that what cannot be made stops what depends on it, and lastErrors says
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -39,16 +39,26 @@ from gangline.api.kinds import (
     Kind,
 )
 from gangline.api.meta import Condition, Object, Raw, condition
-from gangline.errors import GanglineError, list_problems
-from gangline.operator import adoption, measures, progress, rollout, status, termination
-from gangline.operator.act import act
+from gangline.errors import GanglineError, NotFound, list_problems
+from gangline.operator import adoption, gangs, measures, progress, rollout, status, termination
+from gangline.operator.act import act, in_short
 from gangline.operator.backends import NoBackend
 from gangline.operator.desired import access, autoscalers, claims, mnnvl, services, topology
+from gangline.operator.desired.bounds import GROUPS_IN_A_GANG, Backlog, horizon, number
 from gangline.operator.desired.cliques import standalone_clique
 from gangline.operator.desired.gangs import pod_gang
 from gangline.operator.desired.groups import scaling_group
 from gangline.operator.desired.hashes import set_hash
-from gangline.operator.desired.layout import Place, gang_names, gang_place, places_by_replica
+from gangline.operator.desired.layout import (
+    Place,
+    asks_for_gang,
+    gang_place,
+    group_replicas,
+    groups_in_base_gang,
+    missing_gangs,
+    places_by_replica,
+    pods_in_base_gang,
+)
 from gangline.operator.desired.remembered import remembered
 from gangline.operator.guard import guarded
 from gangline.operator.look import (
@@ -75,8 +85,9 @@ from gangline.operator.plan import (
     with_condition,
     without_finalizer,
 )
-from gangline.operator.tell import LONGEST, error_list, status_patch
+from gangline.operator.tell import HELD_BACK, LONGEST, error_list, status_patch
 from gangline.operator.trims import TRIMS
+from gangline.operator.unseen import Unseen
 from gangline.rules import wishes
 from gangline.rules.times import seconds
 from gangline.runtime import Again, Context, Controller, Key, Reader, Watch, itself, owner
@@ -84,6 +95,8 @@ from gangline.runtime.clock import timestamp
 
 NAME = "podcliqueset"
 INVALID = "SpecInvalid"
+GROWING = 5.0
+"""Seconds until a set that is not whole yet is looked at again, if nothing else happens."""
 
 
 @dataclass(slots=True)
@@ -99,9 +112,21 @@ class Look:
     set_hash: str
     progress: Raw | None
     doom: termination.Doom = field(default_factory=termination.Doom)
-
+    backlog: Backlog = field(default_factory=Backlog)
     places: Sequence[tuple[Place, ...]] = ()
-    """The standalone cliques that the set asks for, replica by replica."""
+    """The standalone cliques that the set asks for, of every replica that is looked at."""
+    missing: Sequence[str] = ()
+    """Gangs that are made now."""
+
+    @property
+    def size(self) -> int:
+        """How many replicas are looked at: those that are there, and the next ones."""
+        return len(self.places)
+
+    @property
+    def partial(self) -> bool:
+        """More is asked for than is looked at."""
+        return self.size < self.pcs.spec.replicas
 
     def living_clique(self, name: str) -> PodClique | None:
         found = self.cliques.get(name)
@@ -112,15 +137,19 @@ class Look:
         return found if found is not None and not found.metadata.deleting else None
 
 
-async def reconcile(op: Operator, ctx: Context, key: Key) -> Again | None:
+async def reconcile(op: Operator, unseen: Unseen, ctx: Context, key: Key) -> Again | None:
     pcs = ctx.read.get(POD_CLIQUE_SET, key.name, key.namespace)
     if pcs is None:
         op.pace.forget(key)
+        unseen.forget(key)
         return None
     if pcs.metadata.deleting:
         await _release(ctx, pcs)
         return None
-    rest = op.pace.wait(key, pcs.spec.replicas, pcs.metadata.generation, ctx.clock.now())
+    if not unseen.caught_up(key, ctx.read):
+        measures.waits(NAME, measures.UNSEEN)
+        return None
+    rest = op.pace.wait(key, pcs.metadata.generation, ctx.clock.now())
     if rest:
         measures.waits(NAME, measures.PACE)
         return Again(rest)
@@ -132,18 +161,20 @@ async def reconcile(op: Operator, ctx: Context, key: Key) -> Again | None:
     look.doom = _doom(look, ctx.clock.now())
     look.progress = rollout.next_replica(_view(op, look, None), look.doom.now, now)
     plan = think(op, ctx.read, look, now)
-    failures = await act(ctx, plan)
+    failures = await act(ctx, plan, unseen.of(key) if look.partial else None)
     errors = [*plan.errors, *((failure.code, str(failure)) for failure in failures if not failure.stale)]
     late = await _tell(op, ctx, look, errors, now)
-    op.pace.done(key, pcs.metadata.generation, ctx.clock.now())
+    grows = look.partial and bool(look.missing)
+    op.pace.done(key, pcs.metadata.generation, ctx.clock.now(), 0 if grows else look.size)
     if failures:
-        raise GanglineError("; ".join(str(failure) for failure in failures))
-    return _again(look.doom.wait, late)
+        raise GanglineError(in_short(failures))
+    return _again(look.doom.wait, late, GROWING if look.partial else None)
 
 
-def _again(doom: float | None, late: float | None) -> Again | None:
-    """When the next gang may have to end, or an update is late."""
-    waits = [(wait, why) for wait, why in ((doom, measures.TERMINATION), (late, measures.DEADLINE)) if wait is not None]
+def _again(doom: float | None, late: float | None, grows: float | None) -> Again | None:
+    """When the next gang may have to end, an update is late, or more replicas may be made."""
+    reasons = ((doom, measures.TERMINATION), (late, measures.DEADLINE), (grows, measures.BACKLOG))
+    waits = [(wait, why) for wait, why in reasons if wait is not None]
     for _, why in waits:
         measures.waits(NAME, why)
     return Again(min(waits)[0]) if waits else None
@@ -184,32 +215,57 @@ async def _release(ctx: Context, pcs: PodCliqueSet) -> None:
 
 
 async def _free_domain(ctx: Context, domain: Object) -> None:
+    """Let a ComputeDomain go; one that is gone, or whose kind is served no more, is let go already."""
     patch = without_finalizer(domain, names.COMPUTE_DOMAIN_FINALIZER)
-    if patch is not None:
-        await ctx.client.patch(COMPUTE_DOMAIN, domain.name, domain.namespace, patch)
-    if not domain.metadata.deleting:
-        await ctx.client.delete(COMPUTE_DOMAIN, domain.name, domain.namespace, uid=domain.uid)
+    try:
+        if patch is not None:
+            await ctx.client.patch(COMPUTE_DOMAIN, domain.name, domain.namespace, patch)
+        if not domain.metadata.deleting:
+            await ctx.client.delete(COMPUTE_DOMAIN, domain.name, domain.namespace, uid=domain.uid)
+    except NotFound:
+        return
 
 
 def _look(read: Reader, op: Operator, pcs: PodCliqueSet) -> Look:
-    return Look(pcs, {clique.name: clique for clique in cliques_of_set(read, pcs)},
+    look = Look(pcs, {clique.name: clique for clique in cliques_of_set(read, pcs)},
                 {group.name: group for group in read.owned(SCALING_GROUP, pcs.uid)},
                 {gang.name: gang for gang in read.owned(POD_GANG, pcs.uid)},
-                op.binding(read, pcs), set_hash(pcs), pcs.status.update_progress,
-                places=places_by_replica(pcs))
+                op.binding(read, pcs), set_hash(pcs), pcs.status.update_progress)
+    waiting = (gang for gang in look.gangs.values() if gang.status.phase in ("", gangs.PENDING))
+    unplaced = (max(0, clique.spec.replicas - clique.status.scheduled_replicas) for clique in look.cliques.values())
+    look.backlog = Backlog(sum(1 for _ in waiting), sum(unplaced))
+    template = pcs.spec.template
+    step = look.backlog.step(2 + len(template.cliques) + len(template.pod_clique_scaling_groups), pods_in_base_gang(pcs), pcs.spec.replicas)
+    look.places = places_by_replica(pcs, horizon(pcs.spec.replicas, _replicas_there(look), step))
+    sizes = _group_sizes(look)
+    largest = max((*sizes.values(), *(group_replicas(config) for config in template.pod_clique_scaling_groups)), default=0)
+    scaled = look.backlog.step(1, 1, largest)
+    look.missing = missing_gangs(pcs, look.size, sizes, look.gangs.keys(), scaled)
+    return look
+
+
+def _replicas_there(look: Look) -> Iterator[int]:
+    """The replicas that something is there of."""
+    labels = (obj.labels.get(names.SET_REPLICA, "") for obj in (*look.cliques.values(), *look.groups.values()))
+    of_gangs = (name.removeprefix(f"{look.pcs.name}-").partition("-")[0] for name in look.gangs)
+    return (index for text in (*labels, *of_gangs) if (index := number(text)) is not None)
+
+
+def _group_sizes(look: Look) -> dict[str, int]:
+    return {name: group.spec.replicas for name, group in look.groups.items()}
 
 
 def _view(op: Operator, look: Look, observed: int | None) -> status.SetView:
     gangs = sorted((gang for gang in look.gangs.values() if not gang.metadata.deleting), key=lambda gang: gang.name)
     return status.SetView(look.pcs, look.living_clique, look.living_group, gangs, look.set_hash, look.progress, observed,
-                          op.settings.topology_aware, look.binding, look.places.__getitem__)
+                          op.settings.topology_aware, look.binding, look.places)
 
 
 def _doom(look: Look, now: float) -> termination.Doom:
     """Which replicas of the set must end as gangs."""
     grace = termination.delay(look.pcs)
     waits: dict[int, float] = {}
-    for replica in range(look.pcs.spec.replicas):
+    for replica in range(look.size):
         cliques = [look.living_clique(place.name) for place in look.places[replica]]
         groups = [group for config in look.pcs.spec.template.pod_clique_scaling_groups
                   if (group := look.living_group(names.scaling_group(look.pcs.name, replica, config.name))) is not None]
@@ -229,14 +285,24 @@ def think(op: Operator, read: Reader, look: Look, now: str) -> Plan:
     patch = missing_finalizer(pcs, names.SET_FINALIZER)
     if patch is not None:
         first.append(Patch(POD_CLIQUE_SET, pcs.name, pcs.namespace, patch))
-    first += [*_access(read, pcs), *_services(op, read, pcs), *_autoscalers(read, pcs), *_domains(op, read, pcs),
-              *_claims(read, pcs, plan), *_terminate(look, plan, now)]
+    first += [*_access(read, pcs), *_services(op, read, look), *_autoscalers(read, look), *_domains(op, read, look),
+              *_claims(read, look, plan), *_terminate(look, plan, now)]
+    plan.errors += _too_large(pcs)
     plan.stage(first)
     if plan.errors or not _token_ready(op, read, pcs):
         return plan
     plan.stage(_cliques(op, look, plan))
     plan.stage([*_groups(look, plan), *_gangs(op, read, look, plan)])
     return plan
+
+
+def _too_large(pcs: PodCliqueSet) -> list[tuple[str, str]]:
+    """A gang that no PodGang could hold."""
+    groups = groups_in_base_gang(pcs)
+    if groups <= GROUPS_IN_A_GANG:
+        return []
+    return [("ERR_CREATE_OR_PATCH_PODGANG", f"the base gang of each replica would have {groups} groups, and at most {GROUPS_IN_A_GANG} fit "
+             "into a PodGang: lower minAvailable of the set's scaling groups")]
 
 
 def _ensure(read: Reader, kind: Kind[Any], pcs: PodCliqueSet, wanted: Iterable[Raw], code: str, *, update: bool = True) -> list[Step]:
@@ -294,10 +360,11 @@ def _token_ready(op: Operator, read: Reader, pcs: PodCliqueSet) -> bool:
     return secret is not None and bool(secret.data.get("token"))
 
 
-def _services(op: Operator, read: Reader, pcs: PodCliqueSet) -> list[Step]:
+def _services(op: Operator, read: Reader, look: Look) -> list[Step]:
+    pcs = look.pcs
     live = {obj.name: obj for obj in read.owned(SERVICE, pcs.uid)}
     wish, steps, code = wish_of(pcs), list[Step](), "ERR_SYNC_PODCLIQUESET_SERVICE"
-    for replica in range(pcs.spec.replicas):
+    for replica in range(look.size):
         found = live.pop(names.set_replica(pcs.name, replica), None)
         if found is None:
             steps.append(Create(SERVICE, services.service(pcs, replica), code))
@@ -307,19 +374,20 @@ def _services(op: Operator, read: Reader, pcs: PodCliqueSet) -> list[Step]:
                 steps.append(Patch(SERVICE, found.name, found.namespace, patch, code=code))
             else:
                 op.settled.note(SERVICE, found, wish)
-    surplus = [obj for obj in live.values() if not obj.metadata.deleting and not op.settings.manner.keep_services]
+    surplus = [obj for obj in live.values()
+               if _beyond(obj, pcs) and not obj.metadata.deleting and not op.settings.manner.keep_services]
     return steps + [delete(SERVICE, obj, "ERR_DELETE_PODCLIQUESET_SERVICE") for obj in surplus]
 
 
-def _autoscalers(read: Reader, pcs: PodCliqueSet) -> list[Step]:
-    wanted = list(autoscalers.autoscalers(pcs))
+def _autoscalers(read: Reader, look: Look) -> list[Step]:
+    pcs, wanted = look.pcs, list(autoscalers.autoscalers(look.pcs, look.size))
     return [*_ensure(read, HPA, pcs, wanted, "ERR_SYNC_HPA"), *_surplus(read, HPA, pcs, wanted, "ERR_DELETE_HPA")]
 
 
-def _domains(op: Operator, read: Reader, pcs: PodCliqueSet) -> list[Step]:
+def _domains(op: Operator, read: Reader, look: Look) -> list[Step]:
     if not op.settings.auto_mnnvl:
         return []
-    wanted = list(mnnvl.compute_domains(pcs))
+    pcs, wanted = look.pcs, list(mnnvl.compute_domains(look.pcs, look.size))
     if not wanted and op.settings.manner.keep_compute_domains:
         return []
     keep = {obj["metadata"]["name"] for obj in wanted}
@@ -334,11 +402,11 @@ def _domains(op: Operator, read: Reader, pcs: PodCliqueSet) -> list[Step]:
     return steps
 
 
-def _claims(read: Reader, pcs: PodCliqueSet, plan: Plan) -> list[Step]:
-    sharing = pcs.spec.template.resource_sharing
+def _claims(read: Reader, look: Look, plan: Plan) -> list[Step]:
+    pcs, sharing = look.pcs, look.pcs.spec.template.resource_sharing
     if not sharing:
         return []
-    level = claims.Level(POD_CLIQUE_SET, pcs, pcs.name, sharing, pcs.spec.replicas, {}, names.SET_REPLICA)
+    level = claims.Level(POD_CLIQUE_SET, pcs, pcs.name, sharing, pcs.spec.replicas, look.size, {}, names.SET_REPLICA)
     live = read.owned(RESOURCE_CLAIM, pcs.uid)
     there = {claim.name for claim in live}
     try:
@@ -401,16 +469,15 @@ def _clique(pcs: PodCliqueSet, live: PodClique | None, wanted: Raw, plan: Plan) 
 
 def _beyond(obj: Object, pcs: PodCliqueSet) -> bool:
     """Whether an object belongs to a replica that the set no longer has."""
-    index = obj.labels.get(names.SET_REPLICA, "")
-    return not index.isdigit() or int(index) >= pcs.spec.replicas
+    index = number(obj.labels.get(names.SET_REPLICA, ""))
+    return index is None or index >= pcs.spec.replicas
 
 
 def _groups(look: Look, plan: Plan) -> list[Step]:
-    pcs, steps, keep = look.pcs, list[Step](), set[str]()
-    for replica in range(pcs.spec.replicas):
-        for config in pcs.spec.template.pod_clique_scaling_groups:
+    pcs, steps, configs = look.pcs, list[Step](), look.pcs.spec.template.pod_clique_scaling_groups
+    for replica in range(look.size):
+        for config in configs:
             name = names.scaling_group(pcs.name, replica, config.name)
-            keep.add(name)
             live = look.groups.get(name)
             wanted = scaling_group(pcs, replica, config, live)
             if live is None:
@@ -418,10 +485,17 @@ def _groups(look: Look, plan: Plan) -> list[Step]:
                 plan.events.append(Said(POD_CLIQUE_SET, pcs, "PodCliqueScalingGroupCreateSuccessful", f"created scaling group {name}"))
             elif (patch := changed(SCALING_GROUP, live, wanted)) is not None and not live.metadata.deleting:
                 steps.append(Patch(SCALING_GROUP, name, pcs.namespace, patch, code="ERR_SYNC_PODCLIQUESCALINGGROUP"))
-    extra = [group for group in look.groups.values() if group.name not in keep and not group.metadata.deleting]
+    known = {config.name for config in configs}
+    extra = [group for group in look.groups.values() if not group.metadata.deleting
+             and (_beyond(group, pcs) or _config_name(group, pcs) not in known)]
     plan.events += [Said(POD_CLIQUE_SET, pcs, "PodCliqueScalingGroupDeleteSuccessful", f"deleted scaling group {group.name}")
                     for group in extra]
     return steps + [delete(SCALING_GROUP, group, "ERR_DELETE_PODCLIQUESCALINGGROUP") for group in extra]
+
+
+def _config_name(group: PodCliqueScalingGroup, pcs: PodCliqueSet) -> str:
+    """What a scaling group is called in its set."""
+    return group.name.removeprefix(f"{names.set_replica(pcs.name, int(group.labels[names.SET_REPLICA]))}-")
 
 
 def _gangs(op: Operator, read: Reader, look: Look, plan: Plan) -> list[Step]:
@@ -432,13 +506,12 @@ def _gangs(op: Operator, read: Reader, look: Look, plan: Plan) -> list[Step]:
     except NoBackend as error:
         plan.errors.append(("ERR_CREATE_OR_PATCH_PODGANG", str(error)))
         return []
-    sizes = {name: group.spec.replicas for name, group in look.groups.items()}
-    wanted = dict.fromkeys(gang_names(pcs, sizes))
-    missing = [place for name in wanted if name not in look.gangs and (place := gang_place(pcs, name)) is not None]
+    sizes = _group_sizes(look)
+    missing = [place for name in look.missing if (place := gang_place(pcs, name)) is not None]
     levels = op.levels(read, pcs)
     steps: list[Step] = [Create(POD_GANG, pod_gang(pcs, place, lambda name: (), selection.chosen, levels), "ERR_CREATE_PODGANG")
                          for place in missing]
-    extra = [gang for name, gang in look.gangs.items() if name not in wanted and not gang.metadata.deleting]
+    extra = [gang for name, gang in look.gangs.items() if not gang.metadata.deleting and not asks_for_gang(pcs, name, sizes)]
     plan.events += [Said(POD_CLIQUE_SET, pcs, "PodGangDeleteSuccessful", f"deleted PodGang {gang.name}") for gang in extra]
     return steps + [Delete(POD_GANG, gang.name, gang.namespace, gang.uid, "ERR_DELETE_EXCESS_PODGANG") for gang in extra]
 
@@ -452,8 +525,8 @@ async def _tell(op: Operator, ctx: Context, look: Look, errors: list[tuple[str, 
     view = _view(op, look, pcs.status.observed_generation if errors else pcs.metadata.generation)
     new = status.set_status(view, now)
     moves = progress.progressing(view, new.get("updateProgress") or {}, now)
-    others = [each for each in new["conditions"] if each["type"] not in (progress.PROGRESSING, INVALID)]
-    new["conditions"] = [*others, *([moves] if moves else []), *_invalid(op, pcs, now)]
+    others = [each for each in new["conditions"] if each["type"] not in (progress.PROGRESSING, INVALID, HELD_BACK)]
+    new["conditions"] = [*others, *([moves] if moves else []), *_invalid(op, pcs, now), *_held_back(op, look, now)]
     new["lastErrors"] = error_list(pcs.status.last_errors, errors, now)
     if moves and moves["reason"] == progress.STUCK and not status.is_reason(pcs.status.conditions, progress.PROGRESSING, progress.STUCK):
         ctx.events.tell(POD_CLIQUE_SET, pcs, progress.STUCK, moves["message"], warning=True)
@@ -470,6 +543,17 @@ def _invalid(op: Operator, pcs: PodCliqueSet, now: str) -> list[Raw]:
         return []
     told = Condition(type=INVALID, status="True", reason="WouldBeRefused", message=list_problems(found)[:LONGEST],
                      observed_generation=pcs.metadata.generation)
+    return [with_condition(pcs.status.conditions, told, now)]
+
+
+def _held_back(op: Operator, look: Look, now: str) -> list[Raw]:
+    """That not everything is made yet that the set asks for, because so much of it waits already."""
+    pcs, there = look.pcs, sum(number(name.removeprefix(f"{look.pcs.name}-")) is not None for name in look.gangs)
+    if op.settings.manner.plain_conditions or not look.partial or look.missing:
+        return []
+    told = Condition(type=HELD_BACK, status="True", reason="TooManyWaiting", observed_generation=pcs.metadata.generation, message=(
+        f"{there} of {pcs.spec.replicas} replicas are there, and {look.backlog.gangs} gangs with {look.backlog.pods} pods wait to be "
+        "placed: more are made once fewer wait"))
     return [with_condition(pcs.status.conditions, told, now)]
 
 
@@ -528,9 +612,10 @@ def _sets_in_trouble(template: Object, read: Reader) -> Iterable[Key]:
 
 
 def controller(op: Operator) -> Controller:
+    unseen = Unseen(POD_GANG)
     mine: Callable[[Kind[Any]], Watch] = lambda kind: Watch(kind, owner(POD_CLIQUE_SET), _gone_or_edited)  # noqa: E731
     return Controller(
-        NAME, partial(guarded, POD_CLIQUE_SET, partial(reconcile, op)),
+        NAME, partial(guarded, POD_CLIQUE_SET, partial(reconcile, op, unseen)),
         (Watch(POD_CLIQUE_SET, itself, set_heard(op)), Watch(POD_CLIQUE, set_key, _clique_matters),
          Watch(SCALING_GROUP, set_key, _group_matters), Watch(POD_GANG, set_key, _gang_matters),
          Watch(SECRET, owner(POD_CLIQUE_SET), _token_came),

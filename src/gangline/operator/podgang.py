@@ -22,11 +22,12 @@ from gangline.errors import GanglineError
 from gangline.operator import gangs, placement
 from gangline.operator.act import act
 from gangline.operator.backends import KEPT, NoBackend, Selection
-from gangline.operator.backends.contract import Backend, CannotTranslate, Facts, GangObject, GangState, PodGangInfo, notes_of
+from gangline.operator.backends.contract import Backend, CannotTranslate, Facts, GangObject, GangState, PodGangInfo
 from gangline.operator.desired import topology
 from gangline.operator.desired.gangs import pod_gang
 from gangline.operator.desired.hashes import set_hash
 from gangline.operator.desired.layout import gang_place
+from gangline.operator.desired.metadata import default_labels
 from gangline.operator.desired.pods import names_by_clique, ready, scheduled
 from gangline.operator.look import (
     INDEXES,
@@ -42,6 +43,7 @@ from gangline.operator.look import (
     set_heard,
     set_of,
 )
+from gangline.operator.outside import ASK
 from gangline.operator.plan import Apply, Patch, Plan, Said, Step, changed, delete
 from gangline.operator.silence import PATIENCE, unanswered
 from gangline.operator.tell import status_patch
@@ -82,7 +84,7 @@ async def reconcile(op: Operator, ctx: Context, key: Key) -> Again | None:
         return None
     if not op.serves(look.selection.backend.name):
         await act(ctx, _left_behind(op, look))
-        return None
+        return None if op.alone else await _tell_absence(op, ctx, look)
     plan, info, trouble = think(op, ctx.read, look)
     await _tell_lapse(op, ctx, look, info)
     failures = await act(ctx, plan)
@@ -127,7 +129,7 @@ def think(op: Operator, read: Reader, look: Look) -> tuple[Plan, PodGangInfo, st
     info = gang_info(gang, look.pcs, look.selection, look.facts, look.live, look.pods)
     _say_several(look, plan)
     try:
-        objects = list(look.selection.backend.gang_objects(info, look.facts))
+        objects = [_stamped(op, look, each) for each in look.selection.backend.gang_objects(info, look.facts)]
     except CannotTranslate as error:
         plan.events.append(Said(POD_GANG, look.gang, f"{look.selection.backend.name.upper()}BackendMappingFailed", str(error), True))
         return plan, info, str(error)
@@ -136,6 +138,17 @@ def think(op: Operator, read: Reader, look: Look) -> tuple[Plan, PodGangInfo, st
     if trouble and all(each.message != trouble for each in gang.status.conditions):
         plan.events.append(Said(POD_GANG, look.gang, "BackendBlocked", trouble, True))
     return plan, info, trouble
+
+
+def _stamped(op: Operator, look: Look, wanted: GangObject) -> GangObject:
+    """A backend's object with who made it, for which set and by which backend; and without what kubectl noted about another object."""
+    meta = wanted.obj["metadata"]
+    notes = {key: value for key, value in (meta.get("annotations") or {}).items() if key != names.LAST_APPLIED}
+    marks = {} if op.settings.manner.translations_unmarked else default_labels(look.pcs.name) | {
+        names.SCHEDULER_BACKEND: look.selection.backend.name}
+    labels = {**(meta.get("labels") or {}), **marks}
+    parts = {key: value for key, value in (("labels", labels), ("annotations", notes)) if value or key in meta}
+    return replace(wanted, obj=wanted.obj | {"metadata": meta | parts})
 
 
 def _say_several(look: Look, plan: Plan) -> None:
@@ -167,11 +180,14 @@ def _wanted(op: Operator, read: Reader, look: Look) -> Raw | None:
         return None
     pods = names_by_clique(look.pods, look.gang.name)
     wanted = pod_gang(look.pcs, place, lambda name: pods.get(name, ()), look.selection.chosen, op.levels(read, look.pcs), look.gang)
-    if hasattr(look.selection.backend, "notes"):
-        info = gang_info(look.gang, look.pcs, look.selection, look.facts, look.live, look.pods)
-        wanted["metadata"].setdefault("annotations", {}).update(notes_of(look.selection.backend, info))
-    if op.settings.manner.skip_note_lingers and look.selection.backend.name == "kai" and _only_less(look, wanted):
-        wanted["metadata"].setdefault("annotations", {})[names.SKIP_GROUPER] = "true"
+
+    def info() -> PodGangInfo:
+        found = gang_info(look.gang, look.pcs, look.selection, look.facts, look.live, look.pods)
+        return replace(found, lessened=_only_less(look, wanted))
+
+    notes = look.selection.backend.notes(info, look.facts)
+    if notes:
+        wanted["metadata"].setdefault("annotations", {}).update(notes)
     return wanted
 
 
@@ -302,7 +318,7 @@ async def _tell_lapse(op: Operator, ctx: Context, look: Look, info: PodGangInfo)
     """A gang that stood and has neither all pods nor its minimum any more says so before it lists new ones: these would be let go."""
     if op.settings.manner.gate_by_listing or not initialized(look.gang):
         return
-    view = gangs.GangView(look.gang, info, look.cliques, "", GangState(), False, asked=look.asked)
+    view = gangs.GangView(look.gang, info, look.cliques, "", GangState(), False, asked=look.asked, backend=_called(look))
     if not gangs.incomplete(view):
         return
     new = gangs.status(replace(view, says=look.selection.backend.gang_status(info, ctx.read)), timestamp(ctx.clock.now()))
@@ -318,17 +334,35 @@ async def _tell(op: Operator, ctx: Context, look: Look, info: PodGangInfo, troub
     says = look.selection.backend.gang_status(info, ctx.read)
     wait = _patience(op, look, says, now)
     view = gangs.GangView(look.gang, info, look.cliques, trouble, says, op.settings.manner.gate_by_listing, wait == 0, look.asked,
-                          _score(op, ctx.read, look))
+                          _score(op, ctx.read, look), _called(look))
     new = gangs.status(view, timestamp(now))
     patch = status_patch(POD_GANG, look.gang, new)
     if patch is not None:
         _say_causes(ctx, look.gang, new, says)
         await ctx.client.patch(POD_GANG, look.gang.name, look.gang.namespace, patch, subresource="status")
-    if says.blocked and new["phase"] == gangs.PENDING:
+    if not says.ready or (says.blocked and new["phase"] == gangs.PENDING):
         return Again(TROUBLE)
     if says.again is not None and new["phase"] == gangs.PENDING:
         return await _ask_again(ctx, look, says.again)
     return Again(wait) if wait else None
+
+
+async def _tell_absence(op: Operator, ctx: Context, look: Look) -> Again | None:
+    """A gang that waits for a backend of another process says so where there is none."""
+    gang, name = look.gang, look.selection.backend.name
+    if initialized(gang) and not any(pod.spec.scheduling_gates for pod in look.pods):
+        return None
+    why = await op.outside.absent(ctx, name, op.settings.namespace)
+    told = gangs.absent(gang, why, timestamp(ctx.clock.now())) if why else None
+    patch = status_patch(POD_GANG, gang, told) if told is not None else None
+    if patch is not None:
+        ctx.events.tell(POD_GANG, gang, gangs.NOT_RUNNING, why, warning=True)
+        await ctx.client.patch(POD_GANG, gang.name, gang.namespace, patch, subresource="status")
+    return Again(ASK)
+
+
+def _called(look: Look) -> str:
+    return f"backend {look.selection.backend.name}"
 
 
 async def _ask_again(ctx: Context, look: Look, seconds: float) -> Again:
@@ -359,7 +393,8 @@ def _say_causes(ctx: Context, gang: PodGang, new: Raw, says: GangState) -> None:
     known = {(each.reason, each.message) for each in gang.status.conditions}
     for each in new["conditions"]:
         fresh = (each["reason"], each["message"]) not in known
-        if fresh and each["type"] == "Scheduled" and (each["reason"] == gangs.SILENT or (says.blocked and each["message"] == says.why)):
+        outside = each["type"] == "Scheduled" and (each["reason"] == gangs.SILENT or (says.blocked and each["message"] == says.why))
+        if fresh and (outside or each["reason"] == gangs.NOT_READY):
             ctx.events.tell(POD_GANG, gang, each["reason"], each["message"], warning=True)
 
 
@@ -380,6 +415,7 @@ def _pod_moved(before: Pod | None, after: Pod | None) -> bool:
         return True
     return (before.metadata.deleting != after.metadata.deleting or scheduled(before) != scheduled(after) or ready(before) != ready(after)
             or before.status.conditions != after.status.conditions or before.status.reason != after.status.reason
+            or before.status.phase != after.status.phase
             or bool(before.spec.scheduling_gates) != bool(after.spec.scheduling_gates))
 
 

@@ -43,12 +43,14 @@ class Probes:
 
     async def ask(self, client: Client, clock: Clock, backend: Backend, facts: Facts, namespace: str) -> None:
         """Find out, unless it is known well enough."""
-        wanted = getattr(backend, "probes", None)
-        if wanted is None or not self.due(facts, clock.now()):
+        if not self.due(facts, clock.now()):
+            return
+        wanted = list(backend.probes(facts))
+        if not wanted:
             return
         async with self._lock:
             if self.due(facts, clock.now()):
-                found = [await _dropped(client, each, namespace) for each in wanted(facts)]
+                found = [await _dropped(client, each, namespace) for each in wanted]
                 self.dropped = frozenset(pair for each in found for pair in each)
                 self._asked = facts.served, clock.now()
 

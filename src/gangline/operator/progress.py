@@ -46,8 +46,7 @@ def _written(before: Condition | None, new: Condition, since: str | None) -> Raw
 
 
 def _done(view: SetView, counters: Raw) -> str:
-    pcs = view.pcs
-    places = [place for replica in range(pcs.spec.replicas) for place in view.places(replica)]
+    places = [place for replica in view.places for place in replica]
     pods = sum(clique.status.updated_replicas for place in places if (clique := view.cliques(place.name)) is not None)
     share = {what: f"{counters.get(f'updated{what}Count', 0)} of {counters.get(f'total{what}Count', 0)}"
              for what in ("PodCliques", "PodCliqueScalingGroups")}

@@ -53,7 +53,7 @@ def next_replica(view: SetView, doomed: Sequence[int], now: str) -> Raw | None:
     progress = view.progress
     if progress is None or not update_open(progress) or on_delete(view.pcs):
         return progress
-    pending = [replica for replica in range(view.pcs.spec.replicas) if replica not in doomed and not replica_state(view, replica).done]
+    pending = [replica for replica in range(len(view.places)) if replica not in doomed and not replica_state(view, replica).done]
     rest = {key: value for key, value in progress.items() if key != "currentlyUpdating"}
     if not pending:
         return rest | {"updateEndedAt": now}

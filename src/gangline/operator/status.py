@@ -7,7 +7,7 @@ what an update does next is rollout.py's.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from gangline.api import names
@@ -22,9 +22,9 @@ from gangline.api.grove import (
 from gangline.api.meta import Condition, Raw, condition
 from gangline.operator.desired import topology
 from gangline.operator.desired.hashes import clique_hash
-from gangline.operator.desired.layout import Place
+from gangline.operator.desired.layout import Place, standalone
 from gangline.operator.desired.metadata import default_labels, selector_text
-from gangline.operator.desired.pods import ready, scheduled
+from gangline.operator.desired.pods import failed, ready, scheduled
 from gangline.operator.plan import condition_raw, with_condition
 
 BREACHED, SCHEDULED, TERMINATING = "MinAvailableBreached", "PodCliqueScheduled", "GangTerminationInProgress"
@@ -78,10 +78,10 @@ def started_not_ready(pod: Pod) -> bool:
     return any(each.started and not each.ready for each in pod.status.container_statuses)
 
 
-def count(pods: Iterable[Pod], *, terminating: bool) -> Counts:
-    """`terminating`: pods on their way out still count as ready or scheduled."""
+def count(pods: Iterable[Pod], *, terminating: bool, ended: bool = False) -> Counts:
+    """`terminating`: pods on their way out still count as ready or scheduled; `ended`: so do those that have failed."""
     every = list(pods)
-    seen = every if terminating else [pod for pod in every if not pod.metadata.deleting]
+    seen = [pod for pod in every if (terminating or not pod.metadata.deleting) and (ended or not failed(pod))]
     living = sum(not pod.metadata.deleting for pod in every)
     unready = [pod for pod in seen if not ready(pod)]
     bad = [pod for pod in unready if errored(pod)]
@@ -228,7 +228,8 @@ def group_status(view: GroupView, now: str) -> Raw:
     whole = [members for members in replicas if members is not None]
     placed = [members for members in whole if all(is_true(clique.status.conditions, SCHEDULED) for clique in members)]
     available = [members for members in placed if all(clique.status.ready_replicas >= minimum(clique) for clique in members)]
-    updated = [members for members in available if all(_member_updated(view, clique) for clique in members)]
+    expected = _expected(view)
+    updated = [members for members in available if all(_member_updated(view, clique, expected) for clique in members)]
     status: Raw = {"replicas": group.spec.replicas, "scheduledReplicas": len(placed), "availableReplicas": len(available),
                    "updatedReplicas": len(updated),
                    "selector": selector_text(default_labels(view.pcs.name) | {names.SCALING_GROUP: group.name})}
@@ -239,22 +240,21 @@ def group_status(view: GroupView, now: str) -> Raw:
         every = [clique for members in replicas for clique in members or ()]
         status["updateProgress"] = view.progress | {
             "totalPodCliquesCount": group.spec.replicas * len(group.spec.clique_names),
-            "updatedPodCliquesCount": sum(_member_updated(view, clique) for clique in every)}
-    return status | _group_hash(view, replicas)
+            "updatedPodCliquesCount": sum(_member_updated(view, clique, expected) for clique in every)}
+    return status | _group_hash(view, replicas, expected)
 
 
-def _member_updated(view: GroupView, clique: PodClique) -> bool:
-    expected = _expected(view).get(clique.name, "")
-    return clique_updated(clique, expected, view.pcs.status.current_generation_hash)
+def _member_updated(view: GroupView, clique: PodClique, expected: Mapping[str, str]) -> bool:
+    return clique_updated(clique, expected.get(clique.name, ""), view.pcs.status.current_generation_hash)
 
 
 def _expected(view: GroupView) -> dict[str, str]:
     return {place.name: clique_hash(view.pcs, place.template) for replica in view.places for place in replica}
 
 
-def _group_hash(view: GroupView, replicas: Sequence[list[PodClique] | None]) -> Raw:
+def _group_hash(view: GroupView, replicas: Sequence[list[PodClique] | None], expected: Mapping[str, str]) -> Raw:
     """The set's hash, once every clique has it; until then the one before."""
-    set_hash, expected = view.pcs.status.current_generation_hash, _expected(view)
+    set_hash = view.pcs.status.current_generation_hash
     current = not update_open(view.progress) and all(
         members is not None and all(
             clique.labels.get(names.TEMPLATE_HASH) == expected[clique.name] == clique.status.current_pod_template_hash
@@ -308,8 +308,8 @@ class SetView:
     observed: int | None
     topology_aware: bool
     binding: ClusterTopologyBinding | None
-    places: Callable[[int], Sequence[Place]]
-    """The standalone cliques of a replica that the set asks for."""
+    places: Sequence[Sequence[Place]]
+    """The standalone cliques that the set asks for, of every replica that is looked at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -329,7 +329,7 @@ class ReplicaState:
 
 def replica_state(view: SetView, replica: int) -> ReplicaState:
     pcs = view.pcs
-    places = view.places(replica)
+    places = view.places[replica]
     configs = pcs.spec.template.pod_clique_scaling_groups
     cliques = [(place, clique) for place in places if (clique := view.cliques(place.name)) is not None]
     groups = [group for config in configs
@@ -347,26 +347,37 @@ def _group_available(group: PodCliqueScalingGroup) -> bool:
 
 def set_status(view: SetView, now: str) -> Raw:
     pcs = view.pcs
-    states = [replica_state(view, replica) for replica in range(pcs.spec.replicas)]
+    states = [replica_state(view, replica) for replica in range(len(view.places))]
+    template = pcs.spec.template
     whole = len(view.gangs) <= FEW
     status: Raw = {"replicas": pcs.spec.replicas, "availableReplicas": sum(state.available for state in states),
                    "updatedReplicas": sum(state.available and state.done for state in states),
                    "hpaPodSelector": selector_text(default_labels(pcs.name)), "currentGenerationHash": view.set_hash,
-                   "conditions": _set_conditions(view, now), "podGangStatuses": [_gang_summary(gang, whole) for gang in view.gangs]}
+                   "conditions": _set_conditions(view, now),
+                   "podGangStatuses": [_gang_summary(gang, whole) for gang in _told_gangs(view.gangs)]}
     if view.observed is not None:
         status["observedGeneration"] = view.observed
     if view.progress is not None:
         status["updateProgress"] = view.progress | {
-            "totalPodCliquesCount": sum(state.cliques for state in states),
+            "totalPodCliquesCount": pcs.spec.replicas * len(standalone(pcs)),
             "updatedPodCliquesCount": sum(state.updated_cliques for state in states),
-            "totalPodCliqueScalingGroupsCount": sum(state.groups for state in states),
+            "totalPodCliqueScalingGroupsCount": pcs.spec.replicas * len(template.pod_clique_scaling_groups),
             "updatedPodCliqueScalingGroupsCount": sum(state.updated_groups for state in states)}
     return status
 
 
 FEW = 20
 """Gangs up to which a set repeats all that is true of each; beyond, only what is wrong, so that the set stays small."""
+MANY = 1_000
+"""Gangs that a set tells of at most, those that something is wrong with first: all together it must fit into one object."""
 _WRONG = {"Scheduled": "False", "Unhealthy": "True", "DisruptionTarget": "True"}
+
+
+def _told_gangs(gangs: Sequence[PodGang]) -> list[PodGang]:
+    if len(gangs) <= MANY:
+        return list(gangs)
+    wrong = {gang.name for gang in gangs if any(_WRONG.get(each.type) == each.status for each in gang.status.conditions)}
+    return sorted(sorted(gangs, key=lambda gang: gang.name not in wrong)[:MANY], key=lambda gang: gang.name)
 
 
 def _gang_summary(gang: PodGang, whole: bool) -> Raw:

@@ -13,6 +13,8 @@ from gangline.api.meta import Object, Raw, as_raw
 from gangline.operator.plan import merge_patch
 
 LONGEST = 1024
+HELD_BACK = "HeldBack"
+"""The condition of a set, group or clique of which not all is made yet, because so much of it waits already."""
 
 
 def status_patch(kind: Kind[Any], live: Object, new: Raw) -> Raw | None:

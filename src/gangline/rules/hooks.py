@@ -29,6 +29,16 @@ class Review:
     subresource: str = ""
     dry_run: bool = False
 
+    @property
+    def leaving(self) -> bool:
+        """An update of an object that is being deleted: a finalizer comes off, or a last word is written."""
+        return self.operation == "UPDATE" and bool((self.obj.get("metadata") or {}).get("deletionTimestamp"))
+
+    @property
+    def same_spec(self) -> bool:
+        """An update that leaves the spec as it is stored."""
+        return self.operation == "UPDATE" and self.old is not None and self.obj.get("spec") == self.old.get("spec")
+
 
 @dataclass(frozen=True, slots=True)
 class Denied:
@@ -64,3 +74,7 @@ class Hook:
     """Namespaces whose objects are never ours."""
     where: Raw | None = None
     """A term of a namespace selector that `matches` implies, so that a cluster does not ask about other namespaces; None: every one."""
+
+    def asks(self, review: Review) -> bool:
+        """Whether this write is judged. One of an object that is being deleted never is: whatever became of the rules since, it can go."""
+        return not review.leaving and self.matches(review)

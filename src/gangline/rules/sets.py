@@ -74,6 +74,8 @@ class OperatorSettings:
     """The backends that are switched on; empty means all."""
     outside: tuple[str, ...] = ()
     """Backends whose gangs are translated by a process of their own (`gangline run backend NAME`)."""
+    namespace: str = names.SYSTEM_NAMESPACE
+    """Where those processes hold their leases."""
     default_profile: str = names.DEFAULT_SCHEDULER
     """Serves cliques that name no scheduler."""
     topology_aware: bool = True

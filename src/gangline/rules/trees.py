@@ -14,7 +14,7 @@ import msgspec
 from gangline.api import names
 from gangline.api.core import Pod
 from gangline.api.grove import PodClique, PodCliqueScalingGroup, PodCliqueSet, PodGang
-from gangline.api.meta import Object
+from gangline.api.meta import Object, condition
 
 T = TypeVar("T", bound=Object)
 SCALED = "scaling group"
@@ -61,6 +61,8 @@ def _group(group: PodCliqueScalingGroup, cliques: Iterable[PodClique], pods: Pod
 def _clique(clique: PodClique, pods: Pods) -> Branch:
     minimum = clique.spec.min_available if clique.spec.min_available is not None else clique.spec.replicas
     state = f"{clique.status.ready_replicas}/{clique.spec.replicas} ready, minimum {minimum}"
+    fallen = condition(clique.status.conditions, "PodsFailed")
+    state += f"; {fallen.message}" if fallen is not None and fallen.status == "True" else ""
     return Branch("clique", clique.name, state, below=tuple(of_pod(pod) for pod in _sorted(pods.get(clique.name, []))))
 
 
@@ -74,6 +76,8 @@ def pod_state(pod: Pod) -> str:
         return "Terminating"
     if pod.spec.scheduling_gates:
         return f"Gated ({', '.join(gate.name for gate in pod.spec.scheduling_gates)})"
+    if pod.status.phase == "Failed" and pod.status.reason:
+        return f"Failed ({pod.status.reason})"
     return pod.status.phase or "Pending"
 
 

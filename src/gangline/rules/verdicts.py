@@ -20,6 +20,9 @@ from gangline.api.kai import PodGroup
 ORDER = ("Initialized", "Scheduled", "Ready")
 """Conditions of a PodGang, in the order in which it must meet them."""
 
+HELD = ("BackendNotReady", "BackendNotRunning")
+"""Reasons of a gang whose backend does not let its pods go: no scheduler has judged it, whatever one said before."""
+
 _WORD = re.compile(r"[a-z0-9](?:[-.a-z0-9]*[a-z0-9])?")
 
 
@@ -38,15 +41,20 @@ def group_of(gang: PodGang, groups: Iterable[PodGroup]) -> PodGroup | None:
 
 
 def of_gang(gang: PodGang, group: PodGroup | None) -> Answer:
-    if group is not None and names.VERDICT in group.annotations and gang.status.phase in ("", "Pending"):
-        return of_group(group, gang.name)
     conditions = {each.type: each for each in gang.status.conditions}
+    failures = conditions.get("PodsFailed")
+    more = f"\n{failures.message}" if failures is not None and failures.status == "True" else ""
+    whole = conditions.get("Initialized")
+    held = whole is not None and whole.status == "False" and whole.reason in HELD
+    if group is not None and names.VERDICT in group.annotations and gang.status.phase in ("", "Pending") and not held:
+        found = of_group(group, gang.name)
+        return msgspec.structs.replace(found, text=found.text + more)
     phase = gang.status.phase or "Pending"
     ordered = [conditions[kind] for kind in ORDER if kind in conditions]
     blocking = next((each for each in ordered if each.status != "True"), None)
     why = f": {blocking.message or blocking.reason}" if blocking else ""
     data = {"gang": gang.name, "phase": phase, "conditions": {key: each.status for key, each in conditions.items()}}
-    return Answer(f"{gang.name} is {phase}{why}", data, False)
+    return Answer(f"{gang.name} is {phase}{why}{more}", data, False)
 
 
 def of_group(group: PodGroup, name: str = "") -> Answer:

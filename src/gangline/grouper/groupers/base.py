@@ -21,7 +21,6 @@ from gangline.rules import times
 TRAIN, BUILD, INFERENCE = "train", "build", "inference"
 PREEMPTIBILITIES = ("preemptible", "non-preemptible", "")
 PROJECT, USER = "project", "user"
-LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 """kubectl's own note about the workload; on a group it would be about the wrong object."""
 
 
@@ -52,7 +51,7 @@ def group_annotations(pod: Pod, owner: Raw, read: Look) -> dict[str, str]:
     user = {USER: pod.annotations[USER]} if USER in pod.annotations else {}
     said = user | {names.TOP_OWNER: described(owner)} | owners.annotations_of(owner)
     manner = read.settings.manner
-    copied = {names.POD_GROUP_NAME: manner.membership_copied, LAST_APPLIED: manner.last_applied_copied}
+    copied = {names.POD_GROUP_NAME: manner.membership_copied, names.LAST_APPLIED: manner.last_applied_copied}
     return {key: value for key, value in said.items() if copied.get(key, True)}
 
 

@@ -17,7 +17,7 @@ from gangline import extend
 from gangline.api import names
 from gangline.api.grove import PodCliqueSet
 from gangline.errors import GanglineError
-from gangline.operator.backends.contract import Backend, Facts
+from gangline.operator.backends.contract import Backend, Capabilities, Facts, unusable
 from gangline.operator.backends.coscheduling import Coscheduling
 from gangline.operator.backends.default import Default
 from gangline.operator.backends.kai import Kai
@@ -76,8 +76,13 @@ class Registry:
         unknown = sorted(wanted - set(table))
         if unknown:
             raise NoBackend(f"no backend is called {unknown[0]!r}; there are: {', '.join(table)}")
-        self._backends = {name: make() for name, make in table.items() if name in wanted}
+        self.unusable = {name: why for name, made in table.items() if (why := unusable(name, made))}
+        """Classes that other packages bring and that cannot be backends, and why."""
+        every = {name: make() for name, make in table.items() if name not in self.unusable}
+        self._backends = {name: backend for name, backend in every.items() if name in wanted}
         self._off = [name for name in table if name not in wanted]
+        self.finalizers = tuple(dict.fromkeys(each for backend in every.values() for each in backend.finalizers))
+        """What schedulers leave on pods for us to take off: those of backends that are switched off too, whose pods may be there still."""
         self._remembered: dict[str, tuple[int, str, Selection]] = {}
         self._heard = heard
 
@@ -94,6 +99,8 @@ class Registry:
         found = self._backends.get(real)
         if found is not None:
             return found
+        if real in self.unusable:
+            raise NoBackend(f"backend {real!r} cannot be used: {self.unusable[real]}")
         if real in self._off:
             raise NoBackend(f"backend {real!r} is switched off; add it to scheduler.backends in the operator's configuration, "
                             f"or use one of: {', '.join(self._backends)}")
@@ -169,6 +176,11 @@ class Registry:
     def facts(self, base: Facts, selection: Selection) -> Facts:
         config = selection.profile.config if selection.profile else {}
         return replace(base, manner=self.settings.manner, config=config)
+
+
+def capability_rows() -> dict[str, Capabilities]:
+    """What each built-in backend can express, by its name or that of its generation: refusals and docs/backends.md are made from it."""
+    return {row: can for name, each in BUILT_IN.items() for row, can in (each.generations or {name: each.capabilities}).items()}
 
 
 @lru_cache(maxsize=1)

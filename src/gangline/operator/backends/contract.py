@@ -8,9 +8,10 @@ the shell and handed in as `Facts`.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Any
 
 from gangline.api import names
 from gangline.api.core import Pod
@@ -32,6 +33,7 @@ SIZE = "minimum is size"
 NO_GANG = "none"
 GANG, PARENT, GROUP = "gang", "group of groups", "group"
 """The levels at which topology may be asked for."""
+EVERY = (GANG, PARENT, GROUP)
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +144,8 @@ class PodGangInfo:
     """What the backend has written for it before."""
     pcs: PodCliqueSet | None = None
     facts: Facts = Facts()
+    lessened: bool = False
+    """Its last change only took pods away."""
 
     @property
     def minimum(self) -> int:
@@ -188,6 +192,9 @@ class GangState:
     """Wishes that this scheduler cannot express."""
     blocked: bool = False
     """`why` is not the scheduler's word but a cause outside the gang: told as an event too, and looked at again."""
+    ready: bool = True
+    """Whether its pods may be let go once all are there. While not, their gates hold, also those of pods that come later, and
+    `why` is told; asked again whenever something of the gang or of its objects changes, and every few seconds."""
     score: float | None = None
     """How well the gang is placed, from 0 to 1, where the scheduler says so itself."""
     again: float | None = None
@@ -198,60 +205,91 @@ class CannotTranslate(GanglineError):
     """A gang that this backend cannot express now; the text says why and what to do."""
 
 
-class Backend(Protocol):
+class Backend(ABC):
+    """A scheduler's backend. A subclass says `name`, `gate` and `gang_objects`; everything else has a default."""
+
     name: str
-    scheduler_name: str
-    """What its scheduler is usually called; pods that name none get this."""
+    """What the annotation grove.io/scheduler-backend says, and its line in the table or its entry point."""
     gate: str
-    reads: Kinds
-    writes: Kinds
-    capabilities: Capabilities
+    """The scheduling gate behind which its pods wait until their gang is complete."""
+    scheduler_name: str = ""
+    """What its scheduler is usually called; pods that name none get this."""
+    reads: Kinds = ()
+    """Kinds that it looks up."""
+    writes: Kinds = ()
+    """Kinds that it makes: watched, owned by the PodGang, removed when it no longer gives them."""
+    capabilities: Capabilities = Capabilities()
+    """What its scheduler can express."""
+    generations: Mapping[str, Capabilities] = {}
+    """What it can express in each generation of its scheduler's API, by a name for people; empty: there is only one."""
+    held: tuple[str, ...] = ()
+    """Annotations of a pod that go when its gate is lifted."""
+    gave_up: Mapping[str, float] = {}
+    """Reasons of failed pods that only a new pod can heal, and how many seconds old a pod must be by then."""
+    finalizers: tuple[str, ...] = ()
+    """What its scheduler leaves on pods for the owner of their group to take off once they have ended."""
 
-    def matches(self, scheduler_name: str) -> bool: ...
+    def matches(self, scheduler_name: str) -> bool:
+        """Whether pods that name this scheduler may be its own."""
+        return bool(scheduler_name) and scheduler_name == self.scheduler_name
 
-    def check(self, pcs: PodCliqueSet, facts: Facts) -> Iterable[Problem]: ...
+    def check(self, pcs: PodCliqueSet, facts: Facts) -> Iterable[Problem]:
+        """What is wrong with a set, in its eyes; asked at admission."""
+        return ()
 
-    def gang_objects(self, gang: PodGangInfo, facts: Facts) -> Iterable[GangObject]: ...
+    @abstractmethod
+    def gang_objects(self, gang: PodGangInfo, facts: Facts) -> Iterable[GangObject]:
+        """The scheduler's own objects of a gang, as they should be; raises CannotTranslate where that cannot be said."""
 
-    def prepare_pod(self, pod: Raw, gang: PodGangInfo) -> Raw: ...
+    def prepare_pod(self, pod: Raw, gang: PodGangInfo) -> Raw:
+        """A pod just before it is made."""
+        return pod
 
-    def gang_status(self, gang: PodGangInfo, read: Reader) -> GangState: ...
+    def gang_status(self, gang: PodGangInfo, read: Reader) -> GangState:
+        """What the scheduler says about a gang, and whether its pods may be let go."""
+        return GangState()
 
+    def capabilities_for(self, facts: Facts) -> Capabilities:
+        """What its scheduler can express in this cluster."""
+        return self.capabilities
 
-def capabilities_of(backend: Backend, facts: Facts) -> Capabilities:
-    """What a scheduler can express here: a backend with generations says so in `capabilities_for(facts)`."""
-    ask = getattr(backend, "capabilities_for", None)
-    return cast("Capabilities", ask(facts)) if ask is not None else backend.capabilities
+    def probes(self, facts: Facts) -> Iterable[GangObject]:
+        """Objects to create in a dry run, to learn which fields the server drops: then ask `facts.keeps(kind, field)`."""
+        return ()
 
+    def links(self, gang: Callable[[], PodGangInfo]) -> Mapping[str, str]:
+        """Annotations that name the gang's object on each of its pods, also on those that run when it is made anew."""
+        return {}
 
-def may_be_held(backend: Backend, pod: Pod, facts: Facts) -> bool:
-    """Whether a surplus pod may wait behind its gate; a backend whose scheduler minds says so in `may_be_held(pod, facts)`."""
-    ask = getattr(backend, "may_be_held", None)
-    return bool(ask(pod, facts)) if ask is not None else True
+    def notes(self, gang: Callable[[], PodGangInfo], facts: Facts) -> Mapping[str, str]:
+        """Annotations of the PodGang in which it remembers something of it."""
+        return {}
 
+    def may_be_held(self, pod: Pod, facts: Facts) -> bool:
+        """Whether a surplus pod may wait behind its gate until the minimum is placed."""
+        return True
 
-def domains_of(backend: Backend, pod: Pod, facts: Facts, gang: Callable[[], PodGangInfo],
-               labels: Callable[[str], Mapping[str, str]]) -> Mapping[str, str]:
-    """Labels of nodes that a pod needs when it is let go; a backend of whose gangs surplus is no member says them in `domains_of`."""
-    ask = getattr(backend, "domains_of", None)
-    return cast("Mapping[str, str]", ask(pod, facts, gang, labels)) if ask is not None else {}
-
-
-def links_of(backend: Backend, gang: PodGangInfo) -> Mapping[str, str]:
-    """Annotations that name the gang's object on each of its pods; a backend whose object changes its name says them in `links(gang)`."""
-    ask = getattr(backend, "links", None)
-    return cast("Mapping[str, str]", ask(gang)) if ask is not None else {}
-
-
-def notes_of(backend: Backend, gang: PodGangInfo) -> Mapping[str, str]:
-    """Annotations of the PodGang in which a backend remembers something of it; those that do say it in `notes(gang)`."""
-    ask = getattr(backend, "notes", None)
-    return cast("Mapping[str, str]", ask(gang)) if ask is not None else {}
+    def domains_of(self, pod: Pod, facts: Facts, gang: Callable[[], PodGangInfo],
+                   labels: Callable[[str], Mapping[str, str]]) -> Mapping[str, str]:
+        """Labels of nodes that a pod needs when it is let go."""
+        return {}
 
 
-def finalizers_of(backend: Backend) -> tuple[str, ...]:
-    """What a scheduler leaves on pods for the owner of its group to take off once they have ended (`finalizers`)."""
-    return tuple(getattr(backend, "finalizers", ()))
+MEMBERS = tuple(name for name in (*Backend.__annotations__, *vars(Backend)) if not name.startswith("_"))
+"""Everything that a backend may say."""
+
+
+def unusable(name: str, given: type) -> str:
+    """Why a class that a package brings cannot be the backend of this name; empty: it can."""
+    known = set(dir(given))
+    if not issubclass(given, Backend):
+        lacks = [each for each in dict.fromkeys(MEMBERS) if each not in known]
+        told = f", and lacks {', '.join(lacks)}" if lacks else ""
+        return f"{given.__qualname__} of {given.__module__} is not a subclass of {Backend.__module__}.Backend{told}"
+    lacks = [*(each for each in ("name", "gate") if each not in known), *sorted(given.__abstractmethods__)]
+    if lacks:
+        return f"{given.__qualname__} of {given.__module__} does not say {', '.join(lacks)}"
+    return "" if given.name == name else f"{given.__qualname__} of {given.__module__} says that its name is {given.name!r}, not {name!r}"
 
 
 def live_spec(gang: PodGangInfo, kind: Kind[Any], name: str) -> Raw | None:

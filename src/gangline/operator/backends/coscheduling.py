@@ -14,8 +14,10 @@ from gangline.api.grove import PodCliqueSet
 from gangline.api.kinds import COSCHEDULING_POD_GROUP
 from gangline.api.meta import Raw
 from gangline.errors import Problem
-from gangline.operator.backends.capabilities import CAPABILITIES
 from gangline.operator.backends.contract import (
+    SURPLUS_GATED,
+    Backend,
+    Capabilities,
     Facts,
     GangObject,
     GangState,
@@ -37,13 +39,13 @@ AGAIN = 30.0
 """A gang that was rejected whole is not looked at when room comes, only when its PodGroup changes."""
 
 
-class Coscheduling:
+class Coscheduling(Backend):
     name = "coscheduling"
     scheduler_name = SCHEDULER
     gate = names.GATE_COSCHEDULING
     reads: Kinds = ()
     writes: Kinds = (COSCHEDULING_POD_GROUP,)
-    capabilities = CAPABILITIES["coscheduling"]
+    capabilities = Capabilities(groups=SURPLUS_GATED)
 
     def matches(self, scheduler_name: str) -> bool:
         return scheduler_name == SCHEDULER

@@ -27,8 +27,8 @@ from gangline.api.kinds import (
 from gangline.api.meta import Raw
 from gangline.errors import Problem
 from gangline.operator.backends import default_tree
-from gangline.operator.backends.capabilities import CAPABILITIES, KUBE_135, KUBE_137, KUBE_137_FLAT, KUBE_NONE
 from gangline.operator.backends.contract import (
+    Backend,
     CannotTranslate,
     Capabilities,
     Facts,
@@ -43,6 +43,11 @@ from gangline.operator.backends.contract import (
 from gangline.operator.backends.default_generations import (
     DISRUPTION,
     FLAT_GROUPS,
+    GENERATIONS,
+    KUBE_135,
+    KUBE_137,
+    KUBE_137_FLAT,
+    KUBE_NONE,
     PRIORITY,
     abilities,
     generation,
@@ -65,13 +70,14 @@ NEWEST = (KUBE_137, KUBE_137_FLAT)
 CONDITIONS = ("PodGroupScheduled", "PodGroupInitiallyScheduled")
 
 
-class Default:
+class Default(Backend):
     name = "default"
     scheduler_name = names.DEFAULT_SCHEDULER
     gate = names.GATE_DEFAULT
     reads: Kinds = ()
     writes: Kinds = (WORKLOAD, KUBE_POD_GROUP_V1ALPHA2, WORKLOAD_V1BETA1, COMPOSITE_POD_GROUP, KUBE_POD_GROUP)
-    capabilities = CAPABILITIES[KUBE_135]
+    capabilities = GENERATIONS[KUBE_135]
+    generations = GENERATIONS
 
     def capabilities_for(self, facts: Facts) -> Capabilities:
         return abilities(generation(facts), facts)[1]

@@ -20,15 +20,30 @@ from gangline.api.kinds import (
     Kind,
 )
 from gangline.api.meta import Raw
-from gangline.operator.backends.capabilities import (
-    CAPABILITIES,
-    KUBE_135,
-    KUBE_136,
-    KUBE_137,
-    KUBE_137_FLAT,
-    KUBE_NONE,
+from gangline.operator.backends.contract import (
+    EVERY,
+    GANG,
+    MINIMA_FIRST,
+    NO_GANG,
+    SURPLUS_GATED,
+    Capabilities,
+    Facts,
+    GangObject,
+    PodGangInfo,
 )
-from gangline.operator.backends.contract import Capabilities, Facts, GangObject, PodGangInfo
+
+KUBE_NONE = "default without the Workload API"
+KUBE_135 = "default on Kubernetes 1.35"
+KUBE_136 = "default on Kubernetes 1.36"
+KUBE_137_FLAT = "default on Kubernetes 1.37"
+KUBE_137 = "default on Kubernetes 1.37 with CompositePodGroup"
+GENERATIONS: dict[str, Capabilities] = {
+    KUBE_NONE: Capabilities(gang=False, groups=NO_GANG),
+    KUBE_135: Capabilities(groups=SURPLUS_GATED),
+    KUBE_136: Capabilities(groups=SURPLUS_GATED, required=(GANG,)),
+    KUBE_137_FLAT: Capabilities(groups=SURPLUS_GATED, required=(GANG,)),
+    KUBE_137: Capabilities(groups=MINIMA_FIRST, required=EVERY),
+}
 
 FLAT_GROUPS: dict[str, Kind[Any]] = {KUBE_136: KUBE_POD_GROUP_V1ALPHA2, KUBE_137_FLAT: KUBE_POD_GROUP}
 PROBE = "gangline-probe"
@@ -57,7 +72,7 @@ def generation_of(gang: PodGangInfo) -> str:
 
 def abilities(found: str, facts: Facts) -> tuple[str, Capabilities]:
     """What a generation can express here, and its name with the gate that is off."""
-    can = CAPABILITIES[found]
+    can = GENERATIONS[found]
     if can.required and not all(facts.keeps(kind, CONSTRAINTS) for kind in _grouping(found)):
         return f"{found} without feature gate {TOPOLOGY_GATE}", replace(can, required=())
     return found, can

@@ -6,7 +6,7 @@ set when the PodGroup is made and then belongs to users and KAI.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from gangline.api import names
@@ -15,9 +15,11 @@ from gangline.api.kai import PodGroup
 from gangline.api.kinds import POD_GROUP, QUEUE
 from gangline.api.meta import Raw
 from gangline.errors import Problem
-from gangline.operator.backends.capabilities import CAPABILITIES
 from gangline.operator.backends.contract import (
+    EVERY,
+    Backend,
     CannotTranslate,
+    Capabilities,
     Facts,
     GangObject,
     GangState,
@@ -35,13 +37,13 @@ NEVER = "-1s"
 OWNS = ("minMember", "minSubGroup", "priorityClassName", "topologyConstraint", "subGroups", "stalenessGracePeriod")
 
 
-class Kai:
+class Kai(Backend):
     name = "kai"
     scheduler_name = names.KAI_SCHEDULER
     gate = names.GATE_KAI
     reads: Kinds = (QUEUE,)
     writes: Kinds = (POD_GROUP,)
-    capabilities = CAPABILITIES["kai"]
+    capabilities = Capabilities(topology=True, required=EVERY, preferred=EVERY, both=True, queue=True)
 
     def matches(self, scheduler_name: str) -> bool:
         return scheduler_name in SERVED
@@ -63,12 +65,15 @@ class Kai:
 
     def prepare_pod(self, pod: Raw, gang: PodGangInfo) -> Raw:
         meta = pod["metadata"]
-        notes = {**(meta.get("annotations") or {}), names.SKIP_GROUPER: "true", **self.links(gang)}
+        notes = {**(meta.get("annotations") or {}), names.SKIP_GROUPER: "true", names.POD_GROUP_NAME: group_name(gang)}
         marks = {**meta["labels"], names.SUB_GROUP: meta["labels"][names.POD_CLIQUE]}
         return pod | {"metadata": meta | {"annotations": notes, "labels": marks}}
 
-    def links(self, gang: PodGangInfo) -> dict[str, str]:
-        return {names.POD_GROUP_NAME: group_name(gang)}
+    def links(self, gang: Callable[[], PodGangInfo]) -> Mapping[str, str]:
+        return {names.POD_GROUP_NAME: group_name(gang())}
+
+    def notes(self, gang: Callable[[], PodGangInfo], facts: Facts) -> Mapping[str, str]:
+        return {names.SKIP_GROUPER: "true"} if facts.manner.skip_note_lingers and gang().lessened else {}
 
     def gang_status(self, gang: PodGangInfo, read: Reader) -> GangState:
         lost = lost_wishes(gang, self.capabilities)

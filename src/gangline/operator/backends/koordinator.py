@@ -23,9 +23,12 @@ from gangline.api.grove import PodCliqueSet
 from gangline.api.kinds import KOORDINATOR_POD_GROUP, KOORDINATOR_QUOTA, KOORDINATOR_TOPOLOGY
 from gangline.api.meta import Raw
 from gangline.errors import Problem
-from gangline.operator.backends.capabilities import CAPABILITIES
 from gangline.operator.backends.contract import (
+    GANG,
+    MINIMA_FIRST,
+    Backend,
     CannotTranslate,
+    Capabilities,
     Facts,
     GangObject,
     GangState,
@@ -57,13 +60,13 @@ TOGETHER, ONCE = "waiting-and-running", "once-satisfied"
 """A gang's pods go together with those that run; or, once its minimum was there, each by itself."""
 
 
-class Koordinator:
+class Koordinator(Backend):
     name = "koordinator"
     scheduler_name = "koord-scheduler"
     gate = names.GATE_KOORDINATOR
     reads: Kinds = (KOORDINATOR_TOPOLOGY, KOORDINATOR_QUOTA)
     writes: Kinds = (KOORDINATOR_POD_GROUP,)
-    capabilities = CAPABILITIES["koordinator"]
+    capabilities = Capabilities(groups=MINIMA_FIRST, required=(GANG,), queue=True)
 
     def matches(self, scheduler_name: str) -> bool:
         return "koord" in scheduler_name

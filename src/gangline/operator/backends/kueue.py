@@ -16,9 +16,12 @@ from gangline.api.grove import GangPack, PodCliqueSet
 from gangline.api.kinds import KUEUE_QUEUE, KUEUE_WORKLOAD
 from gangline.api.meta import Raw
 from gangline.errors import Problem
-from gangline.operator.backends.capabilities import CAPABILITIES
 from gangline.operator.backends.contract import (
+    GROUP,
+    SIZE,
+    Backend,
     CannotTranslate,
+    Capabilities,
     Facts,
     GangObject,
     GangState,
@@ -46,7 +49,7 @@ NO_QUEUE = "names no queue"
 LABEL_IT = f"label the PodCliqueSet with {QUEUE}"
 
 
-class Kueue:
+class Kueue(Backend):
     name = "kueue"
     scheduler_name = names.DEFAULT_SCHEDULER
     gate = names.GATE_KUEUE
@@ -54,7 +57,7 @@ class Kueue:
     finalizers = (f"{PREFIX}managed",)
     reads: Kinds = (KUEUE_WORKLOAD, KUEUE_QUEUE)
     writes: Kinds = ()
-    capabilities = CAPABILITIES["kueue"]
+    capabilities = Capabilities(groups=SIZE, required=(GROUP,), preferred=(GROUP,), queue=True, reuse=False, places=False)
 
     def matches(self, scheduler_name: str) -> bool:
         return False

@@ -11,7 +11,6 @@ from dataclasses import replace
 
 from gangline.api.grove import GangPack, PodCliqueSet
 from gangline.errors import Problem
-from gangline.operator.backends.capabilities import able
 from gangline.operator.backends.contract import (
     GANG,
     GROUP,
@@ -22,14 +21,14 @@ from gangline.operator.backends.contract import (
 )
 from gangline.operator.backends.places import asks
 from gangline.operator.desired import topology
-from gangline.operator.desired.layout import base_gang
+from gangline.operator.desired.layout import groups_in_base_gang
 
 NOTHING = GangPack()
 
 
 def refusals(pcs: PodCliqueSet, name: str, can: Capabilities) -> Iterator[Problem]:
     """Guarantees that a set asks for and its backend cannot give."""
-    alone = len(base_gang(pcs, 0).members) == 1
+    alone = groups_in_base_gang(pcs) == 1
     for path, constraint in topology.constraints(pcs):
         domain, level = topology.required(constraint), _level(path)
         if domain and level not in can.required and not (alone and can.required):
@@ -42,6 +41,13 @@ def every_constraint(pcs: PodCliqueSet, name: str) -> Iterator[Problem]:
     for path, _ in topology.constraints(pcs):
         yield Problem("spec", f"{path} cannot be expressed for {name}", "FieldValueForbidden",
                       hint="remove it, or use a backend that knows topology: kai")
+
+
+def able(level: str) -> list[str]:
+    """The backends that can bind pods to one domain at a level."""
+    from gangline.operator.backends import capability_rows
+
+    return [name for name, can in capability_rows().items() if level in can.required]
 
 
 def _level(path: str) -> str:

@@ -12,21 +12,29 @@ from gangline.api import names
 from gangline.api.grove import PodCliqueSet
 from gangline.api.meta import Raw
 from gangline.errors import Problem
-from gangline.operator.backends.capabilities import CAPABILITIES
-from gangline.operator.backends.contract import Facts, GangObject, GangState, Kinds, PodGangInfo
+from gangline.operator.backends.contract import (
+    NO_GANG,
+    Backend,
+    Capabilities,
+    Facts,
+    GangObject,
+    GangState,
+    Kinds,
+    PodGangInfo,
+)
 from gangline.operator.backends.losses import demand, every_constraint, lost_wishes, refusals
 
 if TYPE_CHECKING:
     from gangline.runtime import Reader
 
 
-class Passthrough:
+class Passthrough(Backend):
     name = "passthrough"
     scheduler_name = ""
     gate = names.GATE_PASSTHROUGH
     reads: Kinds = ()
     writes: Kinds = ()
-    capabilities = CAPABILITIES["passthrough"]
+    capabilities = Capabilities(gang=False, groups=NO_GANG)
 
     def matches(self, scheduler_name: str) -> bool:
         return False

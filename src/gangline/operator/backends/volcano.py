@@ -15,9 +15,12 @@ from gangline.api.grove import GangPack, PodCliqueSet
 from gangline.api.kinds import HYPER_NODE, VOLCANO_POD_GROUP, VOLCANO_QUEUE
 from gangline.api.meta import Raw
 from gangline.errors import Problem
-from gangline.operator.backends.capabilities import CAPABILITIES
 from gangline.operator.backends.contract import (
+    GANG,
+    GROUP,
+    Backend,
     CannotTranslate,
+    Capabilities,
     Facts,
     GangObject,
     GangState,
@@ -37,13 +40,13 @@ OWNS = ("minMember", "queue", "priorityClassName", "subGroupPolicy", "networkTop
 MINIMA = ("minMember", "subGroupPolicy")
 
 
-class Volcano:
+class Volcano(Backend):
     name = "volcano"
     scheduler_name = names.VOLCANO
     gate = names.GATE_VOLCANO
     reads: Kinds = (VOLCANO_QUEUE, HYPER_NODE)
     writes: Kinds = (VOLCANO_POD_GROUP,)
-    capabilities = CAPABILITIES["volcano"]
+    capabilities = Capabilities(required=(GANG, GROUP), preferred=(GANG, GROUP), both=True, queue=True)
 
     def matches(self, scheduler_name: str) -> bool:
         return names.VOLCANO in scheduler_name

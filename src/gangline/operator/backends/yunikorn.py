@@ -11,7 +11,7 @@ so does one that starts again: which name was used last is remembered on the Pod
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from gangline.api import names, resources
@@ -20,8 +20,9 @@ from gangline.api.grove import PodCliqueSet
 from gangline.api.kinds import POD
 from gangline.api.meta import Raw, condition
 from gangline.errors import Problem
-from gangline.operator.backends.capabilities import CAPABILITIES
 from gangline.operator.backends.contract import (
+    Backend,
+    Capabilities,
     Facts,
     GangObject,
     GangState,
@@ -50,7 +51,7 @@ USED = "grove.io/yunikorn-application"
 """Annotation of a PodGang: the last application under which pods of it were placed."""
 
 
-class Yunikorn:
+class Yunikorn(Backend):
     name = "yunikorn"
     scheduler_name = "yunikorn"
     gate = names.GATE_YUNIKORN
@@ -58,7 +59,7 @@ class Yunikorn:
     """Why YuniKorn fails pods without placing them, and how old those must be until others take their place."""
     reads: Kinds = ()
     writes: Kinds = ()
-    capabilities = CAPABILITIES["yunikorn"]
+    capabilities = Capabilities(queue=True)
 
     def matches(self, scheduler_name: str) -> bool:
         return "yunikorn" in scheduler_name
@@ -84,11 +85,8 @@ class Yunikorn:
             f"{PREFIX}task-group-name": clique, f"{PREFIX}task-groups": json.dumps(groups, separators=(",", ":")),
             f"{PREFIX}schedulingPolicyParameters": f"placeholderTimeoutInSeconds={patience} gangSchedulingStyle=Hard"})
 
-    def notes(self, gang: PodGangInfo) -> Mapping[str, str]:
-        placed = sorted({pod.labels[APPLICATION] for group in gang.groups for pod in group.pods
-                         if pod.spec.node_name and APPLICATION in pod.labels})
-        used = placed[0] if placed else gang.annotations.get(USED, "")
-        return {USED: used} if used else {}
+    def notes(self, gang: Callable[[], PodGangInfo], facts: Facts) -> Mapping[str, str]:
+        return _notes(gang())
 
     def gang_status(self, gang: PodGangInfo, read: Reader) -> GangState:
         lost = lost_wishes(gang, self.capabilities)
@@ -105,6 +103,14 @@ class Yunikorn:
                 whose = "" if names.POD_CLIQUE in pod.labels else f"placeholder {pod.name}: "
                 return GangState(f"YuniKorn: {whose}{placed.message}", placed.reason, lost)
         return GangState(lost=lost)
+
+
+def _notes(gang: PodGangInfo) -> Mapping[str, str]:
+    """The application under which pods of the gang were placed last."""
+    placed = sorted({pod.labels[APPLICATION] for group in gang.groups for pod in group.pods
+                     if pod.spec.node_name and APPLICATION in pod.labels})
+    used = placed[0] if placed else gang.annotations.get(USED, "")
+    return {USED: used} if used else {}
 
 
 def _rejected(gang: PodGangInfo, pod: Pod) -> str:

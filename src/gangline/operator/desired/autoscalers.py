@@ -16,8 +16,9 @@ CPU_BY_DEFAULT = [{"type": "Resource", "resource": {"name": "cpu", "target": {"t
 """What an API server fills in when no metric is given."""
 
 
-def autoscalers(pcs: PodCliqueSet) -> Iterator[Raw]:
-    for replica in range(pcs.spec.replicas):
+def autoscalers(pcs: PodCliqueSet, size: int) -> Iterator[Raw]:
+    """The autoscalers of the first replicas of a set."""
+    for replica in range(size):
         for template in standalone(pcs):
             if template.spec.auto_scaling_config is not None:
                 name = names.standalone_clique(pcs.name, replica, template.name)

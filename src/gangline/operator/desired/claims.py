@@ -15,6 +15,7 @@ from gangline.api.grove import PodCliqueSet, ResourceSharing
 from gangline.api.kinds import Kind
 from gangline.api.meta import Object, Raw
 from gangline.operator.desired import podspec
+from gangline.operator.desired.bounds import number
 from gangline.operator.desired.layout import Place
 from gangline.operator.desired.metadata import default_labels, metadata
 
@@ -32,6 +33,9 @@ class Level:
     set_name: str
     sharing: Sequence[ResourceSharing]
     replicas: int
+    """How many the owner asks for."""
+    size: int
+    """How many of them are looked at."""
     labels: dict[str, str]
     index_label: str
 
@@ -47,7 +51,7 @@ def claims(level: Level, internal: Mapping[str, Raw], external: Lookup) -> Itera
     """The claims of a level; raises MissingTemplate where one cannot be built."""
     for entry in level.sharing:
         spec = _spec(level, entry, internal, external)
-        replicas: Iterable[int | None] = [None] if entry.scope == ALL_REPLICAS else range(level.replicas)
+        replicas: Iterable[int | None] = [None] if entry.scope == ALL_REPLICAS else range(level.size)
         for replica in replicas:
             marks = level.selector() | ({} if replica is None else {level.index_label: str(replica)})
             name = names.shared_claim(level.owner.name, entry.name, replica)
@@ -73,10 +77,14 @@ def _spec(level: Level, entry: ResourceSharing, internal: Mapping[str, Raw], ext
 
 def surplus(level: Level, live: Iterable[Object]) -> list[Object]:
     """Claims of replicas that the level no longer has."""
-    wanted = {str(index) for index in range(level.replicas)}
     return [claim for claim in live
             if all(claim.labels.get(key) == value for key, value in level.selector().items())
-            and level.index_label in claim.labels and claim.labels[level.index_label] not in wanted]
+            and level.index_label in claim.labels and _beyond(claim.labels[level.index_label], level.replicas)]
+
+
+def _beyond(label: str, replicas: int) -> bool:
+    index = number(label)
+    return index is None or index >= replicas
 
 
 def names_for_pod(pcs: PodCliqueSet, place: Place, index: int) -> list[str]:

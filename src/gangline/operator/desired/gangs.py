@@ -14,6 +14,7 @@ from gangline.api.grove import PodCliqueSet, PodGang
 from gangline.api.kinds import POD_CLIQUE_SET
 from gangline.api.meta import Raw, as_raw
 from gangline.operator.desired import topology
+from gangline.operator.desired.bounds import GROUPS_IN_A_GANG
 from gangline.operator.desired.layout import GangPlace, Place, group_minimum, minimum
 from gangline.operator.desired.metadata import labels, metadata
 
@@ -55,7 +56,7 @@ def _earlier(pcs: PodCliqueSet, place: GangPlace, live: PodGang | None) -> Raw |
 
 def _mirror(live: Mapping[str, str], wanted: Mapping[str, str]) -> dict[str, str]:
     ours = {key: value for key, value in live.items() if key.startswith(names.RESERVED_LABELS)}
-    return ours | {key: value for key, value in wanted.items() if not key.startswith(names.RESERVED_LABELS)}
+    return ours | {key: value for key, value in wanted.items() if not key.startswith(names.RESERVED_LABELS) and key != names.LAST_APPLIED}
 
 
 def _constrained(spec: Raw) -> bool:
@@ -89,13 +90,15 @@ def _group(pcs: PodCliqueSet, member: Place, pods: PodNames, known: topology.Lev
 def _configs(pcs: PodCliqueSet, place: GangPlace, known: topology.Levels) -> list[Raw]:
     """One entry per replica of each constrained scaling group in a base gang."""
     found: list[Raw] = []
+    members: dict[tuple[str, int], list[str]] = {}
+    for member in place.members:
+        members.setdefault((member.group_name, member.group_replica), []).append(member.name)
     for group in pcs.spec.template.pod_clique_scaling_groups if place.base else ():
         if group.topology_constraint is None:
             continue
         group_name = names.scaling_group(pcs.name, place.replica, group.name)
         constraint = topology.translate(group.topology_constraint, known)
-        for index in range(group_minimum(group)):
-            members = [member.name for member in place.members if member.group_name == group_name and member.group_replica == index]
-            found.append({"name": f"{group_name}-{index}", "podGroupNames": members}
-                         | ({"topologyConstraint": constraint} if constraint else {}))
+        packed = {"topologyConstraint": constraint} if constraint else {}
+        found += [{"name": f"{group_name}-{index}", "podGroupNames": members.get((group_name, index), [])} | packed
+                  for index in range(min(group_minimum(group), GROUPS_IN_A_GANG))]
     return found

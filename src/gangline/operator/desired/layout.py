@@ -7,11 +7,13 @@ turn places into objects.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 
 from gangline.api import names
 from gangline.api.grove import CliqueTemplate, PodClique, PodCliqueSet, ScalingGroupConfig
+from gangline.operator.desired.bounds import GROUPS_IN_A_GANG, number
 from gangline.operator.desired.remembered import remembered
 
 
@@ -85,10 +87,11 @@ def _standalone_places(pcs: PodCliqueSet, templates: tuple[CliqueTemplate, ...],
     return tuple(Place(names.standalone_clique(pcs.name, replica, template.name), template, replica, gang) for template in templates)
 
 
-def places_by_replica(pcs: PodCliqueSet) -> tuple[tuple[Place, ...], ...]:
-    """The standalone cliques that a set asks for, replica by replica."""
-    templates = standalone(pcs)
-    return remembered(pcs, "places", lambda: tuple(_standalone_places(pcs, templates, replica) for replica in range(pcs.spec.replicas)))
+def places_by_replica(pcs: PodCliqueSet, size: int) -> list[tuple[Place, ...]]:
+    """The standalone cliques of the first replicas that a set asks for, replica by replica."""
+    templates, known = standalone(pcs), remembered(pcs, "places", list[tuple[Place, ...]])
+    known += [_standalone_places(pcs, templates, replica) for replica in range(len(known), size)]
+    return known[:size]
 
 
 def group_places(pcs: PodCliqueSet, replica: int, group: ScalingGroupConfig, index: int) -> tuple[Place, ...]:
@@ -112,23 +115,51 @@ def gang_places(pcs: PodCliqueSet, sizes: Mapping[str, int]) -> Iterator[GangPla
                 yield scaled_gang(pcs, replica, group, index)
 
 
-def gang_names(pcs: PodCliqueSet, sizes: Mapping[str, int]) -> list[str]:
-    """The names of every gang of the set, in the order of `gang_places`."""
-    found: list[str] = []
-    for replica in range(pcs.spec.replicas):
-        found.append(names.set_replica(pcs.name, replica))
-        for group in pcs.spec.template.pod_clique_scaling_groups:
-            group_name, least = names.scaling_group(pcs.name, replica, group.name), group_minimum(group)
-            found += [names.scaled_gang(group_name, index - least) for index in range(least, sizes.get(group_name, group_replicas(group)))]
-    return found
+def missing_gangs(pcs: PodCliqueSet, size: int, sizes: Mapping[str, int], live: Collection[str], most: int) -> list[str]:
+    """Names of gangs of the first replicas that are not there: every base gang, and at most so many scaled ones."""
+    def scaled() -> Iterator[str]:
+        for replica in range(size):
+            for group in pcs.spec.template.pod_clique_scaling_groups:
+                group_name, least = names.scaling_group(pcs.name, replica, group.name), group_minimum(group)
+                for index in range(least, sizes.get(group_name, group_replicas(group))):
+                    yield names.scaled_gang(group_name, index - least)
+
+    base = (names.set_replica(pcs.name, replica) for replica in range(size))
+    return [*(name for name in base if name not in live), *islice((name for name in scaled() if name not in live), max(most, 0))]
+
+
+def asks_for_gang(pcs: PodCliqueSet, name: str, sizes: Mapping[str, int]) -> bool:
+    """Whether a gang of that name belongs to the set as it is now."""
+    found = _gang_parts(pcs, name)
+    if found is None or found[0] >= pcs.spec.replicas:
+        return False
+    replica, group, index = found
+    return group is None or index < sizes.get(names.scaling_group(pcs.name, replica, group.name), group_replicas(group))
+
+
+def groups_in_base_gang(pcs: PodCliqueSet) -> int:
+    """How many groups the base gang of each replica has."""
+    template = pcs.spec.template
+    return len(standalone(pcs)) + sum(group_minimum(group) * len(group.clique_names) for group in template.pod_clique_scaling_groups)
+
+
+def pods_in_base_gang(pcs: PodCliqueSet) -> int:
+    """How many pods the base gang of each replica starts with."""
+    sizes = {template.name: template.spec.replicas for template in pcs.spec.template.cliques}
+    grouped = sum(group_minimum(group) * sum(sizes.get(name, 0) for name in group.clique_names)
+                  for group in pcs.spec.template.pod_clique_scaling_groups)
+    return grouped + sum(template.spec.replicas for template in standalone(pcs))
 
 
 def base_gang(pcs: PodCliqueSet, replica: int) -> GangPlace:
+    """The base gang of a replica. One with more groups than can be stored is cut off: its set says so and makes nothing."""
     members = list(standalone_places(pcs, replica))
     for group in pcs.spec.template.pod_clique_scaling_groups:
-        for index in range(group_minimum(group)):
+        for index in range(min(group_minimum(group), GROUPS_IN_A_GANG)):
             members += group_places(pcs, replica, group, index)
-    return GangPlace(names.set_replica(pcs.name, replica), replica, tuple(members))
+            if len(members) > GROUPS_IN_A_GANG:
+                break
+    return GangPlace(names.set_replica(pcs.name, replica), replica, tuple(members[:GROUPS_IN_A_GANG]))
 
 
 def scaled_gang(pcs: PodCliqueSet, replica: int, group: ScalingGroupConfig, index: int) -> GangPlace:
@@ -139,16 +170,22 @@ def scaled_gang(pcs: PodCliqueSet, replica: int, group: ScalingGroupConfig, inde
 
 def gang_place(pcs: PodCliqueSet, name: str) -> GangPlace | None:
     """The gang of that name, whether or not the set is large enough for it."""
-    number, _, rest = name.removeprefix(f"{pcs.name}-").partition("-")
-    if not name.startswith(f"{pcs.name}-") or not number.isdigit():
+    found = _gang_parts(pcs, name)
+    if found is None:
         return None
-    if not rest:
-        return base_gang(pcs, int(number))
-    group_name, _, surplus = rest.rpartition("-")
-    group = group_of(pcs, group_name)
-    if group is None or not surplus.isdigit():
-        return None
-    return scaled_gang(pcs, int(number), group, int(surplus) + group_minimum(group))
+    replica, group, index = found
+    return base_gang(pcs, replica) if group is None else scaled_gang(pcs, replica, group, index)
+
+
+def _gang_parts(pcs: PodCliqueSet, name: str) -> tuple[int, ScalingGroupConfig | None, int] | None:
+    """The replica of a gang, and of a scaled one its group and the replica of that."""
+    first, _, rest = name.removeprefix(f"{pcs.name}-").partition("-")
+    replica = number(first) if name.startswith(f"{pcs.name}-") else None
+    if replica is None or not rest:
+        return (replica, None, 0) if replica is not None else None
+    group_name, _, last = rest.rpartition("-")
+    group, surplus = group_of(pcs, group_name), number(last)
+    return (replica, group, surplus + group_minimum(group)) if group is not None and surplus is not None else None
 
 
 def place_of(pcs: PodCliqueSet, clique: PodClique) -> Place | None:

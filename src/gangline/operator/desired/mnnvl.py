@@ -50,8 +50,9 @@ def groups(pcs: PodCliqueSet) -> tuple[str, ...]:
     return tuple(found)
 
 
-def compute_domains(pcs: PodCliqueSet) -> Iterator[Raw]:
-    for replica in range(pcs.spec.replicas):
+def compute_domains(pcs: PodCliqueSet, size: int) -> Iterator[Raw]:
+    """The ComputeDomains of the first replicas of a set."""
+    for replica in range(size):
         for group in groups(pcs):
             yield _compute_domain(pcs, replica, group)
 

@@ -33,6 +33,11 @@ def active(pod: Pod) -> bool:
     return not pod.metadata.deleting and pod.status.phase not in FINISHED
 
 
+def failed(pod: Pod) -> bool:
+    """Whether it has ended in failure: it never runs again."""
+    return pod.status.phase == "Failed"
+
+
 def free_indices(pods: Iterable[Pod], count: int) -> list[int]:
     """The lowest indices that no active pod has."""
     taken = {index_of(pod) for pod in pods if active(pod)}

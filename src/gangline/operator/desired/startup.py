@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from gangline.api import names
 from gangline.api.grove import PodCliqueSet
+from gangline.operator.desired.bounds import GROUPS_IN_A_GANG
 from gangline.operator.desired.layout import Place, group_containing, group_minimum, minimum, template_of
 
 ANY_ORDER, IN_ORDER, EXPLICIT = "CliqueStartupTypeAnyOrder", "CliqueStartupTypeInOrder", "CliqueStartupTypeExplicit"
@@ -45,7 +46,7 @@ def _resolve(pcs: PodCliqueSet, place: Place, parent: str) -> list[str]:
     if group is None:
         return [names.standalone_clique(pcs.name, place.replica, parent)]
     group_name = names.scaling_group(pcs.name, place.replica, group.name)
-    return [names.grouped_clique(group_name, index, parent) for index in range(group_minimum(group))]
+    return [names.grouped_clique(group_name, index, parent) for index in range(min(group_minimum(group), GROUPS_IN_A_GANG))]
 
 
 def minimum_of(pcs: PodCliqueSet, clique_name: str, replica: int) -> int:

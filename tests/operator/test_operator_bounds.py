@@ -1,0 +1,158 @@
+"""Two billion of something: a bounded number is made, nothing is built for what is not there yet, and the rest is said."""
+
+from __future__ import annotations
+
+import tracemalloc
+from typing import Any
+
+import msgspec
+import pytest
+
+from embedded import until
+from gangline.api.grove import PodCliqueSet
+from gangline.api.kinds import POD, POD_CLIQUE, POD_CLIQUE_SET, POD_GANG, SCALING_GROUP
+from gangline.api.meta import Raw, condition
+from gangline.apiserver.fresh import Fresh
+from gangline.apiserver.hooks import admit_with
+from gangline.components import Options, hooks
+from gangline.operator.desired import bounds, layout
+from gangline.operator.desired.bounds import Backlog, horizon
+from gangline.runtime import ManualClock
+from operator_stage import NAMESPACE, Stage, clique, group, pod_clique_set, stage
+
+MOST = 2**31 - 1
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Bounds that a test reaches quickly; the rule is the same."""
+    from gangline.operator import podclique, podcliqueset
+
+    for name, value in (("MADE_AT_ONCE", 12), ("PODS_AT_ONCE", 6), ("LARGE", 100), ("WINDOW", 10)):
+        for module in (bounds, podclique, podcliqueset):
+            if hasattr(module, name):
+                monkeypatch.setattr(module, name, value)
+
+
+def a_set(pcs: Raw) -> PodCliqueSet:
+    return msgspec.convert(pcs, PodCliqueSet, strict=False)
+
+
+async def grown(here: Stage, kind: Any, least: int) -> list[Any]:
+    """What is there of a kind once nothing more is made."""
+    async def enough() -> bool:
+        if isinstance(here.clock, ManualClock):
+            here.clock.advance(6)
+        await here.settles()
+        return len(await here.every(kind)) >= least
+
+    await until(enough, f"{least} of {kind.kind}")
+    for _ in range(3):
+        assert isinstance(here.clock, ManualClock)
+        here.clock.advance(6)
+        await here.settles()
+    return await here.every(kind)
+
+
+async def test_a_set_of_two_billion_replicas_makes_as_many_as_may_wait_and_says_so_and_goes_on_when_they_are_placed() -> None:
+    async with stage(clock=ManualClock()) as here:
+        await here.apply(pod_clique_set("w", clique("main", 1), replicas=MOST))
+        gangs = await grown(here, POD_GANG, 10)
+        assert sorted(gang.name for gang in gangs) == sorted(f"w-{number}" for number in range(10))
+        assert len(await here.pods()) == 10
+        found = await here.the_set("w")
+        told = condition(found.status.conditions, "HeldBack")
+        assert told is not None and (told.status, told.reason) == ("True", "TooManyWaiting")
+        assert told.message == (f"10 of {MOST} replicas are there, and 10 gangs with 10 pods wait to be placed: more are made once fewer "
+                                "wait")
+        assert (found.status.replicas, found.status.available_replicas) == (MOST, 0)
+        await here.run(*await here.pods())
+        assert len(await grown(here, POD_GANG, 20)) == 20
+        assert (await here.the_set("w")).status.available_replicas == 10
+        await here.client.patch(POD_CLIQUE_SET, "w", NAMESPACE, {"spec": {"replicas": 3}})
+        await here.settles()
+        assert sorted(gang.name for gang in await here.every(POD_GANG)) == ["w-0", "w-1", "w-2"]
+        found = await here.the_set("w")
+        assert (found.status.replicas, found.status.available_replicas, condition(found.status.conditions, "HeldBack")) == (3, 3, None)
+
+
+async def test_a_set_that_is_larger_than_one_look_makes_becomes_whole() -> None:
+    async with stage(clock=ManualClock()) as here:
+        await here.apply(pod_clique_set("w", clique("main", 1), replicas=25))
+        assert len(await grown(here, POD_GANG, 25)) == 25
+        assert condition((await here.the_set("w")).status.conditions, "HeldBack") is None
+
+
+async def test_a_clique_of_two_billion_pods_makes_as_many_as_may_wait_and_says_so() -> None:
+    async with stage(clock=ManualClock()) as here:
+        await here.apply(pod_clique_set("w", clique("main", MOST, 1)))
+        assert len(await grown(here, POD, 10)) == 10
+        [found] = await here.every(POD_CLIQUE)
+        told = condition(found.status.conditions, "HeldBack")
+        assert told is not None and told.message == (f"10 of {MOST} pods are there, and 10 of the gang wait for a node: more are made once "
+                                                     "fewer wait")
+        assert (found.status.replicas, found.status.scheduled_replicas) == (10, 0)
+        initialized = condition((await here.gang("w-0")).status.conditions, "Initialized")
+        assert initialized is not None and initialized.message == f"w-0-main has 10 of {MOST} pods"
+        await here.client.patch(POD_CLIQUE, "w-0-main", NAMESPACE, {"spec": {"replicas": 2}}, subresource="scale")
+        await here.settles()
+        assert len([pod for pod in await here.pods() if not pod.metadata.deleting]) == 2
+        [found] = await here.every(POD_CLIQUE)
+        assert found.status.replicas == 2 and condition(found.status.conditions, "HeldBack") is None
+
+
+async def test_a_scaling_group_of_two_billion_replicas_makes_as_many_as_may_wait_and_says_so() -> None:
+    async with stage(clock=ManualClock()) as here:
+        await here.apply(pod_clique_set("w", clique("a", 1), groups=[group("g", ["a"], MOST, 1)]))
+        gangs = await grown(here, POD_GANG, 10)
+        assert len(gangs) <= 11
+        [found] = await here.every(SCALING_GROUP)
+        told = condition(found.status.conditions, "HeldBack")
+        assert told is not None and told.message.startswith(f"10 of {MOST} replicas are there, and 10 of them with 10 pods wait")
+        assert found.status.replicas == MOST
+        await here.run(*[pod for pod in await here.pods() if not pod.spec.scheduling_gates])
+        assert len(await grown(here, POD_CLIQUE, 11)) >= 11
+
+
+async def test_shared_claims_of_two_billion_replicas_are_made_as_far_as_replicas_are() -> None:
+    from gangline.api.kinds import RESOURCE_CLAIM
+
+    devices = {"spec": {"devices": {"requests": [{"name": "gpu", "exactly": {"deviceClassName": "gpu.example.com"}}]}}}
+    async with stage(clock=ManualClock()) as here:
+        await here.apply(pod_clique_set(
+            "w", clique("main", MOST, 1) | {"resourceSharing": [{"name": "t", "scope": "PerReplica"}]}, replicas=MOST,
+            resourceClaimTemplates=[{"name": "t", "templateSpec": devices}], resourceSharing=[{"name": "t", "scope": "PerReplica"}]))
+        assert len(await grown(here, RESOURCE_CLAIM, 4)) < 60
+
+
+async def test_a_base_gang_that_no_object_could_hold_is_said_and_nothing_is_made() -> None:
+    async with stage() as here:
+        for hook in hooks(Options(), Fresh(here.server.store, here.server.catalogue)):
+            admit_with(here.server.admission, hook)
+        await here.apply(pod_clique_set("w", clique("a", 1), groups=[group("g", ["a"], MOST, MOST)]))
+        assert await here.every(POD_GANG) == []
+        [error] = (await here.the_set("w")).status.last_errors
+        assert error.description == (f"the base gang of each replica would have {MOST} groups, and at most 5000 fit into a PodGang: lower "
+                                     "minAvailable of the set's scaling groups")
+
+
+def test_nothing_that_is_not_there_takes_memory() -> None:
+    pcs = a_set(pod_clique_set("w", clique("a", MOST), clique("b", MOST), replicas=MOST, groups=[group("g", ["b"], MOST, 1)]))
+    tracemalloc.start()
+    assert len(layout.places_by_replica(pcs, 3)) == 3
+    assert len(layout.missing_gangs(pcs, 3, {}, (), 100)) == 103
+    assert layout.asks_for_gang(pcs, f"w-{MOST - 1}-g-5", {}) and not layout.asks_for_gang(pcs, f"w-{MOST}", {})
+    assert layout.gang_place(pcs, f"w-{MOST - 1}") is not None
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 1_000_000
+
+
+def test_a_look_goes_past_what_is_there_and_never_as_far_as_somebody_claims() -> None:
+    assert horizon(10, range(10), 3) == 10
+    assert horizon(MOST, (), 5) == 5
+    assert horizon(MOST, range(7), 5) == 12
+    assert horizon(MOST, (0, 40), 5) == 41
+    assert horizon(MOST, (MOST - 1,), 5) == 1 + bounds.HOLES
+    assert Backlog().step(4, MOST, MOST) == 1 and Backlog(gangs=10).step(4, 1, MOST) == 0 and Backlog(pods=9).step(4, 2, MOST) == 0
+    assert Backlog(gangs=10, pods=10).step(4, 1, 100) == 3

@@ -1,0 +1,266 @@
+"""A set can always be deleted, whatever became of its backend, profile, queue or topology since it was stored."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pytest
+
+from backends.crds import stand_in
+from backends.test_journeys import BACKEND, llm, noticed
+from embedded import until
+from gangline.api import names
+from gangline.api.kinds import (
+    COMPUTE_DOMAIN,
+    CRD,
+    HYPER_NODE,
+    POD,
+    POD_CLIQUE,
+    POD_CLIQUE_SET,
+    POD_GANG,
+    SERVICE,
+    TOPOLOGY_BINDING,
+    VOLCANO_POD_GROUP,
+    VOLCANO_QUEUE,
+)
+from gangline.api.kinds import NAMESPACE as NAMESPACE_KIND
+from gangline.api.meta import Raw
+from gangline.apiserver.fresh import Fresh
+from gangline.apiserver.hooks import admit_with
+from gangline.client import Client
+from gangline.components import Options, hooks
+from gangline.config import manner
+from gangline.errors import ApiError
+from gangline.operator import backends
+from gangline.operator.backends import BUILT_IN
+from gangline.operator.backends.kai import Kai
+from gangline.operator.component import component
+from gangline.rules.hooks import Hook, Review
+from gangline.rules.sets import OperatorSettings, Profile
+from gangline.runtime import Manager
+from operator_stage import NAMESPACE, OPERATOR, Stage, clique, pod_clique_set, stage
+
+RACK = {"topologyName": "t", "pack": {"required": "rack"}}
+
+
+@dataclass
+class Judged:
+    """A server whose admission can be configured anew, with an operator that is started anew with it."""
+
+    here: Stage
+    judges: list[Hook]
+
+    async def configure(self, settings: OperatorSettings) -> None:
+        await self.here.manager.stop()
+        fresh = Fresh(self.here.server.store, self.here.server.catalogue)
+        compat = ("grove",) if settings.manner.one_gate else ()
+        self.judges[:] = list(hooks(Options(operator=settings, compat=compat), fresh))
+        self.here.manager = Manager(component(settings), Client(self.here.server.transport(OPERATOR), manager="gangline"), self.here.clock)
+        await self.here.manager.start()
+
+    async def goes(self, name: str) -> None:
+        """Delete a set as kubectl does, and see everything of it gone."""
+        await self.here.client.delete(POD_CLIQUE_SET, name, NAMESPACE)
+        await self.here.settles()
+        for kind in (POD_CLIQUE_SET, POD_CLIQUE, POD_GANG, POD, SERVICE):
+            assert [obj.name for obj in await self.here.every(kind, name)] == [], kind.kind
+
+
+@asynccontextmanager
+async def judged(settings: OperatorSettings | None = None, *crds: Any) -> AsyncIterator[Judged]:
+    async with stage(settings) as here:
+        for kind in crds:
+            await here.client.create(CRD, stand_in(kind))
+        found = Judged(here, [])
+        for plural in ("podcliquesets", "clustertopologybindings"):
+            admit_with(here.server.admission, _whoever(plural, lambda: found.judges))
+        await here.client.create(TOPOLOGY_BINDING, {"metadata": {"name": "t"}, "spec": {"levels": [
+            {"domain": "rack", "key": "example.com/rack"}]}})
+        await found.configure(settings or OperatorSettings())
+        await noticed(here, *crds)
+        yield found
+
+
+def _whoever(plural: str, judges: Callable[[], list[Hook]]) -> Hook:
+    """Hands each review to the hooks that are in force now."""
+    def complete(review: Any) -> Any:
+        for hook in judges():
+            if hook.plural == plural and hook.mutate is not None:
+                return hook.mutate(review)
+        return dict(review.obj)
+
+    def check(review: Any) -> Any:
+        found = (hook.validate(review) for hook in judges() if hook.plural == plural and hook.validate is not None)
+        return next((denied for denied in found if denied is not None), None)
+
+    return Hook(f"{plural}.test", "grove.io", plural, mutate=complete, validate=check)
+
+
+def only(*backends: str) -> OperatorSettings:
+    profiles = tuple(each for each in OperatorSettings().profiles if each.backend in backends)
+    return OperatorSettings(backends=backends, profiles=profiles)
+
+
+async def open_queue(here: Stage, name: str) -> None:
+    await here.client.create(VOLCANO_QUEUE, {"metadata": {"name": name}, "spec": {"weight": 1}, "status": {"state": "Open"}})
+
+
+def on_kai(name: str = "llm", **more: Any) -> Raw:
+    return pod_clique_set(name, clique("prefill", 2), clique("decode", 3), **more)
+
+
+async def test_a_set_whose_backend_was_switched_off_is_deleted_and_meanwhile_labelled() -> None:
+    async with judged() as it:
+        await it.here.apply(on_kai())
+        await it.configure(only("default"))
+        with pytest.raises(ApiError, match="backend 'kai' is switched off"):
+            await it.here.client.create(POD_CLIQUE_SET, on_kai("other", annotations={BACKEND: "kai"}))
+        labelled = await it.here.client.patch(POD_CLIQUE_SET, "llm", NAMESPACE, {"metadata": {"labels": {"team": "a"}}})
+        assert labelled.labels["team"] == "a"
+        await it.goes("llm")
+
+
+async def test_a_set_whose_profile_was_removed_is_deleted() -> None:
+    mine = Profile("my-scheduler", "passthrough")
+    settings = OperatorSettings(profiles=(*OperatorSettings().profiles, mine))
+    async with judged(settings) as it:
+        await it.here.apply(pod_clique_set("llm", clique("main", 2, scheduler="my-scheduler")))
+        await it.configure(OperatorSettings())
+        await it.goes("llm")
+
+
+async def test_a_set_whose_volcano_queue_was_closed_or_deleted_is_deleted() -> None:
+    async with judged(None, VOLCANO_POD_GROUP, VOLCANO_QUEUE, HYPER_NODE) as it:
+        client = it.here.client
+        await open_queue(it.here, "batch")
+        await it.here.apply(llm("volcano") | {"metadata": {"name": "llm", "namespace": NAMESPACE, "annotations": {
+            BACKEND: "volcano", names.VOLCANO_QUEUE: "batch"}}})
+        await client.delete(VOLCANO_QUEUE, "batch")
+        await it.here.settles()
+        await it.goes("llm")
+
+
+async def test_a_set_that_was_stored_under_compat_grove_with_a_topology_is_deleted_natively() -> None:
+    grove = OperatorSettings(manner=manner(["grove"]))
+    async with judged(grove) as it:
+        await it.here.apply(pod_clique_set("llm", clique("main", 2, scheduler="default-scheduler"), topologyConstraint=RACK))
+        await it.configure(OperatorSettings())
+        await it.here.settles()
+        await it.goes("llm")
+
+
+async def test_a_set_whose_topology_binding_was_deleted_is_deleted_and_so_is_a_binding_of_a_scheduler_that_is_off() -> None:
+    async with judged() as it:
+        await it.here.apply(on_kai(topologyConstraint=RACK))
+        await it.here.client.patch(TOPOLOGY_BINDING, "t", "", {"metadata": {"finalizers": ["example.com/keep"]}, "spec": {
+            "schedulerTopologyBindings": [{"schedulerName": "kai-scheduler", "topologyReference": "t"}]}})
+        await it.configure(only("default"))
+        await it.here.client.delete(TOPOLOGY_BINDING, "t")
+        await it.here.client.patch(TOPOLOGY_BINDING, "t", "", {"metadata": {"finalizers": None}})
+        assert (await it.here.client.list(TOPOLOGY_BINDING)).items == []
+        await it.goes("llm")
+
+
+async def test_a_set_whose_backend_crashes_at_translating_and_at_judging_is_deleted(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Broken(Kai):
+        def check(self, pcs: Any, facts: Any) -> Any:
+            raise ZeroDivisionError("no idea")
+
+        def gang_objects(self, gang: Any, facts: Any) -> Any:
+            raise ZeroDivisionError("no idea")
+
+    async with judged() as it:
+        await it.here.apply(on_kai())
+        monkeypatch.setitem(BUILT_IN, "kai", Broken)
+        backends._table.cache_clear()
+        try:
+            await it.configure(OperatorSettings())
+            with pytest.raises(ApiError, match="backend kai failed while it judged the set: ZeroDivisionError: no idea"):
+                await it.here.client.create(POD_CLIQUE_SET, on_kai("other"))
+            await it.goes("llm")
+        finally:
+            backends._table.cache_clear()
+
+
+async def test_a_set_is_deleted_when_the_kind_of_its_backends_objects_is_gone() -> None:
+    async with judged(None, VOLCANO_POD_GROUP, VOLCANO_QUEUE, HYPER_NODE) as it:
+        await open_queue(it.here, "default")
+        await it.here.apply(llm("volcano"))
+        assert len(await it.here.every(VOLCANO_POD_GROUP)) == 1
+        await it.here.client.delete(CRD, VOLCANO_POD_GROUP.resource)
+        await it.goes("llm")
+
+
+async def test_a_set_is_deleted_when_the_kind_of_its_compute_domains_is_gone() -> None:
+    mnnvl = OperatorSettings(auto_mnnvl=True)
+    async with judged(mnnvl) as it:
+        await it.here.client.create(CRD, stand_in(COMPUTE_DOMAIN))
+        await noticed(it.here, COMPUTE_DOMAIN)
+        gpus = clique("main", 1)
+        gpus["spec"]["podSpec"]["containers"][0]["resources"] = {"limits": {"nvidia.com/gpu": "1"}}
+        await it.here.apply(pod_clique_set("llm", gpus, annotations={"grove.io/mnnvl-group": "a"}))
+        assert len(await it.here.every(COMPUTE_DOMAIN)) == 1
+        await it.here.client.delete(CRD, COMPUTE_DOMAIN.resource)
+        await it.goes("llm")
+
+
+async def test_a_namespace_with_sets_of_backends_that_are_off_is_deleted() -> None:
+    async with judged() as it:
+        await it.here.client.create(NAMESPACE_KIND, {"metadata": {"name": "team"}})
+        pcs = on_kai()
+        await it.here.apply(pcs | {"metadata": pcs["metadata"] | {"namespace": "team"}})
+        await it.configure(only("default"))
+        await it.here.client.delete(NAMESPACE_KIND, "team")
+
+        async def gone() -> bool:
+            return all(each.name != "team" for each in (await it.here.client.list(NAMESPACE_KIND)).items)
+
+        await until(gone, "the namespace to go")
+
+
+async def test_a_set_of_an_outside_backend_that_does_not_run_is_deleted() -> None:
+    async with judged() as it:
+        await it.configure(replace(OperatorSettings(), outside=("kai",)))
+        await it.here.apply(on_kai())
+        await it.goes("llm")
+
+
+async def test_a_set_that_was_deleted_while_no_operator_ran_goes_when_one_is_back_although_its_backend_is_off() -> None:
+    async with judged() as it:
+        await it.here.apply(on_kai())
+        await it.here.manager.stop()
+        await it.here.client.delete(POD_CLIQUE_SET, "llm", NAMESPACE)
+        assert (await it.here.the_set("llm")).metadata.deleting
+        await it.configure(only("default"))
+        await it.here.settles()
+        assert [await it.here.every(kind) for kind in (POD_CLIQUE_SET, POD_CLIQUE, POD)] == [[], [], []]
+
+
+async def test_pods_of_a_backend_that_is_off_lose_the_finalizer_of_its_scheduler() -> None:
+    async with judged() as it:
+        await it.here.apply(on_kai())
+        [pod, *_] = await it.here.pods()
+        await it.here.client.patch(POD, pod.name, NAMESPACE, {"metadata": {"finalizers": ["kueue.x-k8s.io/managed"]}})
+        await it.configure(only("default"))
+        await it.goes("llm")
+
+
+async def test_what_a_new_annotation_is_to_blame_for_is_refused_and_what_was_wrong_before_is_not() -> None:
+    async with judged() as it:
+        await it.here.apply(on_kai())
+        await it.configure(only("default"))
+        client = it.here.client
+        with pytest.raises(ApiError) as refused:
+            await client.patch(POD_CLIQUE_SET, "llm", NAMESPACE, {"metadata": {"annotations": {BACKEND: "unheard-of"}}})
+        assert "no backend is called 'unheard-of'; there are: default" in str(refused.value)
+        with pytest.raises(ApiError, match="no backend serves schedulerName 'kai-scheduler'"):
+            await client.patch(POD_CLIQUE_SET, "llm", NAMESPACE, {"spec": {"replicas": 2}})
+
+
+def test_hooks_judge_no_update_of_an_object_that_is_being_deleted() -> None:
+    leaving = {"metadata": {"name": "x", "deletionTimestamp": "2026-01-01T00:00:00Z"}, "spec": {}}
+    every = list(hooks(Options(operator=OperatorSettings(authorizer=True)), None))  # type: ignore[arg-type]
+    assert every and not any(hook.asks(Review("UPDATE", leaving, leaving)) for hook in every)
