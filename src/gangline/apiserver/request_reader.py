@@ -83,10 +83,12 @@ def too_large_head() -> Refused:
     return Refused(Response(431, b"431 Request Header Fields Too Large", TEXT))
 
 
-def read_headers(pairs: tuple[tuple[bytes, bytes], ...]) -> Head:
+def read_headers(lines: bytes) -> Head:
+    """From a line for each name and each value, by turns; llhttp lets no line break into them."""
     headers: dict[str, str] = {}
-    for raw_name, raw_value in pairs:
-        name, value = raw_name.decode("latin-1").lower(), raw_value.decode("latin-1").strip(" \t")
+    parts = lines.decode("latin-1").split("\n") if lines else []
+    for name, value in zip(parts[::2], parts[1::2], strict=True):
+        name, value = name.lower(), value.strip(" \t")
         headers[name] = f"{headers[name]}\n{value}" if name in headers else value
     if "\n" in headers.get("host", ""):
         raise malformed("too many Host headers")
@@ -134,8 +136,6 @@ class RequestReader:
         self._limit, self._identify = body_limit, identify
         self.ready: deque[Asked | Response] = deque()
         """What was read, in its order; a Response is a refusal, after which nothing is read."""
-        self.begun = False
-        """A request has begun to arrive, and is not all here."""
         self.head: Head | None = None
         """Of a request whose body is on its way."""
         self.continues = False
@@ -144,20 +144,25 @@ class RequestReader:
         self._ended = False
         self._wire = 0
         self._target = b""
-        self._lines: list[tuple[bytes, bytes]] = []
+        self._lines: list[bytes] = []
         self._trailers = 0
         self._body = bytearray()
         self._room = 0
 
+    @property
+    def begun(self) -> bool:
+        """A request has begun to arrive, and is not all here."""
+        return self._wire > 0 or self.head is not None
+
     def feed(self, data: memoryview) -> int:
         """Read until something is ready; gives how many bytes were taken."""
-        taken = 0
-        while taken < len(data) and not self.ready and not self._ended:
+        taken, size = 0, len(data)
+        while taken < size and not self.ready and not self._ended:
             rest = self.head.length - len(self._body) if self.head is not None else 0
-            piece = data[taken: taken + max(PIECE, rest)]
+            piece = data if size <= PIECE else data[taken: taken + max(PIECE, rest)]
             taken += len(piece)
             self._read(piece)
-        return len(data) if self._ended else taken
+        return size if self._ended else taken
 
     def close(self) -> None:
         """Nothing will follow. Parser and reader know each other; this lets them go."""
@@ -197,9 +202,6 @@ class RequestReader:
 
     # --- what llhttp finds ---------------------------------------------------------------------------------------------
 
-    def on_message_begin(self) -> None:
-        self.begun = True
-
     def on_url(self, part: bytes) -> None:
         self._target = self._target + part if self._target else part
         if len(self._target) > TARGET_LIMIT:
@@ -211,13 +213,16 @@ class RequestReader:
             if self._trailers > HEADERS_LIMIT:
                 raise too_large_head()
             return  # trailers mean nothing to us
-        self._lines.append((name, value))
-        if len(self._lines) > HEADERS_LIMIT:
+        lines = self._lines
+        lines.append(name)
+        lines.append(value)
+        if len(lines) > 2 * HEADERS_LIMIT:
             raise too_large_head()
 
     def on_headers_complete(self) -> None:
-        pairs = tuple(self._lines)
-        head = _kept_headers(pairs) if self._wire <= KEPT_BYTES and len(pairs) <= KEPT_HEADERS else read_headers(pairs)
+        pairs = b"\n".join(self._lines)
+        small = len(pairs) <= KEPT_BYTES and len(self._lines) <= 2 * KEPT_HEADERS
+        head = _kept_headers(pairs) if small else read_headers(pairs)
         version = self._parser.get_http_version()
         if version == "1.1":
             if "host" not in head.headers:
@@ -226,13 +231,18 @@ class RequestReader:
             raise malformed(f"unsupported protocol version HTTP/{version}")
         elif head.length == CHUNKED:
             raise malformed("unsupported transfer encoding")
-        if head.length and self._parser.should_upgrade():
-            raise malformed("a request for another protocol with a body")
         self._path, self._query = read_target(self._target.decode("latin-1"))
-        self.head, self._wire, self._room = head, 0, min(STRANGER_LIMIT, self._limit)
+        self.head, self._wire = head, 0
+        if head.length:
+            self._expect_body(head, version == "1.1")
+
+    def _expect_body(self, head: Head, may_continue: bool) -> None:
+        if self._parser.should_upgrade():
+            raise malformed("a request for another protocol with a body")
+        self._room = min(STRANGER_LIMIT, self._limit)
         if head.length > self._room:
             self._make_room(head.length)
-        self.continues = head.continues and bool(head.length) and version == "1.1"
+        self.continues = head.continues and may_continue
 
     def _make_room(self, size: int) -> None:
         """For a body of so many bytes, or more: whose it is must be known, and it must not be too large."""
@@ -254,10 +264,10 @@ class RequestReader:
     def on_message_complete(self) -> None:
         stays = self._parser.should_keep_alive() and not self._parser.should_upgrade()
         self.ready.append(self._asked(bytes(self._body), stays))
-        self.begun = self.continues = False
-        self.head, self._target, self._lines, self._wire, self._trailers = None, b"", [], 0, 0
+        self.head, self._target, self._lines, self._wire = None, b"", [], 0
         if self._body:
             self._body = bytearray()
+        self.continues, self._trailers = False, 0
 
     def _asked(self, body: bytes, stays: bool = True) -> Asked:
         assert self.head is not None
