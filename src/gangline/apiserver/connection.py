@@ -18,7 +18,7 @@ from gangline.apiserver.request_reader import Asked, RequestReader
 from gangline.apiserver.response_head import print_head
 from gangline.apiserver.server import Server
 from gangline.apiserver.watch import Watch
-from gangline.client.wire import Response, User
+from gangline.client.wire import Request, Response, User
 
 log = logging.getLogger(__name__)
 AHEAD_LIMIT = 64 * 1024
@@ -86,7 +86,6 @@ class Connection(asyncio.BufferedProtocol):
         self._spoke: Callable[[], None] | None = spoke
         self._gone = gone
         self._loop = asyncio.get_running_loop()
-        self._reader = RequestReader(server.settings.body_limit, self._identify)
         self._held = bytearray()
         self._stays = True
         self._task: asyncio.Task[None] | None = None
@@ -110,6 +109,7 @@ class Connection(asyncio.BufferedProtocol):
         self._transport = cast(asyncio.Transport, transport)
         self._transport.set_write_buffer_limits(PIECE)
         self._user = certificate_user(transport.get_extra_info("peercert"))
+        self._reader = RequestReader(self._server.settings.body_limit, self._identify)
         self._others.add(self)
 
     def connection_lost(self, error: Exception | None) -> None:

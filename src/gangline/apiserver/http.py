@@ -85,7 +85,9 @@ async def serve(server: Server, host: str = "127.0.0.1", port: int = 0, tls: boo
 
 def _context(server: Server, host: str) -> ssl.SSLContext:
     names = ("localhost", "127.0.0.1", "::1", "kubernetes", "kubernetes.default", "kubernetes.default.svc")
-    return server_context(server.secrets.authority, tuple(dict.fromkeys((*names, host))))
+    context = server_context(server.secrets.authority, tuple(dict.fromkeys((*names, host))))
+    context.options |= ssl.OP_NO_RENEGOTIATION
+    return context
 
 
 async def _sweep(connections: set[Connection], waiting: set[Doorway]) -> None:

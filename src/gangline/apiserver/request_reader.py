@@ -165,10 +165,10 @@ class RequestReader:
         return size if self._ended else taken
 
     def close(self) -> None:
-        """Nothing will follow. Parser and reader know each other; this lets them go."""
+        """Nothing will follow. Parser, reader and whoever reads know each other; this lets them go."""
         self._ended = True
         self.ready.clear()
-        del self._parser
+        del self._parser, self._identify
 
     def _read(self, piece: memoryview) -> None:
         self._wire += len(piece)

@@ -19,17 +19,23 @@ GOODBYE_SECONDS = 5.0
 class TlsProtocol(SSLProtocol):
     max_size = 0  # of the buffer that is not needed
     _ssl_buffer_view: memoryview
+    _app_protocol_get_buffer: Callable[[int], memoryview]
+    _app_protocol_buffer_updated: Callable[[int], None]
 
     def __init__(self, inner: asyncio.BufferedProtocol, context: ssl.SSLContext, seconds: float, room: memoryview,
                  gone: Callable[[], None]) -> None:
         """`seconds` for the handshake. `room` is where bytes arrive. `gone` is called when the connection has ended."""
-        super().__init__(asyncio.get_running_loop(), inner, context, None, server_side=True, ssl_handshake_timeout=seconds,
-                         ssl_shutdown_timeout=GOODBYE_SECONDS)
+        super().__init__(asyncio.get_running_loop(), inner, context, None, server_side=True,  # type: ignore[arg-type]
+                         ssl_handshake_timeout=seconds, ssl_shutdown_timeout=GOODBYE_SECONDS)  # type: ignore[arg-type]
         self._ssl_buffer_view, self._gone = room, gone
 
     def get_buffer(self, n: int) -> memoryview:
         return self._ssl_buffer_view
 
-    def connection_lost(self, exc: Exception | None) -> None:
+    def connection_lost(self, exc: BaseException | None) -> None:
+        """What is left of a connection is freed now, not when the collector of cycles comes by, which it seldom does."""
         super().connection_lost(exc)
         self._gone()
+        del self._app_protocol_get_buffer, self._app_protocol_buffer_updated
+        if exc is not None:
+            exc.__traceback__ = None
