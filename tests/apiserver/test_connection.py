@@ -163,3 +163,53 @@ async def test_closing_the_listener_ends_watches_and_connections(wire: Wire, lis
     await wire.head()
     await listener.close()
     assert await wire.reader.read() == b"0\r\n\r\n"
+
+
+async def test_who_asks_whether_to_go_on_is_refused_before_it_sends_what_would_be_refused(wire: Wire, server: Server) -> None:
+    wire.send("POST", MAPS, Content_Length=str(server.settings.body_limit + 1), Expect="100-continue")
+    assert (await wire.answer())[0] == 413
+
+
+async def test_a_stranger_is_refused_before_its_large_body_is_read(wire: Wire) -> None:
+    wire.send("POST", MAPS, Content_Length="1000000", Authorization="Bearer wrong", Expect="100-continue")
+    status, found = await wire.answer()
+    assert (status, json.loads(found)["reason"]) == (401, "Unauthorized")
+
+
+async def test_a_body_in_very_many_chunks_does_not_keep_others_waiting(wire: Wire, listener: Listener) -> None:
+    data = body("a", "y" * 200_000)
+    wire.send("POST", MAPS, Content_Length="", Transfer_Encoding="chunked")
+    wire.writer.write(b"".join(b"1\r\n%c\r\n" % byte for byte in data))
+    reader, writer = await asyncio.open_connection("127.0.0.1", listener.port)
+    other = Wire(reader, writer)
+    other.send("GET", "/healthz")
+    assert await other.answer() == (200, b"ok")
+    wire.writer.write(b"0\r\n\r\n")
+    assert (await wire.answer())[0] == 201
+    writer.close()
+
+
+async def test_a_chunk_of_minus_six_bytes_is_refused_and_the_server_goes_on(wire: Wire, listener: Listener) -> None:
+    wire.send("POST", MAPS, Content_Length="", Transfer_Encoding="chunked")
+    wire.writer.write(b"-6\r\nab\r\n0\r\n\r\n")
+    assert await wire.answer() == (400, b"400 Bad Request: Invalid character in chunk size")
+    assert await wire.reader.read() == b""
+
+
+async def test_very_many_requests_sent_together_are_all_answered_in_their_order(wire: Wire) -> None:
+    for number in range(1000):
+        wire.send("GET", f"{MAPS}/m{number}")
+    answers = [json.loads((await wire.answer())[1])["details"]["name"] for _ in range(1000)]
+    assert answers == [f"m{number}" for number in range(1000)]
+
+
+async def test_an_answer_to_the_last_request_comes_whole_although_more_was_sent(wire: Wire) -> None:
+    wire.send("GET", "/healthz", Connection="close")
+    wire.writer.write(b"x" * 1000)
+    assert await wire.answer() == (200, b"ok")
+
+
+async def test_nobody_is_upgraded(wire: Wire) -> None:
+    wire.send("GET", "/healthz", Content_Length="", Connection="Upgrade", Upgrade="websocket")
+    assert await wire.answer() == (200, b"ok")
+    assert await wire.reader.read() == b""

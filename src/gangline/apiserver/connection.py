@@ -265,7 +265,7 @@ class Connection(asyncio.BufferedProtocol):
 
     def _pump(self) -> None:
         """Write on at a large body, as fast as the other side reads."""
-        while self._rest is not None and not self._paused:
+        while self._rest is not None and not self._paused and not self._transport.is_closing():
             piece, rest = self._rest[:PIECE], self._rest[PIECE:]
             self._rest = rest if len(rest) else None
             self._transport.write(piece)
@@ -275,12 +275,12 @@ class Connection(asyncio.BufferedProtocol):
     def flush(self) -> None:
         """Write what a watch has to tell."""
         watch = self._watch
-        if watch is None or self._paused:
+        if watch is None or self._paused or self._transport.is_closing():
             return
         lines = watch.take()
         while lines:
             self._transport.write(self._rounds.framed(lines))
-            if self._paused:
+            if self._paused or self._transport.is_closing():
                 return
             lines = watch.take()
         if watch.ended:
