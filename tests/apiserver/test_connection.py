@@ -9,7 +9,6 @@ from collections.abc import AsyncIterator
 import pytest
 
 from apiserver.conftest import MAPS, TOKEN, Api, config_map, in_process
-
 from gangline.apiserver.http import Listener, serve
 from gangline.apiserver.server import Server
 

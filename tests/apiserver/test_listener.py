@@ -1,4 +1,5 @@
-"""Connections that do not behave: too many, too slow, no TLS, no reader. None of them keeps others out, and none fills the log."""
+"""Connections that do not behave: too many, too slow, no TLS, no reader. None of them keeps others out, and none
+fills the log."""
 
 from __future__ import annotations
 
@@ -65,7 +66,7 @@ async def is_ended(reader: asyncio.StreamReader) -> bool:
         return True
 
 
-# --- too slow ----------------------------------------------------------------------------------------------------------------------
+# --- too slow ----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("tls", [False, True])
@@ -123,7 +124,7 @@ async def test_requests_without_end_are_not_answered_faster_than_the_answers_are
         asking.cancel()
 
 
-# --- too many ----------------------------------------------------------------------------------------------------------------------
+# --- too many ----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("tls", [False, True])
@@ -150,7 +151,7 @@ async def test_when_every_connection_of_an_address_is_in_use_a_new_one_is_refuse
     assert await healthy(listener, True)
 
 
-# --- not filling anything ------------------------------------------------------------------------------------------------------------
+# --- not filling anything ----------------------------------------------------------------------------------
 
 
 def misbehave(port: int) -> None:

@@ -26,7 +26,8 @@ def reader(known: bool = True) -> RequestReader:
 
 def read(data: bytes, found: RequestReader | None = None, step: int = 0) -> list[Asked | Response]:
     """All that a reader makes of some bytes, given in steps of a size."""
-    found, all_ = found or reader(), []
+    found = found or reader()
+    all_: list[Asked | Response] = []
     for start in range(0, len(data), step or len(data)):
         view = memoryview(data)[start: start + (step or len(data))]
         while len(view) and not (all_ and isinstance(all_[-1], Response)):
@@ -48,11 +49,12 @@ def refused(data: bytes) -> tuple[int, str]:
     return found.status, found.body.decode()
 
 
-# --- requests --------------------------------------------------------------------------------------------------------------------
+# --- requests ----------------------------------------------------------------------------------------------
 
 
 def test_repeated_headers_are_kept_as_lines() -> None:
-    one = asked(b"GET / HTTP/1.1\r\nHost: x\r\nImpersonate-Group: a\r\nimpersonate-group:b\r\nConnection: close\r\n\r\n")
+    one = asked(b"GET / HTTP/1.1\r\nHost: x\r\nImpersonate-Group: a\r\nimpersonate-group:b\r\n"
+                b"Connection: close\r\n\r\n")
     assert (one.head.headers["impersonate-group"], one.stays) == ("a\nb", False)
 
 
@@ -67,7 +69,7 @@ def test_http_1_0_closes_unless_it_asks_to_stay() -> None:
     ("http://server", "/", ()),
     ("//api", "//api", ()),
 ])
-def test_a_target_is_a_path_with_arguments_or_an_absolute_url(target: str, path: str, query: tuple[tuple[str, str], ...]) -> None:
+def test_a_target_is_a_path_with_arguments_or_an_absolute_url(target: str, path: str, query: limits.Query) -> None:
     one = asked(f"GET {target} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
     assert (one.path, one.query) == (path, query)
 
@@ -81,7 +83,7 @@ def test_a_chunked_body_is_read_in_any_pieces_with_extensions_and_trailers(step:
 
 
 def test_a_body_of_very_many_chunks_is_read_once() -> None:
-    """Each byte is looked at once, whatever pieces it comes in: this took minutes when a body was read from its start each time."""
+    """Each byte is looked at once, whatever pieces it comes in: to read from the start each time takes minutes."""
     data = CHUNKED + b"1\r\nx\r\n" * 300_000 + b"0\r\n\r\n"
     [one] = read(data, step=4096)
     assert isinstance(one, Asked) and one.body == b"x" * 300_000
@@ -93,7 +95,8 @@ def test_a_get_may_have_a_body() -> None:
 
 
 def test_who_wants_another_protocol_is_answered_in_this_one_and_not_read_further() -> None:
-    [one] = read(b"GET /exec HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\nGET /smuggled HTTP/1.1\r\n\r\n")
+    [one] = read(b"GET /exec HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n"
+                 b"GET /smuggled HTTP/1.1\r\n\r\n")
     assert isinstance(one, Asked) and (one.path, one.stays) == ("/exec", False)
 
 
@@ -116,7 +119,7 @@ def test_few_of_the_requests_that_are_sent_together_are_read_ahead() -> None:
     assert ahead <= limits.PIECE // 26 + 1
 
 
-# --- what is none ----------------------------------------------------------------------------------------------------------------
+# --- what is none ------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("size", ["-6", "+2", "0x2", "1_0", " 2", "2 ", "", "2,2", "g", "\x002", "1" * 17, "-", "½"])
@@ -158,9 +161,11 @@ def test_a_refusal_says_why(text: str, why: str) -> None:
     assert status == 400 and why in told
 
 
-@pytest.mark.parametrize("line", ["nonsense", "GET / HTTP/3", "GET / HTTP/2.0", "GET / HTTP/1.2", "PRI * HTTP/2.0", "GET / HTTP/1.1 ", "GET",
-                                  "GET /\x00 HTTP/1.1", "GET /a b HTTP/1.1", "GET\t/ HTTP/1.1", "get / HTTP/1.1", "GET a HTTP/1.1",
-                                  "\x16\x03\x01\x02\x00\x01", "SSH-2.0-OpenSSH_9"])
+@pytest.mark.parametrize("line", [
+    "nonsense", "GET / HTTP/3", "GET / HTTP/2.0", "GET / HTTP/1.2", "PRI * HTTP/2.0", "GET / HTTP/1.1 ", "GET",
+    "GET /\x00 HTTP/1.1", "GET /a b HTTP/1.1", "GET\t/ HTTP/1.1", "get / HTTP/1.1", "GET a HTTP/1.1",
+    "\x16\x03\x01\x02\x00\x01", "SSH-2.0-OpenSSH_9",
+])
 def test_what_begins_as_no_request_is_refused(line: str) -> None:
     assert refused(line.encode() + b"\r\nHost: x\r\n\r\n")[0] == 400
 
@@ -169,7 +174,7 @@ def test_only_one_thing_can_be_expected() -> None:
     assert refused(POST + b"Expect: miracles\r\nContent-Length: 1\r\n\r\n")[0] == 417
 
 
-# --- how much --------------------------------------------------------------------------------------------------------------------
+# --- how much ----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("endless", [

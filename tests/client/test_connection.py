@@ -1,4 +1,5 @@
-"""HTTP by hand, against a server that says what a test tells it to: whole answers, pieces, streams, and lines that break."""
+"""HTTP by hand, against a server that says what a test tells it to: whole answers, pieces, streams, and lines that
+break."""
 
 from __future__ import annotations
 
@@ -205,7 +206,7 @@ async def test_a_line_break_never_becomes_a_header() -> None:
         assert other.heads == []
 
 
-# --- servers that mean harm, or none at all ------------------------------------------------------------------------------------------
+# --- servers that mean harm, or none at all ----------------------------------------------------------------
 
 CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
 FULL = 300 * 1024
@@ -326,3 +327,19 @@ async def test_an_event_without_end_ends_the_watch(monkeypatch: pytest.MonkeyPat
         with pytest.raises(Unavailable, match="an event of a watch is larger than 1000000 bytes"):
             async for _ in Client(transport, manager="test").watch(POD, "1"):
                 pass
+
+
+async def test_through_a_proxy_a_body_has_an_end_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gangline.client.http.LONGEST_BODY", 1_000_000)
+
+    async def says(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 200 OK\r\n\r\n")
+        while not writer.is_closing():
+            writer.write(bytes(100_000))
+            await writer.drain()
+
+    async with line(says) as (direct, _):
+        client = Http("http://elsewhere", proxy=direct.server.removesuffix("/prefix"))
+        with pytest.raises(Unavailable, match="an answer is larger than 1000000 bytes"):
+            await client.send(Request("GET", "/pods"))
+        await client.close()

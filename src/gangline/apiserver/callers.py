@@ -1,8 +1,9 @@
 """Who holds connections to the server: how many an address may have, and all together.
 
-http.py makes one `Callers` for a listener; every connection enters before its TLS handshake and leaves when it is gone. Over the limit
-the one that has been silent the longest makes way, so that nobody can keep others out by saying nothing; when all have asked something,
-the new one is turned away. One line a minute is logged of it, however many there are. Nothing here reads, writes or waits.
+http.py makes one `Callers` for a listener; every connection enters before its TLS handshake and leaves when it is
+gone. Over the limit the one that has been silent the longest makes way, so that nobody can keep others out by saying
+nothing; when all have asked something, the new one is turned away. One line a minute is logged of it, however many
+there are. Nothing here reads, writes or waits.
 """
 
 from __future__ import annotations
@@ -36,8 +37,8 @@ class Callers:
         """Whether it may stay; somebody else may have to go for it."""
         here = self._here.get(caller.address, ())
         if len(here) >= self._per_address:
-            self._tell(f"{caller.address} has {len(here)} connections to the API server, as many as one address may have "
-                       "(--connections-per-address)")
+            self._tell(f"{caller.address} has {len(here)} connections to the API server, as many as one address may "
+                       "have (--connections-per-address)")
             if not self._dismiss(caller.address):
                 return False
         elif self._total >= self._overall:

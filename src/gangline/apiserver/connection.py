@@ -1,8 +1,8 @@
 """One connection to the server: requests answered one after another, and watches written in rounds, as HTTP/1.1.
 
-doorway.py makes these, request_reader.py reads requests from their bytes, `Server.handle` answers. Writing is by hand, because a general
-server spends more on a request than we do: here a request is one task, a watch is none, and watchers at the same place are written the
-same bytes. Nothing here knows what a request means.
+doorway.py makes these, request_reader.py reads requests from their bytes, `Server.handle` answers. Writing is by
+hand, because a general server spends more on a request than we do: here a request is one task, a watch is none, and
+watchers at the same place are written the same bytes. Nothing here knows what a request means.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ AHEAD_LIMIT = 64 * 1024
 """How much a client may send while its last request is still being answered."""
 PIECE = 128 * 1024
 SHARE, LONGEST_PAUSE = 4, 0.02
-"""Watch events go out at once; after a round to all watchers, those that follow wait so many times as long as the round took."""
+"""Watch events go out at once; after a round to all watchers, the next wait so many times as long as it took."""
 FAREWELL_SECONDS = 1.0
 """How long a refusal has to arrive before the connection ends."""
 NEVER = float("inf")
@@ -48,8 +48,8 @@ class Patience:
 
 
 class Rounds:
-    """When watchers are written to: all who have something new in one round. The more there are, the more events share a round, so that
-    watchers never keep the server from its requests."""
+    """When watchers are written to: all who have something new in one round. The more there are, the more events share
+    a round, so that watchers never keep the server from its requests."""
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
@@ -78,7 +78,7 @@ class Rounds:
 
 
 class Connection(asyncio.BufferedProtocol):
-    """`room` is where bytes arrive; connections share it. `spoke` is called with the first request, `gone` at the end."""
+    """`room` is where bytes arrive; all share it. `spoke` is called with the first request, `gone` at the end."""
 
     def __init__(self, server: Server, others: set[Connection], rounds: Rounds, patience: Patience, room: memoryview,
                  spoke: Callable[[], None], gone: Callable[[], None]) -> None:
@@ -103,7 +103,7 @@ class Connection(asyncio.BufferedProtocol):
         """Something is being answered."""
         return self._task is not None or self._watch is not None or self._rest is not None
 
-    # --- the socket ----------------------------------------------------------------------------------------------------
+    # --- the socket -----------------------------------------------------------------------------------------
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)
@@ -178,7 +178,7 @@ class Connection(asyncio.BufferedProtocol):
         self._ended = self._loop.create_future()
         return self._ended
 
-    # --- requests ------------------------------------------------------------------------------------------------------
+    # --- requests -------------------------------------------------------------------------------------------
 
     def _identify(self, asked: Asked) -> User:
         return authenticate(asked.request(self._user), self._server.tokens, self._server.settings.anonymous)
@@ -230,7 +230,7 @@ class Connection(asyncio.BufferedProtocol):
         self._transport.write(print_head(response, False) + response.body)
         self._loop.call_later(FAREWELL_SECONDS, self._transport.close)
 
-    # --- answers -------------------------------------------------------------------------------------------------------
+    # --- answers --------------------------------------------------------------------------------------------
 
     async def _answer(self, method: str, request: Request) -> None:
         response = await self._server.handle(request)

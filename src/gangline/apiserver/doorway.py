@@ -1,7 +1,7 @@
 """A connection on which nothing was said yet: it is counted, costs next to nothing, and is not kept for long.
 
-http.py listens and makes these. With the first byte the TLS (tls.py) and the reading of HTTP (connection.py) take over; those who never
-send one are hung up on.
+http.py listens and makes these. With the first byte the TLS (tls.py) and the reading of HTTP (connection.py) take
+over; those who never send one are hung up on.
 """
 
 from __future__ import annotations
@@ -56,7 +56,8 @@ class Doorway(asyncio.BufferedProtocol):
         entrance.waiting.discard(self)
         inner: asyncio.BufferedProtocol = entrance.make(self._spoke, self._gone)
         if entrance.context is not None:
-            inner = cast(asyncio.BufferedProtocol, TlsProtocol(inner, entrance.context, entrance.seconds, entrance.room, self._gone))
+            tls = TlsProtocol(inner, entrance.context, entrance.seconds, entrance.room, self._gone)
+            inner = cast(asyncio.BufferedProtocol, tls)
         transport.set_protocol(inner)
         inner.connection_made(transport)
         inner.buffer_updated(count)

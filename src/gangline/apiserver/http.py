@@ -1,7 +1,7 @@
 """The server over HTTP: a listener whose connections carry requests to `Server.handle` and its answers back.
 
-The life of connections is here: how many there may be, and how long they may take. doorway.py lets them in, connection.py reads and
-writes them. Nothing here knows what a request means.
+The life of connections is here: how many there may be, and how long they may take. doorway.py lets them in,
+connection.py reads and writes them. Nothing here knows what a request means.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def _context(server: Server, host: str) -> ssl.SSLContext:
 
 
 async def _sweep(connections: set[Connection], waiting: set[Doorway]) -> None:
-    """Hang up on those who have asked nothing for long, never end what they began to ask, or do not take their answers."""
+    """Hang up on who has asked nothing for long, does not end what it began to ask, or does not take its answer."""
     while True:
         await asyncio.sleep(SWEEP_SECONDS)
         now = asyncio.get_running_loop().time()

@@ -1,8 +1,9 @@
 """Requests read from the bytes of one connection: heads, bodies and their limits.
 
-Stands between connection.py, which has the bytes, and `Server.handle`, which gets the requests. llhttp (httptools) says what the bytes
-mean; how many of them there may be is said here. Memory grows only with bytes that came, never with what a head or a chunk announces.
-Nothing here reads a socket, writes an answer, or knows what a request is about.
+Stands between connection.py, which has the bytes, and `Server.handle`, which gets the requests. llhttp (httptools)
+says what the bytes mean; how many of them there may be is said here. Memory grows only with bytes that came, never
+with what a head or a chunk announces. Nothing here reads a socket, writes an answer, or knows what a request is
+about.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ HEADERS_LIMIT = 256
 ARGUMENTS_LIMIT = 1000
 """Arguments of one query."""
 FRAMING_LIMIT, FRAMING_SHARE = 32 * 1024, 8
-"""Bytes of a chunked body that are no data (sizes, extensions, trailers): so many, and so many for each byte of data."""
+"""Bytes of a chunked body that are no data (sizes, extensions, trailers): so many, and so many a byte of data."""
 STRANGER_LIMIT = 64 * 1024
 """Bytes of a body that are kept before its sender is known to be somebody."""
 PIECE = 16 * 1024
@@ -63,8 +64,8 @@ class Asked(NamedTuple):
 
     def request(self, user: User | None) -> Request:
         headers = self.head.headers
-        return Request(self.method, self.path, self.query, self.body, headers.get("content-type", JSON), headers.get("accept", "*/*"),
-                       headers, user)
+        return Request(self.method, self.path, self.query, self.body, headers.get("content-type", JSON),
+                       headers.get("accept", "*/*"), headers, user)
 
 
 class Refused(Exception):
@@ -130,7 +131,7 @@ _kept_query = lru_cache(maxsize=1024)(_query)
 
 
 class RequestReader:
-    """`identify` raises what a sender whom nobody knows is answered; it is asked before more than a little of a body is kept."""
+    """`identify` raises what a sender whom nobody knows is answered; it is asked before much of a body is kept."""
 
     def __init__(self, body_limit: int, identify: Callable[[Asked], object]) -> None:
         self._limit, self._identify = body_limit, identify
@@ -176,7 +177,7 @@ class RequestReader:
             self._parser.feed_data(piece)
             self._check_size()
         except httptools.HttpParserUpgrade:
-            self._ended = True  # nobody is upgraded: the request was answered as any other, and what follows is not HTTP
+            self._ended = True  # nobody is upgraded: the request is answered as any other; what follows is not HTTP
         except httptools.HttpParserCallbackError as error:
             self._refuse(error.__context__)
         except (httptools.HttpParserError, Refused) as error:
@@ -200,7 +201,7 @@ class RequestReader:
         elif self.head.length == CHUNKED and self._wire > FRAMING_LIMIT + (1 + FRAMING_SHARE) * len(self._body):
             raise malformed("a chunked body holds too much that is no data")
 
-    # --- what llhttp finds ---------------------------------------------------------------------------------------------
+    # --- what llhttp finds ----------------------------------------------------------------------------------
 
     def on_url(self, part: bytes) -> None:
         self._target = self._target + part if self._target else part

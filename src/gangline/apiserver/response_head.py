@@ -33,8 +33,9 @@ def print_head(response: Response, stays: bool) -> bytes:
         parts.append(f"Content-Type: {response.content_type}\r\n")
     parts += [f"{name}: {_one_line(value)}\r\n" for name, value in response.headers.items()]
     parts += [f'Warning: 299 - "{_quoted(text)}"\r\n' for text in response.warnings if text.isprintable()]
-    parts.append("Transfer-Encoding: chunked\r\n" if response.stream is not None else f"Content-Length: {len(response.body)}\r\n")
-    parts.append(f"Date: {_date(int(time.time()))}\r\n\r\n" if stays else f"Date: {_date(int(time.time()))}\r\nConnection: close\r\n\r\n")
+    framed = "Transfer-Encoding: chunked" if response.stream is not None else f"Content-Length: {len(response.body)}"
+    end = "\r\n\r\n" if stays else "\r\nConnection: close\r\n\r\n"
+    parts.append(f"{framed}\r\nDate: {_date(int(time.time()))}{end}")
     return "".join(parts).encode(errors="replace")
 
 

@@ -1,8 +1,9 @@
 """TLS around a connection, without a buffer of its own.
 
-asyncio's protocol keeps a quarter of a megabyte for each connection to read into. Here all of a listener's connections read into one
-place: what came is taken from it before anybody else reads. doorway.py makes these when the first byte has come. Nothing here knows HTTP;
-whoever speaks no TLS, or stops in the middle of a handshake, is hung up on without a word.
+asyncio's protocol keeps a quarter of a megabyte for each connection to read into. Here all of a listener's
+connections read into one place: what came is taken from it before anybody else reads. doorway.py makes these when the
+first byte has come. Nothing here knows HTTP; whoever speaks no TLS, or stops in the middle of a handshake, is hung up
+on without a word.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ class TlsProtocol(SSLProtocol):
         return self._ssl_buffer_view
 
     def connection_lost(self, exc: BaseException | None) -> None:
-        """What is left of a connection is freed now, not when the collector of cycles comes by, which it seldom does."""
+        """What is left of a connection is freed now, not when the collector of cycles comes by: that is seldom."""
         super().connection_lost(exc)
         self._gone()
         del self._app_protocol_get_buffer, self._app_protocol_buffer_updated

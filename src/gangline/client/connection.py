@@ -1,8 +1,8 @@
 """One HTTP/1.1 connection to an API server: one request at a time, and its answer or its stream.
 
-Stands under http.py, which knows who we are and keeps connections, and over response_reader.py, which reads answers. Requests are written
-by hand (docs/decisions/0012): for small ones by the thousand a general client costs more than everything else we do with them. It
-never sends a request twice and knows nothing of kinds. A failure is an `OSError`.
+Stands under http.py, which knows who we are and keeps connections, and over response_reader.py, which reads answers.
+Requests are written by hand (docs/decisions/0012): for small ones by the thousand a general client costs more than
+everything else we do with them. It never sends a request twice and knows nothing of kinds. A failure is an `OSError`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ LONGEST_ANSWER = 10
 
 
 class Connection(asyncio.BufferedProtocol):
-    """`room` is where bytes arrive before they are looked at, at once: connections may share it. `gone` is called when it has ended."""
+    """`room` is where bytes arrive before they are looked at, at once: connections may share it. `gone` is called when
+    it has ended."""
 
     def __init__(self, room: memoryview, gone: Callable[[Connection], None]) -> None:
         self._room, self._gone = room, gone
@@ -35,7 +36,7 @@ class Connection(asyncio.BufferedProtocol):
         self._more: asyncio.Future[None] | None = None
         self._trouble: OSError | None = None
 
-    # --- asking ----------------------------------------------------------------------------------------------------------
+    # --- asking ---------------------------------------------------------------------------------------------
 
     async def ask(self, request: bytes, watching: bool, patience: float) -> Response:
         """`watching`: the answer's body is a stream. `patience`: seconds without a byte after which it is given up."""
@@ -75,7 +76,7 @@ class Connection(asyncio.BufferedProtocol):
         self.ended = True
         self._transport.abort()
 
-    # --- what comes -------------------------------------------------------------------------------------------------------
+    # --- what comes -----------------------------------------------------------------------------------------
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast("asyncio.Transport", transport)
@@ -142,7 +143,7 @@ class Connection(asyncio.BufferedProtocol):
         if not self.ended:
             self.abort()
 
-    # --- a stream ---------------------------------------------------------------------------------------------------------
+    # --- a stream -------------------------------------------------------------------------------------------
 
     def _wake(self) -> None:
         if self._more is not None and not self._more.done():

@@ -1,8 +1,8 @@
 """Answers read from the bytes of one connection: heads, bodies and their limits.
 
-Stands under connection.py, which has the bytes. llhttp (httptools) says what the bytes mean; how many of them there may be is said here.
-Memory grows only with bytes that came, never with what a head or a chunk announces. Nothing here reads a socket, waits, or knows what was
-asked. What is no answer is a `ValueError`.
+Stands under connection.py, which has the bytes. llhttp (httptools) says what the bytes mean; how many of them there
+may be is said here. Memory grows only with bytes that came, never with what a head or a chunk announces. Nothing here
+reads a socket, waits, or knows what was asked. What is no answer is a `ValueError`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ MOST_HEADERS = 512
 LONGEST_BODY = 512 * 1024 * 1024
 """Of an answer that is no stream."""
 FRAMING_LIMIT, FRAMING_SHARE = 64 * 1024, 8
-"""Bytes of a chunked body that are no data (sizes, extensions, trailers): so many, and so many for each byte of data."""
+"""Bytes of a chunked body that are no data (sizes, extensions, trailers): so many, and so many a byte of data."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +105,7 @@ class ResponseReader:
         elif self.head.chunked and self._wire > FRAMING_LIMIT + (1 + FRAMING_SHARE) * self._size:
             raise ValueError("a chunked answer holds too much that is no data")
 
-    # --- what llhttp finds ----------------------------------------------------------------------------------------------
+    # --- what llhttp finds ----------------------------------------------------------------------------------
 
     def _begin(self) -> None:
         self._headers: dict[str, str] = {}
