@@ -186,6 +186,13 @@ async def test_connections_that_fail_leave_nothing_in_the_log_and_nothing_in_mem
     assert caplog.records == []
 
 
+async def test_who_forgot_the_tls_is_told(listen: Listen) -> None:
+    reader, writer = await connect(await listen(), False)
+    writer.write(ASK)
+    assert (await reader.read()).endswith(b"\r\n\r\nClient sent an HTTP request to an HTTPS server.\n")
+    writer.close()
+
+
 async def test_an_idle_connection_has_no_buffer_of_its_own(listen: Listen) -> None:
     """What OpenSSL takes is not seen here; `make bench BENCH=connections` measures it all."""
     listener, count = await listen(), 20

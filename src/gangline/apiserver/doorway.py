@@ -16,6 +16,10 @@ from gangline.apiserver.callers import Callers
 from gangline.apiserver.connection import Connection
 from gangline.apiserver.tls import TlsProtocol
 
+LETTERS = range(ord("A"), ord("Z") + 1)
+"""With one of them a request begins; TLS never does."""
+NO_TLS = b"HTTP/1.0 400 Bad Request\r\nConnection: close\r\n\r\nClient sent an HTTP request to an HTTPS server.\n"
+
 
 @dataclass(frozen=True, slots=True)
 class Entrance:
@@ -54,6 +58,10 @@ class Doorway(asyncio.BufferedProtocol):
         """The first bytes: from here on somebody else reads."""
         entrance, transport = self._entrance, self._transport
         entrance.waiting.discard(self)
+        if entrance.context is not None and entrance.room[0] in LETTERS:
+            transport.write(NO_TLS)
+            transport.close()
+            return
         inner: asyncio.BufferedProtocol = entrance.make(self._spoke, self._gone)
         if entrance.context is not None:
             tls = TlsProtocol(inner, entrance.context, entrance.seconds, entrance.room, self._gone)

@@ -31,7 +31,7 @@ ROOM = 256 * 1024
 class ListenerSettings:
     per_address: int = PER_ADDRESS
     """Connections that one address may have."""
-    overall: int = field(default_factory=lambda: _files() - OTHER_FILES)
+    overall: int = field(default_factory=lambda: max(_files() - OTHER_FILES, _files() // 2))
     patience: Patience = field(default_factory=Patience)
 
 
