@@ -22,7 +22,7 @@ from gangline.api.meta import Object, Raw
 from gangline.apiserver.features import EXTENDED_RESOURCES, WORKLOAD_GENERATIONS
 from gangline.apiserver.fresh import Fresh
 from gangline.apiserver.hooks import admit_with
-from gangline.apiserver.http import Listener, serve
+from gangline.apiserver.http import PER_ADDRESS, Listener, ListenerSettings, serve
 from gangline.apiserver.identity import kubeconfig
 from gangline.apiserver.server import Server, ServerSettings
 from gangline.client import Client, Lanes, User
@@ -60,6 +60,8 @@ class PlatformSettings:
     """Every SchedulingShard gets a scheduler, in this process."""
     feature_gates: Sequence[str] = (EXTENDED_RESOURCES,)
     """Feature gates of Kubernetes that are on beyond its defaults."""
+    connections_per_address: int = PER_ADDRESS
+    """Connections to the API server that one address may have."""
 
 
 class Team:
@@ -198,7 +200,7 @@ class Platform(Team):
 
     async def listen(self, host: str = "127.0.0.1", port: int = 0) -> str:
         """Serve over TLS; gives the address."""
-        self._listener = await serve(self.server, host, port)
+        self._listener = await serve(self.server, host, port, settings=ListenerSettings(self.settings.connections_per_address))
         return self._listener.url
 
     async def count_nodes(self) -> int:

@@ -9,7 +9,6 @@ from collections.abc import AsyncIterator
 import pytest
 
 from apiserver.conftest import MAPS, TOKEN, Api, config_map, in_process
-from gangline.apiserver.connection import Malformed, read_head, unchunk
 from gangline.apiserver.http import Listener, serve
 from gangline.apiserver.server import Server
 
@@ -98,7 +97,8 @@ async def test_a_body_beyond_the_limit_is_refused_and_the_connection_closed(wire
 
 async def test_a_chunked_body_beyond_the_limit_is_refused(wire: Wire, server: Server) -> None:
     wire.send("POST", MAPS, Content_Length="", Transfer_Encoding="chunked")
-    wire.writer.write(b"%x\r\n" % (server.settings.body_limit + 1))
+    size = server.settings.body_limit + 1
+    wire.writer.write(b"%x\r\n%b" % (size, bytes(size)))
     assert (await wire.head())[0] == 413
 
 
@@ -164,19 +164,51 @@ async def test_closing_the_listener_ends_watches_and_connections(wire: Wire, lis
     assert await wire.reader.read() == b"0\r\n\r\n"
 
 
-def test_repeated_headers_are_kept_as_lines() -> None:
-    asked = read_head(b"GET / HTTP/1.1\r\nImpersonate-Group: a\r\nimpersonate-group:b\r\nConnection: close")
-    assert (asked.head.headers["impersonate-group"], asked.stays) == ("a\nb", False)
+async def test_who_asks_whether_to_go_on_is_refused_before_it_sends_what_would_be_refused(wire: Wire, server: Server) -> None:
+    wire.send("POST", MAPS, Content_Length=str(server.settings.body_limit + 1), Expect="100-continue")
+    assert (await wire.answer())[0] == 413
 
 
-def test_http_1_0_closes_unless_it_asks_to_stay() -> None:
-    assert not read_head(b"GET / HTTP/1.0").stays
-    assert read_head(b"GET / HTTP/1.0\r\nConnection: Keep-Alive").stays
+async def test_a_stranger_is_refused_before_its_large_body_is_read(wire: Wire) -> None:
+    wire.send("POST", MAPS, Content_Length="1000000", Authorization="Bearer wrong", Expect="100-continue")
+    status, found = await wire.answer()
+    assert (status, json.loads(found)["reason"]) == (401, "Unauthorized")
 
 
-def test_chunks_are_read_with_their_trailers_and_only_when_whole() -> None:
-    data = b"3;x=y\r\nabc\r\n2\r\nde\r\n0\r\nTrailer: z\r\n\r\n"
-    assert unchunk(data + b"GET", 100) == (b"abcde", len(data))
-    assert all(unchunk(data[:length], 100) is None for length in range(len(data)))
-    with pytest.raises(Malformed):
-        unchunk(b"3\r\nabcde\r\n", 100)
+async def test_a_body_in_very_many_chunks_does_not_keep_others_waiting(wire: Wire, listener: Listener) -> None:
+    data = body("a", "y" * 200_000)
+    wire.send("POST", MAPS, Content_Length="", Transfer_Encoding="chunked")
+    wire.writer.write(b"".join(b"1\r\n%c\r\n" % byte for byte in data))
+    reader, writer = await asyncio.open_connection("127.0.0.1", listener.port)
+    other = Wire(reader, writer)
+    other.send("GET", "/healthz")
+    assert await other.answer() == (200, b"ok")
+    wire.writer.write(b"0\r\n\r\n")
+    assert (await wire.answer())[0] == 201
+    writer.close()
+
+
+async def test_a_chunk_of_minus_six_bytes_is_refused_and_the_server_goes_on(wire: Wire, listener: Listener) -> None:
+    wire.send("POST", MAPS, Content_Length="", Transfer_Encoding="chunked")
+    wire.writer.write(b"-6\r\nab\r\n0\r\n\r\n")
+    assert await wire.answer() == (400, b"400 Bad Request: Invalid character in chunk size")
+    assert await wire.reader.read() == b""
+
+
+async def test_very_many_requests_sent_together_are_all_answered_in_their_order(wire: Wire) -> None:
+    for number in range(1000):
+        wire.send("GET", f"{MAPS}/m{number}")
+    answers = [json.loads((await wire.answer())[1])["details"]["name"] for _ in range(1000)]
+    assert answers == [f"m{number}" for number in range(1000)]
+
+
+async def test_an_answer_to_the_last_request_comes_whole_although_more_was_sent(wire: Wire) -> None:
+    wire.send("GET", "/healthz", Connection="close")
+    wire.writer.write(b"x" * 1000)
+    assert await wire.answer() == (200, b"ok")
+
+
+async def test_nobody_is_upgraded(wire: Wire) -> None:
+    wire.send("GET", "/healthz", Content_Length="", Connection="Upgrade", Upgrade="websocket")
+    assert await wire.answer() == (200, b"ok")
+    assert await wire.reader.read() == b""

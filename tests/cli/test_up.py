@@ -95,3 +95,19 @@ async def test_a_wrong_nodes_file_is_refused_with_its_place(tmp_path: Path, text
     process = await up(tmp_path, "--memory", "--port", "0", "--nodes", "nodes.yaml")
     _, error = await process.communicate()
     assert process.returncode == 1 and problem in error.decode() and "Traceback" not in error.decode()
+
+
+async def test_an_address_has_the_connections_it_was_given_and_one_line_says_so(tmp_path: Path) -> None:
+    process = await up(tmp_path, "--memory", "--port", "0", "--no-dashboard", "--connections-per-address", "2")
+    shown = await ready(process)
+    port = int(next(line for line in shown if line.startswith("API server")).rpartition(":")[2])
+    held = [await asyncio.open_connection("127.0.0.1", port) for _ in range(50)]
+    for reader, _ in held[:48]:
+        assert await reader.read() == b""
+    for _, writer in held:
+        writer.close()
+    process.send_signal(signal.SIGTERM)
+    assert process.stderr is not None
+    told = (await process.stderr.read()).decode().splitlines()
+    assert await process.wait() == 0
+    assert len(told) == 1 and "127.0.0.1 has 2 connections to the API server, as many as one address may have" in told[0]

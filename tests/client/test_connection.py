@@ -1,15 +1,19 @@
-"""HTTP by hand, against a server that says what a test tells it to: whole answers, pieces, streams, and lines that break."""
+"""HTTP by hand, against a server that says what a test tells it to: whole answers, pieces, streams, and lines that
+break."""
 
 from __future__ import annotations
 
 import asyncio
+import re
+import tracemalloc
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
 import pytest
 
-from gangline.client import Request
-from gangline.client.connection import take_chunks
+from embedded import until
+from gangline.api.kinds import POD
+from gangline.client import Client, Request
 from gangline.client.http import Http
 from gangline.errors import ConfigError, Unavailable
 
@@ -133,7 +137,7 @@ async def test_a_stream_that_is_cut_says_so_after_what_came() -> None:
     async with line(says) as (client, _):
         answer = await client.send(WATCH)
         assert answer.stream is not None
-        assert await anext(answer.stream) == b"one"
+        assert await anext(answer.stream) == b"onetw"
         with pytest.raises(Unavailable, match="the watch was cut off: the server ended the connection"):
             await anext(answer.stream)
 
@@ -202,9 +206,140 @@ async def test_a_line_break_never_becomes_a_header() -> None:
         assert other.heads == []
 
 
-def test_chunks_are_taken_when_they_are_whole() -> None:
-    got = bytearray(b"3\r\nabc\r\n2\r\nde")
-    assert take_chunks(got) == ([b"abc"], False)
-    got += b"\r\n0\r\n\r\nrest"
-    assert take_chunks(got) == ([b"de"], True)
-    assert got == b"rest"
+# --- servers that mean harm, or none at all ----------------------------------------------------------------
+
+CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+FULL = 300 * 1024
+
+
+@pytest.mark.parametrize(("said", "why"), [
+    *((CHUNKED + size + b"\r\nab\r\n0\r\n\r\n", "Invalid character in chunk size") for size in (b"-6", b"+2", b"0x2", b"1_0", b" 2", b"")),
+    (CHUNKED + b"1" * 17 + b"\r\n", "Chunk size overflow"),
+    (CHUNKED + b"2\r\nabc\r\n", "Expected LF after chunk data"),
+    (CHUNKED + b"1;" + b"x" * FULL, "a chunked answer holds too much that is no data"),
+    (CHUNKED + b"0\r\nT: " + b"x" * FULL, "a chunked answer holds too much that is no data"),
+    (CHUNKED + b"0\r\n" + b"a: b\r\n" * 1000, "an answer has more than 512 headers"),
+    (b"HTTP/1.1 200 OK\r\nX: " + b"y" * FULL, "the head of an answer does not end"),
+    (b"HTTP/1.1 200 " + b"y" * FULL, "the head of an answer does not end"),
+    (b"HTTP/1.1 100 Continue\r\n\r\n" * 20_000, "the head of an answer does not end"),
+    (b"HTTP/1.1 200 OK\r\n" + b"a: b\r\n" * 1000 + b"\r\n", "an answer has more than 512 headers"),
+    (b"HTTP/1.1 200 OK\r\nContent-Length: 999999999999\r\n\r\n", "an answer of 999999999999 bytes is larger than 536870912"),
+    (b"HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n", "Invalid character in Content-Length"),
+    (b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\nab", "Duplicate Content-Length"),
+    (b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", "can't be present"),
+    (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\nabc", "an answer is encoded as 'gzip', which nobody asked for"),
+    (b"HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n", "the server wants to speak another protocol"),
+    (b"HTTP/0.9 200 OK\r\nContent-Length: 0\r\n\r\n", "an answer in HTTP/0.9 is not HTTP/1"),
+    (b"HTTP/2.0 200 OK\r\nContent-Length: 0\r\n\r\n", "an answer in HTTP/2.0 is not HTTP/1"),
+    (b"HTTP/1.1 200 OK\nContent-Length: 0\n\n", "Missing expected CR"),
+    (b"HTTP/1.1 200 OK\r\nA: b\r\n c\r\n\r\n", "Unexpected whitespace after header value"),
+    (b"HTTP/1.1 200 OK\r\nA: \x00\r\n\r\n", "Invalid header value char"),
+])
+async def test_an_answer_that_is_none_or_has_no_end_is_given_up(said: bytes, why: str) -> None:
+    async def says(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(said)  # and the connection stays open
+
+    async with line(says) as (client, other):
+        for request in (Request("GET", "/pods"), WATCH):
+            with pytest.raises(Unavailable, match=f"(no answer|the watch was cut off).*: not understood: .*{re.escape(why)}"):
+                answer = await client.send(request)
+                assert answer.stream is not None, answer
+                async for _ in answer.stream:
+                    pass
+        assert other.connections == 2, "neither was used again"
+
+
+async def test_a_body_without_end_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gangline.client.response_reader.LONGEST_BODY", 1_000_000)
+
+    for head in (b"HTTP/1.1 200 OK\r\n\r\n", CHUNKED + b"fffffff\r\n"):
+        async def says(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, head: bytes = head) -> None:
+            writer.write(head)
+            while not writer.is_closing():
+                writer.write(bytes(100_000))
+                await writer.drain()
+
+        async with line(says) as (client, _):
+            with pytest.raises(Unavailable, match="not understood: an answer is larger than 1000000 bytes"):
+                await client.send(Request("GET", "/pods"))
+
+
+async def test_what_a_server_announces_takes_no_memory() -> None:
+    asked = asyncio.Event()
+
+    async def says(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(CHUNKED + b"30000000\r\nab")
+        asked.set()
+
+    async with line(says) as (client, _):
+        tracemalloc.start()
+        try:
+            asking = asyncio.create_task(client.send(Request("GET", "/pods")))
+            await asked.wait()
+            [connection] = client._line._connections  # type: ignore[union-attr]
+            await until(lambda: connection._reader.held == 2)
+            _, peak = tracemalloc.get_traced_memory()
+        finally:
+            tracemalloc.stop()
+        asking.cancel()
+    assert peak < 2_000_000
+
+
+@pytest.mark.parametrize(("said", "why"), [
+    (b"H", "the head of an answer did not come within 0.05 s"),
+    (b"HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n", "an answer did not end within 0.1 s"),
+])
+async def test_an_answer_that_comes_drop_by_drop_is_given_up(said: bytes, why: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gangline.client.http.PATIENCE", 0.05)
+    monkeypatch.setattr("gangline.client.connection.LONGEST_ANSWER", 2)
+
+    async def says(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(said)
+        while not writer.is_closing() and said != b"H":
+            writer.write(b"x")
+            await asyncio.sleep(0)
+
+    async with line(says) as (client, _):
+        with pytest.raises(Unavailable, match=re.escape(why)):
+            await client.send(Request("GET", "/pods"))
+
+
+async def test_what_a_server_says_unasked_is_no_answer_to_the_next_request() -> None:
+    async def says(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(text('{"a":1}') + text('{"stolen":1}'))
+
+    async with line(says) as (client, other):
+        for _ in range(2):
+            assert (await client.send(Request("GET", "/pods"))).body == b'{"a":1}'
+        assert other.connections == 2
+
+
+async def test_an_event_without_end_ends_the_watch(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gangline.client.client.LONGEST_EVENT", 1_000_000)
+
+    async def says(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(CHUNKED)
+        while not writer.is_closing():
+            writer.write(b"10000\r\n" + b"x" * 0x10000 + b"\r\n")
+            await writer.drain()
+
+    async with line(says) as (transport, _):
+        with pytest.raises(Unavailable, match="an event of a watch is larger than 1000000 bytes"):
+            async for _ in Client(transport, manager="test").watch(POD, "1"):
+                pass
+
+
+async def test_through_a_proxy_a_body_has_an_end_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gangline.client.http.LONGEST_BODY", 1_000_000)
+
+    async def says(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 200 OK\r\n\r\n")
+        while not writer.is_closing():
+            writer.write(bytes(100_000))
+            await writer.drain()
+
+    async with line(says) as (direct, _):
+        client = Http("http://elsewhere", proxy=direct.server.removesuffix("/prefix"))
+        with pytest.raises(Unavailable, match="an answer is larger than 1000000 bytes"):
+            await client.send(Request("GET", "/pods"))
+        await client.close()

@@ -1,183 +1,55 @@
-"""One connection to the server: requests read from its bytes, one after another, and answers written back, as HTTP/1.1.
+"""One connection to the server: requests answered one after another, and watches written in rounds, as HTTP/1.1.
 
-http.py listens and makes these; `Server.handle` answers. By hand, because a general server spends more on a request than we do: here a
-request is one task, a watch is none, and watchers at the same place are written the same bytes. Nothing here knows what a request means.
+doorway.py makes these, request_reader.py reads requests from their bytes, `Server.handle` answers. Writing is by
+hand, because a general server spends more on a request than we do: here a request is one task, a watch is none, and
+watchers at the same place are written the same bytes. Nothing here knows what a request means.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-import time
-from collections.abc import Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from email.utils import formatdate
-from functools import lru_cache
-from http import HTTPStatus
-from typing import NamedTuple, cast
-from urllib.parse import parse_qsl
+from typing import cast
 
-from gangline.apiserver.identity import certificate_user
+from gangline.apiserver.identity import authenticate, certificate_user
+from gangline.apiserver.request_reader import Asked, RequestReader
+from gangline.apiserver.response_head import print_head
 from gangline.apiserver.server import Server
-from gangline.apiserver.status import answer, too_large_body
 from gangline.apiserver.watch import Watch
-from gangline.client.wire import JSON, Request, Response, User
+from gangline.client.wire import Request, Response, User
 
 log = logging.getLogger(__name__)
-HEAD_LIMIT = 64 * 1024
-AHEAD_LIMIT = 1024 * 1024
+AHEAD_LIMIT = 64 * 1024
 """How much a client may send while its last request is still being answered."""
-KEPT_HEAD = 2048
 PIECE = 128 * 1024
 SHARE, LONGEST_PAUSE = 4, 0.02
-"""Watch events go out at once; after a round to all watchers, those that follow wait so many times as long as the round took."""
-CHUNKED = -1
-TEXT = "text/plain; charset=utf-8"
+"""Watch events go out at once; after a round to all watchers, the next wait so many times as long as it took."""
+FAREWELL_SECONDS = 1.0
+"""How long a refusal has to arrive before the connection ends."""
+NEVER = float("inf")
 
 
-class Malformed(Exception):
-    """Bytes that are no HTTP request; the text says why."""
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """Seconds after which a connection is given up."""
 
-
-class Head(NamedTuple):
-    """The lines below a request line, understood."""
-
-    headers: Mapping[str, str]
-    """Lower-case names; values of a name that stands several times are lines of one text."""
-    length: int
-    """Of the body, or CHUNKED."""
-    closes: bool
-    stays: bool
-    continues: bool
-
-
-@dataclass(slots=True)
-class Asked:
-    """A request on its way in: its head is read, its body may not be there yet."""
-
-    method: str
-    target: str
-    head: Head
-    stays: bool
-
-
-def read_head(data: bytes) -> Asked:
-    line, _, rest = data.partition(b"\r\n")
-    try:
-        method, target, version = line.decode("latin-1").split(" ")
-    except ValueError:
-        raise Malformed("malformed request line") from None
-    if version not in ("HTTP/1.1", "HTTP/1.0"):
-        raise Malformed(f"unsupported protocol version {version[:20]!r}")
-    head = _kept_lines(rest) if len(rest) <= KEPT_HEAD else _lines(rest)
-    return Asked(method, target, head, not head.closes if version == "HTTP/1.1" else head.stays)
-
-
-def _lines(data: bytes) -> Head:
-    headers: dict[str, str] = {}
-    for line in data.decode("latin-1").split("\r\n") if data else ():
-        name, colon, value = line.partition(":")
-        if not colon or not name or name != name.strip() or "\n" in value or "\r" in value or "\0" in value:
-            raise Malformed("malformed header")
-        name, value = name.lower(), value.strip()
-        headers[name] = f"{headers[name]}\n{value}" if name in headers else value
-    connection = headers.get("connection", "").lower()
-    return Head(headers, _length(headers), "close" in connection, "keep-alive" in connection,
-                headers.get("expect", "").lower() == "100-continue")
-
-
-_kept_lines = lru_cache(maxsize=4096)(_lines)
-"""Clients repeat themselves: most heads were read before."""
-
-
-def _length(headers: Mapping[str, str]) -> int:
-    coding, text = headers.get("transfer-encoding", "").lower(), headers.get("content-length", "0")
-    if coding:
-        if coding != "chunked" or "content-length" in headers:
-            raise Malformed("unsupported transfer encoding")
-        return CHUNKED
-    if not (text.isascii() and text.isdigit()):
-        raise Malformed("malformed content length")
-    return int(text)
-
-
-def unchunk(data: bytes, limit: int) -> tuple[bytes, int] | None:
-    """A chunked body and where it ends; None when its end is not there yet. A body beyond the limit is cut off after it."""
-    pieces: list[bytes] = []
-    position = size = 0
-    while True:
-        end = data.find(b"\r\n", position)
-        if end < 0:
-            return None
-        digits = data[position:end].partition(b";")[0].strip()
-        try:
-            length = int(digits, 16)
-        except ValueError:
-            raise Malformed("malformed chunk") from None
-        if length == 0:
-            last = data.find(b"\r\n", end + 2) if data[end + 2: end + 4] == b"\r\n" else data.find(b"\r\n\r\n", end + 2) + 2
-            return (b"".join(pieces), last + 2) if last >= end + 2 else None
-        position = end + 2 + length + 2
-        size += length
-        if size > limit:
-            return b"".join(pieces) + b"x" * length, len(data)
-        if len(data) < position:
-            return None
-        if data[position - 2: position] != b"\r\n":
-            raise Malformed("malformed chunk")
-        pieces.append(data[end + 2: position - 2])
-
-
-@lru_cache(maxsize=1024)
-def _query(text: str) -> tuple[tuple[str, str], ...]:
-    return tuple(parse_qsl(text, keep_blank_values=True))
-
-
-def translate(asked: Asked, body: bytes, user: User | None) -> Request:
-    path, _, query = asked.target.partition("?")
-    if not path.startswith("/"):
-        path = "/" + path.partition("://")[2].partition("/")[2]
-    headers = asked.head.headers
-    return Request(asked.method, path, _query(query) if query else (), body, headers.get("content-type", JSON),
-                   headers.get("accept", "*/*"), headers, user)
-
-
-@lru_cache(maxsize=64)
-def _status_line(status: int) -> str:
-    try:
-        return f"HTTP/1.1 {status} {HTTPStatus(status).phrase}\r\n"
-    except ValueError:
-        return f"HTTP/1.1 {status} Status\r\n"
-
-
-@lru_cache(maxsize=2)
-def _date(second: int) -> str:
-    return formatdate(second, usegmt=True)
-
-
-def print_head(response: Response, stays: bool) -> bytes:
-    """Everything above the body of an answer."""
-    parts = [_status_line(response.status)]
-    if response.content_type:
-        parts.append(f"Content-Type: {response.content_type}\r\n")
-    parts += [f"{name}: {_one_line(value)}\r\n" for name, value in response.headers.items()]
-    parts += [f'Warning: 299 - "{_quoted(text)}"\r\n' for text in response.warnings if text.isprintable()]
-    parts.append("Transfer-Encoding: chunked\r\n" if response.stream is not None else f"Content-Length: {len(response.body)}\r\n")
-    parts.append(f"Date: {_date(int(time.time()))}\r\n\r\n" if stays else f"Date: {_date(int(time.time()))}\r\nConnection: close\r\n\r\n")
-    return "".join(parts).encode()
-
-
-def _one_line(text: str) -> str:
-    return text if text.isprintable() else " ".join(text.split())
-
-
-def _quoted(text: str) -> str:
-    return text.replace("\\", "\\\\").replace('"', '\\"') if "\\" in text or '"' in text else text
+    handshake: float = 10.0
+    """For the first byte, and for the handshake of TLS."""
+    head: float = 32.0
+    """From the first byte of a request, or the beginning of the connection, to the end of its head."""
+    body: float = 60.0
+    """From there to the end of its body."""
+    idle: float = 300.0
+    """Between requests."""
+    stalled: float = 300.0
+    """For an answer that the other side does not take."""
 
 
 class Rounds:
-    """When watchers are written to: all who have something new in one round. The more there are, the more events share a round, so that
-    watchers never keep the server from its requests."""
+    """When watchers are written to: all who have something new in one round. The more there are, the more events share
+    a round, so that watchers never keep the server from its requests."""
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
@@ -205,56 +77,71 @@ class Rounds:
         return self._framed[1]
 
 
-class Connection(asyncio.Protocol):
-    def __init__(self, server: Server, others: set[Connection], rounds: Rounds) -> None:
-        self._server = server
-        self._others = others
-        self._rounds = rounds
+class Connection(asyncio.BufferedProtocol):
+    """`room` is where bytes arrive; all share it. `spoke` is called with the first request, `gone` at the end."""
+
+    def __init__(self, server: Server, others: set[Connection], rounds: Rounds, patience: Patience, room: memoryview,
+                 spoke: Callable[[], None], gone: Callable[[], None]) -> None:
+        self._server, self._others, self._rounds, self._patience, self._room = server, others, rounds, patience, room
+        self._spoke: Callable[[], None] | None = spoke
+        self._gone = gone
         self._loop = asyncio.get_running_loop()
-        self._buffer = b""
-        self._asked: Asked | None = None
+        self._held = bytearray()
         self._stays = True
         self._task: asyncio.Task[None] | None = None
         self._watch: Watch | None = None
         self._rest: memoryview | None = None
         self._paused = self._held_back = self._leaving = False
-        self.since = self._loop.time()
-        self.gone: asyncio.Future[None] = self._loop.create_future()
+        self._user: User | None = None
+        self._phase = "head"
+        self.deadline = self._loop.time() + patience.head
+        """When its time is over, unless something happens."""
+        self._ended: asyncio.Future[None] | None = None
 
     @property
     def busy(self) -> bool:
         """Something is being answered."""
         return self._task is not None or self._watch is not None or self._rest is not None
 
-    # --- the socket ----------------------------------------------------------------------------------------------------
+    # --- the socket -----------------------------------------------------------------------------------------
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)
+        self._transport.set_write_buffer_limits(PIECE)
         self._user = certificate_user(transport.get_extra_info("peercert"))
+        self._reader = RequestReader(self._server.settings.body_limit, self._identify)
         self._others.add(self)
 
     def connection_lost(self, error: Exception | None) -> None:
         self._leaving = True
         self._others.discard(self)
-        self._rest = None
-        if not self.gone.done():
-            self.gone.set_result(None)
+        self._rest, self._held = None, bytearray()
+        self._reader.close()
+        self._gone()
+        if self._ended is not None:
+            self._ended.set_result(None)
         if self._watch is not None:
             watch, self._watch = self._watch, None
             watch.close()
 
-    def data_received(self, data: bytes) -> None:
+    def get_buffer(self, sizehint: int) -> memoryview:
+        return self._room
+
+    def buffer_updated(self, count: int) -> None:
         if self._leaving:
             return
-        self._buffer = self._buffer + data if self._buffer else data
-        if not self.busy:
-            self._advance()
-        elif len(self._buffer) > AHEAD_LIMIT and not self._held_back:
+        data = self._room[:count]
+        if not (self._held or self._reader.ready or self.busy or self._paused):
+            data = data[self._reader.feed(data):]
+        self._held += data
+        self._go_on()
+        if len(self._held) > AHEAD_LIMIT and not self._held_back:
             self._held_back = True
             self._transport.pause_reading()
 
     def pause_writing(self) -> None:
         self._paused = True
+        self._wait("stalled", self._patience.stalled)
 
     def resume_writing(self) -> None:
         self._paused = False
@@ -262,6 +149,11 @@ class Connection(asyncio.Protocol):
             self._pump()
         elif self._watch is not None:
             self.flush()
+        if self.busy:
+            self._wait("answer", NEVER)
+        else:
+            self._wait("idle", self._patience.idle)
+            self._go_on()
 
     def leave(self) -> None:
         """Close, at once if nothing is being answered, else after the answer."""
@@ -271,67 +163,74 @@ class Connection(asyncio.Protocol):
         elif self._watch is not None:
             self._watch.close()
 
+    def expire(self) -> None:
+        """Its time is over."""
+        if self._paused:
+            self.abort()
+        else:
+            self.leave()
+
     def abort(self) -> None:
         self._transport.abort()
 
-    # --- requests ------------------------------------------------------------------------------------------------------
+    def ended(self) -> asyncio.Future[None]:
+        """Is done when it has gone. To be asked once."""
+        self._ended = self._loop.create_future()
+        return self._ended
 
-    def _advance(self) -> None:
-        """Read on until a request is complete, and begin to answer it."""
-        try:
-            if self._asked is None and not self._read_head():
+    # --- requests -------------------------------------------------------------------------------------------
+
+    def _identify(self, asked: Asked) -> User:
+        return authenticate(asked.request(self._user), self._server.tokens, self._server.settings.anonymous)
+
+    def _go_on(self) -> None:
+        """Begin to answer the next request, or read on until there is one."""
+        while not (self.busy or self._paused or self._leaving):
+            if self._reader.ready:
+                self._begin(self._reader.ready.popleft())
+            elif self._held:
+                held, self._held = self._held, bytearray()
+                self._held += held[self._reader.feed(memoryview(held)):]
+            else:
+                self._wait_for_more()
                 return
-            asked = self._asked
-            assert asked is not None
-            body = self._read_body(asked.head.length)
-        except Malformed as error:
-            self._refuse(Response(400, f"400 Bad Request: {error}".encode(), TEXT))
-            return
-        if body is None:
-            return
-        if len(body) > self._server.settings.body_limit:
-            self._refuse(answer(too_large_body(self._server.settings.body_limit)))
-            return
-        self._asked, self._stays = None, asked.stays and self._stays
-        self._task = self._loop.create_task(self._answer(asked.method, translate(asked, body, self._user)))
 
-    def _read_head(self) -> bool:
-        end = self._buffer.find(b"\r\n\r\n")
-        if end < 0:
-            if len(self._buffer) > HEAD_LIMIT:
-                self._refuse(Response(431, b"431 Request Header Fields Too Large", TEXT))
-            return False
-        asked = self._asked = read_head(self._buffer[:end].lstrip(b"\r\n"))
-        self._buffer = self._buffer[end + 4:]
-        if asked.head.length > self._server.settings.body_limit:
-            self._refuse(answer(too_large_body(self._server.settings.body_limit)))
-            return False
-        if asked.head.continues and not self._buffer:
+    def _begin(self, asked: Asked | Response) -> None:
+        if self._spoke is not None and isinstance(asked, Asked):
+            self._spoke()
+            self._spoke = None
+        if isinstance(asked, Response):
+            self._refuse(asked)
+            return
+        self._stays = asked.stays and self._stays
+        self._wait("answer", NEVER)
+        self._task = self._loop.create_task(self._answer(asked.method, asked.request(self._user)))
+
+    def _wait_for_more(self) -> None:
+        if self._reader.continues:
+            self._reader.continues = False
             self._transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
-        return True
+        if self._reader.head is not None:
+            self._wait("body", self._patience.body)
+        elif self._reader.begun:
+            self._wait("head", self._patience.head)
+        if self._held_back:
+            self._held_back = False
+            self._transport.resume_reading()
 
-    def _read_body(self, length: int) -> bytes | None:
-        if length == 0:
-            return b""
-        if length == CHUNKED:
-            found = unchunk(self._buffer, self._server.settings.body_limit)
-            if found is None:
-                return None
-            body, length = found
-        elif len(self._buffer) < length:
-            return None
-        else:
-            body = self._buffer[:length]
-        self._buffer = self._buffer[length:]
-        return body
+    def _wait(self, phase: str, seconds: float) -> None:
+        """So long from now, unless it is in that phase already."""
+        if phase != self._phase:
+            self._phase, self.deadline = phase, self._loop.time() + seconds
 
     def _refuse(self, response: Response) -> None:
         """Answer what cannot be read further, and hang up once the answer can have arrived."""
         self._leaving = True
+        self._held = bytearray()
         self._transport.write(print_head(response, False) + response.body)
-        self._loop.call_later(1, self._transport.close)
+        self._loop.call_later(FAREWELL_SECONDS, self._transport.close)
 
-    # --- answers -------------------------------------------------------------------------------------------------------
+    # --- answers --------------------------------------------------------------------------------------------
 
     async def _answer(self, method: str, request: Request) -> None:
         response = await self._server.handle(request)
@@ -366,7 +265,7 @@ class Connection(asyncio.Protocol):
 
     def _pump(self) -> None:
         """Write on at a large body, as fast as the other side reads."""
-        while self._rest is not None and not self._paused:
+        while self._rest is not None and not self._paused and not self._transport.is_closing():
             piece, rest = self._rest[:PIECE], self._rest[PIECE:]
             self._rest = rest if len(rest) else None
             self._transport.write(piece)
@@ -376,12 +275,12 @@ class Connection(asyncio.Protocol):
     def flush(self) -> None:
         """Write what a watch has to tell."""
         watch = self._watch
-        if watch is None or self._paused:
+        if watch is None or self._paused or self._transport.is_closing():
             return
         lines = watch.take()
         while lines:
             self._transport.write(self._rounds.framed(lines))
-            if self._paused:
+            if self._paused or self._transport.is_closing():
                 return
             lines = watch.take()
         if watch.ended:
@@ -395,12 +294,9 @@ class Connection(asyncio.Protocol):
         self._rounds.add(self)
 
     def _finished(self) -> None:
-        self.since = self._loop.time()
         if not self._stays:
+            self._leaving = True
             self._transport.close()
             return
-        if self._held_back:
-            self._held_back = False
-            self._transport.resume_reading()
-        if self._buffer:
-            self._advance()
+        self._wait("idle", self._patience.idle)
+        self._go_on()

@@ -28,6 +28,8 @@ DASHBOARD = 8080
 @click.option("--port", type=click.IntRange(0, 65535), default=PORT, show_default=True,
               help="port of the API server; 0 takes a free one")
 @click.option("--host", default="127.0.0.1", show_default=True, help="address to listen on")
+@click.option("--connections-per-address", "per_address", metavar="N", type=click.IntRange(1), default=2000, show_default=True,
+              help="connections to the API server that one address may have")
 @click.option("--nodes", "nodes_file", metavar="FILE", type=click.Path(exists=True, dir_okay=False),
               help="simulated nodes (default: 4 nodes of 8 GPUs); see examples/nodes.yaml")
 @click.option("--config", "configuration", metavar="FILE", type=click.Path(exists=True, dir_okay=False),
@@ -40,7 +42,7 @@ DASHBOARD = 8080
               help="port of the web page that shows it all; 0 takes a free one")
 @click.option("--no-dashboard", is_flag=True, help="serve no web page")
 @click.option("--log", "level", default="warning", show_default=True, type=click.Choice(["debug", "info", "warning", "error"]))
-def command(memory: bool, port: int, host: str, nodes_file: str | None, configuration: str | None, workload_api: str,
+def command(memory: bool, port: int, host: str, per_address: int, nodes_file: str | None, configuration: str | None, workload_api: str,
             gates: tuple[str, ...], compat: tuple[str, ...], dashboard_port: int, no_dashboard: bool, level: str) -> None:
     from gangline.cli.run import configured
     from gangline.components import Options
@@ -49,14 +51,17 @@ def command(memory: bool, port: int, host: str, nodes_file: str | None, configur
     set_up(level)
     nodes = Path(nodes_file).read_text() if nodes_file else ""
     options = configured(Options(compat=compat, period=0.05, nodes=nodes), configuration)
-    run(_up(memory, port, host, options, workload_api, gates, None if no_dashboard else dashboard_port))
+    run(_up(memory, port, host, per_address, options, workload_api, gates, None if no_dashboard else dashboard_port))
 
 
-async def _up(memory: bool, port: int, host: str, options: Options, workload_api: str, gates: tuple[str, ...],
+async def _up(memory: bool, port: int, host: str, per_address: int, options: Options, workload_api: str, gates: tuple[str, ...],
               dashboard: int | None) -> None:
     from gangline.local import Platform, PlatformSettings
+    from gangline.runtime.files import allow_many
 
-    settings = PlatformSettings(folder=None if memory else home() / "data", options=options, workload_api=workload_api, shards=True)
+    allow_many()
+    settings = PlatformSettings(folder=None if memory else home() / "data", options=options, workload_api=workload_api, shards=True,
+                                connections_per_address=per_address)
     settings = replace(settings, feature_gates=(*settings.feature_gates, *gates))
     platform = Platform(settings)
     stopped = asyncio.Event()

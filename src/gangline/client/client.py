@@ -27,6 +27,8 @@ T = TypeVar("T", bound=Object)
 Raws: TypeAlias = list[Raw]
 Labels: TypeAlias = Selector | Mapping[str, str] | str | None
 PAGE = 500
+LONGEST_EVENT = 64 * 1024 * 1024
+"""Bytes of one line of a watch; an object has a few megabytes at most."""
 SHARED, BATCHES, LARGE = 1024, 32, 256 * 1024
 """How many watch events are kept decoded for other watchers of this process, how many batches of them, and of which size at most."""
 
@@ -281,17 +283,21 @@ def _error(answer: Response) -> ApiError:
 
 async def _lines(stream: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
     """Chunks cut at ends of lines."""
-    rest = b""
+    rest: list[bytes] = []
+    held = 0
     try:
         async for chunk in stream:
-            if rest:
-                chunk = rest + chunk
             end = chunk.rfind(b"\n") + 1
-            rest = chunk[end:]
             if end:
-                yield chunk[:end]
+                yield b"".join((*rest, chunk[:end]))
+                rest, held = [], 0
+            if end < len(chunk):
+                rest.append(chunk[end:])
+                held += len(chunk) - end
+            if held > LONGEST_EVENT:
+                raise Unavailable({"message": f"an event of a watch is larger than {LONGEST_EVENT} bytes", "code": 503})
         if rest:
-            yield rest
+            yield b"".join(rest)
     finally:
         close = getattr(stream, "aclose", None)
         if close is not None:

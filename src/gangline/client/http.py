@@ -18,6 +18,7 @@ import aiohttp
 from yarl import URL
 
 from gangline.client.connection import Connection
+from gangline.client.response_reader import LONGEST_BODY
 from gangline.client.wire import Request, Response
 from gangline.errors import ConfigError, Unavailable
 
@@ -177,12 +178,21 @@ class Proxied:
         warnings = tuple(answer.headers.getall("Warning", []))
         if watching and answer.status == 200:
             return Response(200, content_type=answer.content_type, headers=found, warnings=warnings, stream=_chunks(answer))
-        return Response(answer.status, await answer.read(), answer.content_type, found, warnings)
+        return Response(answer.status, await _body(answer), answer.content_type, found, warnings)
 
     async def close(self) -> None:
         if self._session is not None:
             await self._session.close()
             self._session = None
+
+
+async def _body(answer: aiohttp.ClientResponse) -> bytes:
+    body = bytearray()
+    async for chunk in _chunks(answer):
+        body += chunk
+        if len(body) > LONGEST_BODY:
+            raise ConnectionError(f"an answer is larger than {LONGEST_BODY} bytes")
+    return bytes(body)
 
 
 async def _chunks(answer: aiohttp.ClientResponse) -> AsyncIterator[bytes]:

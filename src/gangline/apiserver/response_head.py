@@ -1,0 +1,47 @@
+"""The head of an answer, as text: status line, headers, warnings.
+
+connection.py writes it before the body. Nothing here knows connections or what was asked.
+"""
+
+from __future__ import annotations
+
+import time
+from email.utils import formatdate
+from functools import lru_cache
+from http import HTTPStatus
+
+from gangline.client.wire import Response
+
+
+@lru_cache(maxsize=64)
+def _status_line(status: int) -> str:
+    try:
+        return f"HTTP/1.1 {status} {HTTPStatus(status).phrase}\r\n"
+    except ValueError:
+        return f"HTTP/1.1 {status} Status\r\n"
+
+
+@lru_cache(maxsize=2)
+def _date(second: int) -> str:
+    return formatdate(second, usegmt=True)
+
+
+def print_head(response: Response, stays: bool) -> bytes:
+    """Everything above the body of an answer."""
+    parts = [_status_line(response.status)]
+    if response.content_type:
+        parts.append(f"Content-Type: {response.content_type}\r\n")
+    parts += [f"{name}: {_one_line(value)}\r\n" for name, value in response.headers.items()]
+    parts += [f'Warning: 299 - "{_quoted(text)}"\r\n' for text in response.warnings if text.isprintable()]
+    framed = "Transfer-Encoding: chunked" if response.stream is not None else f"Content-Length: {len(response.body)}"
+    end = "\r\n\r\n" if stays else "\r\nConnection: close\r\n\r\n"
+    parts.append(f"{framed}\r\nDate: {_date(int(time.time()))}{end}")
+    return "".join(parts).encode(errors="replace")
+
+
+def _one_line(text: str) -> str:
+    return text if text.isprintable() else " ".join(text.split())
+
+
+def _quoted(text: str) -> str:
+    return text.replace("\\", "\\\\").replace('"', '\\"') if "\\" in text or '"' in text else text
