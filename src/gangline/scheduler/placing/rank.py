@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from gangline.scheduler.model import gpu_pools
 from gangline.scheduler.model.node import Node, NodeList
 from gangline.scheduler.model.resources import CPU, GPU, MEMORY, PODS, at, fits
 from gangline.scheduler.model.task import Shape, Task, share_of
@@ -188,8 +189,11 @@ def _score_and_name(entry: tuple[float, str, Any]) -> tuple[float, str]:
 
 def shortage(task: Task, node: Node, names: Sequence[str]) -> list[str]:
     """What the node lacks for this task, in words; nothing when the task would fit on what is idle."""
-    if node.fits_now(task) or fits(task.request, node.idle):
+    if node.fits_now(task):
         return []
+    if fits(task.request, node.idle):
+        why = gpu_pools.lacking(node, task)
+        return [] if why is None else [why]
     have = [at(node.allocatable, place) - at(node.used, place) for place in range(len(task.request))]
     lacking = _gpu_shortage(task, node, have[GPU] - node.shared.live(), names, have)
     for place, word in ((CPU, "CPU cores"), (MEMORY, "memory")):
