@@ -59,6 +59,13 @@ def test_a_pod_that_asks_a_device_plugin_does_not_go_to_a_node_with_devices_only
     assert "1 node(s) offer GPUs to resource claims (DRA) only, not as nvidia.com/gpu" in after.why("one")
 
 
+def test_explain_says_that_the_gpus_are_of_the_other_pool() -> None:
+    scene = devices(Scene().node("n0", gpus=0).queue("a", quota=8), "n0", 4)
+    headline = scene.gang("a/one", 1, task=asks(NVIDIA)).explain("one").headline
+    assert headline == ("one waits: none of 1 node may be used by it "
+                        "(node(s) offer GPUs to resource claims (DRA) only, not as nvidia.com/gpu)")
+
+
 def test_the_whole_gang_goes_where_the_plugin_is() -> None:
     scene = devices(named(Scene().node("n0", gpus=0), "n1", nvidia=4).queue("a", quota=8), "n0", 8)
     assert set(scene.gang("a/gang", 4, task=asks(NVIDIA)).decide().bound.values()) == {"n1"}

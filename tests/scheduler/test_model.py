@@ -10,8 +10,11 @@ import pytest
 from gangline.errors import ConfigError, Refusal
 from gangline.scheduler.cycle import decide, run_actions
 from gangline.scheduler.model.cluster import Cluster
+from gangline.scheduler.model.node import Node
 from gangline.scheduler.model.status import Status
+from gangline.scheduler.model.task import Task
 from gangline.scheduler.placing.order import Heap
+from gangline.scheduler.plugin import Plugin
 from gangline.scheduler.records import GangRecord, NodeRecord, QueueRecord, TaskRecord
 from gangline.scheduler.session import Session
 from gangline.scheduler.settings import Settings, read_config, seconds
@@ -149,15 +152,12 @@ def test_search_budgets_are_durations_in_the_configuration_and_steps_here() -> N
         read_config({"scenarioSearchBudgets": {"minJobSearchDuration": "5s", "maxJobSearchDuration": "5s"}})
 
 
-class NoBind:
+class NoBind(Plugin):
     """Refuses every bind."""
 
     name = "no-bind"
 
-    def __init__(self, session: Session, arguments: Any) -> None:
-        pass
-
-    def before_bind(self, task: Any, node: Any) -> Refusal:
+    def before_bind(self, task: Task, node: Node) -> Refusal:
         return Refusal(self.name, "not today")
 
 

@@ -56,14 +56,15 @@ def _taken(node: Node, placed: Placed, name: str) -> float:
     return sum(count for other, count in asked(node, placed.task) if UNNAMED in (name, other) or name == other)
 
 
-def lacking(node: Node, task: Task) -> str | None:
-    """Why the node's device plugins cannot serve the task, in words; None when they can."""
-    for name, count in asked(node, task):
+def absent(node: Node, task: Task) -> str | None:
+    """That the node offers none of the GPUs that the task asks for by name, in words; None when it does offer them."""
+    for name, _ in asked(node, task):
         shown = name or next(iter(task.gpu_names), "a device plugin's resource")
-        if not offered(node, name) and node.dra_gpus:
-            return f"node(s) offer GPUs to resource claims (DRA) only, not as {shown}"
         if not offered(node, name):
-            return f"node(s) offer no {shown}"
-        if free(node, name, leaving=False) < count:
-            return "node(s) didn't have enough resources: GPUs"
+            return f"node(s) offer GPUs to resource claims (DRA) only, not as {shown}" if node.dra_gpus else f"node(s) offer no {shown}"
     return None
+
+
+def lacking(node: Node, task: Task) -> str | None:
+    """Why the node's device plugins cannot serve the task now, in words; None when they can."""
+    return absent(node, task) or (None if enough(node, task, leaving=False) else "node(s) didn't have enough resources: GPUs")

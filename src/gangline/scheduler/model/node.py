@@ -204,15 +204,15 @@ class Node:
 
     def fits_now(self, task: Task) -> bool:
         """Allocatable on what is idle."""
-        return self._fits(task, self.idle) and (self._one_pool(task) or gpu_pools.enough(self, task, leaving=False))
+        return self._fits(task, self.idle) and (not self.other_gpus(task) or gpu_pools.enough(self, task, leaving=False))
 
     def fits_later(self, task: Task) -> bool:
         """Allocatable on what is idle or leaving."""
-        return self._fits(task, self.later) and (self._one_pool(task) or gpu_pools.enough(self, task, leaving=True))
+        return self._fits(task, self.later) and (not self.other_gpus(task) or gpu_pools.enough(self, task, leaving=True))
 
-    def _one_pool(self, task: Task) -> bool:
-        """Whether all GPUs here are of the one kind that the task asks for, so that counting them together is exact."""
-        return not self.dra_gpus and (task.gpu_names == self.gpu_names or not task.gpu_names or not self.gpu_names)
+    def other_gpus(self, task: Task) -> bool:
+        """Whether there are GPUs here that are none of those the task asks for, so that counting all together is not exact."""
+        return self.dra_gpus > 0 or (task.gpu_names != self.gpu_names and bool(task.gpu_names) and bool(self.gpu_names))
 
     def _fits(self, task: Task, room: Vector) -> bool:
         asked = self._own(task) if task.backed else task.request

@@ -79,8 +79,8 @@ class Task:
 
     __slots__ = (
         "accepted", "accepted_memory", "accepted_portion", "backed", "booked", "created", "gang", "gpu", "gpu_groups", "gpu_names", "gpus",
-        "labels", "name", "namespace", "needs_gpu", "node", "numa", "order_key", "pod_set", "quota_gpus", "record", "request", "shape", "shared",
-        "status", "uid", "virtual",
+        "labels", "name", "namespace", "needs_gpu", "node", "numa", "order_key", "pod_set", "quota_gpus", "record", "request", "shape",
+        "shared", "status", "uid", "virtual",
     )
 
     def __init__(self, record: TaskRecord, names: ResourceNames, like: Task | None = None) -> None:

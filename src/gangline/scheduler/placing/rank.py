@@ -85,17 +85,11 @@ class Ranking:
         task = self.shape.sample
         if not node.fits_later(task):
             return None
-        methods = session.hooks.methods
-        for method in methods("never"):
-            if method(task, node):
-                self._never.add(node.number)
-                return None
-        score = rank = 0.0
-        for method in methods("shape_score"):
-            score -= method(task, node)
-        for method in methods("node_rank"):
-            rank += method(task, node)
-        return score, rank, node.name
+        hooks = session.hooks
+        if hooks.never(task, node):
+            self._never.add(node.number)
+            return None
+        return -hooks.shape_score(task, node), hooks.node_rank(task, node), node.name
 
     def best_first(self, session: Session) -> Iterator[Node]:
         """Fitting nodes, best first. The model may change while the caller holds a node, but then it must stop asking."""
@@ -162,19 +156,13 @@ def _from_heap(session: Session, found: list[tuple[Key, int]]) -> Iterator[Node]
 
 
 def _by_shape(session: Session, task: Task) -> bool:
-    if not task.shape.plain:
-        return False
-    return not any(_scores_beyond(plugin, task) for plugin in session.beyond_shape)
-
-
-def _scores_beyond(plugin: Any, task: Task) -> bool:
-    return bool(plugin.beyond_shape) and (not hasattr(plugin, "scores") or plugin.scores(task))
+    return task.shape.plain and not session.hooks.scored_alone(task)
 
 
 def scored(session: Session, task: Task, nodes: Sequence[Node]) -> list[Node]:
     """Every node scored by every plugin, best first; nodes without room are left out at the end, they do count in relative
     scores."""
-    session.hooks.tell("before_scoring", task, nodes)
+    session.hooks.before_scoring(task, nodes)
     found: list[tuple[float, str, Node]] = []
     for node in nodes:
         score = session.hooks.node_score(task, node)

@@ -17,13 +17,13 @@ from ..fairness import Account, Amounts, capacity, divide, order, reclaim
 from ..fairness.accounts import NOTHING, UNLIMITED, line, minus, plus
 from ..fairness.capacity import Overrun
 from ..fairness.reclaim import Chunk, Taker
-from ..hooks import QueueSide
 from ..model.gang import Gang
 from ..model.node import Node
 from ..model.queue import Amount, Queue
 from ..model.resources import CPU, GPU, MEMORY, ResourceNames, Vector, summed
 from ..model.status import ACTIVE_ALLOCATED
 from ..model.task import Task, share_of
+from ..plugin import Plugin, QueueSide
 from ..records import Share
 from ..refusals import GangRefusals, QueueFigures
 from ..session import Session
@@ -42,7 +42,7 @@ class Plan(Protocol):
     def victims(self) -> Iterable[tuple[Gang, Sequence[Task]]]: ...
 
 
-class Proportion:
+class Proportion(Plugin):
     name = "proportion"
 
     def __init__(self, session: Session, arguments: Mapping[str, str]) -> None:
