@@ -62,6 +62,8 @@ class Session:
         self.steps: dict[str, int] = {}
         self.memo: dict[Any, Any] = {}
         self._refusals: dict[str, _Mine] = {}
+        self.bind_refused: set[str] = set()
+        """Gangs that have room but that a plugin refused to bind."""
         self._stamped: dict[str, None] = {}
         self._changed: dict[str, None] = {}
         self._all_nodes: NodeList | None = None

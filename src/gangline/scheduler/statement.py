@@ -170,6 +170,7 @@ class Statement:
             return False
         assert task.gang is not None
         text = f"Pod {task.full_name} may not be bound to node {operation.node.name}: {refusal.reason}"
+        session.bind_refused.add(task.gang.uid)
         session.refuse_task(task, text)
         session.refuse(task.gang.original, GangRefusals(PODS, (text,), refusal.plugin, refusal.resolvable))
         return True

@@ -19,7 +19,10 @@ if TYPE_CHECKING:
 
 
 def may_evict(session: Session, gang: Gang) -> bool:
-    """A gang that asked for patience may not push others out before its delay is over."""
+    """A gang that asked for patience may not push others out before its delay is over. For one that has room but that a plugin refused to
+    bind, evicting would be in vain."""
+    if gang.uid in session.bind_refused:
+        return False
     delay = gang.record.preemption_delay
     if delay <= 0:
         return True
