@@ -37,7 +37,7 @@ async def _explain(name: str, output: str, kubeconfig: str | None, namespace: st
         if output == "json":
             click.echo(json.dumps([each.data for each in answers], indent=2, ensure_ascii=False))
         else:
-            click.echo("\n".join(each.text for each in answers))
+            click.echo("\n".join(line for each in answers for line in (each.text, each.evicted) if line))
 
 
 async def explain(client: Client, name: str, namespace: str) -> list[Answer]:
@@ -56,7 +56,7 @@ async def explain(client: Client, name: str, namespace: str) -> list[Answer]:
 
 def _named(answer: Answer, titles: Mapping[str, str]) -> Answer:
     """Gangs that others would have to make room with are called by the names that users gave them."""
-    return msgspec.structs.replace(answer, text=verdicts.renamed(answer.text, titles))
+    return msgspec.structs.replace(answer, text=verdicts.renamed(answer.text, titles), evicted=verdicts.renamed(answer.evicted, titles))
 
 
 async def headline(client: Client, name: str, namespace: str) -> str | None:
