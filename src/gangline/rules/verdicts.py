@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 
 from gangline.api import names
+from gangline.api.core import Pod
 from gangline.api.grove import PodGang
 from gangline.api.kai import PodGroup
 from gangline.rules.evictions import last_eviction, sentence
@@ -33,6 +34,8 @@ class Answer(msgspec.Struct, frozen=True):
     """The scheduler has looked at it and says why it waits."""
     evicted: str = ""
     """When, by whom and why pods of it were evicted last, if they were."""
+    failed: tuple[str, ...] = ()
+    """Which of its pods failed, where and why, one line each."""
 
 
 def group_of(gang: PodGang, groups: Iterable[PodGroup]) -> PodGroup | None:
@@ -61,6 +64,19 @@ def of_group(group: PodGroup, name: str = "") -> Answer:
         return _with_eviction(Answer(f"{shown}: no verdict; the scheduler has not refused it", {"gang": shown}, False), group)
     text = str(verdict.get("text") or verdict.get("headline") or verdict.get("cause") or "").replace(group.name, shown)
     return _with_eviction(Answer(text, verdict | {"gang": shown}, True), group)
+
+
+def failures(pods: Iterable[Pod], gang: str, group: str) -> tuple[str, ...]:
+    """A line for each failed pod of a gang: `gang` is the name of its PodGang, `group` of its PodGroup; "" where there is none."""
+    mine = (pod for pod in pods if pod.status.phase == "Failed" and (
+        (gang and pod.labels.get(names.POD_GANG) == gang) or (group and pod.annotations.get(names.POD_GROUP_NAME) == group)))
+    return tuple(_failure(pod) for pod in sorted(mine, key=lambda pod: pod.name))
+
+
+def _failure(pod: Pod) -> str:
+    where = f" on {pod.spec.node_name}" if pod.spec.node_name else ""
+    why = ": ".join(each for each in (pod.status.reason, pod.status.message) if each)
+    return f"pod {pod.name} failed{where}" + (f": {why}" if why else "")
 
 
 def _with_eviction(answer: Answer, group: PodGroup | None) -> Answer:
