@@ -82,7 +82,7 @@ class Session:
             make = plugin_class(setting.name)
             if make is None:
                 raise ConfigError(f"plugins: there is no plugin {setting.name!r}")
-            plugin, self.tally.plugins[setting.name] = self.tally.timed(partial(make, self, setting.arguments))
+            plugin = self.tally.clocked(self.tally.plugins, setting.name, partial(make, self, setting.arguments))
             if not isinstance(plugin, Plugin):
                 given = type(plugin).__name__
                 raise ConfigError(f"plugins: {setting.name!r} makes a {given}, which is no gangline.scheduler.plugin.Plugin")

@@ -27,6 +27,7 @@ from ..plugin import Plugin, QueueSide
 from ..records import Share
 from ..refusals import GangRefusals, QueueFigures
 from ..session import Session
+from ..tally import QueueShare
 
 GPU_WORKER = "node-role.kubernetes.io/gpu-worker"
 NO_LIMIT: Amounts = (UNLIMITED, UNLIMITED, UNLIMITED)
@@ -55,6 +56,7 @@ class Proportion(Plugin):
         self.total = self._total()
         self.accounts = open_accounts(session.queues, session.min_gpu_memory)
         divide.divide_hierarchy(self.accounts, self.total, max(0.0, k))
+        session.tally.shares = [QueueShare(each.uid, each.name, each.fair_share, each.usage) for each in self.accounts.values()]
         self._lines: dict[str, tuple[Account, ...]] = {}
         self._limits: dict[str, bool] = {}
         self._before: dict[str, tuple[Amounts, Amounts]] = {}
