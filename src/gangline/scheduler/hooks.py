@@ -103,3 +103,7 @@ def _scores_only_nodes(plugin: Plugin) -> bool:
     """A score that is given in no form that tasks of one shape may share."""
     by_shape = (overriding(Plugin.shape_score, [plugin.shape_score]) or overriding(Plugin.node_rank, [plugin.node_rank]))
     return bool(overriding(Plugin.node_score, [plugin.node_score])) and not by_shape
+
+
+NO_HOOKS = Hooks(())
+"""What a session has while its plugins are being built."""

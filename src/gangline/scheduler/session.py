@@ -19,7 +19,7 @@ from gangline.scheduler.victims.free import FreeGpus
 from ..errors import ConfigError, Refusal
 from .decisions import Commit, Decisions, Evict, GangUpdate, Refuse
 from .hierarchy import queues_of
-from .hooks import Hooks
+from .hooks import NO_HOOKS, Hooks
 from .model.cluster import Cluster
 from .model.gang import Gang, Group, PodSet
 from .model.node import Node, NodeList
@@ -73,7 +73,7 @@ class Session:
         self.min_gpu_memory, self.max_gpu_memory = self._gpu_memory()
         self.lists = GangLists(self)
         self.free = FreeGpus(cluster)
-        self.hooks = Hooks(())
+        self.hooks = NO_HOOKS
         self.hooks = Hooks([*self._configured(), *[make(self, {}) for make in extra]])
 
     def _configured(self) -> list[Plugin]:
