@@ -32,7 +32,8 @@ PURE = {"operator/desired", "operator/backends", "operator/status.py", "operator
         "installer/shards.py", "installer/plan.py", "installer/status.py", "installer/manifests.py",
         "installer/chart.py", "installer/values.py",
         "scheduler/actions", "scheduler/plugins", "scheduler/fairness", "scheduler/cycle.py", "scheduler/session.py",
-        "scheduler/statement.py", "scheduler/placing", "scheduler/victims", "scheduler/why", "scheduler/snapshots", "rules", "api",
+        "scheduler/statement.py", "scheduler/plugin.py", "scheduler/hooks.py", "scheduler/combine.py",
+        "scheduler/placing", "scheduler/victims", "scheduler/why", "scheduler/snapshots", "rules", "api",
         "dashboard/model.py", "dashboard/look.py", "dashboard/gangs.py", "dashboard/queues.py", "dashboard/nodes.py", "dashboard/pages.py",
         "dashboard/html.py", "dashboard/parts.py", "dashboard/sections.py", "dashboard/views.py", "dashboard/sheet.py"}
 IMPURE_IMPORTS = {"asyncio", "logging", "random", "time", "socket", "aiohttp", "secrets", "sqlite3", "gangline.client", "gangline.runtime"}

@@ -125,7 +125,10 @@ def _scheduler(options: Options) -> Component:
     from gangline.scheduler.flags import read_flags
 
     started = read_flags({"schedule-period": f"{options.period}s", **_named(options)}, options.config)
-    told = replace(started.options, stamp_every_start=manner(options.compat).stamps_every_start)
+    how = manner(options.compat)
+    asked = "update-pod-eviction-condition" in options.flags
+    told = replace(started.options, stamp_every_start=how.stamps_every_start, note_evictions=not how.evictions_unmarked,
+                   tell_disruption=started.options.tell_disruption if asked else not how.evictions_unmarked)
     return component(options=told, usage=started.usage, plugin_port=started.plugin_port if options.flags else None)
 
 

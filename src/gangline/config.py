@@ -32,6 +32,8 @@ class Manner:
     """The binder writes condition `PodBound` and an event for binds that went well, too."""
     stamps_every_start: bool = field(default=False, metadata={"compat": KAI})
     """When a gang started is written on its PodGroup always, instead of only where some queue protects by run time."""
+    evictions_unmarked: bool = field(default=False, metadata={"compat": KAI})
+    """An evicted pod gets `DisruptionTarget` only with flag `update-pod-eviction-condition`, and its PodGroup no note, instead of both."""
     gate_by_listing: bool = field(default=False, metadata={"compat": GROVE})
     """A pod's gate is lifted as soon as its gang lists the pod, instead of when the gang is complete and translated."""
     count_terminating: bool = field(default=False, metadata={"compat": GROVE})

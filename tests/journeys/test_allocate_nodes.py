@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from gangline.api import names
-from gangline.api.kinds import CONFIG_MAP, CSI_DRIVER, CSI_STORAGE_CAPACITY, PV, PVC, STORAGE_CLASS
+from gangline.api.kinds import CONFIG_MAP, CSI_DRIVER, CSI_STORAGE_CAPACITY, PV, PVC, RESOURCE_SLICE, STORAGE_CLASS
 from gangline.scheduler.component import component
 from gangline.scheduler.options import Options
 from gangline.scheduler.settings import Settings
@@ -210,3 +210,20 @@ async def test_a_claim_larger_than_what_its_driver_has_left_keeps_the_pod_waitin
             "nodeTopology": {"matchLabels": {"kubernetes.io/os": "linux"}}})
         await story.pod("p", gpus=1, **await claim(story, "data", "late", size))
         await (story.runs("p") if fits else story.waits("p"))
+
+
+async def test_a_gang_that_asks_for_a_device_plugins_gpus_stays_away_from_a_node_with_devices_for_claims(story: Story) -> None:
+    await story.nodes(1, gpus=8, name="dra", dra=True)
+
+    async def published() -> bool:
+        return bool((await story.client.list(RESOURCE_SLICE)).items)
+
+    await story.until(published, "the node's devices")
+    await story.nodes(1, gpus=16, name="plugin")
+    await story.apply("examples/01-gang")
+
+    async def whole() -> bool:
+        return len(await story.pods(phase="Running")) == 5
+
+    await story.until(whole, "all five pods running")
+    assert {pod.spec.node_name.partition("-")[0] for pod in await story.pods()} == {"plugin"}

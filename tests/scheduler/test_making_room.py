@@ -131,3 +131,19 @@ def test_victims_for_a_gang_bound_to_a_domain_are_tried_once_more_before_they_go
     after, plain = bound.decide(), free.gang("b/plain", 1).decide()
     assert after.evicted == plain.evicted == ["low-0"]
     assert (after.decisions.steps["reclaim"], plain.decisions.steps["reclaim"]) == (2, 1)
+
+
+def test_who_fits_as_things_stand_moves_nobody() -> None:
+    scene = Scene().nodes(4, gpus=8).queue("a", quota=32)
+    for number in range(4):
+        scene.gang(f"a/here{number}", 1, gpus=2, on=f"n{number}")
+    scene.gang("a/new", 4, gpus=4).with_settings(actions=("consolidation",))
+    after = scene.decide()
+    assert not after.evicted and len(after.waiting) == 4 and after.decisions.steps == {}
+
+
+def test_who_fits_only_by_count_still_moves_the_fewest() -> None:
+    scene = Scene().nodes(3, gpus=8).queue("a", quota=24).gang("a/one", 1, gpus=2, on="n0").gang("a/two", 1, gpus=2, on="n1")
+    scene.gang("a/three", 1, gpus=2, on="n2").gang("a/new", 1, gpus=8).with_settings(actions=("consolidation",))
+    after = scene.decide()
+    assert len(after.evicted) == 1 and "new-0" in after.waiting

@@ -10,11 +10,15 @@ import pytest
 from gangline.errors import ConfigError, Refusal
 from gangline.scheduler.cycle import decide, run_actions
 from gangline.scheduler.model.cluster import Cluster
+from gangline.scheduler.model.node import Node
 from gangline.scheduler.model.status import Status
+from gangline.scheduler.model.task import Task
 from gangline.scheduler.placing.order import Heap
+from gangline.scheduler.plugin import Plugin
 from gangline.scheduler.records import GangRecord, NodeRecord, QueueRecord, TaskRecord
 from gangline.scheduler.session import Session
 from gangline.scheduler.settings import Settings, read_config, seconds
+from gangline.scheduler.shell.think import think
 from scheduler.scene import NOW, Scene
 
 
@@ -149,15 +153,12 @@ def test_search_budgets_are_durations_in_the_configuration_and_steps_here() -> N
         read_config({"scenarioSearchBudgets": {"minJobSearchDuration": "5s", "maxJobSearchDuration": "5s"}})
 
 
-class NoBind:
+class NoBind(Plugin):
     """Refuses every bind."""
 
     name = "no-bind"
 
-    def __init__(self, session: Session, arguments: Any) -> None:
-        pass
-
-    def before_bind(self, task: Any, node: Any) -> Refusal:
+    def before_bind(self, task: Task, node: Node) -> Refusal:
         return Refusal(self.name, "not today")
 
 
@@ -167,3 +168,11 @@ def test_a_refused_bind_puts_the_task_back_and_ends_its_gangs_turn() -> None:
     run_actions(session, ("allocate",))
     assert not session.commits and {task.status for task in cluster.tasks.values()} == {Status.PENDING}
     assert cluster.nodes["n0"].idle == cluster.nodes["n0"].allocatable
+
+
+def test_the_running_scheduler_decides_by_the_same_function_and_counts_its_seconds() -> None:
+    scene = Scene().nodes(1).queue("a", quota=4).queue("b", quota=4).gang("a/fits", 4).gang("b/large", 9)
+    thought = think(scene.cluster(), [], scene.settings, NOW, lambda: "fresh")
+    assert thought.decisions == decide(scene.cluster(), scene.settings, NOW)
+    assert list(thought.tally.times) == ["open", *scene.settings.actions, "close"]
+    assert [(share.queue, share.fair[2]) for share in thought.tally.shares] == [("a", 4), ("b", 4)]

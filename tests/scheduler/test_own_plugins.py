@@ -2,27 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.metadata import EntryPoint
+from inspect import isfunction
 from typing import Any
 
 import pytest
 
 from gangline import extend
 from gangline.binder.plugins import build
-from gangline.binder.plugins.plugin import Plugin
+from gangline.binder.plugins.plugin import Plugin as BinderBase
 from gangline.binder.settings import PluginSetting as BinderPlugin
 from gangline.binder.settings import Settings as BinderSettings
 from gangline.errors import ConfigError, Refusal
 from gangline.scheduler import plugins
+from gangline.scheduler.combine import overriding
+from gangline.scheduler.hooks import Hooks
+from gangline.scheduler.model.gang import Gang
 from gangline.scheduler.model.node import Node
 from gangline.scheduler.model.task import Task
-from gangline.scheduler.settings import DEFAULT_PLUGINS, PluginSetting
+from gangline.scheduler.plugin import Plugin
+from gangline.scheduler.refusals import GangRefusals
+from gangline.scheduler.session import Session
+from gangline.scheduler.settings import DEFAULT_PLUGINS, PluginSetting, Settings
+from gangline.scheduler.victims.accumulate import Scenario
 from scheduler.scene import Scene
 
 
 class Shy:
-    """Keeps everybody away from one node."""
+    """Keeps everybody away from one node. Written without `Plugin` above it, as older packages are."""
 
     name = "shy"
 
@@ -33,7 +42,89 @@ class Shy:
         return Refusal(self.name, "nobody goes there") if node.name == self._node else None
 
 
-class Stamp(Plugin):
+class Strict(Plugin):
+    """Refuses at the hooks that its argument names, everything or only what concerns the gang `new`."""
+
+    name = "strict"
+
+    def __init__(self, session: Session, arguments: Mapping[str, str]) -> None:
+        self._refuses = arguments["refuses"].split()
+
+    def _refusal(self, hook: str) -> Refusal | None:
+        return Refusal(self.name, f"{hook} says no") if hook in self._refuses else None
+
+    def _gang_refusal(self, hook: str, gang: Gang) -> GangRefusals | None:
+        return GangRefusals("Policy", (f"{hook} says no to {gang.name}",), self.name) if hook in self._refuses else None
+
+    def over_capacity(self, gang: Gang, tasks: Sequence[Task]) -> GangRefusals | None:
+        return self._gang_refusal("over_capacity", gang)
+
+    def firm_over_quota(self, gang: Gang, tasks: Sequence[Task]) -> GangRefusals | None:
+        return self._gang_refusal("firm_over_quota", gang)
+
+    def task_over_capacity(self, task: Task, gang: Gang, node: Node) -> Refusal | None:
+        return self._refusal("task_over_capacity")
+
+    def before_task(self, task: Task, gang: Gang) -> Refusal | None:
+        return self._refusal("before_task")
+
+    def predicate(self, task: Task, node: Node) -> Refusal | None:
+        return self._refusal("predicate")
+
+    def never(self, task: Task, node: Node) -> bool:
+        return "never" in self._refuses
+
+    def before_bind(self, task: Task, node: Node) -> Refusal | None:
+        return self._refusal("before_bind") if task.name.endswith("-1") else None
+
+    def victim_invariant(self, task: Task, gang: Gang) -> Refusal | None:
+        return Refusal(self.name, "victim_invariant says no", resolvable=False) if "victim_invariant" in self._refuses else None
+
+    def can_reclaim(self, gang: Gang) -> Refusal | None:
+        return self._refusal("can_reclaim")
+
+    def reclaim_queue(self, preemptor: Gang, victim: str) -> bool:
+        return "reclaim_queue" not in self._refuses
+
+    def reclaim_victim(self, preemptor: Gang, victim: Gang) -> bool:
+        return "reclaim_victim" not in self._refuses
+
+    def preempt_victim(self, preemptor: Gang, victim: Gang) -> bool:
+        return "preempt_victim" not in self._refuses
+
+    def reclaim_scenario(self, scenario: Scenario) -> bool:
+        return "reclaim_scenario" not in self._refuses
+
+    def preempt_scenario(self, scenario: Scenario) -> bool:
+        return "preempt_scenario" not in self._refuses
+
+    def reclaim_most(self, preemptor: Gang, largest: Mapping[str, float]) -> float:
+        return 0.0 if "reclaim_most" in self._refuses else math.inf
+
+
+class Fond(Plugin):
+    """Likes one node, and says so in no other way than by `node_score`."""
+
+    name = "fond"
+
+    def __init__(self, session: Session, arguments: Mapping[str, str]) -> None:
+        self._node = arguments["node"]
+
+    def node_score(self, task: Task, node: Node) -> float:
+        return 1e6 if node.name == self._node else 0.0
+
+
+class Silent(Plugin):
+    """Has nothing to say."""
+
+    name = "silent"
+
+
+def odd(session: Session, arguments: Mapping[str, str]) -> object:
+    return object()
+
+
+class Stamp(BinderBase):
     name = "stamp"
     priority = 10
 
@@ -41,7 +132,8 @@ class Stamp(Plugin):
 @pytest.fixture
 def packages(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     here = __name__
-    found = {"gangline.plugins": [EntryPoint("shy", f"{here}:Shy", "gangline.plugins")],
+    found = {"gangline.plugins": [EntryPoint(name, f"{here}:{brought}", "gangline.plugins") for name, brought in
+                                  (("shy", "Shy"), ("strict", "Strict"), ("fond", "Fond"), ("silent", "Silent"), ("odd", "odd"))],
              "gangline.binder_plugins": [EntryPoint("stamp", f"{here}:Stamp", "gangline.binder_plugins")]}
     monkeypatch.setattr(extend, "entry_points", lambda group: found.get(group, []))
     plugins._brought.cache_clear()
@@ -54,6 +146,78 @@ def test_a_scheduler_plugin_of_another_package_is_asked_like_the_others() -> Non
     scene = Scene().nodes(2).queue("a", quota=8)
     scene.with_settings(plugins=(*DEFAULT_PLUGINS, PluginSetting("shy", {"node": "n0"})))
     assert scene.gang("a/one", 1).decide().bound == {"one-0": "n1"}
+
+
+def with_strict(scene: Scene, *hooks: str) -> Scene:
+    return scene.with_settings(plugins=(*DEFAULT_PLUGINS, PluginSetting("strict", {"refuses": " ".join(hooks)})))
+
+
+@pytest.mark.usefixtures("packages")
+@pytest.mark.parametrize("hook", [
+    "over_capacity", "firm_over_quota", "task_over_capacity", "before_task", "predicate", "never", "before_bind"])
+def test_one_veto_of_another_packages_plugin_keeps_a_whole_gang_from_its_place(hook: str) -> None:
+    scene = Scene().nodes(2).queue("a", quota=8).gang("a/gang", 4)
+    assert len(with_strict(scene).decide().bound) == 4
+    after = with_strict(scene, hook).decide()
+    assert not after.bound
+    assert hook == "never" or f"{hook} says no" in after.why("gang")
+
+
+@pytest.mark.usefixtures("packages")
+@pytest.mark.parametrize("hook", ["over_capacity", "firm_over_quota", "task_over_capacity", "before_task", "predicate", "before_bind"])
+def test_such_a_veto_is_explained(hook: str) -> None:
+    scene = with_strict(Scene().nodes(2).queue("a", quota=8).gang("a/gang", 4), hook)
+    assert f"{hook} says no" in scene.explain("gang").headline
+
+
+@pytest.mark.usefixtures("packages")
+@pytest.mark.parametrize("hook", [
+    "over_capacity", "firm_over_quota", "task_over_capacity", "predicate", "victim_invariant", "preempt_victim", "preempt_scenario"])
+def test_one_veto_keeps_a_gang_from_preempting(hook: str) -> None:
+    scene = Scene().nodes(1).queue("a", quota=8).gang("a/old", 8, on="n0").gang("a/new", 4, priority=75)
+    assert with_strict(scene).decide().evicted
+    assert not with_strict(scene, hook).decide().decisions.commits
+
+
+@pytest.mark.usefixtures("packages")
+@pytest.mark.parametrize("hook", [
+    "over_capacity", "firm_over_quota", "victim_invariant", "can_reclaim", "reclaim_queue", "reclaim_victim", "reclaim_scenario",
+    "reclaim_most"])
+def test_one_veto_keeps_a_gang_from_reclaiming(hook: str) -> None:
+    scene = Scene().nodes(1).queue("a", quota=4).queue("b", quota=4)
+    for number in range(8):
+        scene.gang(f"b/old{number}", 1, on="n0")
+    scene.gang("a/new", 4)
+    assert with_strict(scene).decide().evicted
+    assert not with_strict(scene, hook).decide().decisions.commits
+
+
+@pytest.mark.usefixtures("packages")
+def test_a_score_that_is_given_node_by_node_only_counts_too() -> None:
+    scene = Scene().nodes(3).queue("a", quota=8).gang("a/one", 1)
+    scene.with_settings(plugins=(*DEFAULT_PLUGINS, PluginSetting("fond", {"node": "n2"})))
+    assert scene.decide().bound == {"one-0": "n2"}
+
+
+@pytest.mark.usefixtures("packages")
+def test_what_is_no_plugin_is_refused_by_name() -> None:
+    scene = Scene().nodes(1).queue("a").with_settings(plugins=(PluginSetting("odd"),)).gang("a/one", 1)
+    with pytest.raises(ConfigError, match="plugins: 'odd' makes a object, which is no "):
+        scene.decide()
+
+
+def test_a_plugin_that_overrides_nothing_is_never_asked() -> None:
+    session = Session(Scene().nodes(1).queue("a").cluster(), Settings(plugins=()), 0.0, extra=[Silent])
+    hooks, silent = session.hooks, session.hooks.plugins[0]
+    assert not hooks.generators and not hooks.beyond_shape and not hooks.somebody_reclaims
+    strict = Strict(session, {"refuses": ""})
+    assert overriding(Plugin.predicate, [silent.predicate, strict.predicate]) == [strict.predicate]
+
+
+def test_every_hook_of_a_plugin_is_in_the_table() -> None:
+    asked_elsewhere = {"scenario_generator", "scores"}
+    hooks = {name for name, value in vars(Plugin).items() if isfunction(value) and not name.startswith("_")}
+    assert hooks - asked_elsewhere <= set(dir(Hooks(())))
 
 
 @pytest.mark.usefixtures("packages")

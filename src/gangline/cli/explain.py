@@ -7,12 +7,13 @@ wrote on the PodGroup; where there is none, the gang's own conditions speak.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import click
 import msgspec
 
 from gangline.api import names
+from gangline.api.core import Pod
 from gangline.api.grove import PodGang
 from gangline.api.kai import PodGroup
 from gangline.api.kinds import JOB, POD, POD_CLIQUE_SET, POD_GANG, POD_GROUP
@@ -37,7 +38,7 @@ async def _explain(name: str, output: str, kubeconfig: str | None, namespace: st
         if output == "json":
             click.echo(json.dumps([each.data for each in answers], indent=2, ensure_ascii=False))
         else:
-            click.echo("\n".join(each.text for each in answers))
+            click.echo("\n".join(line for each in answers for line in (each.text, each.evicted, *each.failed) if line))
 
 
 async def explain(client: Client, name: str, namespace: str) -> list[Answer]:
@@ -45,18 +46,27 @@ async def explain(client: Client, name: str, namespace: str) -> list[Answer]:
     gangs = await _gangs(client, name, namespace)
     groups = (await client.list(POD_GROUP, namespace)).items
     titles = {group.name: verdicts.owner(group) for group in groups}
+    pods = (await client.list(POD, namespace)).items
     if gangs:
-        return [_named(verdicts.of_gang(gang, verdicts.group_of(gang, groups)), titles) for gang in gangs]
+        return [_named(_of_gang(gang, verdicts.group_of(gang, groups), pods), titles) for gang in gangs]
     found = await _groups(client, name, namespace, groups)
     if not found:
         raise BadInput(f"there is no gang, set, PodGroup, pod or Job {name!r} in namespace {namespace}; "
                        "`gangline get podgangs` and `gangline get podgroups` list what there is")
-    return [_named(verdicts.of_group(group), titles) for group in found]
+    return [_named(_with_failures(verdicts.of_group(group), verdicts.failures(pods, "", group.name)), titles) for group in found]
+
+
+def _of_gang(gang: PodGang, group: PodGroup | None, pods: Iterable[Pod]) -> Answer:
+    return _with_failures(verdicts.of_gang(gang, group), verdicts.failures(pods, gang.name, group.name if group is not None else ""))
+
+
+def _with_failures(answer: Answer, failed: tuple[str, ...]) -> Answer:
+    return msgspec.structs.replace(answer, failed=failed, data=answer.data | ({"failed": list(failed)} if failed else {}))
 
 
 def _named(answer: Answer, titles: Mapping[str, str]) -> Answer:
     """Gangs that others would have to make room with are called by the names that users gave them."""
-    return msgspec.structs.replace(answer, text=verdicts.renamed(answer.text, titles))
+    return msgspec.structs.replace(answer, text=verdicts.renamed(answer.text, titles), evicted=verdicts.renamed(answer.evicted, titles))
 
 
 async def headline(client: Client, name: str, namespace: str) -> str | None:

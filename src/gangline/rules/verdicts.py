@@ -14,8 +14,10 @@ from typing import Any
 import msgspec
 
 from gangline.api import names
+from gangline.api.core import Pod
 from gangline.api.grove import PodGang
 from gangline.api.kai import PodGroup
+from gangline.rules.evictions import last_eviction, sentence
 
 ORDER = ("Initialized", "Scheduled", "Ready")
 """Conditions of a PodGang, in the order in which it must meet them."""
@@ -33,6 +35,10 @@ class Answer(msgspec.Struct, frozen=True):
     data: dict[str, Any]
     judged: bool
     """The scheduler has looked at it and says why it waits."""
+    evicted: str = ""
+    """When, by whom and why pods of it were evicted last, if they were."""
+    failed: tuple[str, ...] = ()
+    """Which of its pods failed, where and why, one line each."""
 
 
 def group_of(gang: PodGang, groups: Iterable[PodGroup]) -> PodGroup | None:
@@ -54,7 +60,7 @@ def of_gang(gang: PodGang, group: PodGroup | None) -> Answer:
     blocking = next((each for each in ordered if each.status != "True"), None)
     why = f": {blocking.message or blocking.reason}" if blocking else ""
     data = {"gang": gang.name, "phase": phase, "conditions": {key: each.status for key, each in conditions.items()}}
-    return Answer(f"{gang.name} is {phase}{why}{more}", data, False)
+    return _with_eviction(Answer(f"{gang.name} is {phase}{why}{more}", data, False), group)
 
 
 def of_group(group: PodGroup, name: str = "") -> Answer:
@@ -63,9 +69,30 @@ def of_group(group: PodGroup, name: str = "") -> Answer:
     try:
         verdict = dict(json.loads(group.annotations[names.VERDICT]))
     except (KeyError, ValueError, TypeError):
-        return Answer(f"{shown}: no verdict; the scheduler has not refused it", {"gang": shown}, False)
+        return _with_eviction(Answer(f"{shown}: no verdict; the scheduler has not refused it", {"gang": shown}, False), group)
     text = str(verdict.get("text") or verdict.get("headline") or verdict.get("cause") or "").replace(group.name, shown)
-    return Answer(text, verdict | {"gang": shown}, True)
+    return _with_eviction(Answer(text, verdict | {"gang": shown}, True), group)
+
+
+def failures(pods: Iterable[Pod], gang: str, group: str) -> tuple[str, ...]:
+    """A line for each failed pod of a gang: `gang` is the name of its PodGang, `group` of its PodGroup; "" where there is none."""
+    mine = (pod for pod in pods if pod.status.phase == "Failed" and (
+        (gang and pod.labels.get(names.POD_GANG) == gang) or (group and pod.annotations.get(names.POD_GROUP_NAME) == group)))
+    return tuple(_failure(pod) for pod in sorted(mine, key=lambda pod: pod.name))
+
+
+def _failure(pod: Pod) -> str:
+    where = f" on {pod.spec.node_name}" if pod.spec.node_name else ""
+    why = ": ".join(each for each in (pod.status.reason, pod.status.message) if each)
+    return f"pod {pod.name} failed{where}" + (f": {why}" if why else "")
+
+
+def _with_eviction(answer: Answer, group: PodGroup | None) -> Answer:
+    eviction = last_eviction(group) if group is not None else None
+    if eviction is None:
+        return answer
+    data = answer.data | {"lastEviction": msgspec.to_builtins(eviction)}
+    return msgspec.structs.replace(answer, data=data, evicted=sentence(eviction))
 
 
 def owner(group: PodGroup) -> str:

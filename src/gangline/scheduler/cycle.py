@@ -1,12 +1,14 @@
 """One cycle: `decide(cluster, settings, now)` runs every configured action in order and returns what was decided.
 
-This is the file to read first. Pure: the same cluster, settings and time give the same decisions, byte for byte, and
-the cluster is left exactly as it was found (the session undoes itself). What the shell then carries out it books on the
-cluster itself, by applying the records of bound and evicted tasks, so that nothing is booked twice before the watch
-shows it.
+This is the file to read first; the running scheduler calls it too (`shell/think.py`). Pure: the same cluster, settings and time give
+the same decisions, byte for byte, and the cluster is left exactly as it was found (the session undoes itself). What the shell then
+carries out it books on the cluster itself, by applying the records of bound and evicted tasks, so that nothing is booked twice before
+the watch shows it.
 """
 
 from __future__ import annotations
+
+from functools import partial
 
 from .actions import ACTIONS
 from .collector import undisturbed
@@ -14,20 +16,23 @@ from .decisions import Decisions
 from .model.cluster import Cluster
 from .session import Session
 from .settings import Settings
+from .tally import Tally
 
 
 @undisturbed()
-def decide(cluster: Cluster, settings: Settings, now: float) -> Decisions:
-    session = Session(cluster, settings, now)
+def decide(cluster: Cluster, settings: Settings, now: float, tally: Tally | None = None) -> Decisions:
+    """`tally`: counts and seconds of the cycle, for metrics."""
+    counts = tally or Tally()
+    session = counts.clocked(counts.times, "open", lambda: Session(cluster, settings, now, tally=counts))
     try:
         run_actions(session, settings.actions)
         return session.decisions()
     finally:
-        session.close()
+        counts.clocked(counts.times, "close", session.close)
 
 
 def run_actions(session: Session, names: tuple[str, ...]) -> None:
     """Run these actions on an open session, one after the other."""
     for name in names:
         session.action = name
-        ACTIONS[name](session)
+        session.tally.clocked(session.tally.times, name, partial(ACTIONS[name], session))

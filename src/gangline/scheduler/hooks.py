@@ -1,176 +1,109 @@
-"""The points at which plugins are asked, and the five ways in which their answers are combined.
+"""One table: each hook of a plugin (`plugin.py`) and the way in which the answers are combined (`combine.py`).
 
-A plugin is a small class, built once per cycle with `(session, arguments)`, with a `name` and a method for each hook it cares about.
-
-key — tuples one after the other, smallest first:
-    gang_order(gang), sub_group_order(member), task_order(task) -> anything that can be compared
-    queue_order(QueueSide, QueueSide) -> int           compares instead: negative is left first, 0 is no opinion
-
-veto — the first refusal wins:
-    before_task(task, gang) -> Refusal | None          before any node is tried (all refusals are told together)
-    victim_invariant(task, gang) -> Refusal | None     before victims are searched
-    predicate(task, node) -> Refusal | None
-    over_capacity(gang, tasks), firm_over_quota(gang, tasks) -> GangRefusals | None      (see refusals.py)
-    task_over_capacity(task, gang, node) -> Refusal | None
-    can_reclaim(gang) -> Refusal | None                no plugin answers: nobody may reclaim
-    reclaim_queue(preemptor, queue name), reclaim_victim(preemptor, victim), preempt_victim(preemptor, victim) -> bool
-    reclaim_scenario(scenario), preempt_scenario(scenario) -> bool
-    before_bind(task, node) -> Refusal | None          at commit; a refused task is put back
-
-sum — added up:
-    node_score(task, node) -> float | None             None drops the node
-    gpu_score(task, node, group) -> float
-
-pass on — each works on what the one before gave:
-    subset_nodes(gang, member, pod_sets, tasks, nodes) -> list of node lists             (SubsetRefused ends the attempt)
-    numa_placement(task, node) -> zones | None
-    bind_annotations(task, node, annotations) -> annotations
-
-tell — nobody answers:
-    before_scoring(task, nodes), before_gang(gang), before_solving(preemptor)
-    allocated(task), deallocated(task)                 state that follows these is written through `session.journal`
-
-Plugins may also offer `scenario_generator` (see `victims/search.py`) and the figures `queue_allocated`, `queue_deserved` and
-`queue_fair_share(queue)`, of which the first plugin that has them is asked; and `reclaim_most(preemptor, {queue: GPUs of its largest
-victim})`, an upper bound of what may be reclaimed, so that a hopeless search ends early.
-
-Scores are kept per task shape (`placing/rank.py`). A scoring plugin therefore says more about itself:
-    shape_score(task, node)     as node_score, for a score that depends only on the task's shape and the node's own state, and that comes
-                                in steps of at least 10
-    node_rank(task, node)       for a score below 10 that is relative to the set of nodes: its order, smallest first
-    never(task, node)           True: this node refuses every task of this shape for good (labels, taints, kind of node)
-    beyond_shape = True         the score depends on more; nodes are then scored one by one for every task for which `scores(task)` holds
+Six ways: *key* (smallest first), *veto* (everybody is asked, one refusal is enough), *sum*, *pass on* (each works on what the one before
+gave), *tell*, and *first* (a figure of which one is enough). Only plugins that override a hook are asked; the others cost nothing.
+To add a hook: a method with a default in `Plugin`, and a line here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Iterable, Sequence
 
-from ..errors import Refusal
+from .combine import compare, consent, exclusion, first, key, least, overriding, tell, total, total_or_none, veto, vetoes
 from .model.gang import Gang, Group, PodSet
 from .model.node import Node
-from .model.queue import NOTHING, Amount, Queue
 from .model.task import Task
-from .refusals import GangRefusals
-
-if TYPE_CHECKING:
-    from .session import Session
-
-class Plugin(Protocol):
-    """Everything else is optional: a plugin answers only the hooks it has a method for."""
-
-    name: str
-
-
-PluginClass = Callable[["Session", Mapping[str, str]], Plugin]
-
-
-@dataclass(slots=True)
-class QueueSide:
-    """One side of a queue comparison: the queue, and the next gang in its subtree. Among victims there is no gang; `taken` is
-    then what the victims popped so far and the next one hold together."""
-
-    queue: Queue
-    gang: Gang | None = None
-    taken: Amount = NOTHING
-
-
-class SubsetRefused(Exception):
-    """A plugin says that no set of nodes can do; the refusal (if any) is for the gang."""
-
-    def __init__(self, refusal: GangRefusals | None = None) -> None:
-        super().__init__(refusal.reason if refusal else "no node set can do")
-        self.refusal = refusal
+from .plugin import Plugin
 
 
 class Hooks:
-    """The bound methods of this cycle's plugins, by hook, in plugin order."""
+    """What is asked of this cycle's plugins, by hook, in plugin order."""
 
     def __init__(self, plugins: Iterable[Plugin]) -> None:
-        self.plugins = list(plugins)
-        self._methods: dict[str, list[Callable[..., Any]]] = {}
+        asked = self.plugins = list(plugins)
 
-    def methods(self, hook: str) -> list[Callable[..., Any]]:
-        found = self._methods.get(hook)
-        if found is None:
-            found = self._methods[hook] = [getattr(plugin, hook) for plugin in self.plugins if hasattr(plugin, hook)]
-        return found
+        # key
+        self.gang_order = key(overriding(Plugin.gang_order, [each.gang_order for each in asked]))
+        self.sub_group_order = key(overriding(Plugin.sub_group_order, [each.sub_group_order for each in asked]))
+        self.task_order = key(overriding(Plugin.task_order, [each.task_order for each in asked]))
+        self.queue_order = compare(overriding(Plugin.queue_order, [each.queue_order for each in asked]))
 
-    def having(self, hook: str) -> list[Plugin]:
-        return [plugin for plugin in self.plugins if hasattr(plugin, hook)]
+        # veto
+        self.over_capacity = veto(overriding(Plugin.over_capacity, [each.over_capacity for each in asked]))
+        self.firm_over_quota = veto(overriding(Plugin.firm_over_quota, [each.firm_over_quota for each in asked]))
+        self.before_task = vetoes(overriding(Plugin.before_task, [each.before_task for each in asked]))
+        self.victim_invariant = veto(overriding(Plugin.victim_invariant, [each.victim_invariant for each in asked]))
+        self.task_over_capacity = veto(overriding(Plugin.task_over_capacity, [each.task_over_capacity for each in asked]))
+        self.predicate = veto(overriding(Plugin.predicate, [each.predicate for each in asked]))
+        self.never = exclusion(overriding(Plugin.never, [each.never for each in asked]))
+        self.before_bind = veto(overriding(Plugin.before_bind, [each.before_bind for each in asked]))
+        self.can_reclaim = veto(overriding(Plugin.can_reclaim, [each.can_reclaim for each in asked]))
+        self.reclaim_queue = consent(overriding(Plugin.reclaim_queue, [each.reclaim_queue for each in asked]))
+        self.reclaim_victim = consent(overriding(Plugin.reclaim_victim, [each.reclaim_victim for each in asked]))
+        self.preempt_victim = consent(overriding(Plugin.preempt_victim, [each.preempt_victim for each in asked]))
+        self.reclaim_scenario = consent(overriding(Plugin.reclaim_scenario, [each.reclaim_scenario for each in asked]))
+        self.preempt_scenario = consent(overriding(Plugin.preempt_scenario, [each.preempt_scenario for each in asked]))
+        self.reclaim_most = least(overriding(Plugin.reclaim_most, [each.reclaim_most for each in asked]))
 
-    # ── key ──
+        # sum
+        self.node_score = total_or_none(overriding(Plugin.node_score, [each.node_score for each in asked]))
+        self.shape_score = total(overriding(Plugin.shape_score, [each.shape_score for each in asked]))
+        self.node_rank = total(overriding(Plugin.node_rank, [each.node_rank for each in asked]))
+        self.gpu_score = total(overriding(Plugin.gpu_score, [each.gpu_score for each in asked]))
 
-    def key(self, hook: str, subject: Any) -> tuple[Any, ...]:
-        """The plugins' tuples one after the other."""
-        return tuple([method(subject) for method in self.methods(hook)])
+        # pass on: `subset_nodes` and `bind_annotations` below
+        self._subsets = overriding(Plugin.subset_nodes, [each.subset_nodes for each in asked])
+        self._annotations = overriding(Plugin.bind_annotations, [each.bind_annotations for each in asked])
 
-    def compare_queues(self, left: QueueSide, right: QueueSide) -> int:
-        for method in self.methods("queue_order"):
-            order: int = method(left, right)
-            if order:
-                return order
-        return 0
+        # tell
+        self.before_gang = tell(overriding(Plugin.before_gang, [each.before_gang for each in asked]))
+        self.before_scoring = tell(overriding(Plugin.before_scoring, [each.before_scoring for each in asked]))
+        self.before_solving = tell(overriding(Plugin.before_solving, [each.before_solving for each in asked]))
+        self.allocated = tell(overriding(Plugin.allocated, [each.allocated for each in asked]))
+        self.deallocated = tell(overriding(Plugin.deallocated, [each.deallocated for each in asked]))
 
-    # ── veto ──
+        # first
+        self.numa_placement = first(overriding(Plugin.numa_placement, [each.numa_placement for each in asked]))
+        self.queue_allocated = first(overriding(Plugin.queue_allocated, [each.queue_allocated for each in asked]))
+        self.queue_deserved = first(overriding(Plugin.queue_deserved, [each.queue_deserved for each in asked]))
+        self.queue_fair_share = first(overriding(Plugin.queue_fair_share, [each.queue_fair_share for each in asked]))
 
-    def veto(self, hook: str, *subject: Any) -> Refusal | None:
-        """The first refusal."""
-        for method in self.methods(hook):
-            refusal: Refusal | None = method(*subject)
-            if refusal is not None:
-                return refusal
-        return None
-
-    def vetoes(self, hook: str, *subject: Any) -> list[Refusal]:
-        """Every refusal."""
-        return [refusal for method in self.methods(hook) if (refusal := method(*subject)) is not None]
-
-    def agree(self, hook: str, *subject: Any) -> bool:
-        """Whether every plugin says yes."""
-        return all(method(*subject) for method in self.methods(hook))
-
-    # ── sum ──
-
-    def node_score(self, task: Task, node: Node) -> float | None:
-        """The sum of all scores; None when a plugin drops the node."""
-        total = 0.0
-        for method in self.methods("node_score"):
-            score: float | None = method(task, node)
-            if score is None:
-                return None
-            total += score
-        return total
-
-    def gpu_score(self, task: Task, node: Node, group: str) -> float:
-        return sum((float(method(task, node, group)) for method in self.methods("gpu_score")), 0.0)
-
-    # ── pass on ──
+        # one plugin after the other is asked by the caller
+        self.somebody_reclaims = bool(overriding(Plugin.can_reclaim, [each.can_reclaim for each in asked]))
+        self.generators = [each for each in asked if overriding(Plugin.scenario_generator, [each.scenario_generator])]
+        self.beyond_shape = [each for each in asked if each.beyond_shape or _scores_only_nodes(each)]
 
     def subset_nodes(
         self, gang: Gang, member: Group | PodSet, pod_sets: Sequence[PodSet], tasks: Sequence[Task], nodes: Sequence[Node]
     ) -> list[Sequence[Node]]:
         """Node sets to try one after the other; each plugin splits the sets of the one before."""
         sets: list[Sequence[Node]] = [nodes]
-        for method in self.methods("subset_nodes"):
-            sets = [subset for each in sets for subset in method(gang, member, pod_sets, tasks, each)]
+        for split in self._subsets:
+            sets = [subset for each in sets for subset in split(gang, member, pod_sets, tasks, each)]
         return sets
 
     def bind_annotations(self, task: Task, node: Node) -> dict[str, str]:
         annotations: dict[str, str] = {}
-        for method in self.methods("bind_annotations"):
-            annotations = method(task, node, annotations)
+        for add in self._annotations:
+            annotations = add(task, node, annotations)
         return annotations
 
-    # ── tell ──
+    def scored_alone(self, task: Task) -> bool:
+        """Whether some plugin's score of this task depends on more than its shape."""
+        return any(each.scores(task) for each in self.beyond_shape)
 
-    def tell(self, hook: str, *news: Any) -> None:
-        for method in self.methods(hook):
-            method(*news)
+    def refused_on(self, task: Task, node: Node) -> str | None:
+        """Why the node will not do for the task, in words: too much for its queue, or what predicates say."""
+        assert task.gang is not None
+        refusal = self.task_over_capacity(task, task.gang, node) or self.predicate(task, node)
+        return None if refusal is None else refusal.reason
 
-    def first(self, hook: str, *subject: Any) -> Any:
-        """The answer of the first plugin that has this figure; None when nobody has."""
-        methods = self.methods(hook)
-        return methods[0](*subject) if methods else None
+
+def _scores_only_nodes(plugin: Plugin) -> bool:
+    """A score that is given in no form that tasks of one shape may share."""
+    by_shape = (overriding(Plugin.shape_score, [plugin.shape_score]) or overriding(Plugin.node_rank, [plugin.node_rank]))
+    return bool(overriding(Plugin.node_score, [plugin.node_score])) and not by_shape
+
+
+NO_HOOKS = Hooks(())
+"""What a session has while its plugins are being built."""

@@ -33,8 +33,10 @@ class Options:
     cpu_worker_label: str = "node-role.kubernetes.io/cpu-worker"
     gpu_worker_label: str = "node-role.kubernetes.io/gpu-worker"
     mig_worker_label: str = "node-role.kubernetes.io/mig-enabled"
-    tell_disruption: bool = False
-    """Mark a pod with condition DisruptionTarget before it is evicted."""
+    tell_disruption: bool = True
+    """Mark a pod with condition DisruptionTarget before it is evicted, so that a Job's podFailurePolicy can tell it from a failure."""
+    note_evictions: bool = True
+    """Write on the PodGroup who evicted pods of the gang last."""
     stamp_every_start: bool = False
     """Write when a gang started even if no minimum run time makes that matter."""
     retell: float = 30.0

@@ -92,7 +92,8 @@ class NumaRecord:
 class NodeRecord:
     """`ready` is the verdict on the node's conditions and `unschedulable`; `ready_reason` says why not.
 
-    `gpu_memory` is per device, already floored to a multiple of 100; `mig_enabled` None means the label is absent."""
+    `gpu_memory` is per device, already floored to a multiple of 100; `mig_enabled` None means the label is absent.
+    `gpu_resources`: the GPUs of `allocatable` by the resource names under which device plugins offer them; empty: not known."""
 
     name: str
     allocatable: Amounts
@@ -106,6 +107,7 @@ class NodeRecord:
     mig_enabled: bool | None = None
     mig_strategy: str = ""
     numa: NumaRecord | None = None
+    gpu_resources: Amounts = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,7 +227,7 @@ class HostPort:
 class TaskRecord:
     """A pod. `gang` "" means that it belongs to nobody we schedule. `request` is the effective pod request without
     GPUs; GPUs are in `gpu`. `node` counts only in statuses that hold resources. `extended_devices`: what it has of devices that
-    back its extended resources."""
+    back its extended resources. `gpu_resources`: the whole GPUs of `gpu` by resource name; empty: not known, or not asked for by name."""
 
     uid: str
     gang: str = ""
@@ -265,6 +267,7 @@ class TaskRecord:
     nominated_node: str = ""
     utility: Literal["", "reservation", "scaling"] = ""
     signature: str = ""
+    gpu_resources: Amounts = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ import asyncio
 import logging
 import time
 import uuid
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import TypeVar
 
@@ -23,6 +23,7 @@ from gangline.api.selectors import parse_labels
 from gangline.client.wire import STRATEGIC_PATCH
 from gangline.errors import AlreadyExists, ApiError, NotFound
 from gangline.rules import times
+from gangline.rules.evictions import Eviction
 from gangline.runtime import Cache, Context, Key, key_of
 from gangline.scheduler.decisions import Bind, Decisions, Evict, GangUpdate, Nominate
 from gangline.scheduler.model.cluster import Cluster
@@ -155,8 +156,7 @@ class Scheduler:
                 self._evict(commit)
             elif isinstance(commit, Nominate):
                 self._nominate(commit)
-        self._tell_evictions(decisions)
-        self._stamp_all(decisions.updates)
+        self._stamp_all(decisions.updates, self._tell_evictions(decisions))
         refused = {refuse.gang: refuse for refuse in decisions.refusals}
         for standing in thought.standings:
             self._teller.tell(standing, refused.get(standing.gang), partial(self._members, standing.gang))
@@ -281,7 +281,7 @@ class Scheduler:
 
         async def write() -> None:
             if self.options.tell_disruption:
-                patch = writes.disruption(evict.message, self._ctx.clock.now())
+                patch = {"metadata": {"uid": pod.uid}, **writes.disruption(evict, self._ctx.clock.now())}
                 await self._ctx.client.patch_only(POD, pod.name, pod.namespace, patch, subresource="status", content_type=STRATEGIC_PATCH)
             await self._ctx.client.delete(POD, pod.name, pod.namespace, uid=pod.uid)
 
@@ -298,8 +298,8 @@ class Scheduler:
             self._nominated[nominate.task] = self.now
             self._ctx.events.tell(POD, pod, "Pipelined", f"Pod {pod.namespace}/{pod.name} was pipelined to node {nominate.node}")
 
-    def _tell_evictions(self, decisions: Decisions) -> None:
-        """One event per gang that lost pods, with the facts as annotations."""
+    def _tell_evictions(self, decisions: Decisions) -> dict[str, Eviction]:
+        """One event per gang that lost pods, with the facts as annotations; the same facts are given back by gang."""
         lost: dict[str, list[Evict]] = {}
         for evict in decisions.evictions:
             task = self.cluster.tasks.get(evict.task)
@@ -314,8 +314,9 @@ class Scheduler:
                 self._ctx.events.tell(POD_GROUP, group, "Evict", first.message, annotations={
                     "num-evicted-pods": str(len(evictions)), "evictor-action-type": first.action,
                     "evictor-pod-group-name": other, "evictor-pod-group-namespace": other_namespace})
+        return {gang: writes.eviction_of(evictions, self.now) for gang, evictions in lost.items()} if self.options.note_evictions else {}
 
-    def _stamp_all(self, updates: Iterable[GangUpdate]) -> None:
+    def _stamp_all(self, updates: Iterable[GangUpdate], evictions: Mapping[str, Eviction]) -> None:
         """Write time stamps; a mere start is kept in mind until somebody's minimum run time makes it matter."""
         matters = self.options.stamp_every_start or start_matters(self.options.settings, self._cache.list(QUEUE))
         kept = [self._unwritten.pop(gang) for gang in list(self._unwritten)] if matters else []
@@ -325,15 +326,15 @@ class Scheduler:
             self.overlay.updating(update)
             if matters or update.stale_since is not None or update.last_eviction is not None:
                 self._unwritten.pop(update.gang, None)
-                self._stamp(update)
+                self._stamp(update, evictions.get(update.gang))
             else:
                 self._unwritten[update.gang] = update
 
-    def _stamp(self, update: GangUpdate) -> None:
+    def _stamp(self, update: GangUpdate, eviction: Eviction | None) -> None:
         namespace, _, name = update.gang.partition("/")
 
         async def write() -> None:
-            await self._ctx.client.patch_only(POD_GROUP, name, namespace, writes.gang_stamps(update))
+            await self._ctx.client.patch_only(POD_GROUP, name, namespace, writes.gang_stamps(update, eviction))
             self.overlay.updated(update)
 
         self.writer.put(("stamp", update.gang), write, lambda error: self.overlay.updated(update))

@@ -19,13 +19,14 @@ from gangline.scheduler.victims.free import FreeGpus
 from ..errors import ConfigError, Refusal
 from .decisions import Commit, Decisions, Evict, GangUpdate, Refuse
 from .hierarchy import queues_of
-from .hooks import Hooks, PluginClass
+from .hooks import NO_HOOKS, Hooks
 from .model.cluster import Cluster
 from .model.gang import Gang, Group, PodSet
 from .model.node import Node, NodeList
 from .model.queue import Amount, Queue
 from .model.resources import GPU, Vector, summed
 from .model.task import Task
+from .plugin import Plugin, PluginClass
 from .plugins import plugin_class
 from .refusals import NO_QUEUE, PODS, GangRefusals, summary
 from .settings import Settings
@@ -61,6 +62,8 @@ class Session:
         self.steps: dict[str, int] = {}
         self.memo: dict[Any, Any] = {}
         self._refusals: dict[str, _Mine] = {}
+        self.bind_refused: set[str] = set()
+        """Gangs that have room but that a plugin refused to bind."""
         self._stamped: dict[str, None] = {}
         self._changed: dict[str, None] = {}
         self._all_nodes: NodeList | None = None
@@ -70,17 +73,19 @@ class Session:
         self.min_gpu_memory, self.max_gpu_memory = self._gpu_memory()
         self.lists = GangLists(self)
         self.free = FreeGpus(cluster)
-        self.hooks = Hooks(())
+        self.hooks = NO_HOOKS
         self.hooks = Hooks([*self._configured(), *[make(self, {}) for make in extra]])
-        self.beyond_shape = [plugin for plugin in self.hooks.having("node_score") if hasattr(plugin, "beyond_shape")]
 
-    def _configured(self) -> list[Any]:
-        made = []
+    def _configured(self) -> list[Plugin]:
+        made: list[Plugin] = []
         for setting in self.settings.plugins:
             make = plugin_class(setting.name)
             if make is None:
                 raise ConfigError(f"plugins: there is no plugin {setting.name!r}")
-            plugin, self.tally.plugins[setting.name] = self.tally.timed(partial(make, self, setting.arguments))
+            plugin = self.tally.clocked(self.tally.plugins, setting.name, partial(make, self, setting.arguments))
+            if not isinstance(plugin, Plugin):
+                given = type(plugin).__name__
+                raise ConfigError(f"plugins: {setting.name!r} makes a {given}, which is no gangline.scheduler.plugin.Plugin")
             made.append(plugin)
         return made
 
@@ -158,19 +163,19 @@ class Session:
         """Smaller goes first: the plugins' keys, then age, then uid."""
         cached = gang.order_key
         if cached is None or cached[0] is not self._token:
-            cached = gang.order_key = (self._token, (*self.hooks.key("gang_order", gang), gang.created, gang.uid))
+            cached = gang.order_key = (self._token, (*self.hooks.gang_order(gang), gang.created, gang.uid))
         key: tuple[Any, ...] = cached[1]
         return key
 
     def task_key(self, task: Task) -> tuple[Any, ...]:
         cached = task.order_key
         if cached is None or cached[0] is not self._token:
-            cached = task.order_key = (self._token, (*self.hooks.key("task_order", task), task.created, task.uid))
+            cached = task.order_key = (self._token, (*self.hooks.task_order(task), task.created, task.uid))
         key: tuple[Any, ...] = cached[1]
         return key
 
     def member_key(self, member: Group | PodSet) -> tuple[Any, ...]:
-        return (*self.hooks.key("sub_group_order", member), member.name)
+        return (*self.hooks.sub_group_order(member), member.name)
 
     def wanted(self, gang: Gang, simulation: bool) -> list[Task]:
         """The tasks to place next (see `order.tasks_to_allocate`), kept until a status changes; a view keeps them for good, it is what
@@ -221,12 +226,7 @@ class Session:
 
     def over_capacity(self, gang: Gang, tasks: list[Task]) -> GangRefusals | None:
         """Whether placing these tasks would put a queue over its limit, or non-preemptible work over its quota."""
-        refusal: GangRefusals | None = self.hooks.first("over_capacity", gang, tasks)
-        return refusal or self.firm_over_quota(gang, tasks)
-
-    def firm_over_quota(self, gang: Gang, tasks: list[Task]) -> GangRefusals | None:
-        refusal: GangRefusals | None = self.hooks.first("firm_over_quota", gang, tasks)
-        return refusal
+        return self.hooks.over_capacity(gang, tasks) or self.hooks.firm_over_quota(gang, tasks)
 
     # ── what was decided ──
 

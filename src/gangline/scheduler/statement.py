@@ -24,6 +24,7 @@ from .model.status import Status
 from .model.task import Task, ZoneShare
 from .placing.devices import configs
 from .placing.extended import extended_claim
+from .refusals import PODS, GangRefusals
 
 if TYPE_CHECKING:
     from .session import Session
@@ -68,7 +69,7 @@ class Statement:
         node = self._session.cluster.nodes[task.node]
         was = (task.status, task.gpu_groups, task.virtual, task.numa)
         self._restatus(task, node, Status.RELEASING)
-        self._session.hooks.tell("deallocated", task)
+        self._session.hooks.deallocated(task)
         self._log(Operation("evict", task, node, message, preemptor, was))
 
     def allocate(self, task: Task, node: Node) -> None:
@@ -97,7 +98,7 @@ class Statement:
     def _seat(self, task: Task, node: Node) -> None:
         """Plugins hear of it first, so that the node counts the devices that claims were just given."""
         node.accept(task)
-        self._session.hooks.tell("allocated", task)
+        self._session.hooks.allocated(task)
         node.add(task)
 
     def _unevict(self, task: Task) -> bool:
@@ -112,7 +113,7 @@ class Statement:
         self._journal.set_attr(operation, "valid", False)
         self._journal.set_attr(task, "gpu_groups", groups)
         self._journal.set_attr(task, "numa", numa)
-        self._session.hooks.tell("allocated", task)
+        self._session.hooks.allocated(task)
         self._restatus(task, operation.node, status, virtual)
         return True
 
@@ -129,7 +130,7 @@ class Statement:
         mine = [op for op in self.operations if op.kind == "allocate" and op.task.gang is not None and op.task.gang.uid == gang]
         for operation in mine:
             task, node = operation.task, operation.node
-            self._session.hooks.tell("deallocated", task)
+            self._session.hooks.deallocated(task)
             node.remove(task)
             self.operations.remove(operation)
             self.pipeline(task, node, update=True)
@@ -149,36 +150,46 @@ class Statement:
         self._open = False
 
     def commit(self) -> bool:
-        """Tell the world, in order. False when a bind was refused: that task is put back and the rest is not told."""
-        done = all(self._commit(operation) for operation in self.operations if operation.valid)
+        """Tell the world, in order. False when a bind was refused: then nothing is told, and everything is undone."""
+        standing = [operation for operation in self.operations if operation.valid]
+        if any(self._refused(operation) for operation in standing):
+            self.discard()
+            return False
+        for operation in standing:
+            self._commit(operation)
         self.keep()
-        return done
+        return True
+
+    def _refused(self, operation: Operation) -> bool:
+        """Whether a plugin refuses to bind at the last moment; the gang is told why."""
+        if operation.kind != "allocate":
+            return False
+        session, task = self._session, operation.task
+        refusal = session.hooks.before_bind(task, operation.node)
+        if refusal is None:
+            return False
+        assert task.gang is not None
+        text = f"Pod {task.full_name} may not be bound to node {operation.node.name}: {refusal.reason}"
+        session.bind_refused.add(task.gang.uid)
+        session.refuse_task(task, text)
+        session.refuse(task.gang.original, GangRefusals(PODS, (text,), refusal.plugin, refusal.resolvable))
+        return True
 
     def keep(self) -> None:
         """End the statement and let its changes stand until the cycle ends."""
         self._open = False
         self._session.changed([operation.task.gang for operation in self.operations if operation.task.gang is not None])
 
-    def _commit(self, operation: Operation) -> bool:
+    def _commit(self, operation: Operation) -> None:
         session, task = self._session, operation.task
         if operation.kind == "evict":
             session.record_eviction(task, operation.node, operation.message, operation.preemptor)
             self._journal.set_attr(task, "virtual", False)
         elif operation.kind == "pipeline":
             session.record(Nominate(task.uid, operation.node.name, task.gpu_groups, session.action))
-        elif session.hooks.veto("before_bind", task, operation.node) is not None:
-            self._put_back(task, operation.node)
-            return False
         else:
             session.record(bind_decision(session, task, operation.node))
             set_status(task, Status.BINDING, self._journal, virtual=task.virtual)
-        return True
-
-    def _put_back(self, task: Task, node: Node) -> None:
-        set_status(task, Status.PENDING, self._journal, virtual=False)
-        node.remove(task)
-        self._session.hooks.tell("deallocated", task)
-        self._journal.set_attr(task, "node", "")
 
 
 def bind_decision(session: Session, task: Task, node: Node) -> Bind:

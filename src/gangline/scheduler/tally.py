@@ -37,6 +37,15 @@ class Ran(NamedTuple):
     result: str
 
 
+class QueueShare(NamedTuple):
+    """What a queue is due in this cycle, and its part of the past: cpu (milli-cores), memory (bytes), gpu."""
+
+    queue: str
+    shown: str
+    fair: tuple[float, float, float]
+    used: tuple[float, float, float]
+
+
 @dataclass(slots=True)
 class Tally:
     stopwatch: Callable[[], float] = lambda: 0.0
@@ -50,9 +59,16 @@ class Tally:
     """Actions that ended because their budget was used up."""
     solved: Counter[str] = field(default_factory=Counter)
     searching: list[tuple[Ran, float]] = field(default_factory=list)
+    times: dict[str, float] = field(default_factory=dict)
+    """Seconds of each action, and of `open` and `close`."""
     plugins: dict[str, float] = field(default_factory=dict)
     """Seconds to open each plugin's part of the session."""
+    shares: list[QueueShare] = field(default_factory=list)
 
-    def timed(self, work: Callable[[], R]) -> tuple[R, float]:
+    def clocked(self, into: dict[str, float], name: str, work: Callable[[], R]) -> R:
+        """Do the work and note how long it took, even if it fails."""
         began = self.stopwatch()
-        return work(), self.stopwatch() - began
+        try:
+            return work()
+        finally:
+            into[name] = self.stopwatch() - began

@@ -17,6 +17,7 @@ from gangline.scheduler.model.gang import Gang
 from gangline.scheduler.model.resources import CPU, GPU, MEMORY
 from gangline.scheduler.model.status import ALLOCATED, Status
 from gangline.scheduler.model.task import Task
+from gangline.scheduler.plugins.numa import Numa
 from gangline.scheduler.refusals import joined
 from gangline.scheduler.session import Session
 from gangline.scheduler.settings import seconds
@@ -82,7 +83,8 @@ def _node(name: str, want: Mapping[str, Any], session: Session) -> Iterator[str]
         if found != want.get(key, 0):
             yield f"{name}: {key} {found}, expected {want.get(key, 0)}"
     for zone, amounts in (want.get("numa_available") or {}).items():
-        free = session.hooks.first("numa_available", node)[int(zone)]
+        numa = next(each for each in session.hooks.plugins if isinstance(each, Numa))
+        free = numa.numa_available(node)[int(zone)]
         for resource, text in amounts.items():
             wanted = int(text) * (1000 if resource == "cpu" else 1)
             if free.get(resource, 0) != wanted:

@@ -8,9 +8,8 @@ case; it passes when the expectation and the recorded decisions both hold (READM
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 from conformance.kai_core import compare, units
 from conformance.kai_core.rows import UnknownKey
@@ -18,12 +17,12 @@ from conformance.kai_core.scenario import NOW, Case, Live, check_keys, live_of, 
 from conformance.results import Progress, Results
 from gangline.errors import Refusal
 from gangline.scheduler.cycle import run_actions
-from gangline.scheduler.hooks import PluginClass
 from gangline.scheduler.model.cluster import Cluster
 from gangline.scheduler.model.gang import Gang
 from gangline.scheduler.model.node import Node
 from gangline.scheduler.model.status import Status
 from gangline.scheduler.model.task import Task
+from gangline.scheduler.plugin import Plugin, PluginClass
 from gangline.scheduler.session import Session
 
 Check = Callable[[Session], Iterator[str]]
@@ -115,19 +114,16 @@ def _specials(case: Case) -> Iterator[PluginClass]:
         yield lambda session, arguments: Blocker(blocker["task"], blocker["error"])
 
 
-class BindFails:
+class BindFails(Plugin):
     """Every bind is refused."""
 
     name = "bind-fails"
-
-    def __init__(self, session: Session, arguments: Mapping[str, Any]) -> None:
-        pass
 
     def before_bind(self, task: Task, node: Node) -> Refusal:
         return Refusal(self.name, "no bind today")
 
 
-class Blocker:
+class Blocker(Plugin):
     """A check that no eviction can change and that one task never passes."""
 
     name = "blocker"

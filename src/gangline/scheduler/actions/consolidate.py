@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from gangline.scheduler.placing.easier import FailedGangs
 from gangline.scheduler.placing.order import GangQueue
+from gangline.scheduler.placing.place import allocate_gang
 from gangline.scheduler.victims.accumulate import Batch
 from gangline.scheduler.victims.evictions import consolidate_message, may_evict, victim_invariant_holds
 from gangline.scheduler.victims.packing import fewest_moves
@@ -21,6 +22,7 @@ from ..model.task import Task
 
 if TYPE_CHECKING:
     from ..session import Session
+    from ..statement import Statement
 
 
 def run(session: Session) -> None:
@@ -46,9 +48,25 @@ def run(session: Session) -> None:
 def _try(session: Session, gang: Gang) -> Solution:
     if not _enough(session, gang):
         return Solution()
+    statement = _without_moves(session, gang) if session.settings.fewest_moves else None
+    if statement is not None:
+        return Solution(statement)
     plan = Plan(victims=lambda: _victims(session, gang), valid=lambda scenario: not still_leaving(scenario), message=consolidate_message,
                 first=lambda tasks: _cheapest(session, gang, tasks))
     return solve(session, gang, plan)
+
+
+def _without_moves(session: Session, gang: Gang) -> Statement | None:
+    """The fewest moves are none: room that is there already. Tried only where the GPUs that are free or leaving would do."""
+    tasks = session.wanted(gang, simulation=True)
+    size = max((task.quota_gpus for task in tasks), default=0.0)
+    if size <= 0 or session.free.slots(size) < len(tasks):
+        return None
+    active, statement = gang.active_used, session.statement()
+    if allocate_gang(session, statement, session.all_nodes, gang, simulation=True) and gang.gang_satisfied and gang.active_used > active:
+        return statement
+    statement.discard()
+    return None
 
 
 def _cheapest(session: Session, gang: Gang, tasks: Sequence[Task]) -> list[Batch] | None:

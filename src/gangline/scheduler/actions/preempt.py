@@ -35,11 +35,11 @@ def run(session: Session) -> None:
 
 
 def _try(session: Session, gang: Gang) -> Solution:
-    if session.firm_over_quota(gang, session.wanted(gang, simulation=True)) is not None:
+    if session.hooks.firm_over_quota(gang, session.wanted(gang, simulation=True)) is not None:
         return Solution()
     plan = Plan(
         victims=lambda: _victims(session, gang),
-        valid=lambda scenario: session.hooks.agree("preempt_scenario", scenario),
+        valid=session.hooks.preempt_scenario,
         message=lambda task: preempt_message(gang, task),
     )
     return solve(session, gang, plan)
@@ -51,5 +51,5 @@ def _victims(session: Session, gang: Gang) -> GangQueue:
     listed = session.lists.victims().get(gang.queue)
     if listed is not None:
         queue.attach(gang.queue, listed, lambda other: other.uid != gang.uid and other.priority < gang.priority
-                     and session.hooks.agree("preempt_victim", gang, other))
+                     and session.hooks.preempt_victim(gang, other))
     return queue

@@ -6,7 +6,6 @@ gangs of other queues. Whether a scenario is fair is decided by the plugins (`re
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 from gangline.scheduler.placing.easier import FailedGangs
@@ -27,12 +26,12 @@ def run(session: Session) -> None:
     while queue:
         gang = queue.pop()
         session.tally.acted[session.action] += 1
-        if not session.hooks.methods("can_reclaim") or session.hooks.veto("can_reclaim", gang) is not None:
+        if not session.hooks.somebody_reclaims or session.hooks.can_reclaim(gang) is not None:
             continue
         known = failed.setdefault(gang.queue, FailedGangs(session))
         if known.hopeless(gang) or not victim_invariant_holds(session, gang):
             continue
-        session.hooks.tell("before_solving", gang)
+        session.hooks.before_solving(gang)
         solution = solve(session, gang, _plan(session, gang))
         if solution.stop:
             return
@@ -45,7 +44,7 @@ def run(session: Session) -> None:
 def _plan(session: Session, gang: Gang) -> Plan:
     return Plan(
         victims=lambda: _victims(session, gang),
-        valid=lambda scenario: session.hooks.agree("reclaim_scenario", scenario),
+        valid=session.hooks.reclaim_scenario,
         message=reclaim_message(session, gang),
         most=lambda view: _most(session, view),
     )
@@ -54,13 +53,13 @@ def _plan(session: Session, gang: Gang) -> Plan:
 def _most(session: Session, view: Gang) -> float:
     """The most GPUs that plugins would let this gang take from other queues."""
     largest = {name: gpus for name, gpus in session.lists.largest_victims().items() if name != view.queue and name in session.queues}
-    return min((method(view, largest) for method in session.hooks.methods("reclaim_most")), default=math.inf)
+    return session.hooks.reclaim_most(view, largest)
 
 
 def _victims(session: Session, gang: Gang) -> GangQueue:
     """Preemptible gangs of other queues that every plugin lets go; whole queues are asked about first."""
     queue = GangQueue(session, victims=True)
     for name, listed in session.lists.victims().items():
-        if name != gang.queue and session.hooks.agree("reclaim_queue", gang, name):
-            queue.attach(name, listed, lambda other: session.hooks.agree("reclaim_victim", gang, other))
+        if name != gang.queue and session.hooks.reclaim_queue(gang, name):
+            queue.attach(name, listed, lambda other: session.hooks.reclaim_victim(gang, other))
     return queue

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, overload
 
 from ..records import NodeRecord, TaskRecord
+from . import gpu_pools
 from .dra import Devices
 from .gpu import SharedGpus, device_memory
 from .journal import Journal
@@ -44,8 +45,8 @@ class Node:
     """`touched` is the cluster's log of node numbers whose state changed; `number` is this node's place in it."""
 
     __slots__ = (
-        "_claims", "_names", "allocatable", "devices", "dra_gpus", "has_mig", "idle", "journal", "labels", "later", "legacy_mig", "name",
-        "numa", "number", "placed", "record", "releasing", "shared", "touched", "used",
+        "_claims", "_names", "allocatable", "devices", "dra_gpus", "gpu_names", "has_mig", "idle", "journal", "labels", "later",
+        "legacy_mig", "name", "numa", "number", "placed", "record", "releasing", "shared", "touched", "used",
     )
 
     def __init__(
@@ -63,6 +64,7 @@ class Node:
         self.dra_gpus = self._claims.gpus_on(record.name)
         vector = names.vector(record.allocatable)
         self.allocatable: Vector = (*vector[:GPU], vector[GPU] + self.dra_gpus, *vector[GPU + 1:])
+        self.gpu_names = tuple(sorted(record.gpu_resources))
         self.has_mig = any(is_mig(name) and amount > 0 for name, amount in record.allocatable.items())
         self.numa = record.numa
         self.clear()
@@ -202,11 +204,15 @@ class Node:
 
     def fits_now(self, task: Task) -> bool:
         """Allocatable on what is idle."""
-        return self._fits(task, self.idle)
+        return self._fits(task, self.idle) and (not self.other_gpus(task) or gpu_pools.enough(self, task, leaving=False))
 
     def fits_later(self, task: Task) -> bool:
         """Allocatable on what is idle or leaving."""
-        return self._fits(task, self.later)
+        return self._fits(task, self.later) and (not self.other_gpus(task) or gpu_pools.enough(self, task, leaving=True))
+
+    def other_gpus(self, task: Task) -> bool:
+        """Whether there are GPUs here that are none of those the task asks for, so that counting all together is not exact."""
+        return self.dra_gpus > 0 or (task.gpu_names != self.gpu_names and bool(task.gpu_names) and bool(self.gpu_names))
 
     def _fits(self, task: Task, room: Vector) -> bool:
         asked = self._own(task) if task.backed else task.request
@@ -224,6 +230,10 @@ class Node:
         """The request without what this node has only as devices: those are found one by one. GPUs of devices are counted here too."""
         return tuple([0 if place in task.backed and place != GPU and not at(self.allocatable, place) else need
                       for place, need in enumerate(task.request)])
+
+    def backs(self, resource: str) -> bool:
+        """Whether a device class backs this extended resource."""
+        return self._claims.class_of(resource) is not None
 
     def _valid_portion(self, task: Task) -> bool:
         portion = share_of(task.gpu.memory, self.gpu_memory) if task.gpu.memory > 0 else task.gpu.portion

@@ -78,9 +78,9 @@ class Task:
     `accepted` is the vector the task was really given (set when it is placed); queues account by it."""
 
     __slots__ = (
-        "accepted", "accepted_memory", "accepted_portion", "backed", "booked", "created", "gang", "gpu", "gpu_groups", "gpus", "labels",
-        "name", "namespace", "needs_gpu", "node", "numa", "order_key", "pod_set", "quota_gpus", "record", "request", "shape", "shared",
-        "status", "uid", "virtual",
+        "accepted", "accepted_memory", "accepted_portion", "backed", "booked", "created", "gang", "gpu", "gpu_groups", "gpu_names", "gpus",
+        "labels", "name", "namespace", "needs_gpu", "node", "numa", "order_key", "pod_set", "quota_gpus", "record", "request", "shape",
+        "shared", "status", "uid", "virtual",
     )
 
     def __init__(self, record: TaskRecord, names: ResourceNames, like: Task | None = None) -> None:
@@ -96,13 +96,15 @@ class Task:
         self.gpus: float
         self.quota_gpus: float
         self.request: Vector
+        self.gpu_names: tuple[str, ...]
         self.shared: bool
         self.needs_gpu: bool
         if like is not None:
             self.gpus, self.quota_gpus, self.request = like.gpus, like.quota_gpus, like.request
-            self.shared, self.needs_gpu = like.shared, like.needs_gpu
+            self.shared, self.needs_gpu, self.gpu_names = like.shared, like.needs_gpu, like.gpu_names
         else:
             self.gpus, self.quota_gpus, self.request = gpus_of(gpu), gpu_quota(gpu), request_vector(record, names)
+            self.gpu_names = tuple(sorted(record.gpu_resources))
             self.shared = gpu.kind in ("Fraction", "GpuMemory")
             self.needs_gpu = self.gpus > 0 or bool(gpu.dra) or gpu.kind in ("GpuMemory", "MigInstance")
         self.status = record.status
@@ -168,6 +170,7 @@ def shape_key(record: TaskRecord) -> tuple[Any, ...]:
     gpu = record.gpu
     return (
         tuple(record.request.items()), gpu.kind, gpu.count, gpu.portion, gpu.memory, _items(gpu.dra), _items(gpu.mig), gpu.legacy_mig,
+        _items(record.gpu_resources),
         _items(record.node_selector), record.node_affinity, record.tolerations, record.host_ports, record.nominated_node, record.utility,
         record.qos, tuple([(_items(each.requests), each.init, each.sidecar) for each in record.containers]) if record.containers else (),
     )

@@ -55,6 +55,8 @@ def node_record(node: Node, topology: Raw | None = None, reading: Reading = DEFA
         mig_enabled=_boolean(labels.get(reading.mig_label)),
         mig_strategy=labels.get(MIG_STRATEGY, ""),
         numa=numa_record(topology) if topology is not None else None,
+        gpu_resources={name: value for name, value in requests.amounts_of(node.status.allocatable).items()
+                       if value and requests.is_gpu(name)},
     )
 
 

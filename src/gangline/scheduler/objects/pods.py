@@ -84,6 +84,7 @@ def task_record(
         nominated_node=pod.status.nominated_node_name,
         utility=utility(labels, reading),
         signature=template.signature,
+        gpu_resources=template.gpus,
     )
 
 

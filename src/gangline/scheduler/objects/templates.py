@@ -27,6 +27,8 @@ MOST = 4096
 @dataclass(frozen=True, slots=True)
 class Template:
     amounts: Mapping[str, float]
+    gpus: Mapping[str, float]
+    """Whole GPUs by resource name."""
     overhead: Mapping[str, float]
     node_selector: Mapping[str, str]
     node_affinity: tuple[NodeTerm, ...] | None
@@ -80,9 +82,10 @@ def _storage(volume: Raw) -> Raw:
 
 
 def _read(pod: Pod) -> Template:
-    spec = pod.spec
+    spec, amounts = pod.spec, requests.pod_amounts(pod)
     return Template(
-        amounts=requests.pod_amounts(pod),
+        amounts=amounts,
+        gpus={name: value for name, value in amounts.items() if value and requests.is_gpu(name)},
         overhead=requests.amounts_of(spec.overhead),
         node_selector=spec.node_selector,
         node_affinity=affinity.required_nodes(spec.affinity),

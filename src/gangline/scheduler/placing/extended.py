@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from gangline.rules import requests
 
 from ..decisions import ContainerUse
+from ..model import gpu_pools
 from ..model.dra import Devices
 from ..model.node import Node
 from ..records import ClaimRecord, DeviceRequest, ExtendedNeed, TaskRecord
@@ -47,7 +48,9 @@ def extended_claim(devices: Devices, record: TaskRecord, node: Node) -> Extended
 
 
 def lacks(node: Node, resource: str) -> bool:
-    return not node.record.allocatable.get(requests.GPU if requests.is_gpu(resource) else resource)
+    if requests.is_gpu(resource):
+        return not gpu_pools.offered(node, resource if node.gpu_names else gpu_pools.UNNAMED)
+    return not node.record.allocatable.get(resource)
 
 
 def _of_resource(needs: Sequence[ExtendedNeed], device_class: str) -> tuple[list[DeviceRequest], list[ContainerUse]]:

@@ -12,12 +12,12 @@ from bisect import bisect_left, insort
 from collections.abc import Callable, Container, Iterable
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from gangline.scheduler.hooks import QueueSide
 from gangline.scheduler.model.gang import Gang, Group, PodSet
 from gangline.scheduler.model.queue import NOTHING, Amount, Queue, amount_of, moved
 from gangline.scheduler.model.resources import ResourceNames, summed
 from gangline.scheduler.model.status import ACTIVE_ALLOCATED, ALLOCATED
 from gangline.scheduler.model.task import Task
+from gangline.scheduler.plugin import QueueSide
 
 if TYPE_CHECKING:
     from gangline.scheduler.session import Session
@@ -386,7 +386,7 @@ class GangQueue:
         return not first if self._victims else first
 
     def _goes_first(self, left: QueueSide, right: QueueSide) -> bool:
-        order = self._session.hooks.compare_queues(left, right)
+        order = self._session.hooks.queue_order(left, right)
         if order:
             return order < 0
         return (left.queue.created, left.queue.name) < (right.queue.created, right.queue.name)

@@ -12,7 +12,6 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from gangline.scheduler.hooks import SubsetRefused
 from gangline.scheduler.model.gang import Gang, Group, PodSet
 from gangline.scheduler.model.gpu import WHOLE_GPU, device_memory
 from gangline.scheduler.model.node import Node, NodeList
@@ -20,6 +19,7 @@ from gangline.scheduler.model.resources import GPU
 from gangline.scheduler.model.task import Task
 from gangline.scheduler.placing.order import in_order
 from gangline.scheduler.placing.rank import ordered_nodes, ranking, shortage
+from gangline.scheduler.plugin import SubsetRefused
 from gangline.scheduler.records import DEFAULT_POD_SET
 from gangline.scheduler.refusals import NO_NODE, NO_POD, PODS, GangRefusals, task_text
 from gangline.scheduler.statement import Statement
@@ -44,7 +44,7 @@ class Placement:
 
     def run(self, nodes: Sequence[Node]) -> bool:
         session, gang = self.session, self.gang
-        session.hooks.tell("before_gang", gang)
+        session.hooks.before_gang(gang)
         tasks = session.wanted(gang, self.simulation)
         if not tasks:
             return False
@@ -96,13 +96,14 @@ class Placement:
 
     def _place_task(self, task: Task, nodes: Sequence[Node]) -> bool:
         session = self.session
-        refusals = session.hooks.vetoes("before_task", task, task.gang)
+        assert task.gang is not None
+        refusals = session.hooks.before_task(task, task.gang)
         if refusals:
             if not self.simulation:
                 session.refuse_task(task, "\n".join(refusal.reason for refusal in refusals))
             return False
         for node in ordered_nodes(session, task, nodes):
-            if session.hooks.veto("predicate", task, node) is None and self._settle(task, node):
+            if session.hooks.refused_on(task, node) is None and self._settle(task, node):
                 return True
         if not self.simulation:
             self._explain(task, nodes)
@@ -123,7 +124,7 @@ class Placement:
 
     def _align(self, task: Task, node: Node) -> bool:
         """Stamp the NUMA zones; answers whether they stayed the same. Where nothing is aligned, nothing moves."""
-        zones = self.session.hooks.first("numa_placement", task, node)
+        zones = self.session.hooks.numa_placement(task, node)
         if zones == task.numa:
             return True
         self.session.journal.set_attr(task, "numa", zones)
@@ -155,9 +156,9 @@ class Placement:
             names = session.cluster.names.names
             reasons = Counter(why for node in nodes if node.number not in room for why in shortage(task, node, names))
         for node in fitting:
-            refusal = session.hooks.veto("predicate", task, node)
-            if refusal is not None:
-                reasons[refusal.reason] += 1
+            why = session.hooks.refused_on(task, node)
+            if why is not None:
+                reasons[why] += 1
         detailed = self._detailed(task, nodes) if session.settings.detailed_refusals else ""
         session.refuse_task(task, task_text(NO_NODE, reasons.elements()), detailed)
 
@@ -166,8 +167,8 @@ class Placement:
         names = self.session.cluster.names.names
         lines = []
         for node in nodes:
-            refusal = self.session.hooks.veto("predicate", task, node) if node.fits_later(task) else None
-            why = [refusal.reason] if refusal is not None else shortage(task, node, names)
+            refused = self.session.hooks.refused_on(task, node) if node.fits_later(task) else None
+            why = [refused] if refused is not None else shortage(task, node, names)
             lines += [f"\n<{node.name}>: {', '.join(why)}."] if why else []
         return "".join([f"\n{NO_NODE}.", *sorted(lines)])
 

@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from gangline.scheduler.model import gpu_pools
 from gangline.scheduler.model.node import Node, NodeList
 from gangline.scheduler.model.resources import CPU, GPU, MEMORY, PODS, at, fits
 from gangline.scheduler.model.task import Shape, Task, share_of
@@ -84,17 +85,11 @@ class Ranking:
         task = self.shape.sample
         if not node.fits_later(task):
             return None
-        methods = session.hooks.methods
-        for method in methods("never"):
-            if method(task, node):
-                self._never.add(node.number)
-                return None
-        score = rank = 0.0
-        for method in methods("shape_score"):
-            score -= method(task, node)
-        for method in methods("node_rank"):
-            rank += method(task, node)
-        return score, rank, node.name
+        hooks = session.hooks
+        if hooks.never(task, node):
+            self._never.add(node.number)
+            return None
+        return -hooks.shape_score(task, node), hooks.node_rank(task, node), node.name
 
     def best_first(self, session: Session) -> Iterator[Node]:
         """Fitting nodes, best first. The model may change while the caller holds a node, but then it must stop asking."""
@@ -161,19 +156,13 @@ def _from_heap(session: Session, found: list[tuple[Key, int]]) -> Iterator[Node]
 
 
 def _by_shape(session: Session, task: Task) -> bool:
-    if not task.shape.plain:
-        return False
-    return not any(_scores_beyond(plugin, task) for plugin in session.beyond_shape)
-
-
-def _scores_beyond(plugin: Any, task: Task) -> bool:
-    return bool(plugin.beyond_shape) and (not hasattr(plugin, "scores") or plugin.scores(task))
+    return task.shape.plain and not session.hooks.scored_alone(task)
 
 
 def scored(session: Session, task: Task, nodes: Sequence[Node]) -> list[Node]:
     """Every node scored by every plugin, best first; nodes without room are left out at the end, they do count in relative
     scores."""
-    session.hooks.tell("before_scoring", task, nodes)
+    session.hooks.before_scoring(task, nodes)
     found: list[tuple[float, str, Node]] = []
     for node in nodes:
         score = session.hooks.node_score(task, node)
@@ -188,8 +177,11 @@ def _score_and_name(entry: tuple[float, str, Any]) -> tuple[float, str]:
 
 def shortage(task: Task, node: Node, names: Sequence[str]) -> list[str]:
     """What the node lacks for this task, in words; nothing when the task would fit on what is idle."""
-    if node.fits_now(task) or fits(task.request, node.idle):
+    if node.fits_now(task):
         return []
+    if fits(task.request, node.idle):
+        why = gpu_pools.lacking(node, task)
+        return [] if why is None else [why]
     have = [at(node.allocatable, place) - at(node.used, place) for place in range(len(task.request))]
     lacking = _gpu_shortage(task, node, have[GPU] - node.shared.live(), names, have)
     for place, word in ((CPU, "CPU cores"), (MEMORY, "memory")):

@@ -1,7 +1,7 @@
 """Every scheduling policy, one file each; this table says under which name a configuration finds it.
 
-To add a policy: one file here with a class as described in `hooks.py`, and one line in BUILT_IN. Plugins outside the tree are
-found by the entry point group `gangline.plugins` through `gangline.extend`. Nothing here runs a plugin.
+To add a policy: one file here with a class that inherits from `Plugin` (`../plugin.py`), and one line in BUILT_IN. Plugins outside the
+tree are found by the entry point group `gangline.plugins` through `gangline.extend`. Nothing here runs a plugin.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import cast
 
 from gangline import extend
 
-from ..hooks import Plugin, PluginClass
+from ..plugin import Plugin, PluginClass, adopted
 
 BUILT_IN: dict[str, str] = {
     "predicates": "predicates:Predicates",
@@ -54,7 +54,8 @@ def plugin_class(name: str) -> PluginClass | None:
 @cache
 def _brought() -> dict[str, PluginClass]:
     """Plugins of other packages."""
-    return cast("dict[str, PluginClass]", extend.table("gangline.plugins", NONE))
+    found = extend.table("gangline.plugins", NONE)
+    return {name: adopted(given) if isinstance(given, type) else given for name, given in found.items()}
 
 
 NONE: dict[str, type[Plugin]] = {}

@@ -19,6 +19,7 @@ from ..model.node import Node
 from ..model.task import Task
 from ..placing.devices import CannotTell, choose
 from ..placing.extended import Extended, extended_claim
+from ..plugin import Plugin
 from ..records import ClaimRecord, DeviceId
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ EXTENDED: Key = ("", "<extended-resources>")
 NOBODY = ClaimRecord("")
 
 
-class DynamicResources:
+class DynamicResources(Plugin):
     name = "dynamicresources"
 
     def __init__(self, session: Session, arguments: Mapping[str, str]) -> None:

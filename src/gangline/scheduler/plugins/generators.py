@@ -13,11 +13,13 @@ from gangline.scheduler.model.task import Task
 from gangline.scheduler.victims.accumulate import Accumulation, Batch, Scenario
 from gangline.scheduler.victims.free import DUST
 
+from ..plugin import Plugin
+
 if TYPE_CHECKING:
     from ..session import Session
 
 
-class NodeLocalGreedy:
+class NodeLocalGreedy(Plugin):
     """For each node of the gang that was added last: all victims taken so far of the gangs on that node."""
 
     name = "sg-nodelocalgreedy"
@@ -54,7 +56,7 @@ def joined(batches: Iterable[Batch], recorded: Iterable[Batch]) -> list[Batch]:
     return [Batch.of(gang, tasks) for gang, tasks in found.values() if tasks]
 
 
-class MultiNodeGang:
+class MultiNodeGang(Plugin):
     """The victims on the K nodes that free the least but enough, for growing K."""
 
     name = "sg-multinodegang"

@@ -7,27 +7,24 @@ upstream does it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from ..model.gpu import WHOLE_GPU, device_memory
 from ..model.node import Node
 from ..model.task import Task
+from ..plugin import Plugin
 from ..scores import GPU_SHARING
 
 if TYPE_CHECKING:
-    from ..session import Session
+    pass
 
 SMALLEST_GPU_MEMORY = 100
 
 
-class GpuSharingOrder:
+class GpuSharingOrder(Plugin):
     """Prefer nodes on which some shared device has room for the task."""
 
     name = "gpusharingorder"
-
-    def __init__(self, session: Session, arguments: Mapping[str, str]) -> None:
-        pass
 
     def node_score(self, task: Task, node: Node) -> float:
         shared = node.shared
@@ -39,25 +36,19 @@ class GpuSharingOrder:
     shape_score = node_score
 
 
-class GpuPack:
+class GpuPack(Plugin):
     """Prefer the fullest shared device; open a new one last."""
 
     name = "gpupack"
-
-    def __init__(self, session: Session, arguments: Mapping[str, str]) -> None:
-        pass
 
     def gpu_score(self, task: Task, node: Node, group: str) -> float:
         return 0.0 if group == WHOLE_GPU else used_portion(node, group) or 0.0
 
 
-class GpuSpread:
+class GpuSpread(Plugin):
     """Prefer a whole free device, then the emptiest shared one."""
 
     name = "gpuspread"
-
-    def __init__(self, session: Session, arguments: Mapping[str, str]) -> None:
-        pass
 
     def gpu_score(self, task: Task, node: Node, group: str) -> float:
         if group == WHOLE_GPU:

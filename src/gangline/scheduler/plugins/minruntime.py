@@ -12,6 +12,7 @@ from typing import Protocol
 from ...rules import times
 from ..model.gang import Gang
 from ..model.task import Task
+from ..plugin import Plugin
 from ..session import Session
 
 QUEUE = "queue"
@@ -71,7 +72,7 @@ def up(queues: Mapping[str, Runtimes], name: str) -> Iterable[Runtimes]:
         queue = queues.get(queue.parent) if queue.parent else None
 
 
-class MinRuntime:
+class MinRuntime(Plugin):
     name = "minruntime"
 
     def __init__(self, session: Session, arguments: Mapping[str, str]) -> None:

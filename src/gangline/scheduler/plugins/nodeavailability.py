@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from ..model.node import Node
 from ..model.task import Task
+from ..plugin import Plugin
 from ..scores import AVAILABILITY
 
 if TYPE_CHECKING:
-    from ..session import Session
+    pass
 
 
-class NodeAvailability:
+class NodeAvailability(Plugin):
     name = "nodeavailability"
-
-    def __init__(self, session: Session, arguments: Mapping[str, str]) -> None:
-        pass
 
     def node_score(self, task: Task, node: Node) -> float:
         return AVAILABILITY if node.fits_now(task) else 0.0

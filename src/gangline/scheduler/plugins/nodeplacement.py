@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from ..model.node import Node
 from ..model.resources import CPU, GPU
 from ..model.task import Task
+from ..plugin import Plugin
 from ..scores import DENSITY
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 SPREAD = "spread"
 
 
-class NodePlacement:
+class NodePlacement(Plugin):
     name = "nodeplacement"
 
     def __init__(self, session: Session, arguments: Mapping[str, str]) -> None:

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from ..model.node import Node
 from ..model.task import Task
+from ..plugin import Plugin
 from ..scores import NOMINATED_NODE
 
 if TYPE_CHECKING:
-    from ..session import Session
+    pass
 
 
-class NominatedNode:
+class NominatedNode(Plugin):
     name = "nominatednode"
-
-    def __init__(self, session: Session, arguments: Mapping[str, str]) -> None:
-        pass
 
     def node_score(self, task: Task, node: Node) -> float:
         return NOMINATED_NODE if task.record.nominated_node == node.name else 0.0

@@ -16,6 +16,7 @@ from ..model.node import Node
 from ..model.resources import at, plain_name
 from ..model.status import ACTIVE_ALLOCATED
 from ..model.task import Task, ZoneShare
+from ..plugin import Plugin
 from ..records import ContainerRecord, NumaRecord
 from ..scores import NUMA
 
@@ -31,7 +32,7 @@ _FILTERING = ("single-numa-node", "restricted")
 _ALIGNING = (*_FILTERING, "best-effort")
 
 
-class Numa:
+class Numa(Plugin):
     name = "numa"
     beyond_shape = True
 

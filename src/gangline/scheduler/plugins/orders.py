@@ -5,22 +5,17 @@ The rules only give keys (smallest first); what is done in that order is up to t
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from ..model.gang import Gang, Group, PodSet
 from ..model.task import Task
+from ..plugin import Plugin
 
 if TYPE_CHECKING:
-    from ..session import Session
+    pass
 
 
-class Order:
-    def __init__(self, session: Session, arguments: Mapping[str, str]) -> None:
-        pass
-
-
-class Priority(Order):
+class Priority(Plugin):
     """A gang with a higher priority goes first."""
 
     name = "priority"
@@ -29,7 +24,7 @@ class Priority(Order):
         return -gang.priority
 
 
-class Elastic(Order):
+class Elastic(Plugin):
     """Gangs below their minimum go before gangs that have exactly it, and those before gangs that have more."""
 
     name = "elastic"
@@ -43,7 +38,7 @@ class Elastic(Order):
         return 1 + above
 
 
-class SubGroupOrder(Order):
+class SubGroupOrder(Plugin):
     """Members below their minimum go first; then the ones that have least of what they need."""
 
     name = "subgrouporder"
@@ -58,7 +53,7 @@ def sub_group_key(minimum: int, satisfied: int) -> tuple[int, int, float]:
     return (1, 0, satisfied / minimum) if minimum > 0 else (1, 1, satisfied)
 
 
-class Kubeflow(Order):
+class Kubeflow(Plugin):
     """The master or launcher of a training job goes first."""
 
     name = "kubeflow"
@@ -67,7 +62,7 @@ class Kubeflow(Order):
         return task.labels.get("training.kubeflow.org/job-role") not in ("master", "launcher")
 
 
-class Ray(Order):
+class Ray(Plugin):
     """The head of a Ray cluster goes first."""
 
     name = "ray"
@@ -76,7 +71,7 @@ class Ray(Order):
         return task.labels.get("ray.io/node-type") != "head"
 
 
-class TaskOrder(Order):
+class TaskOrder(Plugin):
     """Tasks labelled with a priority go before those without, larger numbers first, unreadable ones last."""
 
     name = "taskorder"

@@ -2,25 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from ..session import Session
+from ..plugin import Plugin
 
 
-class Passive:
-    def __init__(self, session: Session, arguments: Mapping[str, str]) -> None:
-        pass
-
-
-class Snapshot(Passive):
+class Snapshot(Plugin):
     """`/get-snapshot`: the cluster of the last cycle."""
 
     name = "snapshot"
 
 
-class ReflectJobOrder(Passive):
+class ReflectJobOrder(Plugin):
     """`/get-job-order`: in which order gangs would be allocated."""
 
     name = "reflectjoborder"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from ..model.node import Node
 from ..model.task import Task
+from ..plugin import Plugin
 from ..scores import POD_AFFINITY
 from .affinity import Pair, preferred_scores
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from ..session import Session
 
 
-class PodAffinity:
+class PodAffinity(Plugin):
     name = "podaffinity"
     beyond_shape = True
 

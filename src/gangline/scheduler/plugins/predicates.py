@@ -19,6 +19,7 @@ from ..model.gang import Gang
 from ..model.node import Node
 from ..model.resources import CPU, GPU, MEMORY, PODS, Vector, at
 from ..model.task import Task
+from ..plugin import Plugin
 from .affinity import Required, required_counts, required_refusal
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ GPU_WORKER = "node-role.kubernetes.io/gpu-worker"
 CPU_WORKER = "node-role.kubernetes.io/cpu-worker"
 
 
-class Predicates:
+class Predicates(Plugin):
     name = "predicates"
 
     def __init__(self, session: Session, arguments: Mapping[str, str]) -> None:
@@ -131,14 +132,10 @@ class Predicates:
 
     def predicate(self, task: Task, node: Node) -> Refusal | None:
         """All checks in order; the first refusal counts."""
-        text = (self._capacity(task, node) or self._kind(task, node) or self._memory_known(task, node) or self._slots(task, node)
+        text = (self._kind(task, node) or self._memory_known(task, node) or self._slots(task, node)
                 or (None if node.ready else node.record.ready_reason or "node(s) were not ready")
                 or self._ports(task, node) or self._labels(task, node) or self._affinity_text(task, node) or self._volumes(task, node))
         return None if text is None else Refusal(self.name, text)
-
-    def _capacity(self, task: Task, node: Node) -> str | None:
-        refusal = self._session.hooks.first("task_over_capacity", task, task.gang, node)
-        return None if refusal is None else str(refusal.reason)
 
     def _kind(self, task: Task, node: Node) -> str | None:
         """Whole, shared, MIG and DRA GPUs each want their kind of node."""

@@ -17,16 +17,17 @@ from ..fairness import Account, Amounts, capacity, divide, order, reclaim
 from ..fairness.accounts import NOTHING, UNLIMITED, line, minus, plus
 from ..fairness.capacity import Overrun
 from ..fairness.reclaim import Chunk, Taker
-from ..hooks import QueueSide
 from ..model.gang import Gang
 from ..model.node import Node
 from ..model.queue import Amount, Queue
 from ..model.resources import CPU, GPU, MEMORY, ResourceNames, Vector, summed
 from ..model.status import ACTIVE_ALLOCATED
 from ..model.task import Task, share_of
+from ..plugin import Plugin, QueueSide
 from ..records import Share
 from ..refusals import GangRefusals, QueueFigures
 from ..session import Session
+from ..tally import QueueShare
 
 GPU_WORKER = "node-role.kubernetes.io/gpu-worker"
 NO_LIMIT: Amounts = (UNLIMITED, UNLIMITED, UNLIMITED)
@@ -42,7 +43,7 @@ class Plan(Protocol):
     def victims(self) -> Iterable[tuple[Gang, Sequence[Task]]]: ...
 
 
-class Proportion:
+class Proportion(Plugin):
     name = "proportion"
 
     def __init__(self, session: Session, arguments: Mapping[str, str]) -> None:
@@ -55,6 +56,7 @@ class Proportion:
         self.total = self._total()
         self.accounts = open_accounts(session.queues, session.min_gpu_memory)
         divide.divide_hierarchy(self.accounts, self.total, max(0.0, k))
+        session.tally.shares = [QueueShare(each.uid, each.name, each.fair_share, each.usage) for each in self.accounts.values()]
         self._lines: dict[str, tuple[Account, ...]] = {}
         self._limits: dict[str, bool] = {}
         self._before: dict[str, tuple[Amounts, Amounts]] = {}

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from ..model.node import Node
 from ..model.task import Task
+from ..plugin import Plugin
 from ..scores import RESOURCE_TYPE
 
 if TYPE_CHECKING:
-    from ..session import Session
+    pass
 
 
-class ResourceType:
+class ResourceType(Plugin):
     name = "resourcetype"
-
-    def __init__(self, session: Session, arguments: Mapping[str, str]) -> None:
-        pass
 
     def node_score(self, task: Task, node: Node) -> float:
         return RESOURCE_TYPE if not task.needs_gpu and node.cpu_only else 0.0

@@ -12,20 +12,20 @@ from collections.abc import Iterable, Mapping, Sequence
 from gangline.scheduler.placing import domains
 from gangline.scheduler.placing.domains import Demand, Question, Room, Tally
 
-from ..hooks import SubsetRefused
 from ..model.cluster import Cluster
 from ..model.gang import Gang, Group, PodSet
 from ..model.node import Node
 from ..model.resources import GPU, Vector
 from ..model.task import Task
 from ..model.topology import Domain, TopologyTree
+from ..plugin import Plugin, SubsetRefused
 from ..refusals import PODS, GangRefusals
 from ..session import Session
 
 KEPT_SIZES = 128
 
 
-class Topology:
+class Topology(Plugin):
     name = "topology"
     beyond_shape = True
 

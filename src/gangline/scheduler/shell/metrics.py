@@ -12,8 +12,8 @@ from prometheus_client import Counter, Gauge, Histogram
 from gangline.scheduler.settings import GENERATORS, STEPS_PER_SECOND, Settings
 
 if TYPE_CHECKING:
-    from gangline.scheduler.shell.think import ShareOfQueue, Thought
-    from gangline.scheduler.tally import Tally
+    from gangline.scheduler.shell.think import Thought
+    from gangline.scheduler.tally import QueueShare, Tally
 
 LATENCY = tuple(5.0 * 2**k for k in range(10))
 
@@ -72,16 +72,16 @@ def note_cycle(thought: Thought) -> None:
     CYCLES.inc()
     CYCLE.set(thought.seconds * 1000)
     CYCLE_SECONDS.observe(thought.seconds)
-    OPEN.set(thought.times.get("open", 0.0) * 1000)
-    CLOSE.set(thought.times.get("close", 0.0) * 1000)
-    for action, seconds in thought.times.items():
+    OPEN.set(thought.tally.times.get("open", 0.0) * 1000)
+    CLOSE.set(thought.tally.times.get("close", 0.0) * 1000)
+    for action, seconds in thought.tally.times.items():
         if action not in ("open", "close"):
             ACTION.labels(action).set(seconds * 1000)
     WAITING.set(thought.waiting)
     OLDEST.set(thought.oldest_waiting)
     _note_decisions(thought)
     _note_tally(thought.tally)
-    _note_shares(thought.shares)
+    _note_shares(thought.tally.shares)
 
 
 def _note_decisions(thought: Thought) -> None:
@@ -118,7 +118,7 @@ def _note_tally(tally: Tally) -> None:
         SCENARIOS.labels(*scenario).inc(count)
 
 
-def _note_shares(shares: list[ShareOfQueue]) -> None:
+def _note_shares(shares: list[QueueShare]) -> None:
     for share in shares:
         labels = (share.shown, share.queue, share.shown if share.shown != share.queue else "")
         for gauge, value, unit in zip(FAIR, share.fair, UNITS, strict=True):

@@ -9,17 +9,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import partial
-from typing import TypeVar
 
-from gangline.scheduler.cycle import run_actions
+from gangline.scheduler.cycle import decide
 from gangline.scheduler.decisions import Bind, Commit, Decisions, Evict
 from gangline.scheduler.model.cluster import Cluster
 from gangline.scheduler.model.gang import Gang
 from gangline.scheduler.model.status import Status
-from gangline.scheduler.plugins.proportion import Proportion
 from gangline.scheduler.records import ClaimRecord
-from gangline.scheduler.session import Session
 from gangline.scheduler.settings import Settings
 from gangline.scheduler.shell import feed
 from gangline.scheduler.shell.deadlines import next_deadline
@@ -27,7 +23,6 @@ from gangline.scheduler.shell.overlay import bound, evicted, updated_gang
 from gangline.scheduler.shell.writes import opens_group
 from gangline.scheduler.tally import Tally
 
-R = TypeVar("R")
 AWAITING = Status.ALLOCATED | Status.PIPELINED | Status.BINDING
 
 
@@ -61,24 +56,11 @@ class Thought:
     seconds: float = 0.0
     waiting: int = 0
     oldest_waiting: float = 0.0
-    times: Mapping[str, float] = field(default_factory=dict)
-    """Seconds of each action, and of `open` and `close`."""
-    shares: list[ShareOfQueue] = field(default_factory=list)
     scheduled: Mapping[str, int] = field(default_factory=dict)
     """How many gangs each action placed pods of."""
     tally: Tally = field(default_factory=Tally)
     waited: list[float] = field(default_factory=list)
     """Seconds since its gang was made, for each pod that was placed."""
-
-
-@dataclass(frozen=True, slots=True)
-class ShareOfQueue:
-    """What a queue is due in this cycle, and its part of the past: cpu (milli-cores), memory (bytes), gpu."""
-
-    queue: str
-    shown: str
-    fair: tuple[float, float, float]
-    used: tuple[float, float, float]
 
 
 def think(cluster: Cluster, changes: list[feed.Change], settings: Settings, now: float, fresh: Callable[[], str]) -> Thought:
@@ -87,38 +69,14 @@ def think(cluster: Cluster, changes: list[feed.Change], settings: Settings, now:
     unread = feed.apply(cluster, changes)
     touched |= {gang for change in changes if (gang := gang_of(cluster, change))}
     tally = Tally(time.perf_counter)
-    decided, times, shares = decide_timed(cluster, settings, now, tally)
-    decisions = name_groups(decided, fresh)
+    decisions = name_groups(decide(cluster, settings, now, tally), fresh)
     told = sorted(touched | set(cluster.waiting) | {refuse.gang for refuse in decisions.refusals})
     book(cluster, decisions)
     standings = [standing(cluster.gangs[uid]) for uid in told if uid in cluster.gangs]
     waiting = [cluster.gangs[uid].created for uid in cluster.waiting]
     return Thought(decisions, standings, unread, next_deadline(cluster, settings, now), time.perf_counter() - began,
-                   len(waiting), now - min(waiting) if waiting else 0.0, times, shares, scheduled_gangs(cluster, decisions), tally,
+                   len(waiting), now - min(waiting) if waiting else 0.0, scheduled_gangs(cluster, decisions), tally,
                    [now - held.created for bind in decisions.binds if (held := cluster.tasks[bind.task].gang) is not None])
-
-
-Decided = tuple[Decisions, dict[str, float], list[ShareOfQueue]]
-
-
-def decide_timed(cluster: Cluster, settings: Settings, now: float, tally: Tally) -> Decided:
-    """`cycle.decide`, with how long each part took and what the queues were due."""
-    times: dict[str, float] = {}
-
-    def clocked(name: str, work: Callable[[], R]) -> R:
-        began = time.perf_counter()
-        try:
-            return work()
-        finally:
-            times[name] = time.perf_counter() - began
-
-    session = clocked("open", lambda: Session(cluster, settings, now, tally=tally))
-    try:
-        for name in settings.actions:
-            clocked(name, partial(run_actions, session, (name,)))
-        return session.decisions(), times, shares_of(session)
-    finally:
-        clocked("close", session.close)
 
 
 def scheduled_gangs(cluster: Cluster, decisions: Decisions) -> dict[str, int]:
@@ -128,12 +86,6 @@ def scheduled_gangs(cluster: Cluster, decisions: Decisions) -> dict[str, int]:
         if task is not None:
             gangs.setdefault(bind.action, set()).add(task.record.gang)
     return {action: len(each) for action, each in gangs.items()}
-
-
-def shares_of(session: Session) -> list[ShareOfQueue]:
-    books = next((plugin for plugin in session.hooks.plugins if isinstance(plugin, Proportion)), None)
-    accounts = books.accounts.values() if books is not None else ()
-    return [ShareOfQueue(each.uid, each.name, each.fair_share, each.usage) for each in accounts]
 
 
 def gang_of(cluster: Cluster, change: feed.Change) -> str:

@@ -6,7 +6,7 @@ The forms are the wire contract with every binder, dashboard and controller that
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 
 from gangline.api import names, resources
@@ -15,7 +15,8 @@ from gangline.api.kai import PodGroup, SchedulingCondition
 from gangline.api.kinds import POD, reference
 from gangline.api.meta import Raw, as_raw
 from gangline.rules import requests
-from gangline.scheduler.decisions import Bind, ExtendedBind, GangUpdate, Refuse
+from gangline.rules.evictions import Eviction, note
+from gangline.scheduler.decisions import Bind, Evict, ExtendedBind, GangUpdate, Refuse
 from gangline.scheduler.options import Options
 from gangline.scheduler.records import DeviceId
 from gangline.scheduler.refusals import QueueFigures, Triple
@@ -103,10 +104,17 @@ def opens_group(name: str) -> bool:
 # --- PodGroup ----------------------------------------------------------------------------------------------------------
 
 
-def gang_stamps(update: GangUpdate) -> Raw:
-    """The merge patch of a gang's time stamps; one that does not apply is removed."""
+def gang_stamps(update: GangUpdate, eviction: Eviction | None = None) -> Raw:
+    """The merge patch of a gang's time stamps; one that does not apply is removed. `eviction`: who evicted pods of it just now."""
     stamps = {names.LAST_START: update.last_start, names.LAST_EVICTION: update.last_eviction, names.STALE_SINCE: update.stale_since}
-    return {"metadata": {"annotations": {key: None if value is None else timestamp(value) for key, value in stamps.items()}}}
+    annotations = {key: None if value is None else timestamp(value) for key, value in stamps.items()}
+    return {"metadata": {"annotations": annotations | ({} if eviction is None else {names.EVICTION: note(eviction)})}}
+
+
+def eviction_of(evictions: Sequence[Evict], now: float) -> Eviction:
+    """What is noted about pods of one gang that were evicted together."""
+    first = evictions[0]
+    return Eviction(first.action, timestamp(now), first.preemptor, len(evictions), first.gang_size, first.message)
 
 
 def group_condition(group: PodGroup, text: str, reasons: list[Raw], options: Options, now: float) -> list[Raw] | None:
@@ -162,7 +170,9 @@ def pod_condition(message: str, now: float, reason: str = UNSCHEDULABLE) -> Raw:
     return {"status": {"conditions": [condition]}}
 
 
-def disruption(message: str, now: float) -> Raw:
-    condition = {"type": "DisruptionTarget", "status": "True", "reason": "PreemptionByScheduler", "message": message[:TOO_LONG],
-                 "lastTransitionTime": timestamp(now)}
+def disruption(evict: Evict, now: float) -> Raw:
+    """The strategic merge patch of a pod that is about to be evicted: by which action, for whom, why."""
+    whom = f" to make room for {evict.preemptor}" if evict.preemptor else ""
+    condition = {"type": "DisruptionTarget", "status": "True", "reason": "PreemptionByScheduler",
+                 "message": f"{evict.action}{whom}: {evict.message}"[:TOO_LONG], "lastTransitionTime": timestamp(now)}
     return {"status": {"conditions": [condition]}}

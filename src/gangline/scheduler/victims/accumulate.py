@@ -89,7 +89,8 @@ class VictimStream:
     def __init__(self, session: Session, make: Callable[[], GangQueue]) -> None:
         self._session = session
         self._make = make
-        self._queue = make()
+        self._queue: GangQueue | None = None
+        """Made when somebody asks: many searches end before."""
         self._steps: list[Batch] = []
         self._split = False
 
@@ -97,6 +98,8 @@ class VictimStream:
         """The step at this place; None when there is no further one that all probes share."""
         if place < len(self._steps):
             return self._steps[place]
+        if self._queue is None:
+            self._queue = self._make()
         if self._split or not self._queue:
             return None
         gang = self._queue.pop()

@@ -19,7 +19,10 @@ if TYPE_CHECKING:
 
 
 def may_evict(session: Session, gang: Gang) -> bool:
-    """A gang that asked for patience may not push others out before its delay is over."""
+    """A gang that asked for patience may not push others out before its delay is over. For one that has room but that a plugin refused to
+    bind, evicting would be in vain."""
+    if gang.uid in session.bind_refused:
+        return False
     delay = gang.record.preemption_delay
     if delay <= 0:
         return True
@@ -35,7 +38,7 @@ def may_evict(session: Session, gang: Gang) -> bool:
 def victim_invariant_holds(session: Session, gang: Gang) -> bool:
     """Whether evictions could help at all: a task that can run nowhere is told so instead of searching victims for it."""
     for task in session.wanted(gang, simulation=True):
-        refusal = session.hooks.veto("victim_invariant", task, gang)
+        refusal = session.hooks.victim_invariant(task, gang)
         if refusal is not None and not refusal.resolvable:
             session.refuse_task(task, refusal.reason)
             text = f"Resources were not found for pod {task.full_name} due to: {refusal.reason}"
@@ -82,7 +85,7 @@ def _both_queues(session: Session, loser: Queue, winner: Queue) -> str:
 
 def _figures(session: Session, queue: Queue) -> str:
     hooks = session.hooks
-    held, quota, share = (_amount(hooks.first(figure, queue)) for figure in ("queue_allocated", "queue_deserved", "queue_fair_share"))
+    held, quota, share = (_amount(figure(queue)) for figure in (hooks.queue_allocated, hooks.queue_deserved, hooks.queue_fair_share))
     return f"{queue.title} uses <{held}> with a quota of <{quota}>, fair-share of <{share}> and queue priority of <{queue.priority}>."
 
 

@@ -15,7 +15,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from gangline.scheduler import tally as tallied
 from gangline.scheduler.model.gang import Gang, Group
@@ -24,6 +24,7 @@ from gangline.scheduler.model.status import ACTIVE_ALLOCATED, Status
 from gangline.scheduler.model.task import Task
 from gangline.scheduler.placing.order import GangQueue
 from gangline.scheduler.placing.place import allocate_gang
+from gangline.scheduler.plugin import Plugin
 from gangline.scheduler.statement import Statement
 from gangline.scheduler.victims.accumulate import Accumulation, Batch, Scenario, VictimStream
 from gangline.scheduler.victims.screens import Bound, bound_groups
@@ -110,7 +111,7 @@ def solve(session: Session, gang: Gang, plan: Plan) -> Solution:
         if statement is not None and (whole := _whole(session, gang, active, statement)) is not None:
             search.ended("solved")
             return Solution(whole)
-        for plugin in session.hooks.having("scenario_generator"):
+        for plugin in session.hooks.generators:
             statement = search.run(plugin)
             if statement is not None:
                 whole = _whole(session, gang, active, statement)
@@ -180,10 +181,10 @@ class Search:
         view = partial(self._gang, self._tasks)
         return self._simulate(Scenario(view, list(self._session.wanted(view, simulation=True)), (), batches))
 
-    def run(self, plugin: Any) -> Statement | None:
+    def run(self, plugin: Plugin) -> Statement | None:
         """Let one generator search, and note how long it did."""
         tally, result = self._session.tally, "deadline_exhausted"
-        self._generator = getattr(plugin, "generator", plugin.name)
+        self._generator = plugin.generator or plugin.name
         began = tally.stopwatch()
         try:
             found = self._run(plugin.scenario_generator)

@@ -107,19 +107,26 @@ class Explainer:
             return self._said(gang, "no-queue", f"queue {gang.queue or '(none)'} {why}")
         return None if queue.is_leaf else self._said(gang, "no-queue", f"queue {gang.queue} has child queues, so it takes no work itself")
 
-    def _of_capacity(self, gang: Gang, tasks: Sequence[Task]) -> Verdict | None:
+    def _of_capacity(self, gang: Gang, tasks: list[Task]) -> Verdict | None:
         books = self.trials.books()
         if books is None:
-            return None
+            return self._of_policies(gang, tasks)
         request = books.quota_of(tasks)
         overrun = capacity.over_capacity(books.accounts, gang.queue, request, gang.preemptible)
         if overrun is None:
-            return None
+            return self._of_policies(gang, tasks)
         verdict = self._said(gang, overrun.reason, overrun_text(books.accounts[overrun.queue], overrun, request))
         resource = RESOURCES.index(overrun.resource)
         needs = amount(request[resource], overrun.resource)
         ways = remedies.of_capacity(self.trials, gang, tasks, overrun, request)
         return replace(verdict, needs=needs, resource=overrun.resource, remedies=ways)
+
+    def _of_policies(self, gang: Gang, tasks: list[Task]) -> Verdict | None:
+        """A plugin besides the queue's books says that it would be too much."""
+        refusal = self.session.over_capacity(gang, tasks)
+        if refusal is None:
+            return None
+        return self._said(gang, "refused", f"plugin {refusal.plugin} refuses: {'; '.join(refusal.messages) or refusal.reason}")
 
     def _of_size(self, gang: Gang, tasks: Sequence[Task]) -> Verdict | None:
         """What no eviction can change: a pod larger than every node, something it names that is not there."""
@@ -130,9 +137,12 @@ class Explainer:
                 if task.request[place] > largest and not self._backed(names[place]):
                     has = amount(largest, names[place]) if largest else "none"
                     return self._said(gang, "too-large", f"no node has {amount(task.request[place], names[place])}; the largest has {has}")
-            refusal = self.session.hooks.veto("victim_invariant", task, gang)
+            refusal = self.session.hooks.victim_invariant(task, gang)
             if refusal is not None:
                 return self._said(gang, "impossible", refusal.reason)
+            refusals = self.session.hooks.before_task(task, gang)
+            if refusals:
+                return self._said(gang, "impossible", "; ".join(each.reason for each in refusals))
         return None
 
     def _largest(self, place: int) -> float:
@@ -175,7 +185,7 @@ class Explainer:
         try:
             start = statement.checkpoint()
             placement = Placement(self.session, statement, gang, simulation=True)
-            self.session.hooks.tell("before_gang", gang)
+            self.session.hooks.before_gang(gang)
             member, mine, nodes = self.trials.culprit(placement, statement, gang.root, tasks, self.session.all_nodes)
             if member is None:
                 return self._fits(gang, tasks, statement, start)
@@ -192,8 +202,12 @@ class Explainer:
     def _fits(self, gang: Gang, tasks: list[Task], statement: Statement, start: tuple[int, int]) -> Verdict:
         """There is room for all of it: then it waits for pods that are leaving, or for its turn."""
         statement.rollback(start)
-        self.session.hooks.tell("before_gang", gang)
+        self.session.hooks.before_gang(gang)
         Placement(self.session, statement, gang, simulation=False)._place(gang.root, tasks, self.session.all_nodes)
+        for task in tasks:
+            refusal = self.session.hooks.before_bind(task, self.cluster.nodes[task.node]) if task.node else None
+            if refusal is not None:
+                return self._said(gang, "refused", f"plugin {refusal.plugin} refuses: {refusal.reason}")
         leaving = sorted({task.node for task in tasks if task.status == Status.PIPELINED})
         needs = needs_text(tasks, self.cluster.names.names, None)
         if leaving:

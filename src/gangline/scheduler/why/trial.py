@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from gangline.scheduler.fairness import Account
+from gangline.scheduler.model import gpu_pools
 from gangline.scheduler.model.gang import Gang, Group, PodSet
 from gangline.scheduler.model.node import Node, NodeList
 from gangline.scheduler.model.resources import CPU, GPU, PODS, at
@@ -194,9 +195,9 @@ class Trials:
         if found is None:
             found = {}
             for node in self.session.all_nodes:
-                refusal = self.session.hooks.veto("predicate", task, node)
-                if refusal is not None and refusal.reason != FULL and "enough capacity" not in refusal.reason:
-                    found[node.name] = refusal.reason
+                why = self.session.hooks.refused_on(task, node) or (gpu_pools.absent(node, task) if node.other_gpus(task) else None)
+                if why is not None and why != FULL and "enough capacity" not in why:
+                    found[node.name] = why
             if task.shape.plain:
                 self._closed[task.shape.number] = found
         return found

@@ -1,0 +1,218 @@
+"""`Plugin`: the points at which a scheduling policy is asked, each a typed method with a neutral default.
+
+A policy inherits and overrides the methods it cares about; `plugins/` holds the built-in ones, other packages bring theirs by entry point.
+How the answers of several plugins are combined stands in `hooks.py`, one line per method. Nothing here asks anybody.
+
+A plugin is built once per cycle with `(session, arguments)`. State that follows `allocated` and `deallocated` is written through
+`session.journal`, so that a what-if can be undone.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ..errors import Refusal
+from .model.gang import Gang, Group, PodSet
+from .model.node import Node
+from .model.queue import NOTHING, Amount, Queue
+from .model.task import Task, ZoneShare
+from .refusals import GangRefusals
+
+if TYPE_CHECKING:
+    from .session import Session
+    from .victims.accumulate import Accumulation, Scenario
+
+Triple = tuple[float, float, float]
+"""CPU in millicores, memory in bytes, GPUs; -1 is unlimited."""
+
+
+@dataclass(slots=True)
+class QueueSide:
+    """One side of a queue comparison: the queue, and the next gang in its subtree. Among victims there is no gang; `taken` is
+    then what the victims popped so far and the next one hold together."""
+
+    queue: Queue
+    gang: Gang | None = None
+    taken: Amount = NOTHING
+
+
+class SubsetRefused(Exception):
+    """A plugin says that no set of nodes can do; the refusal (if any) is for the gang."""
+
+    def __init__(self, refusal: GangRefusals | None = None) -> None:
+        super().__init__(refusal.reason if refusal else "no node set can do")
+        self.refusal = refusal
+
+
+class Plugin:
+    """Scores are kept per task shape (`placing/rank.py`). A plugin that scores therefore overrides `shape_score` or `node_rank` as well.
+    One that overrides `node_score` alone, or says `beyond_shape`, has its nodes scored one by one for every task for which `scores`
+    holds: that is always right, and slower."""
+
+    name: str = ""
+    beyond_shape: bool = False
+    generator: str = ""
+    """What metrics and budgets call its scenarios; "": its name."""
+
+    def __init__(self, session: Session, arguments: Mapping[str, str]) -> None:
+        """`arguments` are the plugin's own, as the configuration gives them."""
+
+    # ── order: smallest first ──
+
+    def gang_order(self, gang: Gang) -> Any:
+        """Anything that can be compared."""
+
+    def sub_group_order(self, member: Group | PodSet) -> Any:
+        """Anything that can be compared."""
+
+    def task_order(self, task: Task) -> Any:
+        """Anything that can be compared."""
+
+    def queue_order(self, left: QueueSide, right: QueueSide) -> int:
+        """Negative: left goes first; 0: no opinion."""
+        return 0
+
+    # ── may it be placed ──
+
+    def over_capacity(self, gang: Gang, tasks: Sequence[Task]) -> GangRefusals | None:
+        """Before these tasks of a gang are tried on any node, in every action."""
+        return None
+
+    def firm_over_quota(self, gang: Gang, tasks: Sequence[Task]) -> GangRefusals | None:
+        """The same, about work that cannot be preempted; also before victims are searched for a preempting gang."""
+        return None
+
+    def before_task(self, task: Task, gang: Gang) -> Refusal | None:
+        """Before any node is tried for a task."""
+        return None
+
+    def victim_invariant(self, task: Task, gang: Gang) -> Refusal | None:
+        """Before victims are searched: what no eviction could change."""
+        return None
+
+    def task_over_capacity(self, task: Task, gang: Gang, node: Node) -> Refusal | None:
+        """Whether this task on this node would be too much for its queue."""
+        return None
+
+    def predicate(self, task: Task, node: Node) -> Refusal | None:
+        """Whether this node can do."""
+        return None
+
+    def never(self, task: Task, node: Node) -> bool:
+        """True: this node refuses every task of this shape for good (labels, taints, kind of node). `predicate` says why."""
+        return False
+
+    def before_bind(self, task: Task, node: Node) -> Refusal | None:
+        """At commit: one refusal, and nothing of what was decided together is carried out."""
+        return None
+
+    # ── may it be evicted ──
+
+    def can_reclaim(self, gang: Gang) -> Refusal | None:
+        """Whether the gang may take back from other queues. If no plugin overrides this, nobody may."""
+        return None
+
+    def reclaim_queue(self, preemptor: Gang, victim: str) -> bool:
+        """Whether gangs of this queue may be victims."""
+        return True
+
+    def reclaim_victim(self, preemptor: Gang, victim: Gang) -> bool:
+        return True
+
+    def preempt_victim(self, preemptor: Gang, victim: Gang) -> bool:
+        return True
+
+    def reclaim_scenario(self, scenario: Scenario) -> bool:
+        """Whether a finished what-if is fair: who gains, and which tasks of whom were taken."""
+        return True
+
+    def preempt_scenario(self, scenario: Scenario) -> bool:
+        return True
+
+    def reclaim_most(self, preemptor: Gang, largest: Mapping[str, float]) -> float:
+        """An upper bound of the GPUs that may be reclaimed, so that a hopeless search ends early. `largest`: queue → GPUs of its largest
+        victim."""
+        return math.inf
+
+    def scenario_generator(self, state: Accumulation) -> Iterable[Scenario]:
+        """Which of the accumulated victims to try together (see `victims/search.py`)."""
+        return ()
+
+    # ── which node is best ──
+
+    def node_score(self, task: Task, node: Node) -> float | None:
+        """None drops the node."""
+        return 0.0
+
+    def shape_score(self, task: Task, node: Node) -> float:
+        """As `node_score`, for a score that depends only on the task's shape and the node's own state, in steps of at least 10."""
+        return 0.0
+
+    def node_rank(self, task: Task, node: Node) -> float:
+        """For a score below 10 that is relative to the set of nodes: its order, smallest first."""
+        return 0.0
+
+    def scores(self, task: Task) -> bool:
+        """Whether a score beyond the shape concerns this task at all."""
+        return True
+
+    def gpu_score(self, task: Task, node: Node, group: str) -> float:
+        """Which device to share; `group` may be a whole one that is free."""
+        return 0.0
+
+    # ── how it is placed ──
+
+    def subset_nodes(
+        self, gang: Gang, member: Group | PodSet, pod_sets: Sequence[PodSet], tasks: Sequence[Task], nodes: Sequence[Node]
+    ) -> Sequence[Sequence[Node]]:
+        """Node sets to try one after the other. SubsetRefused ends the attempt."""
+        return [nodes]
+
+    def numa_placement(self, task: Task, node: Node) -> tuple[ZoneShare, ...] | None:
+        """The NUMA zones that the task gets; None: no opinion."""
+        return None
+
+    def bind_annotations(self, task: Task, node: Node, annotations: dict[str, str]) -> dict[str, str]:
+        """What the BindRequest says besides, given what plugins before this one said."""
+        return annotations
+
+    # ── news ──
+
+    def before_gang(self, gang: Gang) -> None:
+        """A gang is about to be tried."""
+
+    def before_scoring(self, task: Task, nodes: Sequence[Node]) -> None:
+        """Nodes are about to be scored one by one."""
+
+    def before_solving(self, preemptor: Gang) -> None:
+        """Victims are about to be searched for a reclaiming gang."""
+
+    def allocated(self, task: Task) -> None:
+        """A task got a place, for good or in a what-if."""
+
+    def deallocated(self, task: Task) -> None:
+        """A task lost its place, for good or in a what-if."""
+
+    # ── figures for messages ──
+
+    def queue_allocated(self, queue: Queue) -> Triple | None:
+        """What the queue holds."""
+        return None
+
+    def queue_deserved(self, queue: Queue) -> Triple | None:
+        """Its quota."""
+        return None
+
+    def queue_fair_share(self, queue: Queue) -> Triple | None:
+        return None
+
+
+PluginClass = Callable[["Session", Mapping[str, str]], Plugin]
+
+
+def adopted(given: type) -> type[Plugin]:
+    """The class itself, or one that was written without `Plugin` above it, with the defaults put below."""
+    return given if issubclass(given, Plugin) else type(given.__name__, (given, Plugin), {"__doc__": given.__doc__})
