@@ -7,6 +7,7 @@ Pure: kubelet.py asks here and writes what comes back.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TypeAlias
@@ -67,7 +68,7 @@ def times_of(pod: Pod, pace: Pace) -> Times:
     of_job = any(owner.kind == "Job" and owner.group == "batch" for owner in pod.metadata.owner_references)
     ends = of_job or names.EXIT_CODE in notes
     run = _seconds(notes, names.RUN_SECONDS, pace.job if ends else None)
-    exits = tuple(int(each) for each in notes.get(names.EXIT_CODE, "0").replace(" ", "").split(",") if each.isdigit())
+    exits = tuple(int(each) for each in notes.get(names.EXIT_CODE, "0").replace(" ", "").split(",") if _is_number(each, 3))
     return Times(start=_seconds(notes, names.START_SECONDS, pace.start) or 0.0,
                  init=_seconds(notes, names.INIT_SECONDS, pace.init) or 0.0,
                  ready=_seconds(notes, names.READY_SECONDS, pace.ready) or 0.0,
@@ -76,9 +77,14 @@ def times_of(pod: Pod, pace: Pace) -> Times:
 
 def _seconds(notes: Mapping[str, str], name: str, default: float | None) -> float | None:
     try:
-        return max(float(notes[name]), 0.0)
+        found = float(notes[name])
     except (KeyError, ValueError):
         return default
+    return default if math.isnan(found) else max(found, 0.0)
+
+
+def _is_number(text: str, digits: int) -> bool:
+    return text.isascii() and text.isdigit() and len(text) <= digits
 
 
 def step(pod: Pod, place: Place, pace: Pace) -> Step:
@@ -347,7 +353,7 @@ def awaited(pod: Pod) -> dict[str, int]:
     found: dict[str, int] = {}
     for text in _flag_values(container.args, ("--podcliques", "-p")):
         clique, _, count = text.strip().rpartition(":")
-        if clique and count.isdigit():
+        if clique and _is_number(count, 10):
             found[clique] = int(count)
     return found
 
