@@ -7,15 +7,13 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from gangline.api.core import Service
-from gangline.errors import BadInput, ConfigError
+from gangline.errors import ConfigError
 from gangline.world.autoscaler import wishes
 from gangline.world.budgets import healthy_needed
 from gangline.world.component import PARTS, components, control_plane, simulated_nodes
-from gangline.world.cronjobs import due, next_after, read_schedule
+from gangline.world.cronjobs import due
 from gangline.world.endpoints import slices
 from gangline.world.hpa import Decision, Memory, decide, read_metric
 from gangline.world.karpenter import Provisions, packed
@@ -24,33 +22,6 @@ from gangline.world.machines import Scene
 from gangline.world.nodes import NodePool, Provision
 from gangline.world.settings import Growth, WorldSettings
 from world.making import START, node, pod, ready_status, when
-
-
-def following(schedule: str, year: int, month: int, day: int, hour: int = 0, minute: int = 0) -> str:
-    found = next_after(read_schedule(schedule), datetime(year, month, day, hour, minute, tzinfo=UTC))
-    return "never" if found is None else found.strftime("%Y-%m-%d %H:%M")
-
-
-@pytest.mark.parametrize(("schedule", "found"), [
-    ("*/15 * * * *", "2024-02-28 10:15"), ("0 0 29 2 *", "2024-02-29 00:00"), ("30 6 * * mon-fri", "2024-02-29 06:30"),
-    ("0 0 13 * fri", "2024-03-01 00:00"), ("5 4 * * sun", "2024-03-03 04:05"), ("5 4 * * 7", "2024-03-03 04:05"),
-    ("0 0 31 2 *", "never"), ("@monthly", "2024-03-01 00:00"), ("10-20/5 10 * * *", "2024-02-28 10:10"),
-])
-def test_the_next_moment_of_a_schedule(schedule: str, found: str) -> None:
-    assert following(schedule, 2024, 2, 28, 10, 0) == found
-
-
-@pytest.mark.parametrize("schedule", ["* * * *", "61 * * * *", "* * * * someday", "5-1 * * * *"])
-def test_what_is_no_schedule_is_refused(schedule: str) -> None:
-    with pytest.raises(BadInput):
-        read_schedule(schedule)
-
-
-@given(st.integers(0, 59), st.integers(0, 23), st.integers(0, 3_000_000))
-def test_the_next_moment_is_later_and_on_schedule(minute: int, hour: int, offset: int) -> None:
-    moment = datetime.fromtimestamp(START + offset, UTC)
-    found = next_after(read_schedule(f"{minute} {hour} * * *"), moment)
-    assert found is not None and found > moment and (found.hour, found.minute) == (hour, minute)
 
 
 def test_only_the_last_missed_moment_is_made_up_for() -> None:

@@ -27,7 +27,6 @@ from gangline.world.jobtally import (
     TRACKING,
     Tally,
     index_failures,
-    index_of,
     is_indexed,
     numbers_of,
     tally,

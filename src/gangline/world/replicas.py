@@ -29,8 +29,8 @@ DELETION_COST = "controller.kubernetes.io/pod-deletion-cost"
 BURST = 500
 """Pods that a controller makes or deletes for one owner in one turn, as upstream's do."""
 MOST_WAITING = 5000
-"""Pods of one owner without a node: when there are so many, further ones wait until some have one. Upstream's pace is that of a client
-with a rate limit, and a cluster's store is full long before 2,147,483,647 pods; here an owner that asks for so many stops at this number."""
+"""Pods of one owner without a node: when there are so many, further ones wait until some have one. Upstream goes on, at the pace of a
+client with a rate limit, until the cluster's store is full; here an owner that asks for 2,147,483,647 stops at this number."""
 FIRST_WAIT, LONGEST_WAIT = 1.0, 900.0
 """Seconds before a pod that failed on its node is replaced: the first is at once, then doubling, as upstream's DaemonSets do."""
 
