@@ -14,7 +14,7 @@ from gangline.world.autoscaler import wishes
 from gangline.world.budgets import healthy_needed
 from gangline.world.component import PARTS, components, control_plane, simulated_nodes
 from gangline.world.cronjobs import due
-from gangline.world.endpoints import slices
+from gangline.world.endpoints import old_style, slices
 from gangline.world.hpa import Decision, Memory, decide, read_metric
 from gangline.world.karpenter import Provisions, packed
 from gangline.world.lifecycle import Silence, leaves_at, wanted_taints
@@ -144,6 +144,16 @@ def test_a_service_with_many_pods_has_several_slices() -> None:
     pods = [pod(f"p{number}", status=ready_status() | {"podIP": f"10.0.0.{number}"}) for number in range(150)]
     assert [len(each["endpoints"]) for each in slices(service, pods)] == [100, 50]
     assert [len(each["endpoints"]) for each in slices(service, [])] == [0]
+
+
+def test_old_style_endpoints_hold_a_thousand_addresses_at_most_ready_ones_first() -> None:
+    service = msgspec.convert({"metadata": {"name": "s", "namespace": "default", "uid": "u"},
+                               "spec": {"selector": {"a": "b"}, "ports": [{"port": 80}]}}, Service)
+    waiting = [pod(f"a{number}", status={"podIP": f"10.1.0.{number}"}) for number in range(600)]
+    ready = [pod(f"b{number}", status=ready_status() | {"podIP": f"10.2.0.{number}"}) for number in range(900)]
+    found = old_style(service, [*waiting, *ready])
+    assert found["metadata"]["annotations"] == {"endpoints.kubernetes.io/over-capacity": "truncated"}
+    assert [(len(each["addresses"]), len(each["notReadyAddresses"])) for each in found["subsets"]] == [(900, 100)]
 
 
 def test_every_part_has_a_switch() -> None:
