@@ -15,9 +15,10 @@ from gangline.api.meta import Raw
 from gangline.world import deployments, hpa, jobs, replicasets, statefulsets
 from gangline.world.jobtally import INDEX
 from gangline.world.nodes import NodePool
+from gangline.world.podgc import surplus
 from gangline.world.replicas import BURST, MOST_WAITING, share
 from world.living import pod_spec, world
-from world.making import START, job, pod, ready_status, replicated
+from world.making import START, job, pod, ready_status, replicated, when
 
 MOST = 2**31 - 1
 MEGABYTES = 2**20
@@ -76,7 +77,8 @@ def test_an_indexed_job_of_any_size_with_one_pod_at_a_time_costs_nothing() -> No
 
 def test_what_a_status_says_about_indexes_is_never_spelled_out() -> None:
     with little_memory():
-        todo = jobs.plan(job(parallelism=1, completions=MOST, completionMode="Indexed", status={"completedIndexes": f"0-{MOST}"}), [], START)
+        done = job(parallelism=1, completions=MOST, completionMode="Indexed", status={"completedIndexes": f"0-{MOST}"})
+        todo = jobs.plan(done, [], START)
     assert todo.status is not None and todo.status["conditions"][-1]["type"] == "Complete"
 
 
@@ -99,6 +101,11 @@ def test_a_metric_of_any_size_asks_for_no_more_than_the_limit() -> None:
     assert len(memory.wishes) <= 7 and memory.steady(1, START, 3600) == 6
 
 
+def test_of_very_many_ended_pods_the_oldest_go() -> None:
+    ended = [pod(f"e-{number}", status={"phase": "Succeeded"}, creation_timestamp=when(-number)) for number in range(5)]
+    assert [each.name for each in surplus([pod("running"), *ended], 3)] == ["e-4", "e-3"]
+
+
 def template(**more: Any) -> Raw:
     return {"metadata": {"labels": {"app": "x"}}, "spec": {**pod_spec()["spec"], **more}}
 
@@ -106,7 +113,8 @@ def template(**more: Any) -> Raw:
 FLOODS: list[tuple[Kind[Any], Raw]] = [
     (DEPLOYMENT, {"replicas": MOST, "selector": {"matchLabels": {"app": "x"}}, "template": template()}),
     (REPLICA_SET, {"replicas": MOST, "selector": {"matchLabels": {"app": "x"}}, "template": template()}),
-    (STATEFUL_SET, {"replicas": MOST, "podManagementPolicy": "Parallel", "selector": {"matchLabels": {"app": "x"}}, "template": template()}),
+    (STATEFUL_SET, {"replicas": MOST, "selector": {"matchLabels": {"app": "x"}}, "template": template(),
+                    "podManagementPolicy": "Parallel"}),
     (JOB, {"parallelism": MOST, "completions": MOST, "template": {"spec": template(restartPolicy="Never")["spec"]}}),
 ]
 

@@ -26,6 +26,14 @@ NOT_STARTED = {"waiting": {"reason": "PodInitializing"}}
 
 
 @dataclass(frozen=True, slots=True)
+class Rejection:
+    """A pod that its node does not admit, as a kubelet says it."""
+
+    reason: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
 class Place:
     """What the node adds to a pod."""
 
@@ -34,8 +42,8 @@ class Place:
     pod_ip: str = ""
     held: str = ""
     """Why the pod cannot start yet although it is bound; empty: nothing holds it."""
-    lacks: str = ""
-    """What the node does not have enough of for a pod that has not started; the pod is turned away."""
+    rejection: Rejection | None = None
+    """Why the node turns a pod away that has not started."""
     waiting: bool = False
     """Its init container that waits for other pods must wait on."""
 
@@ -122,13 +130,18 @@ def _failed(pod: Pod, now: float, reason: str = "", message: str = "") -> Raw:
             "conditions": _conditions(pod, now, initialized=True, ready=False, done="PodFailed")}
 
 
+def _rejected(rejection: Rejection, now: float) -> Raw:
+    """The end of a pod that never began: no container has a status, and nothing but the scheduler's condition is there."""
+    return {"phase": "Failed", "reason": rejection.reason, "message": f"Pod was rejected: {rejection.message}", "startTime": timestamp(now)}
+
+
 # --- running -----------------------------------------------------------------------------------------------------------
 
 
 def _run(pod: Pod, place: Place, times: Times) -> Step:
     began = seconds_of(pod.status.start_time) if pod.status.start_time else place.now
-    if place.lacks and not pod.status.start_time:
-        return Step(_failed(pod, place.now, f"OutOf{place.lacks}", f"Node didn't have enough resource: {place.lacks}"))
+    if place.rejection is not None and not pod.status.start_time:
+        return Step(_rejected(place.rejection, place.now))
     deadline = None if pod.spec.active_deadline_seconds is None else began + pod.spec.active_deadline_seconds
     if deadline is not None and place.now >= deadline:
         return Step(_failed(pod, place.now, "DeadlineExceeded", "Pod was active on the node longer than the specified deadline"))

@@ -9,6 +9,7 @@ from typing import Any
 from gangline.api.core import Pod
 from gangline.api.kinds import POD, Kind, reference
 from gangline.api.meta import Object, Raw, as_raw
+from gangline.client.wire import STRATEGIC_PATCH
 from gangline.errors import AlreadyExists, ApiError, Forbidden, NotFound
 from gangline.runtime import Context
 
@@ -74,6 +75,20 @@ async def delete_pods(ctx: Context, kind: Kind[Any], owner: Object, pods: Iterab
             ctx.events.tell(kind, owner, "SuccessfulDelete", f"Deleted pod: {pod.name}")
 
     await asyncio.gather(*(one(pod) for pod in pods))
+
+
+def disruption(reason: str, message: str, now: str) -> Raw:
+    """The condition that tells an end by somebody else's will from a failure (a Job's `podFailurePolicy` can ignore it)."""
+    return {"type": "DisruptionTarget", "status": "True", "reason": reason, "message": message, "lastTransitionTime": now}
+
+
+async def patch_status(ctx: Context, pod: Pod, status: Raw) -> None:
+    """Unless the pod is gone."""
+    try:
+        await ctx.client.patch(POD, pod.name, pod.namespace, {"metadata": {"uid": pod.uid}, "status": status}, subresource="status",
+                               content_type=STRATEGIC_PATCH)
+    except NotFound:
+        return
 
 
 async def adopt(ctx: Context, kind: Kind[Any], owner: Object, child_kind: Kind[Any], children: Iterable[Object]) -> None:
