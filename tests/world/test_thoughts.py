@@ -107,6 +107,13 @@ def test_the_smallest_pool_that_fits_grows_and_never_beyond_its_limit() -> None:
     assert grown(wanting("p", 16), pools=pools) == []
 
 
+def test_of_very_many_equal_pods_that_fit_nowhere_each_shape_is_tried_once_and_no_limit_is_passed() -> None:
+    waiting = [wanting(f"p{number}", 1 + number % 2) for number in range(2000)]
+    assert grown(*waiting, pools=(Growth(NodePool(name="two", gpus=2), most=3),)) == ["two-0", "two-1", "two-2"]
+    few = msgspec.structs.replace(SHAPES, most=2)
+    assert [shape.name for shape in packed(Scene(0, (), [], [], waiting), few)] == ["eight", "eight"]
+
+
 def test_nothing_grows_for_pods_that_fit_already() -> None:
     assert grown(wanting("p", 2), nodes=(node(gpus=2),), pools=(Growth(NodePool(name="big", gpus=8)),)) == []
 
