@@ -68,7 +68,9 @@ def test_the_nodes_files_are_found() -> None:
 
 async def whole(story: Story) -> tuple[list[str], list[str]]:
     """Gangs that stand, and what is wrong with the others: each has its minimum on nodes, or none of its pods."""
-    pods, stand, wrong = await story.pods(), [], []
+    stand: list[str] = []
+    wrong: list[str] = []
+    pods = await story.pods()
     for group in await story.all(POD_GROUP):
         mine = [pod for pod in pods if pod.annotations.get(names.POD_GROUP_NAME) == group.name]
         placed = [pod for pod in mine if pod.status.phase in ("Running", "Succeeded")]
