@@ -31,6 +31,7 @@ from gangline.api.kinds import (
     ENDPOINTS,
     EVENT,
     HPA,
+    JOB,
     KUBE_POD_GROUP,
     LEASE,
     MUTATING_WEBHOOK,
@@ -203,7 +204,7 @@ def rights() -> Mapping[str, tuple[Right, ...]]:
         "default-scheduler": [*read(POD, NODE, PVC, STORAGE_CLASS, WORKLOAD, KUBE_POD_GROUP, COMPOSITE_POD_GROUP),
                               Right(POD, ("create",), "binding"), *status(POD, KUBE_POD_GROUP), Right(PVC, ("patch",)), TELLS],
         "autoscaler": _autoscaler(),
-        "dashboard": read(NODE, POD, POD_GANG, POD_GROUP, QUEUE, POD_CLIQUE_SET, POD_CLIQUE, SCALING_GROUP, TOPOLOGY, EVENT),
+        "dashboard": read(NODE, POD, POD_GANG, POD_GROUP, QUEUE, POD_CLIQUE_SET, POD_CLIQUE, SCALING_GROUP, TOPOLOGY, EVENT, JOB),
     }
     return {name: (*mine, *_lease(name)) for name, mine in table.items()}
 

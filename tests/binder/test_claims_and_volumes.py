@@ -158,6 +158,7 @@ async def test_the_smallest_free_volume_of_the_node_is_reserved_for_the_claim() 
         await storage(here, "kubernetes.io/no-provisioner")
         for name, size, node in (("large", "99Gi", "n"), ("fits", "10Gi", "n"), ("small", "9Gi", "n"), ("far", "10Gi", "m")):
             await here.client.create(PV, volume(name, size, node))
+            await here.client.patch(PV, name, "", {"status": {"phase": "Available"}}, subresource="status")
         await pod_with_volume(here)
         await here.settles()
         taken = {each["metadata"]["name"]: each["spec"].get("claimRef", {}).get("name") for each in await here.client.list_raw(PV)}

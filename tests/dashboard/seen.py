@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from gangline.api import names
-from gangline.api.kinds import EVENT, NODE, POD, POD_CLIQUE, POD_CLIQUE_SET, POD_GANG, POD_GROUP, QUEUE, TOPOLOGY, Kind
+from gangline.api.kinds import EVENT, JOB, NODE, POD, POD_CLIQUE, POD_CLIQUE_SET, POD_GANG, POD_GROUP, QUEUE, TOPOLOGY, Kind
 from gangline.api.meta import Raw
 from gangline.dashboard.look import Look, node_fact, pod_fact
 from gangline.dashboard.model import Source
@@ -31,7 +31,7 @@ def look(*objects: Given, **source: Any) -> Look:
     return Look(source=Source(**told), pods=[pod_fact(each) for each in held.get(POD, [])],
                 nodes=[node_fact(each) for each in held.get(NODE, [])], gangs=held.get(POD_GANG, []), groups=held.get(POD_GROUP, []),
                 queues=held.get(QUEUE, []), sets=held.get(POD_CLIQUE_SET, []), cliques=held.get(POD_CLIQUE, []),
-                topologies=held.get(TOPOLOGY, []), events=held.get(EVENT, []))
+                topologies=held.get(TOPOLOGY, []), events=held.get(EVENT, []), jobs=held.get(JOB, []))
 
 
 def meta(name: str, namespace: str = SPACE, **more: Any) -> Raw:
@@ -59,6 +59,19 @@ def group(name: str, minimum: int = 1, queue: str = "q", *, why: Any = None, own
     notes = {names.VERDICT: why if isinstance(why, str) else json.dumps(why)} if why is not None else {}
     return POD_GROUP, {"metadata": meta(name, annotations=notes, ownerReferences=[owner] if owner else []),
                        "spec": {"minMember": minimum, "queue": queue, **spec}}
+
+
+def job(name: str, ended: str = "", reason: str = "", message: str = "") -> Given:
+    """`ended`: Complete or Failed; empty: it goes on."""
+    told = [{"type": ended, "status": "True", "reason": reason, "message": message}] if ended else []
+    return JOB, {"metadata": meta(name), "status": {"conditions": told}}
+
+
+def eviction(of: str, action: str, other: str, at: str = MADE) -> Given:
+    notes = {"num-evicted-pods": "2", "evictor-action-type": action, "evictor-pod-group-name": other,
+             "evictor-pod-group-namespace": SPACE if other else ""}
+    return EVENT, {"metadata": meta(f"{of}.evict", annotations=notes), "reason": "Evict", "message": "Pod … was evicted", "type": "Normal",
+                   "involvedObject": {"kind": "PodGroup", "name": of, "namespace": SPACE}, "count": 1, "lastTimestamp": at}
 
 
 def verdict(name: str, why: str, *remedies: str) -> Raw:

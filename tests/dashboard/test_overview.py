@@ -40,7 +40,7 @@ def test_a_job_whose_first_pods_succeeded_does_not_wait() -> None:
 
 
 def test_a_gang_that_has_ended_is_counted_and_not_listed() -> None:
-    found = seen(look(group("g", 1), pod("a", "g", phase="Failed", on="n")))
+    found = seen(look(group("g", 1), pod("a", "g", phase="Succeeded", on="n")))
     assert (found.counts.ended, found.waiting.total, found.running.total) == (1, 0, 0)
 
 

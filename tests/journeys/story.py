@@ -7,6 +7,7 @@ A story runs on the embedded platform; nothing in a test knows that, so the same
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -27,6 +28,7 @@ from gangline.cli.apply import apply_one, kind_of
 from gangline.cli.connection import Connection
 from gangline.cli.explain import explain
 from gangline.components import COMPONENTS, Options
+from gangline.errors import NotFound
 from gangline.local import ELSEWHERE, Platform, PlatformSettings, Team
 from gangline.rules.sets import OperatorSettings
 from gangline.runtime import Clock, Component, ManualClock, SystemClock
@@ -69,11 +71,13 @@ async def real_platform(without: tuple[str, ...], options: Options, clock: Clock
 
 @asynccontextmanager
 async def told(*hired: Component, moved: bool = False, admission: AdmissionSettings | None = None,
-               operator: OperatorSettings | None = None, without: tuple[str, ...] = ()) -> AsyncIterator[Story]:
-    """A story; with components of its own settings in place of the usual ones, or in time that the test moves (`Story.advance`)."""
+               operator: OperatorSettings | None = None, without: tuple[str, ...] = (),
+               nodes: str = "nodes: []") -> AsyncIterator[Story]:
+    """A story; with components of its own settings in place of the usual ones, in time that the test moves (`Story.advance`), or with the
+    nodes of a nodes file (empty: those that `gangline up` has by itself)."""
     clock: Clock = SystemClock() if not moved else MovedClock() if REAL else ManualClock()
     absent = (*without, *(each.name for each in hired))
-    options = Options(period=0.0, nodes="nodes: []", admission=admission or AdmissionSettings(), operator=operator or OperatorSettings())
+    options = Options(period=0.0, nodes=nodes, admission=admission or AdmissionSettings(), operator=operator or OperatorSettings())
     platform = await real_platform(absent, options, clock) if REAL else embedded_platform(clock=clock, without=absent, options=options)
     try:
         await platform.start()
@@ -125,6 +129,13 @@ class Story(Words):
         """Apply a file of the repository, a YAML text, or an object."""
         for obj in _objects(source):
             await apply_one(self._connection, await kind_of(self._connection, obj), obj)
+
+    async def remove(self, obj: Raw) -> None:
+        """Delete what was applied."""
+        kind, meta = await kind_of(self._connection, obj), obj["metadata"]
+        with contextlib.suppress(NotFound):
+            await self.client.delete(kind, meta["name"], meta.get("namespace") or ("default" if kind.namespaced else ""),
+                                     propagation="Background")
 
     async def settles(self) -> None:
         await self.platform.settles(PATIENCE)

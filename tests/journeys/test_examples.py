@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import tomllib
 from pathlib import Path
+from typing import Any
 
-from gangline.api.kinds import EVENT
-from journeys.story import Story
+import pytest
+import yaml
+
+from gangline.api import names
+from gangline.api.kinds import EVENT, JOB, POD, POD_CLIQUE_SET, POD_GANG, POD_GROUP
+from gangline.cli import manifests
+from journeys.story import Story, told
 
 REPOSITORY = Path(__file__).parents[2]
 EXAMPLES = REPOSITORY / "examples"
@@ -29,6 +35,71 @@ def test_every_example_is_listed_and_run_by_a_test_that_names_it() -> None:
 def test_the_package_carries_the_examples_where_the_demo_looks_for_them() -> None:
     told = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())
     assert told["tool"]["hatch"]["build"]["targets"]["wheel"]["force-include"] == {"examples": "gangline/examples"}
+
+
+# --- every example on every nodes file -------------------------------------------------------------------------------------
+
+
+FIRST = ("queues.yaml", "topology.yaml", "load.yaml", "borrow.yaml")
+"""What the other files of an example need, or act on."""
+OWN_BACKEND = ("custom-backend",)
+"""Examples that bring a program of their own: their test starts it."""
+MAY_WAIT, NONE_MAY_START = ("04-waiting", "05-queues", "06-company"), ("04-waiting",)
+"""Examples that show gangs which wait where there is not enough room for all of them; and the one with a single gang."""
+REFUSALS = ("OutOf", "UnexpectedAdmissionError", "NodeAffinity")
+
+
+def nodes_files() -> dict[str, str]:
+    """The text of every nodes file that is shipped, and of the nodes that there are without one."""
+    there = {path.name: path.read_text() for path in EXAMPLES.glob("*.yaml") if "nodes" in (yaml.safe_load(path.read_text()) or {})}
+    return {"no file": "", **there}
+
+
+def examples() -> dict[str, list[dict[str, Any]]]:
+    """The objects of every example, in the order in which a reader applies its files."""
+    folders = sorted(each for each in EXAMPLES.iterdir() if each.is_dir() and each.name not in OWN_BACKEND)
+    paths = {each.name: sorted(each.glob("*.yaml"), key=lambda path: (path.name not in FIRST, path.name)) for each in folders}
+    return {name: [obj for path in found for obj in manifests.read([str(path)])] for name, found in paths.items()}
+
+
+def test_the_nodes_files_are_found() -> None:
+    assert set(nodes_files()) == {"no file", "nodes.yaml"} and len(examples()) == 7
+
+
+async def whole(story: Story) -> tuple[list[str], list[str]]:
+    """Gangs that stand, and what is wrong with the others: each has its minimum on nodes, or none of its pods."""
+    stand: list[str] = []
+    wrong: list[str] = []
+    pods = await story.pods()
+    for group in await story.all(POD_GROUP):
+        mine = [pod for pod in pods if pod.annotations.get(names.POD_GROUP_NAME) == group.name]
+        placed = [pod for pod in mine if pod.status.phase in ("Running", "Succeeded")]
+        least = group.spec.min_member or sum(each.min_member or 0 for each in group.spec.sub_groups) or 1
+        (stand if len(placed) >= least else wrong if placed or not mine else []).append(f"{group.name}: {len(placed)} of {least}")
+    return stand, wrong
+
+
+@pytest.mark.parametrize("name", nodes_files())
+async def test_every_example_runs_on_every_nodes_file(name: str) -> None:
+    async with told(nodes=nodes_files()[name]) as story:
+        for example, objects in examples().items():
+            for obj in objects:
+                await story.apply(obj)
+
+            async def runs(example: str = example) -> bool:
+                pods = await story.pods()
+                stand, wrong = await whole(story)
+                there = [pod for pod in pods if pod.status.phase in ("Running", "Succeeded")]
+                return bool(pods) and not wrong and (example in MAY_WAIT or len(there) == len(pods)) and (
+                    bool(stand) or example in NONE_MAY_START or not await story.all(POD_GROUP))
+
+            await story.at_rest(runs, f"{example} running on {name}")
+            refused = [f"{event.involved_object.get('name')}: {event.message}" for event in await story.all(EVENT)
+                       if event.reason.startswith(REFUSALS)]
+            assert refused == [], f"{example} on {name}"
+            for obj in reversed(objects):
+                await story.remove(obj)
+            await story.gone(POD_CLIQUE_SET, POD_GANG, JOB, POD)
 
 
 async def evicted(story: Story, action: str) -> set[str]:

@@ -280,10 +280,13 @@ def test_a_claim_for_which_nobody_makes_a_volume_goes_where_a_free_one_fits() ->
     def volume(host: str, size: str = "1Gi", **more: object) -> dict[str, object]:
         term = {"matchExpressions": [{"key": "host", "operator": "In", "values": [host]}]}
         return {"spec": {"storageClassName": "local", "accessModes": ["ReadWriteOnce"], "capacity": {"storage": size},
-                         "nodeAffinity": {"required": {"nodeSelectorTerms": [term]}}, **more}}
+                         "nodeAffinity": {"required": {"nodeSelectorTerms": [term]}}, **more}, "status": {"phase": "Available"}}
 
     volumes = {"free": volume("a"), "small": volume("b", "1Mi"), "taken": volume("c", claimRef={"namespace": "x", "name": "other"}),
-               "kept": volume("d", claimRef={"namespace": "x", "name": "c"})}
+               "block": volume("d", volumeMode="Block"), "also": volume("e")}
     record = objects.volume_claim_record(claim, volumes, classes)
-    assert record.nodes is not None and [term.labels[0].values for term in record.nodes] == [("a",), ("d",)]
+    assert record.nodes is not None and [term.labels[0].values for term in record.nodes] == [("a",), ("e",)]
+    kept = volumes | {"kept": volume("f", claimRef={"namespace": "x", "name": "c"})}
+    record = objects.volume_claim_record(claim, kept, classes)
+    assert record.nodes is not None and [term.labels[0].values for term in record.nodes] == [("f",)]
     assert objects.volume_claim_record(claim, {}, classes).nodes == ()

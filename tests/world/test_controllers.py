@@ -143,6 +143,18 @@ async def test_a_services_endpoints_are_its_ready_pods() -> None:
         await lived.client.delete(SERVICE, "web", "default")
         await lived.settles()
         assert (await lived.client.list(ENDPOINT_SLICE, "default", of)).items == []
+        assert await lived.gone(ENDPOINTS, "web")
+
+
+async def test_endpoints_whose_service_went_while_nobody_looked_go_and_those_of_somebody_else_stay() -> None:
+    async with world(TWO) as lived:
+        await lived.make(ENDPOINTS, "ours", labels={"endpoints.kubernetes.io/managed-by": "endpoint-controller"})
+        await lived.make(ENDPOINTS, "theirs")
+        await lived.make(SERVICE, "outside", {"spec": {"ports": [{"port": 80}]}})
+        await lived.make(ENDPOINTS, "outside", {"subsets": [{"addresses": [{"ip": "192.0.2.1"}], "ports": [{"port": 80}]}]})
+        await lived.settles()
+        assert await lived.gone(ENDPOINTS, "ours")
+        assert not await lived.gone(ENDPOINTS, "theirs") and not await lived.gone(ENDPOINTS, "outside")
 
 
 async def test_a_budget_says_how_many_pods_may_be_disturbed() -> None:

@@ -8,7 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gangline.api.core import Pod
-from gangline.world.jobs import INDEX, TRACKING, plan, read_indexes, write_indexes
+from gangline.world import indexes
+from gangline.world.jobs import plan
+from gangline.world.jobtally import INDEX, TRACKING
 from world.making import START, job, pod, when
 
 
@@ -108,9 +110,16 @@ def test_fewer_parallel_pods_are_wanted_than_there_are() -> None:
 
 
 @given(st.sets(st.integers(0, 40)))
-def test_indexes_are_read_as_they_are_written(indexes: set[int]) -> None:
-    assert set(read_indexes(write_indexes(indexes))) == indexes
+def test_indexes_are_read_as_they_are_written(numbers: set[int]) -> None:
+    written = indexes.of(numbers)
+    assert indexes.read(written.text(), 41) == written and written.total == len(numbers)
+    assert list(written.outside(41)) == [each for each in range(41) if each not in numbers]
+    assert all(written.has(each) == (each in numbers) for each in range(41))
 
 
 def test_indexes_in_a_row_are_written_as_a_span() -> None:
-    assert write_indexes([0, 1, 2, 5, 7, 8]) == "0-2,5,7,8"
+    assert indexes.of([0, 1, 2, 5, 7, 8]).text() == "0-2,5,7,8"
+
+
+def test_what_is_no_span_is_left_out_and_what_is_beyond_the_end_too() -> None:
+    assert indexes.read("3,a-b,5-,2-1,7-" + "9" * 5000 + ",8-2147483647", 10).text() == "3,8,9"

@@ -9,7 +9,7 @@ import msgspec
 from backends.scene import Shelf
 from gangline.api import names
 from gangline.api.core import Node
-from gangline.api.kinds import LEASE, NODE, POD, RESOURCE_SLICE
+from gangline.api.kinds import EVENT, LEASE, NODE, POD, REPLICA_SET, RESOURCE_SLICE, STATEFUL_SET
 from gangline.api.meta import condition
 from gangline.world.hardware import gpu_uuid, numa_zones
 from gangline.world.kubelet import Addresses, Room, free_device
@@ -92,9 +92,10 @@ def test_addresses_go_on_after_those_in_use() -> None:
 def test_the_room_of_a_pod_that_is_gone_is_free_before_anybody_looked_at_the_pod() -> None:
     room, here = Room(), node(gpus=1)
     old, new = (pod(name, spec={"nodeName": "n", "containers": [gpu_container(1)]}) for name in ("old", "new"))
-    assert room.enter(old, here, Shelf((POD, old), (POD, new))) == ""
-    assert room.enter(new, here, Shelf((POD, old), (POD, new))) == names.NVIDIA_GPU
-    assert room.enter(new, here, Shelf((POD, new))) == ""
+    assert room.enter(old, here, Shelf((POD, old), (POD, new))) is None
+    refused = room.enter(new, here, Shelf((POD, old), (POD, new)))
+    assert refused is not None and refused.reason == f"OutOf{names.NVIDIA_GPU}"
+    assert room.enter(new, here, Shelf((POD, new))) is None
 
 
 def gpu_container(gpus: int) -> dict[str, Any]:
@@ -162,6 +163,30 @@ async def test_pods_of_a_removed_node_are_given_up() -> None:
         assert await lived.gone(POD, "p")
 
 
+async def test_a_pod_bound_to_a_node_it_does_not_select_is_turned_away() -> None:
+    async with world(ONE) as lived:
+        await lived.make(POD, "p", pod_spec(nodeName="n-0", nodeSelector={"disk": "ssd"}))
+        await lived.settles()
+        refused = (await lived.client.get(POD, "p", "default")).status
+        assert (refused.phase, refused.reason) == ("Failed", "NodeAffinity")
+        assert refused.message == "Pod was rejected: Predicate NodeAffinity failed: node(s) didn't match Pod's node affinity/selector"
+
+
+async def test_pods_that_fail_on_their_node_again_and_again_are_replaced_more_and_more_slowly() -> None:
+    async with world(ONE) as lived:
+        await lived.make(REPLICA_SET, "r", {"spec": {"replicas": 1, "selector": {"matchLabels": {"app": "r"}}, "template": {
+            "metadata": {"labels": {"app": "r"}}, **pod_spec(gpus=99, nodeName="n-0")}}})
+        await lived.make(STATEFUL_SET, "s", {"spec": {"replicas": 1, "selector": {"matchLabels": {"app": "s"}}, "template": {
+            "metadata": {"labels": {"app": "s"}}, **pod_spec(gpus=99, nodeName="n-0")}}})
+        await lived.settles()
+        assert [pod.status.reason for pod in await lived.pods() if pod.name.startswith("r-")] == ["OutOfnvidia.com/gpu"] * 2
+        first = await lived.client.get(POD, "s-0", "default")
+        assert first.status.reason == "OutOfnvidia.com/gpu"
+        await lived.after(7)
+        assert sum(pod.name.startswith("r-") for pod in await lived.pods()) == 5
+        assert (await lived.client.get(POD, "s-0", "default")).uid != first.uid
+
+
 async def test_a_pod_bound_to_a_full_node_is_turned_away_until_there_is_room() -> None:
     async with world(ONE) as lived:
         await lived.make(POD, "a", pod_spec(gpus=8, nodeName="n-0"))
@@ -169,6 +194,9 @@ async def test_a_pod_bound_to_a_full_node_is_turned_away_until_there_is_room() -
         await lived.settles()
         refused = await lived.client.get(POD, "b", "default")
         assert (refused.status.phase, refused.status.reason) == ("Failed", "OutOfnvidia.com/gpu")
+        why = "Node didn't have enough resource: nvidia.com/gpu, requested: 1, used: 8, capacity: 8"
+        assert refused.status.message == f"Pod was rejected: {why}"
+        assert [each.message for each in (await lived.client.list(EVENT, "default")).items if each.reason == "OutOfnvidia.com/gpu"] == [why]
         await lived.client.delete(POD, "a", "default")
         await lived.settles()
         await lived.make(POD, "c", pod_spec(gpus=8, nodeName="n-0"))

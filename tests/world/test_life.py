@@ -9,7 +9,7 @@ import msgspec
 from gangline.api import names
 from gangline.api.core import Pod, PodStatus
 from gangline.api.meta import Raw
-from gangline.world.life import Place, Step, awaited, backoff, step
+from gangline.world.life import Place, Rejection, Step, awaited, backoff, step
 from gangline.world.settings import Pace
 from world.making import START, pod, when
 
@@ -162,7 +162,9 @@ def test_a_pod_that_outlives_its_deadline_fails() -> None:
 
 
 def test_a_pod_for_which_there_is_no_room_is_turned_away_but_one_that_runs_is_not() -> None:
-    refused, _ = lived(pod(), at(0, lacks="cpu"))
+    full = Rejection("OutOfcpu", "Node didn't have enough resource: cpu, requested: 2, used: 1, capacity: 2")
+    refused, _ = lived(pod(), at(0, rejection=full))
     assert (refused.status.phase, refused.status.reason, refused.status.message) == (
-        "Failed", "OutOfcpu", "Node didn't have enough resource: cpu")
-    assert lived(lived(pod(), NODE)[0], at(1, lacks="cpu"))[1] == Step()
+        "Failed", "OutOfcpu", "Pod was rejected: Node didn't have enough resource: cpu, requested: 2, used: 1, capacity: 2")
+    assert not refused.status.container_statuses and refused.status.start_time
+    assert lived(lived(pod(), NODE)[0], at(1, rejection=full))[1] == Step()

@@ -7,16 +7,14 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from gangline.api.core import Service
-from gangline.errors import BadInput, ConfigError
+from gangline.errors import ConfigError
 from gangline.world.autoscaler import wishes
 from gangline.world.budgets import healthy_needed
 from gangline.world.component import PARTS, components, control_plane, simulated_nodes
-from gangline.world.cronjobs import due, next_after, read_schedule
-from gangline.world.endpoints import slices
+from gangline.world.cronjobs import due
+from gangline.world.endpoints import old_style, slices
 from gangline.world.hpa import Decision, Memory, decide, read_metric
 from gangline.world.karpenter import Provisions, packed
 from gangline.world.lifecycle import Silence, leaves_at, wanted_taints
@@ -24,33 +22,6 @@ from gangline.world.machines import Scene
 from gangline.world.nodes import NodePool, Provision
 from gangline.world.settings import Growth, WorldSettings
 from world.making import START, node, pod, ready_status, when
-
-
-def following(schedule: str, year: int, month: int, day: int, hour: int = 0, minute: int = 0) -> str:
-    found = next_after(read_schedule(schedule), datetime(year, month, day, hour, minute, tzinfo=UTC))
-    return "never" if found is None else found.strftime("%Y-%m-%d %H:%M")
-
-
-@pytest.mark.parametrize(("schedule", "found"), [
-    ("*/15 * * * *", "2024-02-28 10:15"), ("0 0 29 2 *", "2024-02-29 00:00"), ("30 6 * * mon-fri", "2024-02-29 06:30"),
-    ("0 0 13 * fri", "2024-03-01 00:00"), ("5 4 * * sun", "2024-03-03 04:05"), ("5 4 * * 7", "2024-03-03 04:05"),
-    ("0 0 31 2 *", "never"), ("@monthly", "2024-03-01 00:00"), ("10-20/5 10 * * *", "2024-02-28 10:10"),
-])
-def test_the_next_moment_of_a_schedule(schedule: str, found: str) -> None:
-    assert following(schedule, 2024, 2, 28, 10, 0) == found
-
-
-@pytest.mark.parametrize("schedule", ["* * * *", "61 * * * *", "* * * * someday", "5-1 * * * *"])
-def test_what_is_no_schedule_is_refused(schedule: str) -> None:
-    with pytest.raises(BadInput):
-        read_schedule(schedule)
-
-
-@given(st.integers(0, 59), st.integers(0, 23), st.integers(0, 3_000_000))
-def test_the_next_moment_is_later_and_on_schedule(minute: int, hour: int, offset: int) -> None:
-    moment = datetime.fromtimestamp(START + offset, UTC)
-    found = next_after(read_schedule(f"{minute} {hour} * * *"), moment)
-    assert found is not None and found > moment and (found.hour, found.minute) == (hour, minute)
 
 
 def test_only_the_last_missed_moment_is_made_up_for() -> None:
@@ -136,6 +107,13 @@ def test_the_smallest_pool_that_fits_grows_and_never_beyond_its_limit() -> None:
     assert grown(wanting("p", 16), pools=pools) == []
 
 
+def test_of_very_many_equal_pods_that_fit_nowhere_each_shape_is_tried_once_and_no_limit_is_passed() -> None:
+    waiting = [wanting(f"p{number}", 1 + number % 2) for number in range(2000)]
+    assert grown(*waiting, pools=(Growth(NodePool(name="two", gpus=2), most=3),)) == ["two-0", "two-1", "two-2"]
+    few = msgspec.structs.replace(SHAPES, most=2)
+    assert [shape.name for shape in packed(Scene(0, (), [], [], waiting), few)] == ["eight", "eight"]
+
+
 def test_nothing_grows_for_pods_that_fit_already() -> None:
     assert grown(wanting("p", 2), nodes=(node(gpus=2),), pools=(Growth(NodePool(name="big", gpus=8)),)) == []
 
@@ -173,6 +151,16 @@ def test_a_service_with_many_pods_has_several_slices() -> None:
     pods = [pod(f"p{number}", status=ready_status() | {"podIP": f"10.0.0.{number}"}) for number in range(150)]
     assert [len(each["endpoints"]) for each in slices(service, pods)] == [100, 50]
     assert [len(each["endpoints"]) for each in slices(service, [])] == [0]
+
+
+def test_old_style_endpoints_hold_a_thousand_addresses_at_most_ready_ones_first() -> None:
+    service = msgspec.convert({"metadata": {"name": "s", "namespace": "default", "uid": "u"},
+                               "spec": {"selector": {"a": "b"}, "ports": [{"port": 80}]}}, Service)
+    waiting = [pod(f"a{number}", status={"podIP": f"10.1.0.{number}"}) for number in range(600)]
+    ready = [pod(f"b{number}", status=ready_status() | {"podIP": f"10.2.0.{number}"}) for number in range(900)]
+    found = old_style(service, [*waiting, *ready])
+    assert found["metadata"]["annotations"] == {"endpoints.kubernetes.io/over-capacity": "truncated"}
+    assert [(len(each["addresses"]), len(each["notReadyAddresses"])) for each in found["subsets"]] == [(900, 100)]
 
 
 def test_every_part_has_a_switch() -> None:

@@ -20,6 +20,11 @@ class JobSpec(Model, frozen=True):
     ttl_seconds_after_finished: int | None = None
     selector: LabelSelector | None = None
     template: Raw = {}
+    managed_by: str | None = None
+    pod_failure_policy: Raw | None = None
+    pod_replacement_policy: str | None = None
+    backoff_limit_per_index: int | None = None
+    max_failed_indexes: int | None = None
 
 
 class JobStatus(Model, frozen=True):
@@ -30,6 +35,7 @@ class JobStatus(Model, frozen=True):
     conditions: tuple[Raw, ...] = ()
     start_time: str | None = None
     completed_indexes: str = ""
+    failed_indexes: str | None = None
     terminating: int | None = None
     uncounted_terminated_pods: Raw = {}
 

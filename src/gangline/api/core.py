@@ -176,6 +176,7 @@ class VolumeClaimSpec(Model, frozen=True):
     volume_name: str = ""
     access_modes: tuple[str, ...] = ()
     volume_mode: str = ""
+    volume_attributes_class_name: str | None = None
     selector: Raw | None = None
     resources: ResourceRequirements = ResourceRequirements()
 

@@ -24,6 +24,7 @@ from gangline.apiserver.codec import encode
 from gangline.apiserver.core import SYSTEM_NAMESPACES, Core, ServerSettings
 from gangline.apiserver.custom import Definitions
 from gangline.apiserver.escalation import Escalation
+from gangline.apiserver.expiry import EVENTS, Expiry
 from gangline.apiserver.features import is_served
 from gangline.apiserver.groups import Groups
 from gangline.apiserver.identity import Secrets, Tokens, administrator, authenticate, impersonated
@@ -68,6 +69,7 @@ class Server:
         self.authorizer: Authorizer | None = None
         self._journal: SqliteJournal | None = None
         self._webhooks: Webhooks | None = None
+        self._expiry: Expiry | None = None
         self.metrics = Metrics()
         self._site = Site(self.core, self.metrics)
 
@@ -96,6 +98,7 @@ class Server:
         Addresses(self.core)
         Policies(self.core)
         self._webhooks = Webhooks(self.core)
+        self._expiry = Expiry(self.core)
         self._bootstrap()
 
     def latest(self) -> dict[str, int]:
@@ -106,6 +109,8 @@ class Server:
 
     async def close(self) -> None:
         self.core.closing = True
+        if self._expiry is not None:
+            self._expiry.close()
         for shelf in self.store.shelves():
             shelf.ring()
         if self._webhooks is not None:
@@ -285,6 +290,8 @@ class Server:
         return call
 
     async def _dispatch(self, call: Call) -> Response:
+        if call.resource.shelf == EVENTS and self._expiry is not None:
+            self._expiry.sweep()
         if call.subresource and call.subresource not in ("status", "ephemeralcontainers", "resize", "approval"):
             answerer = _SUBRESOURCES.get(call.subresource)
             if answerer is None:

@@ -10,14 +10,17 @@ from collections.abc import Iterable
 from typing import TypeAlias
 
 from gangline.api import names
+from gangline.api.builtin import Job
 from gangline.api.grove import PodGang
 from gangline.api.kai import PodGroup
 from gangline.api.meta import condition
+from gangline.dashboard import evictions
+from gangline.dashboard.evictions import Eviction
 from gangline.dashboard.look import Look, PodFact, first_owner
-from gangline.dashboard.model import GangLine, Remedy, Why
+from gangline.dashboard.model import Evicted, GangLine, Remedy, Why
 from gangline.rules import times, verdicts
 
-WAITING, STARTING, RUNNING, ENDED = "waiting", "starting", "running", "ended"
+WAITING, EVICTED, STARTING, RUNNING, ENDED, FAILED = "waiting", "evicted", "starting", "running", "ended", "failed"
 Place: TypeAlias = tuple[str, str]
 """Namespace and name."""
 
@@ -25,13 +28,18 @@ Place: TypeAlias = tuple[str, str]
 class Gang:
     """One gang while its pods are counted."""
 
-    __slots__ = ("asked", "ended", "gang", "group", "held", "name", "namespace", "nodes", "parts", "placed", "pods", "running")
+    __slots__ = ("asked", "ended", "eviction", "gang", "group", "held", "job", "name", "namespace", "nodes", "parts", "placed", "pods",
+                 "running")
 
     def __init__(self, namespace: str, name: str, gang: PodGang | None, group: PodGroup | None) -> None:
         self.namespace, self.name, self.gang, self.group = namespace, name, gang, group
         self.pods = self.placed = self.running = self.ended = 0
         self.held = self.asked = 0.0
         self.nodes: set[str] = set()
+        self.eviction: Eviction | None = None
+        """The last one, after which it has not started again."""
+        self.job: Job | None = None
+        """The Job that its PodGroup was made for."""
         self.parts: dict[str, int] = {}
         """Pods of each group that are on a node, or were and succeeded."""
 
@@ -74,11 +82,32 @@ class Gang:
 
     @property
     def state(self) -> str:
+        if evictions.failure(self.job) is not None:
+            return FAILED
         if self.pods == self.ended and (self.pods or self.gang is None):
-            return ENDED
+            return self._without_pods()
         if self.lacking and (self.pending or not self.placed):
-            return WAITING
+            return EVICTED if self.eviction is not None and not self.placed else WAITING
         return RUNNING if self.running and self.running >= min(self.placed, sum(self.minima.values())) else STARTING
+
+    def _without_pods(self) -> str:
+        """No pod of it is left that has not ended: its Job may make others, else it is over, well or badly."""
+        over = self.job is not None and (evictions.is_over(self.job) or self.job.metadata.deleting)
+        goes_on = self.job is not None and not over and bool(self.lacking or not self.pods)
+        if self.eviction is not None and not over and (goes_on or not self.pods):
+            return EVICTED
+        if goes_on:
+            return WAITING
+        return FAILED if self.ended and self.lacking and self.job is None else ENDED
+
+    @property
+    def failure(self) -> str:
+        """Why it failed for good; empty: it did not."""
+        lost = evictions.failure(self.job)
+        if lost is not None:
+            return f"{lost.get('reason') or 'Failed'}: {lost.get('message') or 'its Job failed'}"
+        return f"{self.ended} of its pods ended, and fewer than its minimum of {sum(self.minima.values())} succeeded" if (
+            self.state == FAILED) else ""
 
     @property
     def queue(self) -> str:
@@ -111,6 +140,8 @@ class Gang:
     def since(self) -> float | None:
         """When it was made; for one that lost its place, when that was."""
         made = self.gang or self.group
+        if self.eviction is not None and not self.placed:
+            return self.eviction.at
         if self.gang is not None and (told := condition(self.gang.status.conditions, "Scheduled")) and told.status == "False":
             return times.seconds(told.last_transition_time) or times.seconds(self.gang.metadata.creation_timestamp)
         return times.seconds(made.metadata.creation_timestamp) if made is not None else None
@@ -124,10 +155,13 @@ class Gangs(dict[Place, Gang]):
         self._by_group: dict[Place, Gang] = {}
         self._titles: dict[str, str] = {}
         by_uid = {gang.uid: gang for gang in look.gangs}
+        jobs, evicted = {job.uid: job for job in look.jobs}, evictions.told(look.events)
         for group in look.groups:
             owner = next((by_uid[each.uid] for each in group.metadata.owner_references if each.uid in by_uid), None)
             gang = self._by_group[group.namespace, group.name] = self._stand_for(group, owner)
             self._titles[group.name] = gang.title
+            gang.eviction = evictions.last(group, evicted)
+            gang.job = next((jobs[each.uid] for each in group.metadata.owner_references if each.uid in jobs), None)
         for fact in look.pods:
             mine = self.of(fact)
             if mine is not None:
@@ -162,7 +196,19 @@ def line(gang: Gang, known: Gangs | None = None) -> GangLine:
         namespace=gang.namespace, name=gang.name, title=gang.title, kind=gang.kind, state=state, set=gang.set, queue=gang.queue,
         priority=gang.priority, pods=gang.pods, minimum=sum(gang.minima.values()), placed=gang.placed, running=gang.running,
         pending=gang.pending, gpus_held=round(gang.held, 2), gpus_asked=round(gang.asked, 2), nodes=len(gang.nodes), since=gang.since,
-        why=why(gang, known) if known is not None and (state == WAITING or gang.pending) else None)
+        why=why(gang, known) if known is not None and (state in (WAITING, EVICTED) or gang.pending) else None,
+        evicted=evicted(gang, known) if known is not None and state in (EVICTED, FAILED) else None, failure=gang.failure)
+
+
+def evicted(gang: Gang, known: Gangs) -> Evicted | None:
+    """Who took its place, and whether it comes back."""
+    if gang.eviction is None:
+        return None
+    other = known.called(*gang.eviction.other)
+    title = f"{other.namespace}/{other.title}" if other is not None else "/".join(gang.eviction.other).strip("/")
+    waits = bool(gang.pending) or gang.gang is not None
+    return Evicted(at=gang.eviction.at, action=gang.eviction.action, by=evictions.by_whom(gang.eviction, title), other=title,
+                   back=evictions.prospects(gang.job, gang.kind, waits))
 
 
 def why(gang: Gang, known: Gangs) -> Why:

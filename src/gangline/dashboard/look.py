@@ -11,6 +11,7 @@ from collections.abc import Sequence
 import msgspec
 
 from gangline.api import names
+from gangline.api.builtin import Job
 from gangline.api.core import Event, Node, Pod
 from gangline.api.grove import PodClique, PodCliqueScalingGroup, PodCliqueSet, PodGang
 from gangline.api.kai import PodGroup, Queue, Topology
@@ -83,6 +84,7 @@ class Look(msgspec.Struct, frozen=True, kw_only=True):
     scaling_groups: Sequence[PodCliqueScalingGroup] = ()
     topologies: Sequence[Topology] = ()
     events: Sequence[Event] = ()
+    jobs: Sequence[Job] = ()
 
 
 def pod_fact(pod: Pod) -> PodFact:

@@ -66,6 +66,20 @@ class Why(Said, frozen=True):
     """A scheduler of ours said it; else it is what the gang's conditions say."""
 
 
+class Evicted(Said, frozen=True):
+    """A gang that lost its place."""
+
+    at: float
+    action: str
+    """reclaim, preempt, consolidation, stalegangeviction; empty: not known any more."""
+    by: str
+    """In words."""
+    back: str
+    """Whether it comes back, in words."""
+    other: str = ""
+    """The gang that got the place."""
+
+
 class GangLine(Said, frozen=True):
     """One gang in a table. `name` is how it is addressed, `title` what its users call it."""
 
@@ -87,6 +101,10 @@ class GangLine(Said, frozen=True):
     nodes: int = 0
     since: float | None = None
     why: Why | None = None
+    evicted: Evicted | None = None
+    """How it lost its place, if it has not started again since."""
+    failure: str = ""
+    """Why it failed for good."""
 
 
 class Amounts(Said, frozen=True):
@@ -191,6 +209,9 @@ class Counts(Said, frozen=True):
     starting: int = 0
     running: int = 0
     ended: int = 0
+    evicted: int = 0
+    """Of those that wait: they had a place."""
+    failed: int = 0
     pods: int = 0
     pods_running: int = 0
     pods_pending: int = 0
@@ -211,6 +232,7 @@ class Overview(Said, frozen=True, tag_field="page", tag="overview"):
     running: Table[GangLine]
     queues: Table[QueueLine]
     nodes: Table[NodeLine]
+    failed: Table[GangLine] = Table()
     loans: tuple[Loan, ...] = ()
     search: str = ""
 

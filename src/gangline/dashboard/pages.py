@@ -16,7 +16,7 @@ from gangline.api.core import Event
 from gangline.dashboard import gangs as ganged
 from gangline.dashboard import nodes as noded
 from gangline.dashboard import queues as queued
-from gangline.dashboard.gangs import ENDED, RUNNING, STARTING, WAITING, Gang, Gangs
+from gangline.dashboard.gangs import ENDED, EVICTED, FAILED, RUNNING, STARTING, WAITING, Gang, Gangs
 from gangline.dashboard.look import Look, PodFact
 from gangline.dashboard.model import (
     Counts,
@@ -66,7 +66,8 @@ def overview(look: Look, query: Query) -> Overview:
     search = query.get("q", "").strip().lower()
     known, held = Gangs(look), noded.holders(look.pods)
     by_state = states(known)
-    waiting = ganged.longest_first(gang for gang in by_state[WAITING] if ganged.matches(gang, search))
+    waiting = ganged.longest_first(gang for gang in (*by_state[WAITING], *by_state[EVICTED]) if ganged.matches(gang, search))
+    failed = ganged.longest_first(gang for gang in by_state[FAILED] if ganged.matches(gang, search))
     running = ganged.largest_first(gang for gang in (*by_state[RUNNING], *by_state[STARTING]) if ganged.matches(gang, search))
     lines = queued.tree(look.queues, known.values())
     nodes = noded.in_order(fact for fact in look.nodes if search in fact.node.name.lower())
@@ -74,13 +75,14 @@ def overview(look: Look, query: Query) -> Overview:
         source=look.source, counts=counts(look, known, by_state, held), room=noded.room(look, held), loans=queued.loans(lines),
         waiting=table(waiting, query, "waiting", lambda gang: ganged.line(gang, known)),
         running=table(running, query, "running", ganged.line),
+        failed=table(failed, query, "failed", lambda gang: ganged.line(gang, known)),
         queues=table([line for line in lines if search in f"{line.name} {line.title}".lower()], query, "queues", lambda line: line),
         nodes=table(nodes, query, "nodes", lambda fact: noded.node_line(fact, held.get(fact.node.name, ()))),
         search=query.get("q", "").strip())
 
 
 def states(known: Gangs) -> dict[str, list[Gang]]:
-    found: dict[str, list[Gang]] = {WAITING: [], STARTING: [], RUNNING: [], ENDED: []}
+    found: dict[str, list[Gang]] = {state: [] for state in (WAITING, EVICTED, STARTING, RUNNING, ENDED, FAILED)}
     for gang in known.values():
         found[gang.state].append(gang)
     return found
@@ -90,7 +92,8 @@ def counts(look: Look, known: Gangs, by_state: Mapping[str, Sequence[Gang]], hel
     uses = [(fact, noded.Use(fact, held.get(fact.node.name, ()))) for fact in look.nodes if fact.gpus]
     in_gangs = sum(gang.held for gang in known.values())
     return Counts(
-        waiting=len(by_state[WAITING]), starting=len(by_state[STARTING]), running=len(by_state[RUNNING]), ended=len(by_state[ENDED]),
+        waiting=len(by_state[WAITING]) + len(by_state[EVICTED]), starting=len(by_state[STARTING]), running=len(by_state[RUNNING]),
+        ended=len(by_state[ENDED]), evicted=len(by_state[EVICTED]), failed=len(by_state[FAILED]),
         pods=len(look.pods), pods_running=sum(fact.running for fact in look.pods),
         pods_pending=sum(not fact.node and not fact.ended for fact in look.pods),
         nodes=len(look.nodes), nodes_closed=sum(bool(fact.closed) for fact in look.nodes), gpus=sum(fact.gpus for fact in look.nodes),
@@ -192,7 +195,7 @@ def queue_page(look: Look, name: str, query: Query) -> Page:
     return QueuePage(
         source=look.source, queue=mine, path=tuple(reversed(path)), below=tuple(_below(lines, mine.name)),
         loans=tuple(loan for loan in queued.loans(lines) if loan.queue == name or name in dict(loan.lenders)),
-        waiting=table(ganged.longest_first(gang for gang in inside if gang.state == WAITING), query, "waiting",
+        waiting=table(ganged.longest_first(gang for gang in inside if gang.state in (WAITING, EVICTED)), query, "waiting",
                       lambda gang: ganged.line(gang, known)),
         running=table(ganged.largest_first(gang for gang in inside if gang.state in (RUNNING, STARTING)), query, "running", ganged.line))
 

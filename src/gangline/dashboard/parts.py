@@ -17,7 +17,7 @@ from gangline.scheduler.why.verdict import spoken
 
 CELL, GAP, ACROSS = 14, 3, 16
 """Of a GPU map: the side of a device, the space between two, and devices in a line."""
-MARKS = {"waiting": "◌", "starting": "◐", "running": "●", "ended": "✓"}
+MARKS = {"waiting": "◌", "starting": "◐", "running": "●", "ended": "✓", "evicted": "⏏", "failed": "✗"}
 
 
 # ── words ──

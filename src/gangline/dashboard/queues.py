@@ -12,7 +12,7 @@ from typing import Any
 
 from gangline.api import resources
 from gangline.api.kai import Queue, QueueResource, QueueResources
-from gangline.dashboard.gangs import RUNNING, STARTING, WAITING, Gang
+from gangline.dashboard.gangs import EVICTED, RUNNING, STARTING, WAITING, Gang
 from gangline.dashboard.model import Amounts, Loan, QueueLine
 from gangline.rules import requests
 
@@ -75,7 +75,7 @@ def _line(queue: Queue, depth: int, has_children: bool, counts: Mapping[str, Cou
         name=queue.name, title=queue.spec.display_name or queue.name, parent=queue.spec.parent_queue, depth=depth, leaf=not has_children,
         gpu=gpu, cpu=_amounts(queue, given.cpu, _of("cpu"), 1e-3), memory=_amounts(queue, given.memory, _of("memory"), 1e6),
         priority=queue.spec.priority, weight=given.gpu.over_quota_weight, borrows=max(over, 0.0), unused=max(-over, 0.0),
-        waiting=counted[WAITING], running=counted[RUNNING] + counted[STARTING], problem=problem)
+        waiting=counted[WAITING] + counted[EVICTED], running=counted[RUNNING] + counted[STARTING], problem=problem)
 
 
 def _amounts(queue: Queue, given: QueueResource, read: Any, unit: float) -> Amounts:

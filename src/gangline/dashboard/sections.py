@@ -43,7 +43,7 @@ def _absent(source: Source, *resources: str) -> str:
 
 def overview(page: Overview) -> list[Html]:
     return [tag("h1", "Overview", class_="hidden"), _tiles(page.counts, page.room), waiting(page.waiting, page.source, page.search),
-            _room(page.room), _queues(page), running(page.running, page.source, page.counts, page.search), _nodes(page)]
+            _room(page.room), _queues(page), running(page.running, page.source, page.counts, page.search), _failed(page), _nodes(page)]
 
 
 def _tiles(counts: Counts, room: Room) -> Html:
@@ -51,13 +51,21 @@ def _tiles(counts: Counts, room: Room) -> Html:
     gpus = f"{taken} of {counted(counts.gpus, 'GPU')} in use" + (f", {counts.gpus_shared} of them shared" if counts.gpus_shared else "")
     closed = f"{counts.nodes_closed} closed to pods" if counts.nodes_closed else "all take pods"
     tiles = [
-        _tile(number(counts.waiting), "waiting", "waiting", f"{counts.pods_pending} pods without a node", warn=bool(counts.waiting)),
-        _tile(number(counts.running), "running", "running", f"{counts.starting} starting, {counts.ended} ended"),
+        _tile(number(counts.waiting), "waiting", "waiting", _waits(counts), warn=bool(counts.waiting)),
+        _tile(number(counts.running), "running", "running", _over(counts), warn=bool(counts.failed)),
         _tile(f"{taken}/{counts.gpus}", "queues", "GPUs in use", share(taken, counts.gpus, gpus)),
         _tile(number(room.free), "room", "GPUs free", f"largest piece {room.largest}"),
         _tile(number(counts.nodes), "nodes", "nodes", closed),
     ]
     return tag("ul", *tiles, class_="tiles", aria_label="Counts")
+
+
+def _waits(counts: Counts) -> str:
+    return f"{counts.pods_pending} pods without a node" + (f", {counted(counts.evicted, 'gang')} evicted" if counts.evicted else "")
+
+
+def _over(counts: Counts) -> str:
+    return f"{counts.starting} starting, {counts.ended} ended" + (f", {counts.failed} failed" if counts.failed else "")
 
 
 def _tile(value: str, leads_to: str, word: str, below: object, warn: bool = False) -> Html:
@@ -91,6 +99,8 @@ def titled(title: str, total: int) -> Html:
 
 
 def _reason(gang: GangLine) -> Html:
+    if gang.evicted is not None:
+        return join([badge(gang.state), " ", eviction(gang)])
     if gang.why is None:
         return Html("")
     first = f" would start if {gang.why.remedies[0].text}" if gang.why.remedies else ""
@@ -128,6 +138,20 @@ def running(rows: Table[GangLine], source: Source, counts: Counts | None, search
 def _pods(gang: GangLine) -> Html:
     wait = tag("span", f"{gang.pending} wait", class_="sub") if gang.pending else None
     return join([f"{gang.running}/{gang.pods}", wait])
+
+
+def _failed(page: Overview) -> Html:
+    if not page.failed.total:
+        return Html("")
+    table = grid("Gangs that failed", ("Gang", "Why it failed", "Queue"), (
+        [gang_link(each), join([tag("span", each.failure, class_="why"), eviction(each)]), queue_link(each.queue)]
+        for each in page.failed.rows))
+    return section("failed", titled("Failed", page.failed.total), table, turned(page.failed, "failed", "gang", page.search))
+
+
+def eviction(gang: GangLine) -> Html | None:
+    """By whom it was evicted, and whether it comes back."""
+    return None if gang.evicted is None else tag("span", f"{gang.evicted.by}; {gang.evicted.back}", class_="sub")
 
 
 # ── room ──

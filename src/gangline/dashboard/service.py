@@ -18,6 +18,7 @@ from aiohttp import web
 
 from gangline.api.kinds import (
     EVENT,
+    JOB,
     NODE,
     POD,
     POD_CLIQUE,
@@ -42,7 +43,7 @@ from gangline.runtime.cache import Informer
 from gangline.runtime.health import Endpoint, Page
 
 KINDS: tuple[Kind[Any], ...] = (
-    NODE, POD, POD_GANG, POD_GROUP, QUEUE, POD_CLIQUE_SET, POD_CLIQUE, SCALING_GROUP, TOPOLOGY, EVENT)
+    NODE, POD, POD_GANG, POD_GROUP, QUEUE, POD_CLIQUE_SET, POD_CLIQUE, SCALING_GROUP, TOPOLOGY, EVENT, JOB)
 """All that it reads."""
 PULSE = 3.0
 """Seconds between two questions whether the cluster still answers."""
@@ -127,7 +128,7 @@ class Dashboard:
         read = self._cache.list
         return Look(source=self._source(), pods=self._pods.all(), nodes=self._nodes.all(), gangs=read(POD_GANG), groups=read(POD_GROUP),
                     queues=read(QUEUE), sets=read(POD_CLIQUE_SET), cliques=read(POD_CLIQUE), scaling_groups=read(SCALING_GROUP),
-                    topologies=read(TOPOLOGY), events=read(EVENT))
+                    topologies=read(TOPOLOGY), events=read(EVENT), jobs=read(JOB))
 
     def _source(self) -> Source:
         absent = [each for each in self._informers if isinstance(each.trouble, NotFound)]

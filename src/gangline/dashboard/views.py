@@ -112,8 +112,8 @@ def _fresh(source: Source) -> Html:
 def gang(page: GangPage) -> list[Html]:
     line = page.gang
     made_of = section("tree", "What it is made of", tag("ul", _branch(page.tree), class_="tree"))
-    return [tag("h1", line.title, " ", badge(line.state)), _about(line, page.source), _verdict(line), made_of, _conditions(page),
-            _events(page.events, page.source)]
+    return [tag("h1", line.title, " ", badge(line.state)), _about(line, page.source), _lost(line, page.source), _verdict(line), made_of,
+            _conditions(page), _events(page.events, page.source)]
 
 
 def _about(line: GangLine, source: Source) -> Html:
@@ -124,14 +124,23 @@ def _about(line: GangLine, source: Source) -> Html:
         ("Minimum", counted(line.minimum, "pod")), ("GPUs", f"{number(line.gpus_held)} held of {number(line.gpus_asked)} asked for")]
     if line.priority:
         facts.append(("Priority", line.priority))
-    return fact_list([*facts, ("Waits for" if line.state == "waiting" else "Age", age(line.since, source.now) or "–")])
+    return fact_list([*facts, ("Waits for" if line.state in ("waiting", "evicted") else "Age", age(line.since, source.now) or "–")])
+
+
+def _lost(line: GangLine, source: Source) -> Html:
+    """How a gang lost its place, and why it failed."""
+    told = [tag("p", line.failure, class_="headline")] if line.failure else []
+    if line.evicted is not None:
+        told.append(tag("p", f"{line.title} was {line.evicted.by}, {age(line.evicted.at, source.now)} ago; {line.evicted.back}.",
+                        class_="headline"))
+    return section("lost", "It failed" if line.failure else "It was evicted", *told) if told else Html("")
 
 
 def _verdict(line: GangLine) -> Html:
     if line.why is None:
         return Html("")
     why: Why = line.why
-    title = "Why it waits" if line.state == "waiting" else "Why the rest of it waits"
+    title = "Why it waits" if line.state in ("waiting", "evicted") else "Why the rest of it waits"
     proof = tag("ul", *(tag("li", each) for each in why.proof), class_="proof") if why.proof else None
     ways = tag("ul", *(tag("li", each.text) for each in why.remedies), class_="ways")
     would = [tag("h3", "It would start if"), ways] if why.remedies else []

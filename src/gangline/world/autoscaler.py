@@ -14,7 +14,7 @@ import msgspec
 from gangline.api import names
 from gangline.api.core import Node, Pod
 from gangline.runtime import Service
-from gangline.world.machines import Order, Scene, machines, put
+from gangline.world.machines import Hopeless, Order, Scene, machines, put
 from gangline.world.nodes import node_object
 from gangline.world.place import Board, by_turn
 from gangline.world.settings import Growth, WorldSettings
@@ -50,18 +50,27 @@ def wishes(nodes: Sequence[Node], coming: Sequence[Node], bound: Iterable[Pod], 
     for pod in bound:
         board.hold(pod, pod.spec.node_name)
     added: list[tuple[Growth, int]] = []
+    ordered, hopeless = smallest_first(pools), Hopeless()
     for pod in by_turn(waiting):
-        if put(board, pod):
+        if hopeless.knows(pod) or put(board, pod):
             continue
-        for growth in smallest_first(pools):
-            number = next(iter(free_numbers(growth, board.spots)), None)
-            if number is None or not put(_alone(template(growth, number)), pod):
-                continue
-            board.put_node(template(growth, number))
-            added.append((growth, number))
-            put(board, pod)
-            break
+        found = _smallest_for(pod, ordered, board)
+        if found is None:
+            hopeless.learn(pod)
+            continue
+        board.put_node(template(*found))
+        added.append(found)
+        put(board, pod)
     return added
+
+
+def _smallest_for(pod: Pod, pools: Sequence[Growth], board: Board) -> tuple[Growth, int] | None:
+    """The first pool that can still grow, and whose node would hold the pod."""
+    for growth in pools:
+        number = next(iter(free_numbers(growth, board.spots)), None)
+        if number is not None and put(_alone(template(growth, number)), pod):
+            return growth, number
+    return None
 
 
 def _alone(node: Node) -> Board:

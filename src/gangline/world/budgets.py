@@ -5,9 +5,7 @@ Percentages are of the number of pods that the selected pods' controllers ask fo
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from typing import Any
 
 from gangline.api.builtin import Untyped
 from gangline.api.core import Pod
@@ -17,7 +15,7 @@ from gangline.api.selectors import from_selector
 from gangline.runtime import Again, Context, Controller, Key, Reader, Watch, itself, key_of
 from gangline.runtime.clock import timestamp
 from gangline.world.life import FINAL
-from gangline.world.replicas import is_ready
+from gangline.world.replicas import MOST_REPLICAS, is_ready, share
 from gangline.world.writes import merged
 
 SCALED = {"ReplicaSet": REPLICA_SET, "StatefulSet": STATEFUL_SET}
@@ -33,17 +31,13 @@ def expected(pods: Sequence[Pod], read: Reader) -> int:
         found = read.get(kind, owner.name, namespace) if kind is not None else None
         mine = sum(each.metadata.controller is not None and each.metadata.controller.uid == owner.uid for each in pods)
         total += mine if found is None or found.spec.replicas is None else found.spec.replicas
-    return total
+    return min(total, MOST_REPLICAS)
 
 
 def healthy_needed(spec: Raw, count: int) -> int:
     if "maxUnavailable" in spec:
-        return max(count - _amount(spec["maxUnavailable"], count), 0)
-    return _amount(spec.get("minAvailable", 1), count)
-
-
-def _amount(value: Any, of: int) -> int:
-    return value if isinstance(value, int) else math.ceil(int(str(value).rstrip("%")) * of / 100)
+        return max(count - share(spec["maxUnavailable"], count, up=True), 0)
+    return share(spec.get("minAvailable", 1), count, up=True)
 
 
 def status(budget: Untyped, pods: Sequence[Pod], count: int, now: str) -> Raw | None:

@@ -6,9 +6,8 @@ is made for.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import msgspec
 
@@ -18,8 +17,9 @@ from gangline.api.kinds import DAEMON_SET, NODE, POD
 from gangline.api.meta import Object, Raw
 from gangline.runtime import Again, Context, Controller, Key, Reader, Watch, itself, key_of, owner
 from gangline.world.deployments import template_hash
+from gangline.world.patience import Patience
 from gangline.world.place import selects, tolerates
-from gangline.world.replicas import active, is_ready, pod_from, suffix
+from gangline.world.replicas import BURST, NONE_WAIT, active, is_ready, pod_from, share, suffix
 from gangline.world.writes import create_pods, delete_pods
 
 REVISION = "controller-revision-hash"
@@ -33,6 +33,7 @@ class Plan:
     create: tuple[Raw, ...] = ()
     delete: tuple[Pod, ...] = ()
     status: Raw | None = None
+    again: float | None = None
 
 
 def wants(daemon: Untyped, node: Node) -> bool:
@@ -53,18 +54,20 @@ def node_of(pod: Pod) -> str:
     return str(fields[0]["values"][0]) if fields else ""
 
 
-def plan(daemon: Untyped, nodes: Sequence[Node], pods: Iterable[Pod]) -> Plan:
+def plan(daemon: Untyped, nodes: Sequence[Node], pods: Iterable[Pod], waits: Mapping[str, float] = NONE_WAIT) -> Plan:
+    """`waits`: failed pods that stay for now, and until when (patience.py)."""
     revision = template_hash(daemon.spec["template"])
     wanted = [node.name for node in nodes if wants(daemon, node)]
     there: dict[str, list[Pod]] = {}
     for pod in sorted((pod for pod in pods if not pod.metadata.deleting), key=lambda pod: pod.name):
         there.setdefault(node_of(pod), []).append(pod)
-    ended = [pod for held in there.values() for pod in held if not active(pod)]
+    ended = [pod for held in there.values() for pod in held if not active(pod) and pod.uid not in waits]
     stray = [pod for name, held in there.items() for pod in (held if name not in wanted else held[1:]) if active(pod)]
     missing = [name for name in wanted if name not in there]
     outdated = _outdated(daemon, [there[name][0] for name in wanted if name in there], revision, len(wanted), len(missing))
-    create = tuple(_pod(daemon, name, revision) for name in missing)
-    return Plan(create, (*ended, *stray, *outdated), _status(daemon, wanted, there, revision))
+    create = tuple(_pod(daemon, name, revision) for name in missing[:BURST])
+    return Plan(create, (*ended, *stray, *outdated)[:BURST], _status(daemon, wanted, there, revision),
+                min(waits.values(), default=None))
 
 
 def _outdated(daemon: Untyped, pods: Sequence[Pod], revision: str, wanted: int, missing: int) -> list[Pod]:
@@ -74,8 +77,7 @@ def _outdated(daemon: Untyped, pods: Sequence[Pod], revision: str, wanted: int, 
     if strategy.get("type") == "OnDelete":
         return []
     most = (strategy.get("rollingUpdate") or {}).get("maxUnavailable", 1)
-    limit = most if isinstance(most, int) else math.ceil(int(str(most).rstrip("%")) * wanted / 100)
-    room = max(limit - missing - sum(not is_ready(pod) for pod in pods), 0)
+    room = max(share(most, wanted, up=True) - missing - sum(not is_ready(pod) for pod in pods), 0)
     broken = [pod for pod in old if not is_ready(pod)]
     return broken + [pod for pod in old if is_ready(pod)][:room]
 
@@ -104,16 +106,21 @@ def _status(daemon: Untyped, wanted: Sequence[str], there: dict[str, list[Pod]],
     return None if status == {name: before.get(name) for name in status} else status
 
 
-async def reconcile(ctx: Context, key: Key) -> Again | None:
-    daemon = ctx.read.get(DAEMON_SET, key.name, key.namespace)
-    if daemon is None or daemon.metadata.deleting:
-        return None
-    todo = plan(daemon, sorted(ctx.read.list(NODE), key=lambda node: node.name), ctx.read.owned(POD, daemon.uid))
-    await create_pods(ctx, DAEMON_SET, daemon, todo.create)
-    await delete_pods(ctx, DAEMON_SET, daemon, todo.delete)
-    if todo.status is not None:
-        await ctx.client.patch(DAEMON_SET, key.name, key.namespace, {"status": todo.status}, subresource="status")
-    return None
+@dataclass(slots=True)
+class Daemons:
+    patience: Patience = field(default_factory=Patience)
+
+    async def reconcile(self, ctx: Context, key: Key) -> Again | None:
+        daemon = ctx.read.get(DAEMON_SET, key.name, key.namespace)
+        if daemon is None or daemon.metadata.deleting:
+            return None
+        now, pods = ctx.clock.now(), ctx.read.owned(POD, daemon.uid)
+        todo = plan(daemon, sorted(ctx.read.list(NODE), key=lambda node: node.name), pods, self.patience.waits(pods, now))
+        await create_pods(ctx, DAEMON_SET, daemon, todo.create)
+        await delete_pods(ctx, DAEMON_SET, daemon, todo.delete)
+        if todo.status is not None:
+            await ctx.client.patch(DAEMON_SET, key.name, key.namespace, {"status": todo.status}, subresource="status")
+        return None if todo.again is None else Again(max(todo.again - now, 0.001))
 
 
 def _every_daemon(node: Object, read: Reader) -> list[Key]:
@@ -125,5 +132,5 @@ def _node_moved(before: Node | None, after: Node | None) -> bool:
 
 
 def daemonsets() -> Controller:
-    return Controller("daemonsets", reconcile, watches=(
+    return Controller("daemonsets", Daemons().reconcile, watches=(
         Watch(DAEMON_SET, itself), Watch(POD, owner(DAEMON_SET)), Watch(NODE, _every_daemon, when=_node_moved)), workers=2)

@@ -7,7 +7,6 @@ has them all. Pods are replicasets.py's matter.
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import dataclass
@@ -17,7 +16,7 @@ from gangline.api.kinds import DEPLOYMENT, REPLICA_SET, reference
 from gangline.api.meta import LabelSelector, Raw, as_raw
 from gangline.runtime import Again, Context, Controller, Key, Watch, itself, owner
 from gangline.runtime.clock import timestamp
-from gangline.world.replicas import orphans, suffix
+from gangline.world.replicas import orphans, share, suffix
 from gangline.world.writes import adopt, create_quietly, delete_quietly, merged
 
 HASH = "pod-template-hash"
@@ -84,16 +83,9 @@ def _room(deployment: Replicated, wanted: int, old: Sequence[Replicated]) -> int
 def limits(deployment: Replicated, wanted: int) -> tuple[int, int]:
     """How many pods more and how many fewer than wanted there may be during a change."""
     rolling = deployment.spec.strategy.get("rollingUpdate") or {}
-    surge = _share(rolling.get("maxSurge", "25%"), wanted, up=True)
-    missing = _share(rolling.get("maxUnavailable", "25%"), wanted, up=False)
+    surge = share(rolling.get("maxSurge", "25%"), wanted, up=True)
+    missing = share(rolling.get("maxUnavailable", "25%"), wanted, up=False)
     return (surge, missing) if surge or missing else (0, 1)
-
-
-def _share(value: int | str, of: int, *, up: bool) -> int:
-    if isinstance(value, int):
-        return value
-    exact = int(value.rstrip("%")) * of / 100
-    return math.ceil(exact) if up else math.floor(exact)
 
 
 def _recreate(wanted: int, new: Replicated, old: Sequence[Replicated]) -> list[tuple[Replicated, int]]:

@@ -14,6 +14,7 @@ from gangline.api.core import Pod, Service
 from gangline.api.kinds import ENDPOINT_SLICE, ENDPOINTS, POD, SERVICE, reference
 from gangline.api.meta import Raw
 from gangline.runtime import Again, Context, Controller, Key, Reader, Watch, itself, key_of, owner
+from gangline.world.discovery import only_metadata
 from gangline.world.life import FINAL
 from gangline.world.replicas import BY_LABEL, by_label, found_by, is_ready, suffix
 from gangline.world.writes import create_quietly, delete_quietly
@@ -25,6 +26,12 @@ SERVICE_NAME = "kubernetes.io/service-name"
 MOST = 100
 PAUSE = 0.002
 """Seconds a Service with many pods waits between writes, for each of them."""
+MOST_OLD_STYLE = 1000
+"""Addresses that an Endpoints object has, at most; the slices have them all."""
+OURS = {"endpoints.kubernetes.io/managed-by": "endpoint-controller"}
+OVER_CAPACITY = {"endpoints.kubernetes.io/over-capacity": "truncated"}
+NAMES = only_metadata(ENDPOINTS)
+"""Endpoints without what stands in them."""
 Ports: TypeAlias = tuple[tuple[str, int, str], ...]
 
 
@@ -83,17 +90,20 @@ def _slice(service: Service, ports: Ports, members: list[Raw], start: int) -> Ra
             "ports": [{"name": name, "port": number, "protocol": protocol} for name, number, protocol in ports]}
 
 
-def old_style(service: Service, pods: Iterable[Pod]) -> Raw:
-    """The Endpoints object that older clients read."""
+def old_style(service: Service, pods: Sequence[Pod]) -> Raw:
+    """The Endpoints object that older clients read: of very many pods some, ready ones first."""
     groups: dict[Ports, dict[str, list[Raw]]] = {}
-    for pod in pods:
+    for pod in sorted(pods, key=lambda pod: (not is_ready(pod), pod.name))[:MOST_OLD_STYLE] if len(pods) > MOST_OLD_STYLE else pods:
         ready = endpoint(service, pod)["conditions"]["ready"]
         address = {"ip": pod.status.pod_ip, "nodeName": pod.spec.node_name,
                    "targetRef": {"kind": "Pod", "name": pod.name, "namespace": pod.namespace, "uid": pod.uid}}
         groups.setdefault(ports_of(service, pod), {}).setdefault("addresses" if ready else "notReadyAddresses", []).append(address)
     subsets = [members | {"ports": [{"name": name, "port": number, "protocol": protocol} for name, number, protocol in ports]}
                for ports, members in groups.items()]
-    return {"metadata": {"name": service.name, "namespace": service.namespace}, "subsets": subsets or None}
+    meta: Raw = {"name": service.name, "namespace": service.namespace, "labels": OURS}
+    if len(pods) > MOST_OLD_STYLE:
+        meta["annotations"] = OVER_CAPACITY
+    return {"metadata": meta, "subsets": subsets or None}
 
 
 def same(wanted: Raw, found: EndpointSlice) -> bool:
@@ -117,6 +127,8 @@ class Slicer:
         service = ctx.read.get(SERVICE, key.name, key.namespace)
         if service is None or service.metadata.deleting or not service.spec.selector:
             self.written.pop(key, None)
+            if service is None:
+                await forget(ctx, key)
             return None
         pods, now = chosen(service, ctx.read), ctx.clock.now()
         pause = self.written.get(key, 0.0) + PAUSE * len(pods) - now
@@ -125,6 +137,13 @@ class Slicer:
         self.written[key] = now
         await write(ctx, key, service, pods)
         return None
+
+
+async def forget(ctx: Context, key: Key) -> None:
+    """A Service is gone: its slices go with their owner, its Endpoints, which has none, goes here."""
+    left = ctx.read.get(NAMES, key.name, key.namespace)
+    if left is not None and not left.metadata.deleting:
+        await delete_quietly(ctx, ENDPOINTS, left)
 
 
 async def write(ctx: Context, key: Key, service: Service, pods: Sequence[Pod]) -> None:
@@ -167,5 +186,6 @@ def _serves(pod: Pod | None) -> object:
 
 def endpoints() -> Controller:
     return Controller("endpoints", Slicer().reconcile, watches=(
-        Watch(SERVICE, itself), Watch(POD, _services_of, when=_endpoint_moved), Watch(ENDPOINT_SLICE, owner(SERVICE))),
+        Watch(SERVICE, itself), Watch(POD, _services_of, when=_endpoint_moved), Watch(ENDPOINT_SLICE, owner(SERVICE)),
+        Watch(NAMES, itself, when=lambda before, after: before is None and OURS.items() <= after.labels.items())),
         indexes=((POD, BY_LABEL, by_label), (SERVICE, BY_SELECTOR, by_selector)), workers=4)

@@ -19,6 +19,7 @@ from gangline.errors import NotFound
 from gangline.runtime import Again, Context, Controller, Key, Watch, itself
 from gangline.runtime.clock import timestamp
 from gangline.world.discovery import discover
+from gangline.world.replicas import MOST_REPLICAS
 from gangline.world.writes import merged
 
 PERIOD = 15.0
@@ -43,7 +44,7 @@ def read_metric(text: str) -> dict[str, float]:
         name, _, value = part.rpartition("=")
         try:
             found[name.strip()] = resources.number(value.strip())
-        except resources.QuantityError:
+        except (ValueError, OverflowError):
             continue
     return found
 
@@ -67,10 +68,14 @@ def asked(metric: Raw, values: Mapping[str, float], current: int) -> int | None:
     if target.get("averageUtilization"):
         ratio = value / float(target["averageUtilization"])
     elif target.get("averageValue"):
-        return math.ceil(value / resources.number(target["averageValue"]))
+        return _count(value / (resources.number(target["averageValue"]) or 1.0))
     else:
-        ratio = value / resources.number(target.get("value", 1))
-    return current if abs(ratio - 1) <= TOLERANCE else math.ceil(current * ratio)
+        ratio = value / (resources.number(target.get("value", 1)) or 1.0)
+    return current if abs(ratio - 1) <= TOLERANCE else _count(current * ratio)
+
+
+def _count(replicas: float) -> int:
+    return math.ceil(min(replicas, MOST_REPLICAS))
 
 
 def decide(spec: Raw, values: Mapping[str, float], current: int) -> Decision | None:
@@ -90,10 +95,11 @@ class Memory:
     """What was asked for lately: going down takes the largest of it."""
 
     wishes: list[tuple[float, int]] = field(default_factory=list)
+    """Each smaller than the one before it: what a later and larger one hides is not kept."""
 
     def steady(self, wish: int, now: float, window: float) -> int:
-        self.wishes = [(when, each) for when, each in self.wishes if now - when < window] + [(now, wish)]
-        return max(each for _, each in self.wishes)
+        self.wishes = [(when, each) for when, each in self.wishes if now - when < window and each > wish] + [(now, wish)]
+        return self.wishes[0][1]
 
 
 def window_of(spec: Raw) -> float:

@@ -1,14 +1,16 @@
 """batch/v1 Jobs: as many pods as parallelism and completions ask for, counted as they end, tried again as often as allowed.
 
-`plan` compares a Job with its pods and returns what to create, delete, count and say; the shell below writes it. A pod carries a
-finalizer until its end is counted, so no result is lost when someone deletes it.
+`plan` compares a Job with its pods (jobtally.py) and returns what to create, delete, count and say; the shell below writes it. A pod
+carries a finalizer until its end is counted, so no result is lost when someone deletes it. No more pods are made in one turn than
+replicas.py allows, however many are asked for.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from gangline.api.builtin import Job
 from gangline.api.core import Pod
@@ -17,13 +19,25 @@ from gangline.api.meta import Raw
 from gangline.errors import NotFound
 from gangline.runtime import Again, Context, Controller, Key, Watch, itself, owner
 from gangline.runtime.clock import seconds_of, timestamp
-from gangline.world.replicas import active, by_worth, fresh_names, is_ready, pod_from
-from gangline.world.writes import create_pods, delete_quietly
+from gangline.world import indexes
+from gangline.world.jobfailures import FAIL_JOB, has_failed
+from gangline.world.jobtally import (
+    INDEX,
+    INDEX_FAILURES,
+    TRACKING,
+    Tally,
+    index_failures,
+    is_indexed,
+    numbers_of,
+    tally,
+    tracked,
+)
+from gangline.world.replicas import BURST, active, allowed, by_worth, ended_at, fresh_names, is_ready, pod_from
+from gangline.world.writes import create_pods, delete_quietly, tell_held_back
 
-TRACKING = "batch.kubernetes.io/job-tracking"
-INDEX = "batch.kubernetes.io/job-completion-index"
 LABELS = ("batch.kubernetes.io/job-name", "job-name")
 UID_LABELS = ("batch.kubernetes.io/controller-uid", "controller-uid")
+CONTROLLER = "kubernetes.io/job-controller"
 FIRST_BACKOFF, LONGEST_BACKOFF = 10.0, 600.0
 
 
@@ -41,57 +55,17 @@ class Plan:
     remove: bool = False
     """The Job itself is past its time to live."""
     again: float | None = None
+    held_back: int = 0
+    """Pods that wait for a node, so many that no more are made."""
 
 
 @dataclass(frozen=True, slots=True)
-class Tally:
-    """What a Job's pods come to. An end is first noted by uid, and counted once its pod was let go: so none counts twice."""
+class Missing:
+    """Pods to make now, and when to look again for those that must wait."""
 
-    active: tuple[Pod, ...]
-    leaving: int
-    ended: tuple[Pod, ...]
-    """Pods with an end to note, in this plan or an earlier one."""
-    succeeded: int
-    failed: int
-    noted: dict[str, list[str]]
-    indexes: frozenset[int]
-
-    @property
-    def successes(self) -> int:
-        return self.succeeded + len(self.noted["succeeded"])
-
-    @property
-    def failures(self) -> int:
-        return self.failed + len(self.noted["failed"])
-
-    @property
-    def settled(self) -> bool:
-        return not self.noted["succeeded"] and not self.noted["failed"]
-
-
-def tally(job: Job, pods: Iterable[Pod]) -> Tally:
-    pods = sorted(pods, key=lambda pod: pod.name)
-    ended = {"succeeded": [pod for pod in pods if _tracked(pod) and pod.status.phase == "Succeeded"],
-             "failed": [pod for pod in pods if _tracked(pod) and _failed(pod)]}
-    earlier = {how: [str(uid) for uid in job.status.uncounted_terminated_pods.get(how) or ()] for how in ended}
-    held = {pod.uid for pod in pods if _tracked(pod)}
-    counted = {how: sum(uid not in held for uid in uids) for how, uids in earlier.items()}
-    noted = {how: [uid for uid in uids if uid in held] for how, uids in earlier.items()}
-    for how, found in ended.items():
-        noted[how] += [pod.uid for pod in found if pod.uid not in noted[how]]
-    indexes = frozenset(read_indexes(job.status.completed_indexes)) | {each for pod in ended["succeeded"] for each in _index(pod)}
-    return Tally(tuple(pod for pod in pods if active(pod)), sum(pod.metadata.deleting and not _tracked(pod) for pod in pods),
-                 (*ended["succeeded"], *ended["failed"]), job.status.succeeded + counted["succeeded"],
-                 job.status.failed + counted["failed"], noted, indexes)
-
-
-def _tracked(pod: Pod) -> bool:
-    return TRACKING in pod.metadata.finalizers
-
-
-def _failed(pod: Pod) -> bool:
-    """Failed, or deleted by someone before it could end."""
-    return pod.status.phase == "Failed" or (pod.metadata.deleting and pod.status.phase != "Succeeded")
+    pods: tuple[Raw, ...] = ()
+    again: float | None = None
+    held_back: int = 0
 
 
 def plan(job: Job, pods: Sequence[Pod], now: float) -> Plan:
@@ -100,13 +74,15 @@ def plan(job: Job, pods: Sequence[Pod], now: float) -> Plan:
     found = tally(job, pods)
     end = _end(job, found, now)
     if end is not None or job.spec.suspend:
-        status = _status(job, found, now, 0, end if found.settled else None)
-        return Plan(delete=found.active, release=found.ended, status=status)
-    create, again = _missing(job, pods, found, now)
+        status = _status(job, found, now, 0, end)
+        return Plan(delete=found.active[:BURST], release=found.ended, status=status)
+    missing = _missing(job, pods, found, now)
     surplus = _surplus(job, found)
-    status = _status(job, found, now, len(found.active) - len(surplus) + len(create))
-    moments = [moment for moment in (again, _deadline(job, now)) if moment is not None]
-    return Plan(tuple(create), tuple(surplus), found.ended, status, again=min(moments, default=None))
+    status = _status(job, found, now, len(found.active) - len(surplus) + len(missing.pods))
+    moments = [moment for moment in (missing.again, _deadline(job, now)) if moment is not None]
+    kept = _last_failures(job, found)
+    return Plan(missing.pods, tuple(surplus), tuple(pod for pod in found.ended if pod.uid not in kept), status,
+                again=min(moments, default=None), held_back=missing.held_back)
 
 
 def finished(job: Job) -> bool:
@@ -114,8 +90,8 @@ def finished(job: Job) -> bool:
 
 
 def _after_the_end(job: Job, pods: Sequence[Pod], now: float) -> Plan:
-    rest = tuple(pod for pod in pods if active(pod))
-    release = tuple(pod for pod in pods if _tracked(pod) and not active(pod))
+    rest = tuple(pod for pod in pods if active(pod))[:BURST]
+    release = tuple(pod for pod in pods if tracked(pod) and not active(pod))
     live = job.spec.ttl_seconds_after_finished
     if live is None:
         return Plan(delete=rest, release=release)
@@ -125,7 +101,13 @@ def _after_the_end(job: Job, pods: Sequence[Pod], now: float) -> Plan:
 
 
 def _end(job: Job, found: Tally, now: float) -> tuple[str, str, str] | None:
-    """Condition, reason and message of a Job that ends now."""
+    """Condition, reason and message of a Job that ends now; a failure that was decided earlier stands."""
+    decided = next((each for each in job.status.conditions if each.get("type") == "FailureTarget" and each.get("status") == "True"), None)
+    if decided is not None:
+        return "Failed", str(decided.get("reason") or ""), str(decided.get("message") or "")
+    failed = next((each.message for each in found.verdicts.values() if each.action == FAIL_JOB), "")
+    if failed:
+        return "Failed", "PodFailurePolicy", failed
     limit = 6 if job.spec.backoff_limit is None else job.spec.backoff_limit
     restarts = sum(status.restart_count for pod in found.active for status in pod.status.container_statuses)
     if found.failures > limit or (restarts > limit and (job.spec.template.get("spec") or {}).get("restartPolicy") == "OnFailure"):
@@ -133,8 +115,17 @@ def _end(job: Job, found: Tally, now: float) -> tuple[str, str, str] | None:
     deadline = job.spec.active_deadline_seconds
     if deadline is not None and job.status.start_time and now >= seconds_of(job.status.start_time) + deadline:
         return "Failed", "DeadlineExceeded", "Job was active longer than specified deadline"
-    if _complete(job, found):
-        return "Complete", "CompletionsReached", "Reached expected number of succeeded pods"
+    return _end_of_indexes(job, found) or (
+        ("Complete", "CompletionsReached", "Reached expected number of succeeded pods") if _complete(job, found) else None)
+
+
+def _end_of_indexes(job: Job, found: Tally) -> tuple[str, str, str] | None:
+    """A Job some of whose indexes were given up fails when nothing is left to try, or too many were."""
+    lost, most = found.given_up.total, job.spec.max_failed_indexes
+    if most is not None and lost > most:
+        return "Failed", "MaxFailedIndexesExceeded", "Job has exceeded the specified maximal number of failed indexes"
+    if lost and lost + found.indexes.total >= (job.spec.completions or 0):
+        return "Failed", "FailedIndexes", "Job has failed indexes"
     return None
 
 
@@ -142,56 +133,94 @@ def _complete(job: Job, found: Tally) -> bool:
     wanted = job.spec.completions
     if wanted is None:
         return found.successes > 0 and not found.active
-    return len(found.indexes) >= wanted if _indexed(job) else found.successes >= wanted
+    return found.indexes.total >= wanted if is_indexed(job) else found.successes >= wanted
+
+
+def _done(job: Job, found: Tally) -> int:
+    """Completions that need no further pod."""
+    return found.indexes.total + found.given_up.total if is_indexed(job) else found.successes
 
 
 def _parallelism(job: Job) -> int:
     return 1 if job.spec.parallelism is None else job.spec.parallelism
 
 
-def _missing(job: Job, pods: Sequence[Pod], found: Tally, now: float) -> tuple[list[Raw], float | None]:
+def _missing(job: Job, pods: Sequence[Pod], found: Tally, now: float) -> Missing:
     """Pods to make now, or the moment from which a failed one may be replaced."""
-    room = _parallelism(job) - len(found.active)
+    there = len(found.active) + len(found.terminating)
+    room = _parallelism(job) - there
     if job.spec.completions is not None:
-        room = min(room, job.spec.completions - found.successes - len(found.active))
+        room = min(room, job.spec.completions - _done(job, found) - there)
     elif found.successes:
         room = 0
     if room <= 0:
-        return [], None
-    back = _backoff(pods, found, now)
-    if back is not None:
-        return [], back
+        return Missing()
+    if job.spec.backoff_limit_per_index is None:
+        back = _backoff(job, pods, found, now)
+        if back is not None:
+            return Missing(again=back)
+    now_room, waiting = allowed(room, found.active)
+    if is_indexed(job):
+        made, again = _missing_indexes(job, pods, found, now_room, now)
+        return Missing(made, again, waiting)
+    names = fresh_names(job.name, job.uid, {pod.name for pod in pods}, now_room)
+    return Missing(tuple(_pod(job, name) for name in names), held_back=waiting)
+
+
+def _missing_indexes(job: Job, pods: Sequence[Pod], found: Tally, room: int, now: float) -> tuple[tuple[Raw, ...], float | None]:
     used = {pod.name for pod in pods}
-    if _indexed(job):
-        busy = found.indexes | {index for pod in found.active for index in _index(pod)}
-        free = [index for index in range(job.spec.completions or 0) if index not in busy][:room]
-        return [_pod(job, fresh_names(f"{job.name}-{index}", f"{job.uid}/{index}", used, 1)[0], index) for index in free], None
-    return [_pod(job, name) for name in fresh_names(job.name, job.uid, used, room)], None
+    tried = _tried(job, found)
+    waits = {index: due for index, pod in tried.items() if (due := ended_at(pod) + _wait(index_failures(pod) + 1)) > now}
+    busy = indexes.of([*numbers_of(job, (*found.active, *found.terminating)), *waits])
+    free = found.indexes.joined(found.given_up).joined(busy).outside(job.spec.completions or 0)
+    made = tuple(_pod(job, fresh_names(f"{job.name}-{index}", f"{job.uid}/{index}", used, 1)[0], index,
+                      _failures_so_far(found, tried.get(index))) for index in islice(free, room))
+    return made, min(waits.values(), default=None)
 
 
-def _backoff(pods: Sequence[Pod], found: Tally, now: float) -> float | None:
+def _tried(job: Job, found: Tally) -> dict[int, Pod]:
+    """Of each index that is limited by itself: the pod that failed last."""
+    if job.spec.backoff_limit_per_index is None:
+        return {}
+    failed = sorted((pod for pod in found.ended if pod.uid in found.verdicts), key=lambda pod: (index_failures(pod), pod.name))
+    return {index: pod for pod in failed for index in numbers_of(job, [pod])}
+
+
+def _failures_so_far(found: Tally, last: Pod | None) -> int:
+    return 0 if last is None else index_failures(last) + found.verdicts[last.uid].counts
+
+
+def _last_failures(job: Job, found: Tally) -> set[str]:
+    """Failed pods that tell how often their index failed: kept until another pod of that index carries the number on."""
+    going_on = set(numbers_of(job, found.active))
+    over = found.indexes.joined(found.given_up)
+    return {pod.uid for index, pod in _tried(job, found).items()
+            if index not in going_on and not over.has(index)}
+
+
+def _backoff(job: Job, pods: Sequence[Pod], found: Tally, now: float) -> float | None:
     """Failures in a row make the next try wait."""
-    failed = [pod for pod in pods if _failed(pod)]
-    if not found.failures or not failed:
+    failed = [pod for pod in pods if has_failed(job, pod)]
+    failures = found.failures + sum(not each.counts for each in found.verdicts.values())
+    if not failures or not failed:
         return None
-    last = max(_ended(pod) for pod in failed)
-    if any(_ended(pod) > last for pod in pods if pod.status.phase == "Succeeded"):
+    last = max(ended_at(pod) for pod in failed)
+    if any(ended_at(pod) > last for pod in pods if pod.status.phase == "Succeeded"):
         return None
-    due = last + min(FIRST_BACKOFF * 2.0 ** (found.failures - 1), LONGEST_BACKOFF)
+    due = last + _wait(failures)
     return due if now < due else None
 
 
-def _ended(pod: Pod) -> float:
-    times = [state["finishedAt"] for status in pod.status.container_statuses if (state := status.state.get("terminated"))]
-    return max(seconds_of(each) for each in times or [pod.metadata.creation_timestamp or "1970-01-01T00:00:00Z"])
+def _wait(failures: int) -> float:
+    return min(FIRST_BACKOFF * 2.0 ** min(max(failures, 1) - 1, 10), LONGEST_BACKOFF)
 
 
 def _surplus(job: Job, found: Tally) -> list[Pod]:
     wanted = _parallelism(job)
     if job.spec.completions is not None:
-        wanted = min(wanted, job.spec.completions - found.successes)
+        wanted = min(wanted, job.spec.completions - _done(job, found))
     extra = len(found.active) - max(wanted, 0)
-    return by_worth(found.active)[:extra] if extra > 0 else []
+    return by_worth(found.active)[:min(extra, BURST)] if extra > 0 else []
 
 
 def _deadline(job: Job, now: float) -> float | None:
@@ -200,50 +229,18 @@ def _deadline(job: Job, now: float) -> float | None:
     return (seconds_of(job.status.start_time) if job.status.start_time else now) + job.spec.active_deadline_seconds
 
 
-def _pod(job: Job, name: str, index: int | None = None) -> Raw:
+def _pod(job: Job, name: str, index: int | None = None, failures: int = 0) -> Raw:
     template = job.spec.template
     labels = dict.fromkeys(LABELS, job.name) | dict.fromkeys(UID_LABELS, job.uid)
     notes = {} if index is None else {INDEX: str(index)}
-    pod = pod_from(template, JOB, job, name, labels | notes, notes)
+    own = {INDEX_FAILURES: str(failures)} if job.spec.backoff_limit_per_index is not None else {}
+    pod = pod_from(template, JOB, job, name, labels | notes, notes | own)
     pod["metadata"]["finalizers"] = [*(pod["metadata"].get("finalizers") or ()), TRACKING]
     if index is not None:
         pod["spec"].setdefault("hostname", f"{job.name}-{index}")
         for container in [*pod["spec"].get("containers", ()), *pod["spec"].get("initContainers", ())]:
             container["env"] = [*(container.get("env") or ()), {"name": "JOB_COMPLETION_INDEX", "value": str(index)}]
     return pod
-
-
-def _indexed(job: Job) -> bool:
-    return job.spec.completion_mode == "Indexed"
-
-
-def _index(pod: Pod) -> list[int]:
-    text = pod.annotations.get(INDEX, "")
-    return [int(text)] if text.isdigit() else []
-
-
-def read_indexes(text: str) -> list[int]:
-    """`0-2,5` → 0, 1, 2, 5."""
-    found: list[int] = []
-    for part in text.split(",") if text else ():
-        first, _, last = part.partition("-")
-        found += range(int(first), int(last or first) + 1)
-    return found
-
-
-def write_indexes(indexes: Iterable[int]) -> str:
-    """0, 1, 2, 5 → `0-2,5`; two in a row are written with a comma."""
-    runs: list[list[int]] = []
-    for index in sorted(indexes):
-        if runs and runs[-1][-1] + 1 == index:
-            runs[-1].append(index)
-        else:
-            runs.append([index])
-    return ",".join(_run(run[0], run[-1]) for run in runs)
-
-
-def _run(first: int, last: int) -> str:
-    return str(first) if first == last else f"{first},{last}" if last == first + 1 else f"{first}-{last}"
 
 
 def _status(job: Job, found: Tally, now: float, active: int, end: tuple[str, str, str] | None = None) -> Raw | None:
@@ -257,18 +254,20 @@ def _status(job: Job, found: Tally, now: float, active: int, end: tuple[str, str
                  "succeeded": job.status.succeeded or None, "failed": job.status.failed or None,
                  "startTime": job.status.start_time,
                  "uncountedTerminatedPods": {how: job.status.uncounted_terminated_pods.get(how) or None for how in found.noted}}
-    if _indexed(job):
-        wanted["completedIndexes"] = write_indexes(found.indexes) or None
+    if is_indexed(job):
+        wanted["completedIndexes"] = found.indexes.text() or None
         said["completedIndexes"] = job.status.completed_indexes or None
-    conditions = _conditions(job, now, end)
+    if job.spec.backoff_limit_per_index is not None:
+        wanted["failedIndexes"], said["failedIndexes"] = found.given_up.text(), job.status.failed_indexes
+    conditions = _conditions(job, now, end, found.settled)
     if conditions != list(job.status.conditions):
         wanted["conditions"] = conditions
-    if end is not None and end[0] == "Complete":
+    if end is not None and end[0] == "Complete" and found.settled:
         wanted["completionTime"] = timestamp(now)
     return None if wanted == said else wanted
 
 
-def _conditions(job: Job, now: float, end: tuple[str, str, str] | None) -> list[Raw]:
+def _conditions(job: Job, now: float, end: tuple[str, str, str] | None, settled: bool) -> list[Raw]:
     conditions = list(job.status.conditions)
     said = next((each for each in conditions if each.get("type") == "Suspended"), None)
     if job.spec.suspend and (said is None or said.get("status") != "True"):
@@ -277,11 +276,17 @@ def _conditions(job: Job, now: float, end: tuple[str, str, str] | None) -> list[
     elif not job.spec.suspend and said is not None and said.get("status") == "True":
         conditions = [each for each in conditions if each is not said]
         conditions.append(_condition("Suspended", "JobResumed", "Job resumed", now, "False"))
-    if end is not None:
-        kind, reason, message = end
-        before = {"Complete": "SuccessCriteriaMet", "Failed": "FailureTarget"}[kind]
-        conditions += [_condition(before, reason, message, now), _condition(kind, reason, message, now)]
-    return conditions
+    return conditions if end is None else conditions + _ends(conditions, now, end, settled)
+
+
+def _ends(conditions: Sequence[Raw], now: float, end: tuple[str, str, str], settled: bool) -> list[Raw]:
+    """A failure is written down before the pods that show it are let go; the end itself when every pod is counted."""
+    kind, reason, message = end
+    before = {"Complete": "SuccessCriteriaMet", "Failed": "FailureTarget"}[kind]
+    first = [] if any(each.get("type") == before for each in conditions) else [_condition(before, reason, message, now)]
+    if settled:
+        return [*first, _condition(kind, reason, message, now)]
+    return first if kind == "Failed" else []
 
 
 def _condition(kind: str, reason: str, message: str, now: float, status: str = "True") -> Raw:
@@ -295,7 +300,7 @@ def _condition(kind: str, reason: str, message: str, now: float, status: str = "
 
 async def reconcile(ctx: Context, key: Key) -> Again | None:
     job = ctx.read.get(JOB, key.name, key.namespace)
-    if job is None or job.metadata.deleting:
+    if job is None or job.metadata.deleting or job.spec.managed_by not in (None, CONTROLLER):
         return None
     now = ctx.clock.now()
     todo = plan(job, ctx.read.owned(POD, job.uid), now)
@@ -307,12 +312,13 @@ async def reconcile(ctx: Context, key: Key) -> Again | None:
         await ctx.client.patch(JOB, job.name, job.namespace, {"metadata": guard, "status": todo.status}, subresource="status")
     await asyncio.gather(*(release(ctx, pod) for pod in todo.release))
     await create_pods(ctx, JOB, job, todo.create)
+    tell_held_back(ctx, JOB, job, todo.held_back)
     await asyncio.gather(*(_delete(ctx, pod) for pod in todo.delete))
     return None if todo.again is None else Again(max(todo.again - now, 0.001))
 
 
 async def _delete(ctx: Context, pod: Pod) -> None:
-    if _tracked(pod):
+    if tracked(pod):
         await release(ctx, pod)
     await delete_quietly(ctx, POD, pod, propagation="Background")
 

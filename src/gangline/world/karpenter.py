@@ -13,7 +13,7 @@ import msgspec
 
 from gangline.api.core import Node, Pod
 from gangline.runtime import Service
-from gangline.world.machines import Order, Scene, machines, put
+from gangline.world.machines import Hopeless, Order, Scene, machines, put
 from gangline.world.nodes import NodePool, Provision
 from gangline.world.place import Board, by_turn
 from gangline.world.settings import WorldSettings
@@ -26,12 +26,17 @@ class _Share:
     """Pods that will share a node, and the shapes that can still hold them all, each as a board of one node."""
 
     boards: list[tuple[NodePool, Board]]
+    hopeless: Hopeless = field(default_factory=Hopeless)
 
     def takes(self, pod: Pod) -> bool:
-        """Puts the pod into this share if some shape can still hold everything."""
+        """Puts the pod into this share if some shape can still hold everything; a share only gets fuller."""
+        if self.hopeless.knows(pod):
+            return False
         fitting = [(shape, board) for shape, board in self.boards if put(board, pod)]
         if fitting:
             self.boards = fitting
+        else:
+            self.hopeless.learn(pod)
         return bool(fitting)
 
 
@@ -43,12 +48,21 @@ def packed(scene: Scene, provision: Provision) -> list[NodePool]:
     for pod in scene.bound:
         board.hold(pod, pod.spec.node_name)
     shares: list[_Share] = []
+    shapes, elsewhere, hopeless = sorted(provision.shapes, key=_price), Hopeless(), Hopeless()
     for pod in by_turn(scene.waiting):
-        if put(board, pod) or any(share.takes(pod) for share in shares):
+        if hopeless.knows(pod):
             continue
-        fresh = _Share([(shape, _empty(provision, shape)) for shape in sorted(provision.shapes, key=_price)])
-        if fresh.takes(pod):
+        if not elsewhere.knows(pod):
+            if put(board, pod):
+                continue
+            elsewhere.learn(pod)
+        if any(share.takes(pod) for share in shares):
+            continue
+        fresh = _Share([(shape, _empty(provision, shape)) for shape in shapes])
+        if len(shares) < provision.most and fresh.takes(pod):
             shares.append(fresh)
+        else:
+            hopeless.learn(pod)
     return [share.boards[0][0] for share in shares]
 
 

@@ -16,18 +16,20 @@ from gangline.api.kinds import NODE, POD, PVC
 from gangline.api.meta import Raw
 from gangline.client.wire import STRATEGIC_PATCH
 from gangline.errors import NotFound
-from gangline.rules.requests import pod_amounts
+from gangline.rules.requests import BYTES, PODS, is_gpu, is_mig, pod_amounts
 from gangline.runtime import NEXT_TURN, Again, Context, Controller, Key, Reader, Watch, itself, key_of
 from gangline.runtime.clock import seconds_of
 from gangline.world import life
 from gangline.world.hardware import gpu_uuid
 from gangline.world.nodes import LOST, address, health, simulated
-from gangline.world.place import Board
+from gangline.world.place import Board, Spot, selects
 from gangline.world.settings import WorldSettings
 
 log = logging.getLogger(__name__)
 BY_NODE, READY_CLIQUE, AWAITS, CLAIMS = "node", "ready clique", "awaits", "volume claims"
 WORKERS = 32
+UNITS = (*BYTES, PODS)
+UNSELECTED = life.Rejection("NodeAffinity", "Predicate NodeAffinity failed: node(s) didn't match Pod's node affinity/selector")
 
 
 def by_node(pod: Pod) -> Iterable[str]:
@@ -113,6 +115,18 @@ def from_devices(pod: Pod) -> set[str]:
     return {str(each.get("resourceName")) for each in made.get("requestMappings") or ()}
 
 
+def out_of(resource: str, pod: Pod, spot: Spot) -> life.Rejection:
+    """What a kubelet says when a node lacks something."""
+    asked, used, capacity = (_whole(resource, amounts.get(resource, 0.0)) for amounts in (pod_amounts(pod), spot.used, spot.offers))
+    return life.Rejection(f"OutOf{resource}", f"Node didn't have enough resource: {resource}, requested: {asked}, used: {used}, "
+                                              f"capacity: {capacity}")
+
+
+def _whole(resource: str, amount: float) -> int:
+    """As a kubelet counts: thousandths of processors, and of everything else whole units."""
+    return int(amount) if resource == "cpu" or resource in UNITS or is_gpu(resource) or is_mig(resource) else int(amount // 1000)
+
+
 @dataclass(slots=True)
 class Room:
     """What the pods that were let in take of each node; a pod for which there is not enough is turned away."""
@@ -129,20 +143,22 @@ class Room:
                 if pod.status.start_time and pod.spec.node_name and pod.status.phase not in life.FINAL:
                     self._hold(pod)
 
-    def enter(self, pod: Pod, node: Node, read: Reader) -> str:
-        """The resource the node lacks for this pod; empty: it is in."""
+    def enter(self, pod: Pod, node: Node, read: Reader) -> life.Rejection | None:
+        """Why the pod is turned away; None: it is in."""
         spot = self.board.spots.get(node.name)
         if spot is None or spot.node.status.allocatable != node.status.allocatable:
             self.board.put_node(node)
         if self.uids.get(key_of(pod)) == pod.uid:
-            return ""
+            return None
         self.leave(key_of(pod))
         if self._lacks(pod, node):
             self._forget_gone(read)
         if missing := self._lacks(pod, node):
-            return missing[0]
+            return out_of(missing[0], pod, self.board.spots[node.name])
+        if not selects(pod, node):
+            return UNSELECTED
         self._hold(pod)
-        return ""
+        return None
 
     def _lacks(self, pod: Pod, node: Node) -> list[str]:
         return [name for name in self.board.spots[node.name].lacks(pod_amounts(pod)) if name not in from_devices(pod)]
@@ -185,10 +201,11 @@ class Kubelet:
         state, changes = health(node, age := now - seconds_of(node.metadata.creation_timestamp or ""))
         if state == LOST:
             return None if changes is None else Again(changes - age)
-        step = life.step(pod, self._place(ctx, pod, node, now), self.settings.pace)
+        place = self._place(ctx, pod, node, now)
+        step = life.step(pod, place, self.settings.pace)
         if step.status is not None and self._can_wait(pod) and ctx.reporter() is None:
             return NEXT_TURN
-        await self._act(ctx, pod, step)
+        await self._act(ctx, pod, place, step)
         return None if step.again is None else Again(max(step.again - now, 0.001))
 
     def _can_wait(self, pod: Pod) -> bool:
@@ -202,16 +219,19 @@ class Kubelet:
             self.addresses.given.pop(pod.uid, None)
         elif not pod.metadata.deleting and pod.status.phase not in life.FINAL:
             ip = self.addresses.take(pod.uid, ctx.read.list(POD) if not self.addresses.seen else ())
-        lacks = "" if pod.status.start_time or pod.metadata.deleting else self.room.enter(pod, node, ctx.read)
-        return life.Place(now, host, ip, holds(pod, ctx.read), lacks, must_wait(pod, ctx.read))
+        known = pod.status.start_time or pod.metadata.deleting or pod.status.phase in life.FINAL
+        rejection = None if known else self.room.enter(pod, node, ctx.read)
+        return life.Place(now, host, ip, holds(pod, ctx.read), rejection, must_wait(pod, ctx.read))
 
-    async def _act(self, ctx: Context, pod: Pod, step: life.Step) -> None:
+    async def _act(self, ctx: Context, pod: Pod, place: life.Place, step: life.Step) -> None:
         try:
             if step.remove:
                 self.room.leave(key_of(pod))
                 await ctx.client.delete(POD, pod.name, pod.namespace, uid=pod.uid, grace=0)
             elif step.status is not None:
                 await self._tell_device(ctx, pod, step.status)
+                if place.rejection is not None:
+                    ctx.events.tell(POD, pod, place.rejection.reason, place.rejection.message, warning=True)
                 client = (ctx.reporter() if self._can_wait(pod) else None) or ctx.client
                 await client.patch_only(POD, pod.name, pod.namespace, {"metadata": {"uid": pod.uid}, "status": step.status},
                                         subresource="status", content_type=STRATEGIC_PATCH)

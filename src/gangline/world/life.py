@@ -7,6 +7,7 @@ Pure: kubelet.py asks here and writes what comes back.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TypeAlias
@@ -25,6 +26,14 @@ NOT_STARTED = {"waiting": {"reason": "PodInitializing"}}
 
 
 @dataclass(frozen=True, slots=True)
+class Rejection:
+    """A pod that its node does not admit, as a kubelet says it."""
+
+    reason: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
 class Place:
     """What the node adds to a pod."""
 
@@ -33,8 +42,8 @@ class Place:
     pod_ip: str = ""
     held: str = ""
     """Why the pod cannot start yet although it is bound; empty: nothing holds it."""
-    lacks: str = ""
-    """What the node does not have enough of for a pod that has not started; the pod is turned away."""
+    rejection: Rejection | None = None
+    """Why the node turns a pod away that has not started."""
     waiting: bool = False
     """Its init container that waits for other pods must wait on."""
 
@@ -67,7 +76,7 @@ def times_of(pod: Pod, pace: Pace) -> Times:
     of_job = any(owner.kind == "Job" and owner.group == "batch" for owner in pod.metadata.owner_references)
     ends = of_job or names.EXIT_CODE in notes
     run = _seconds(notes, names.RUN_SECONDS, pace.job if ends else None)
-    exits = tuple(int(each) for each in notes.get(names.EXIT_CODE, "0").replace(" ", "").split(",") if each.isdigit())
+    exits = tuple(int(each) for each in notes.get(names.EXIT_CODE, "0").replace(" ", "").split(",") if _is_number(each, 3))
     return Times(start=_seconds(notes, names.START_SECONDS, pace.start) or 0.0,
                  init=_seconds(notes, names.INIT_SECONDS, pace.init) or 0.0,
                  ready=_seconds(notes, names.READY_SECONDS, pace.ready) or 0.0,
@@ -76,9 +85,14 @@ def times_of(pod: Pod, pace: Pace) -> Times:
 
 def _seconds(notes: Mapping[str, str], name: str, default: float | None) -> float | None:
     try:
-        return max(float(notes[name]), 0.0)
+        found = float(notes[name])
     except (KeyError, ValueError):
         return default
+    return default if math.isnan(found) else max(found, 0.0)
+
+
+def _is_number(text: str, digits: int) -> bool:
+    return text.isascii() and text.isdigit() and len(text) <= digits
 
 
 def step(pod: Pod, place: Place, pace: Pace) -> Step:
@@ -116,13 +130,18 @@ def _failed(pod: Pod, now: float, reason: str = "", message: str = "") -> Raw:
             "conditions": _conditions(pod, now, initialized=True, ready=False, done="PodFailed")}
 
 
+def _rejected(rejection: Rejection, now: float) -> Raw:
+    """The end of a pod that never began: no container has a status, and nothing but the scheduler's condition is there."""
+    return {"phase": "Failed", "reason": rejection.reason, "message": f"Pod was rejected: {rejection.message}", "startTime": timestamp(now)}
+
+
 # --- running -----------------------------------------------------------------------------------------------------------
 
 
 def _run(pod: Pod, place: Place, times: Times) -> Step:
     began = seconds_of(pod.status.start_time) if pod.status.start_time else place.now
-    if place.lacks and not pod.status.start_time:
-        return Step(_failed(pod, place.now, f"OutOf{place.lacks}", f"Node didn't have enough resource: {place.lacks}"))
+    if place.rejection is not None and not pod.status.start_time:
+        return Step(_rejected(place.rejection, place.now))
     deadline = None if pod.spec.active_deadline_seconds is None else began + pod.spec.active_deadline_seconds
     if deadline is not None and place.now >= deadline:
         return Step(_failed(pod, place.now, "DeadlineExceeded", "Pod was active on the node longer than the specified deadline"))
@@ -347,7 +366,7 @@ def awaited(pod: Pod) -> dict[str, int]:
     found: dict[str, int] = {}
     for text in _flag_values(container.args, ("--podcliques", "-p")):
         clique, _, count = text.strip().rpartition(":")
-        if clique and count.isdigit():
+        if clique and _is_number(count, 10):
             found[clique] = int(count)
     return found
 

@@ -1,4 +1,4 @@
-"""What becomes of nodes that fall silent, and of their pods: unknown, tainted, emptied; and pods whose node is gone altogether.
+"""What becomes of nodes that fall silent, and of their pods: unknown, tainted, emptied. Pods whose node is gone: podgc.py.
 
 `Watchman` looks at the leases every few seconds; a node whose lease stands still too long is marked unknown. Taints follow from the
 Ready condition, evictions from the taints and what each pod tolerates. The pure functions come first.
@@ -13,7 +13,7 @@ from gangline.api.core import Node, Pod, Taint
 from gangline.api.kinds import LEASE, NODE, POD
 from gangline.api.meta import Raw, condition
 from gangline.client.wire import STRATEGIC_PATCH
-from gangline.errors import ApiError, NotFound
+from gangline.errors import ApiError
 from gangline.runtime import Again, Cache, Context, Controller, Key, Service, Watch, itself
 from gangline.runtime.clock import seconds_of, timestamp
 from gangline.world.heart import LEASES
@@ -21,13 +21,11 @@ from gangline.world.kubelet import BY_NODE, by_node, pods_on
 from gangline.world.nodes import HEALTHY
 from gangline.world.place import tolerates
 from gangline.world.settings import WorldSettings
-from gangline.world.writes import delete_quietly
+from gangline.world.writes import delete_quietly, disruption, patch_status
 
 PERIOD = 5.0
 NOT_READY, UNREACHABLE = "node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"
 OURS = (NOT_READY, UNREACHABLE)
-GONE_NODE = 5.0
-"""A pod is not given up at once when its node is not there: it may be about to register again."""
 
 
 # --- thinking ----------------------------------------------------------------------------------------------------------
@@ -132,18 +130,10 @@ class Watchman:
         for pod in ctx.read.by(POD, BY_NODE, node.name):
             said = condition(pod.status.conditions, "Ready")
             if said is not None and said.status == "True":
-                await _patch_condition(ctx, pod, unready)
+                await patch_status(ctx, pod, {"conditions": [unready]})
 
 
-async def _patch_condition(ctx: Context, pod: Pod, wanted: Raw) -> None:
-    try:
-        await ctx.client.patch(POD, pod.name, pod.namespace, {"status": {"conditions": [wanted]}}, subresource="status",
-                               content_type=STRATEGIC_PATCH)
-    except NotFound:
-        return
-
-
-# --- taints, evictions, pods without a node ----------------------------------------------------------------------------
+# --- taints, evictions -------------------------------------------------------------------------------------------------
 
 
 async def taint(ctx: Context, key: Key) -> Again | None:
@@ -156,33 +146,21 @@ async def taint(ctx: Context, key: Key) -> Again | None:
 
 
 async def evict(ctx: Context, key: Key) -> Again | None:
-    """Pods leave a node they no longer tolerate; those whose node is gone are given up."""
+    """Pods leave a node they no longer tolerate; those whose node is gone are podgc.py's matter."""
     pod = ctx.read.get(POD, key.name, key.namespace)
-    if pod is None or not pod.spec.node_name:
+    node = ctx.read.get(NODE, pod.spec.node_name) if pod is not None and pod.spec.node_name else None
+    if pod is None or node is None or pod.metadata.deleting:
         return None
-    node = ctx.read.get(NODE, pod.spec.node_name)
-    if node is None:
-        return await _give_up_pod(ctx, pod)
     now = ctx.clock.now()
     moment = leaves_at(pod, node, now)
-    if moment is None or pod.metadata.deleting:
+    if moment is None:
         return None
     if moment > now:
         return Again(moment - now)
-    await _patch_condition(ctx, pod, {
-        "type": "DisruptionTarget", "status": "True", "reason": "DeletionByTaintManager", "lastTransitionTime": timestamp(now),
-        "message": "Taint manager: deleting due to NoExecute taint"})
+    await patch_status(ctx, pod, {"conditions": [
+        disruption("DeletionByTaintManager", "Taint manager: deleting due to NoExecute taint", timestamp(now))]})
     ctx.events.tell(POD, pod, "TaintManagerEviction", f"Marking for deletion Pod {pod.namespace}/{pod.name}")
     await delete_quietly(ctx, POD, pod)
-    return None
-
-
-async def _give_up_pod(ctx: Context, pod: Pod) -> Again | None:
-    try:
-        await ctx.client.get(NODE, pod.spec.node_name)
-        return Again(GONE_NODE)
-    except NotFound:
-        await delete_quietly(ctx, POD, pod, grace=0)
     return None
 
 
@@ -194,5 +172,5 @@ def lifecycle(settings: WorldSettings) -> list[Controller | Service]:
         Controller("evictions", evict, watches=(
             Watch(POD, itself, when=lambda before, after: after is not None and bool(after.spec.node_name)
                   and (before is None or not before.spec.node_name)),
-            Watch(NODE, pods_on, when=lambda before, after: before is not None and (after is None or before.spec != after.spec))),
+            Watch(NODE, pods_on, when=lambda before, after: before is not None and after is not None and before.spec != after.spec)),
             indexes=((POD, BY_NODE, by_node),), workers=8)]

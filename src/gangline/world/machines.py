@@ -22,8 +22,9 @@ from gangline.runtime import Cache, Context, Service
 from gangline.runtime.clock import timestamp
 from gangline.world.heart import register
 from gangline.world.kubelet import BY_NODE, by_node
+from gangline.world.near import cares
 from gangline.world.nodes import NodePool, node_object
-from gangline.world.place import Bind, Board, Round, Unit
+from gangline.world.place import Bind, Board, Round, Shape, Unit, shape_of
 from gangline.world.scheduler import occupies
 
 log = logging.getLogger(__name__)
@@ -79,6 +80,21 @@ def helpless(pod: Pod) -> bool:
 def put(board: Board, pod: Pod) -> bool:
     """Puts the pod on the board if it fits."""
     return any(isinstance(each, Bind) for each in Round(board).place(Unit(pod.uid, (pod,))))
+
+
+@dataclass(slots=True)
+class Hopeless:
+    """Shapes of pods for which nothing was found: of thousands of equal pods that wait only one is tried. A pod that minds its
+    neighbours is always tried by itself."""
+
+    shapes: set[Shape] = field(default_factory=set)
+
+    def knows(self, pod: Pod) -> bool:
+        return bool(self.shapes) and not cares(pod) and shape_of(pod) in self.shapes
+
+    def learn(self, pod: Pod) -> None:
+        if not cares(pod):
+            self.shapes.add(shape_of(pod))
 
 
 def once_ready(node: Node) -> Node:

@@ -22,7 +22,17 @@ T = TypeVar("T", bound=Object)
 BY_LABEL = "label"
 LETTERS = "bcdfghjklmnpqrstvwxz2456789"
 LONGEST_BASE = 57
+LONGEST_SHARE = 19
+MOST_REPLICAS = 2**31 - 1
+NONE_WAIT: Mapping[str, float] = {}
 DELETION_COST = "controller.kubernetes.io/pod-deletion-cost"
+BURST = 500
+"""Pods that a controller makes or deletes for one owner in one turn, as upstream's do."""
+MOST_WAITING = 5000
+"""Pods of one owner without a node: when there are so many, further ones wait until some have one. Upstream goes on, at the pace of a
+client with a rate limit, until the cluster's store is full; here an owner that asks for 2,147,483,647 stops at this number."""
+FIRST_WAIT, LONGEST_WAIT = 1.0, 900.0
+"""Seconds before a pod that failed on its node is replaced: the first is at once, then doubling, as upstream's DaemonSets do."""
 
 
 def suffix(*seed: object, length: int = 5) -> str:
@@ -45,6 +55,34 @@ def fresh_names(base: str, seed: str, taken: Collection[str], count: int) -> lis
         if name not in taken:
             found.append(name)
     return found
+
+
+def allowed(missing: int, pods: Iterable[Pod]) -> tuple[int, int]:
+    """How many of the pods that an owner lacks may be made now; and how many wait for a node, where that is what holds them back."""
+    waiting = sum(not pod.spec.node_name for pod in pods)
+    room = max(MOST_WAITING - waiting, 0)
+    return max(min(missing, BURST, room), 0), waiting if missing > room else 0
+
+
+def replaced_at(pods: Iterable[Pod]) -> float:
+    """The moment from which pods that failed on their node are replaced: the more of them stand there, the later."""
+    ends = sorted(ended_at(pod) for pod in pods if pod.status.phase == "Failed" and not pod.metadata.deleting)
+    return 0.0 if len(ends) < 2 else ends[-1] + min(FIRST_WAIT * 2.0 ** min(len(ends) - 2, 10), LONGEST_WAIT)
+
+
+def ended_at(pod: Pod) -> float:
+    """When a pod that has ended did so, as far as it says."""
+    times = [str(state["finishedAt"]) for status in pod.status.container_statuses if (state := status.state.get("terminated"))]
+    return max(seconds_of(each) for each in times or [pod.status.start_time or pod.metadata.creation_timestamp or "1970-01-01T00:00:00Z"])
+
+
+def share(value: object, of: int, *, up: bool) -> int:
+    """A number, or so many percent of another; exact, and no larger than a count of pods can be."""
+    if isinstance(value, int):
+        return value
+    digits = str(value).rstrip("%")[:LONGEST_SHARE]
+    amount = (int(digits) if digits.isascii() and digits.isdigit() else 0) * of
+    return min(-(-amount // 100) if up else amount // 100, MOST_REPLICAS)
 
 
 def pod_from(template: Raw, kind: Kind[Any], owner: Object, name: str, labels: dict[str, str] | None = None,

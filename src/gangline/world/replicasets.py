@@ -14,8 +14,10 @@ from gangline.api.kinds import POD, REPLICA_SET
 from gangline.api.meta import Raw
 from gangline.runtime import Again, Context, Controller, Key, Watch, itself, owner
 from gangline.world.replicas import (
+    BURST,
     BY_LABEL,
     active,
+    allowed,
     available_at,
     by_label,
     by_worth,
@@ -24,8 +26,9 @@ from gangline.world.replicas import (
     is_ready,
     orphans,
     pod_from,
+    replaced_at,
 )
-from gangline.world.writes import adopt, create_pods, delete_pods
+from gangline.world.writes import adopt, create_pods, delete_pods, tell_held_back
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,18 +37,21 @@ class Plan:
     delete: tuple[Pod, ...] = ()
     status: Raw | None = None
     again: float | None = None
+    held_back: int = 0
 
 
 def plan(replicas: Replicated, pods: Sequence[Pod], now: float) -> Plan:
     wanted = 1 if replicas.spec.replicas is None else replicas.spec.replicas
     live = [pod for pod in pods if active(pod)]
     missing = wanted - len(live)
-    names = fresh_names(replicas.name, replicas.uid, {pod.name for pod in pods}, max(missing, 0))
+    room, held_back = allowed(missing, live)
+    due = replaced_at(pods)
+    names = fresh_names(replicas.name, replicas.uid, {pod.name for pod in pods}, room if due <= now else 0)
     create = tuple(pod_from(replicas.spec.template, REPLICA_SET, replicas, name) for name in names)
     moments = [moment for pod in live if (moment := available_at(pod, replicas.spec.min_ready_seconds)) is not None]
     status = _status(replicas, live, sum(moment <= now for moment in moments))
-    return Plan(create, tuple(by_worth(live)[:max(-missing, 0)]), status,
-                min((moment for moment in moments if moment > now), default=None))
+    later = [moment for moment in (*moments, due if missing > 0 else 0.0) if moment > now]
+    return Plan(create, tuple(by_worth(live)[:min(max(-missing, 0), BURST)]), status, min(later, default=None), held_back)
 
 
 def _status(replicas: Replicated, live: Sequence[Pod], available: int) -> Raw | None:
@@ -71,6 +77,7 @@ async def reconcile(ctx: Context, key: Key) -> Again | None:
     now = ctx.clock.now()
     todo = plan(replicas, ctx.read.owned(POD, replicas.uid), now)
     await create_pods(ctx, REPLICA_SET, replicas, todo.create)
+    tell_held_back(ctx, REPLICA_SET, replicas, todo.held_back)
     await delete_pods(ctx, REPLICA_SET, replicas, todo.delete)
     if todo.status is not None:
         await ctx.client.patch(REPLICA_SET, key.name, key.namespace, {"status": todo.status}, subresource="status")

@@ -6,9 +6,10 @@ pods below `partition` keep what they have, and one of them that is lost comes b
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import islice
 
 from gangline.api.builtin import Replicated
 from gangline.api.core import Pod
@@ -16,10 +17,12 @@ from gangline.api.kinds import POD, PVC, STATEFUL_SET, reference
 from gangline.api.meta import Raw
 from gangline.runtime import Again, Context, Controller, Key, Watch, itself, owner
 from gangline.world.deployments import template_hash
-from gangline.world.replicas import active, available_at, is_ready, pod_from
-from gangline.world.writes import create_pods, create_quietly, delete_pods
+from gangline.world.patience import Patience
+from gangline.world.replicas import BURST, NONE_WAIT, active, allowed, available_at, is_ready, pod_from
+from gangline.world.writes import create_pods, create_quietly, delete_pods, tell_held_back
 
 REVISION = "controller-revision-hash"
+LONGEST_ORDINAL = 19
 POD_NAME, POD_INDEX = "statefulset.kubernetes.io/pod-name", "apps.kubernetes.io/pod-index"
 
 
@@ -30,9 +33,11 @@ class Plan:
     delete: tuple[Pod, ...] = ()
     status: Raw | None = None
     again: float | None = None
+    held_back: int = 0
 
 
-def plan(stateful: Replicated, pods: Sequence[Pod], now: float) -> Plan:
+def plan(stateful: Replicated, pods: Sequence[Pod], now: float, waits: Mapping[str, float] = NONE_WAIT) -> Plan:
+    """`waits`: failed pods that stay for now, and until when (patience.py)."""
     wanted = 1 if stateful.spec.replicas is None else stateful.spec.replicas
     first = int(stateful.spec.ordinals.get("start") or 0)
     numbers = range(first, first + wanted)
@@ -40,28 +45,31 @@ def plan(stateful: Replicated, pods: Sequence[Pod], now: float) -> Plan:
     by_number = {number: pod for pod in pods if (number := ordinal(pod.name)) is not None}
     status = _status(stateful, pods, revision, now)
     moments = [moment for pod in pods if (moment := available_at(pod, stateful.spec.min_ready_seconds)) is not None and moment > now]
-    create, delete = _next(stateful, numbers, by_number, revision, now)
+    room, held_back = allowed(wanted - sum(number in numbers for number in by_number), (pod for pod in pods if active(pod)))
+    create, delete = _next(stateful, numbers, by_number, revision, now, room, waits)
     claims = tuple(claim for number in create for claim in _claims(stateful, number))
-    return Plan(claims, tuple(_pod(stateful, number, revision) for number in create), tuple(delete), status,
-                min(moments, default=None))
+    return Plan(claims, tuple(_pod(stateful, number, revision) for number in create), tuple(delete[:BURST]), status,
+                min((*moments, *waits.values()), default=None), held_back)
 
 
 def ordinal(name: str) -> int | None:
     number = name.rpartition("-")[2]
-    return int(number) if number.isdigit() else None
+    return int(number) if number.isascii() and number.isdigit() and len(number) <= LONGEST_ORDINAL else None
 
 
-def _next(stateful: Replicated, numbers: range, pods: dict[int, Pod], revision: str, now: float) -> tuple[list[int], list[Pod]]:
-    """Numbers to make and pods to remove now."""
+def _next(stateful: Replicated, numbers: range, pods: dict[int, Pod], revision: str, now: float, room: int,
+          waits: Mapping[str, float]) -> tuple[list[int], list[Pod]]:
+    """Numbers to make, no more than there is room for, and pods to remove now."""
     parallel = stateful.spec.pod_management_policy == "Parallel"
-    finished = [pod for pod in pods.values() if pod.status.phase in ("Succeeded", "Failed") and not pod.metadata.deleting]
+    finished = [pod for pod in pods.values() if pod.status.phase in ("Succeeded", "Failed") and not pod.metadata.deleting
+                and pod.uid not in waits]
     if finished:
         return [], finished
-    missing = [number for number in numbers if number not in pods]
+    missing = list(islice((number for number in numbers if number not in pods), room if parallel else min(room, 1)))
     surplus = sorted((number for number in pods if number not in numbers and active(pods[number])), reverse=True)
     if parallel and (missing or surplus):
         return missing, [pods[number] for number in surplus]
-    unsteady = [number for number in numbers if number in pods and not _steady(stateful, pods[number], now)]
+    unsteady = [number for number in sorted(pods) if number in numbers and not _steady(stateful, pods[number], now)]
     if missing and not any(number < missing[0] for number in unsteady):
         return missing[:1], []
     if missing or (unsteady and not parallel and not _stuck(stateful, pods, unsteady, revision)):
@@ -88,7 +96,7 @@ def _outdated(stateful: Replicated, numbers: range, pods: dict[int, Pod], revisi
     if strategy.get("type") == "OnDelete":
         return []
     partition = int((strategy.get("rollingUpdate") or {}).get("partition") or 0)
-    for number in sorted((number for number in numbers if number >= partition), reverse=True):
+    for number in reversed(range(max(numbers.start, partition), numbers.stop)):
         pod = pods.get(number)
         if pod is None or pod.metadata.deleting:
             return []
@@ -144,20 +152,25 @@ def _status(stateful: Replicated, pods: Sequence[Pod], revision: str, now: float
     return None if wanted == before else wanted
 
 
-async def reconcile(ctx: Context, key: Key) -> Again | None:
-    stateful = ctx.read.get(STATEFUL_SET, key.name, key.namespace)
-    if stateful is None or stateful.metadata.deleting:
-        return None
-    now = ctx.clock.now()
-    todo = plan(stateful, ctx.read.owned(POD, stateful.uid), now)
-    for claim in todo.claims:
-        await create_quietly(ctx, PVC, claim)
-    await create_pods(ctx, STATEFUL_SET, stateful, todo.create)
-    await delete_pods(ctx, STATEFUL_SET, stateful, todo.delete)
-    if todo.status is not None:
-        await ctx.client.patch(STATEFUL_SET, key.name, key.namespace, {"status": todo.status}, subresource="status")
-    return None if todo.again is None else Again(max(todo.again - now, 0.001))
+@dataclass(slots=True)
+class StatefulSets:
+    patience: Patience = field(default_factory=Patience)
+
+    async def reconcile(self, ctx: Context, key: Key) -> Again | None:
+        stateful = ctx.read.get(STATEFUL_SET, key.name, key.namespace)
+        if stateful is None or stateful.metadata.deleting:
+            return None
+        now, pods = ctx.clock.now(), ctx.read.owned(POD, stateful.uid)
+        todo = plan(stateful, pods, now, self.patience.waits(pods, now))
+        for claim in todo.claims:
+            await create_quietly(ctx, PVC, claim)
+        await create_pods(ctx, STATEFUL_SET, stateful, todo.create)
+        tell_held_back(ctx, STATEFUL_SET, stateful, todo.held_back)
+        await delete_pods(ctx, STATEFUL_SET, stateful, todo.delete)
+        if todo.status is not None:
+            await ctx.client.patch(STATEFUL_SET, key.name, key.namespace, {"status": todo.status}, subresource="status")
+        return None if todo.again is None else Again(max(todo.again - now, 0.001))
 
 
 def statefulsets() -> Controller:
-    return Controller("statefulsets", reconcile, watches=(Watch(STATEFUL_SET, itself), Watch(POD, owner(STATEFUL_SET))))
+    return Controller("statefulsets", StatefulSets().reconcile, watches=(Watch(STATEFUL_SET, itself), Watch(POD, owner(STATEFUL_SET))))

@@ -9,14 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
-from gangline.api import resources
 from gangline.api.builtin import Untyped
-from gangline.api.core import PersistentVolumeClaim, Pod
+from gangline.api.core import Node, PersistentVolumeClaim, Pod
 from gangline.api.kinds import NODE, POD, PV, PVC, STORAGE_CLASS, reference
-from gangline.api.meta import Object, Raw
-from gangline.api.selectors import from_selector
+from gangline.api.meta import Object, Raw, as_raw
+from gangline.rules.volumes import best_fit, class_of, is_held, size_asked
 from gangline.runtime import Again, Context, Controller, Key, Reader, Watch, itself, key_of
 from gangline.world.kubelet import CLAIMS, by_claim
 from gangline.world.life import FINAL
@@ -38,7 +37,7 @@ LATE = "WaitForFirstConsumer"
 class Take:
     """Bind to a volume that is there."""
 
-    volume: Untyped
+    volume: Raw
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,13 +56,13 @@ class Wait:
 Choice: TypeAlias = Take | Make | Wait
 
 
-def choose(claim: PersistentVolumeClaim, volumes: Iterable[Untyped], classes: Mapping[str, Raw]) -> Choice:
-    """What a claim without a volume should do; `classes` are StorageClasses as plain data, by name."""
-    name = claim.spec.storage_class_name or ""
+def choose(claim: PersistentVolumeClaim, volumes: Iterable[Raw], classes: Mapping[str, Raw], node: Node | None = None) -> Choice:
+    """What a claim without a volume should do; volumes and StorageClasses are plain data, these by name. `node`: where it is used first."""
+    name = class_of(claim)
     klass = classes.get(name)
-    found = fitting(claim, volumes)
+    found = best_fit(claim, volumes) if node is None else best_fit(claim, volumes, node.labels, node.name)
     late = (klass or {}).get("volumeBindingMode") == LATE
-    if found is not None and not (late and SELECTED_NODE not in claim.annotations and not _holder(found) and not claim.spec.volume_name):
+    if found is not None and not (late and SELECTED_NODE not in claim.annotations and not is_held(found) and not claim.spec.volume_name):
         return Take(found)
     if claim.spec.volume_name:
         return Wait("VolumeMissing", f"volume {claim.spec.volume_name} is not there or belongs to another claim")
@@ -77,42 +76,13 @@ def choose(claim: PersistentVolumeClaim, volumes: Iterable[Untyped], classes: Ma
     return Make(made_for(claim, name, klass, claim.annotations.get(SELECTED_NODE, "") if late else ""))
 
 
-def fitting(claim: PersistentVolumeClaim, volumes: Iterable[Untyped]) -> Untyped | None:
-    """The smallest free volume the claim could use; its own or the one it names before all others."""
-    fit = [each for each in volumes if _fits(claim, each)]
-    mine = [each for each in fit if _holder(each) == f"{claim.namespace}/{claim.name}" or each.name == claim.spec.volume_name]
-    if mine or claim.spec.volume_name:
-        return mine[0] if mine else None
-    return min(fit, key=lambda each: (resources.nanos(each.spec["capacity"]["storage"]), each.name), default=None)
-
-
-def _fits(claim: PersistentVolumeClaim, volume: Untyped) -> bool:
-    spec: Raw = volume.spec or {}
-    held = _holder(volume)
-    return (held in ("", f"{claim.namespace}/{claim.name}") and not volume.metadata.deleting
-            and (spec.get("storageClassName") or "") == (claim.spec.storage_class_name or "")
-            and (spec.get("volumeMode") or "Filesystem") == (claim.spec.volume_mode or "Filesystem")
-            and set(claim.spec.access_modes) <= set(spec.get("accessModes") or ())
-            and resources.nanos((spec.get("capacity") or {}).get("storage", 0)) >= resources.nanos(_size(claim))
-            and (claim.spec.selector is None or from_selector(claim.spec.selector).matches(volume.labels)))
-
-
-def _holder(volume: Untyped) -> str:
-    claim = (volume.spec or {}).get("claimRef") or {}
-    return f"{claim.get('namespace')}/{claim.get('name')}" if claim else ""
-
-
-def _size(claim: PersistentVolumeClaim) -> Any:
-    return claim.spec.resources.requests.get("storage", "0")
-
-
 def claim_reference(claim: PersistentVolumeClaim) -> Raw:
     return {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "namespace": claim.namespace, "name": claim.name, "uid": claim.uid}
 
 
 def made_for(claim: PersistentVolumeClaim, name: str, klass: Raw, node: str) -> Raw:
     """A volume as a provisioner makes it; with a node, usable there only."""
-    spec: Raw = {"capacity": {"storage": str(_size(claim))}, "accessModes": list(claim.spec.access_modes), "storageClassName": name,
+    spec: Raw = {"capacity": {"storage": str(size_asked(claim))}, "accessModes": list(claim.spec.access_modes), "storageClassName": name,
                  "volumeMode": claim.spec.volume_mode or "Filesystem", "claimRef": claim_reference(claim),
                  "persistentVolumeReclaimPolicy": klass.get("reclaimPolicy") or "Delete",
                  "csi": {"driver": str(klass.get("provisioner")).replace("/", "."), "volumeHandle": f"pvc-{claim.uid}"}}
@@ -139,8 +109,9 @@ async def reconcile_claim(ctx: Context, key: Key) -> Again | None:
         return None
     if claim.status.phase == "Bound":
         return None
-    classes = {each.name: await _class(ctx, each) for each in ctx.read.list(STORAGE_CLASS) if each.name == claim.spec.storage_class_name}
-    match choose(claim, ctx.read.list(PV), classes):
+    classes = {each.name: await _class(ctx, each) for each in ctx.read.list(STORAGE_CLASS) if each.name == class_of(claim)}
+    node = ctx.read.get(NODE, claim.annotations.get(SELECTED_NODE, ""))
+    match choose(claim, [as_raw(each) for each in ctx.read.list(PV)], classes, node):
         case Take(volume):
             await _bind(ctx, claim, volume)
         case Make(volume) if SELECTED_NODE not in claim.annotations:
@@ -165,7 +136,7 @@ async def provision(ctx: Context, key: Key) -> Again | None:
     if claim is None or claim.metadata.deleting or claim.status.phase == "Bound":
         return None
     node = ctx.read.get(NODE, claim.annotations.get(SELECTED_NODE, ""))
-    klass = ctx.read.get(STORAGE_CLASS, claim.spec.storage_class_name or "")
+    klass = ctx.read.get(STORAGE_CLASS, class_of(claim))
     if node is None or klass is None or not simulated(node):
         return None
     made = choose(claim, (), {klass.name: await _class(ctx, klass)})
@@ -179,14 +150,14 @@ async def _class(ctx: Context, klass: Object) -> Raw:
     return await ctx.client.get_raw(STORAGE_CLASS, klass.name)
 
 
-async def _bind(ctx: Context, claim: PersistentVolumeClaim, volume: Untyped) -> None:
-    spec: Raw = volume.spec
+async def _bind(ctx: Context, claim: PersistentVolumeClaim, volume: Raw) -> None:
+    spec, name = volume["spec"], volume["metadata"]["name"]
     if (spec.get("claimRef") or {}).get("uid") != claim.uid:
-        await ctx.client.patch(PV, volume.name, "", {"spec": {"claimRef": claim_reference(claim)}})
-    await ctx.client.patch(PV, volume.name, "", {"status": {"phase": "Bound"}}, subresource="status")
-    if claim.spec.volume_name != volume.name:
+        await ctx.client.patch(PV, name, "", {"spec": {"claimRef": claim_reference(claim)}})
+    await ctx.client.patch(PV, name, "", {"status": {"phase": "Bound"}}, subresource="status")
+    if claim.spec.volume_name != name:
         await ctx.client.patch(PVC, claim.name, claim.namespace, {
-            "metadata": {"annotations": {"pv.kubernetes.io/bind-completed": "yes"}}, "spec": {"volumeName": volume.name}})
+            "metadata": {"annotations": {"pv.kubernetes.io/bind-completed": "yes"}}, "spec": {"volumeName": name}})
     await ctx.client.patch(PVC, claim.name, claim.namespace, {"status": {
         "phase": "Bound", "accessModes": spec.get("accessModes"), "capacity": spec.get("capacity")}}, subresource="status")
 
@@ -260,7 +231,7 @@ def volumes() -> list[Controller]:
         Controller("volume-claims", reconcile_claim, watches=(
             Watch(PVC, itself), Watch(PV, _claim_of), Watch(STORAGE_CLASS, _unbound),
             Watch(POD, _claims_of, when=lambda before, after: after is None or after.status.phase in FINAL)),
-            indexes=((POD, CLAIMS, by_claim),), workers=2),
+            reads=(NODE,), indexes=((POD, CLAIMS, by_claim),), workers=2),
         Controller("volumes", reconcile_volume, watches=(Watch(PV, itself), Watch(PVC, _volume_of)), workers=2),
         Controller("pod-volumes", reconcile_pod, watches=(
             Watch(POD, itself, when=lambda before, after: before is None and any("ephemeral" in each for each in after.spec.volumes)),),

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from gangline.api.core import Pod
 from gangline.api.kinds import POD, Kind, reference
 from gangline.api.meta import Object, Raw, as_raw
+from gangline.client.wire import STRATEGIC_PATCH
 from gangline.errors import AlreadyExists, ApiError, Forbidden, NotFound
 from gangline.runtime import Context
 
+AT_ONCE = 16
+"""Writes of one owner's pods that are on their way together: the server answers others in between."""
 
 async def create_quietly(ctx: Context, kind: Kind[Any], obj: Raw) -> bool:
     """Create it unless it is there, or its namespace is on its way out; says whether it was made."""
@@ -40,8 +43,9 @@ async def delete_quietly(ctx: Context, kind: Kind[Any], obj: Object, *, grace: i
     return True
 
 
-async def create_pods(ctx: Context, kind: Kind[Any], owner: Object, pods: Iterable[Raw]) -> None:
-    """All at once; what cannot be made is told on the owner, and the first reason is raised so that it is tried again."""
+async def create_pods(ctx: Context, kind: Kind[Any], owner: Object, pods: Sequence[Raw]) -> None:
+    """One, then two, four, …, so that what cannot be made fails once and not as often as it is wanted; it is told on the owner, and the
+    first reason is raised so that it is tried again."""
     async def one(pod: Raw) -> None:
         name = pod["metadata"]["name"]
         try:
@@ -51,9 +55,18 @@ async def create_pods(ctx: Context, kind: Kind[Any], owner: Object, pods: Iterab
             ctx.events.tell(kind, owner, "FailedCreate", f"Error creating: {error}", warning=True)
             raise
 
-    for outcome in await asyncio.gather(*(one(pod) for pod in pods), return_exceptions=True):
-        if isinstance(outcome, BaseException):
-            raise outcome
+    size = 1
+    while pods:
+        for outcome in await asyncio.gather(*(one(pod) for pod in pods[:size]), return_exceptions=True):
+            if isinstance(outcome, BaseException):
+                raise outcome
+        pods, size = pods[size:], min(2 * size, AT_ONCE)
+
+
+def tell_held_back(ctx: Context, kind: Kind[Any], owner: Object, waiting: int) -> None:
+    """Why an owner has fewer pods than it asks for, where that is so."""
+    if waiting:
+        ctx.events.tell(kind, owner, "PodsHeldBack", f"{waiting} of its pods have no node yet; more are made when these have one")
 
 
 async def delete_pods(ctx: Context, kind: Kind[Any], owner: Object, pods: Iterable[Pod]) -> None:
@@ -62,6 +75,20 @@ async def delete_pods(ctx: Context, kind: Kind[Any], owner: Object, pods: Iterab
             ctx.events.tell(kind, owner, "SuccessfulDelete", f"Deleted pod: {pod.name}")
 
     await asyncio.gather(*(one(pod) for pod in pods))
+
+
+def disruption(reason: str, message: str, now: str) -> Raw:
+    """The condition that tells an end by somebody else's will from a failure (a Job's `podFailurePolicy` can ignore it)."""
+    return {"type": "DisruptionTarget", "status": "True", "reason": reason, "message": message, "lastTransitionTime": now}
+
+
+async def patch_status(ctx: Context, pod: Pod, status: Raw) -> None:
+    """Unless the pod is gone."""
+    try:
+        await ctx.client.patch(POD, pod.name, pod.namespace, {"metadata": {"uid": pod.uid}, "status": status}, subresource="status",
+                               content_type=STRATEGIC_PATCH)
+    except NotFound:
+        return
 
 
 async def adopt(ctx: Context, kind: Kind[Any], owner: Object, child_kind: Kind[Any], children: Iterable[Object]) -> None:

@@ -370,14 +370,14 @@ class CronJobRules(KindRules):
         return [*self._checks(obj["spec"]), *_short_name(obj["metadata"].get("name") or "")]
 
     def validate_update(self, new: Obj, old: Obj, subresource: str = "") -> list[Problem]:
-        return [] if subresource else [*self._checks(new["spec"])]
+        return [] if subresource else [*self._checks(new["spec"], str(old["spec"].get("schedule") or ""))]
 
-    def _checks(self, spec: Obj) -> Problems:
+    def _checks(self, spec: Obj, before: str = "") -> Problems:
         schedule = spec.get("schedule") or ""
         if not schedule:
             yield say.required("spec.schedule")
         else:
-            yield from (say.invalid("spec.schedule", schedule, why) for why in schedule_problems(schedule))
+            yield from (say.invalid("spec.schedule", schedule, why) for why in schedule_problems(schedule, before))
         yield from one_of(spec.get("concurrencyPolicy"), ("Allow", "Forbid", "Replace"), "spec.concurrencyPolicy", required=True)
         for name in ("startingDeadlineSeconds", "successfulJobsHistoryLimit", "failedJobsHistoryLimit"):
             yield from not_negative(spec.get(name), f"spec.{name}")

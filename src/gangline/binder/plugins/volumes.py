@@ -7,23 +7,23 @@ unbound forgets the node.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
-from gangline.api import resources
-from gangline.api.core import Node, Pod
+import msgspec
+
+from gangline.api.core import PersistentVolumeClaim, Pod
 from gangline.api.kinds import PV, PVC, STORAGE_CLASS
 from gangline.api.meta import Raw
-from gangline.api.selectors import Requirement, Selector
 from gangline.binder.attempt import Attempt, CannotBind, NotYet
 from gangline.binder.plugins.plugin import Plugin
 from gangline.errors import Conflict, NotFound
+from gangline.rules.volumes import best_fit, class_of, reaches
 
 SELECTED_NODE = "volume.kubernetes.io/selected-node"
 BOUND_BY_CONTROLLER = "pv.kubernetes.io/bound-by-controller"
 NO_PROVISIONER = "kubernetes.io/no-provisioner"
 WAITS = "WaitForFirstConsumer"
 LOOK_AGAIN = 5.0
-_OPERATORS = {"In": "in", "NotIn": "notin", "Exists": "exists", "DoesNotExist": "!exists", "Gt": "gt", "Lt": "lt"}
 
 
 def claims_of(pod: Pod) -> Iterator[str]:
@@ -34,38 +34,8 @@ def claims_of(pod: Pod) -> Iterator[str]:
             yield f"{pod.name}-{volume.get('name')}"
 
 
-def usable_on(volume: Raw, node: Node) -> bool:
-    """Whether a volume can be reached from a node."""
-    terms = (((volume.get("spec") or {}).get("nodeAffinity") or {}).get("required") or {}).get("nodeSelectorTerms")
-    if terms is None:
-        return True
-    return any(_selector(term.get("matchExpressions") or ()).matches(node.labels)
-               and _selector(term.get("matchFields") or ()).matches({"metadata.name": node.name}) for term in terms)
-
-
-def _selector(expressions: Iterable[Raw]) -> Selector:
-    return Selector(tuple(Requirement(str(each["key"]), _OPERATORS[str(each["operator"])], tuple(each.get("values") or ()))
-                          for each in expressions))
-
-
-def fits(volume: Raw, claim: Raw, node: Node) -> bool:
-    """Whether a free volume satisfies a claim on a node."""
-    has, wants = volume.get("spec") or {}, claim.get("spec") or {}
-    ref = has.get("claimRef") or {}
-    ours = ref.get("name") == claim["metadata"]["name"] and ref.get("namespace") == claim["metadata"].get("namespace") \
-        and ref.get("uid") in (None, "", claim["metadata"].get("uid"))
-    if (ref and not ours) or (volume.get("status") or {}).get("phase") not in ("Available", "Pending", None) \
-            or volume["metadata"].get("deletionTimestamp"):
-        return False
-    asked = ((wants.get("resources") or {}).get("requests") or {}).get("storage", "0")
-    return ((has.get("storageClassName") or "") == (wants.get("storageClassName") or "")
-            and set(wants.get("accessModes") or ()) <= set(has.get("accessModes") or ())
-            and (has.get("volumeMode") or "Filesystem") == (wants.get("volumeMode") or "Filesystem")
-            and size_of(volume) >= resources.nanos(asked) and usable_on(volume, node))
-
-
-def size_of(volume: Raw) -> int:
-    return resources.nanos(((volume.get("spec") or {}).get("capacity") or {}).get("storage", "0"))
+def _typed(claim: Raw) -> PersistentVolumeClaim:
+    return msgspec.convert(claim, PersistentVolumeClaim)
 
 
 class Volumes(Plugin):
@@ -100,11 +70,11 @@ class Volumes(Plugin):
             volume = await attempt.ctx.client.get_raw(PV, volume_name)
         except NotFound:
             raise CannotBind(f"volume {volume_name} of claim {claim} does not exist") from None
-        if not usable_on(volume, attempt.node):
+        if not reaches(volume, attempt.node.labels, attempt.node.name):
             raise CannotBind(f"volume {volume_name} of claim {claim} cannot be reached from node {attempt.node.name}", final=True)
 
     async def _waits(self, attempt: Attempt, claim: Raw) -> bool:
-        name = str((claim.get("spec") or {}).get("storageClassName") or "")
+        name = class_of(_typed(claim))
         try:
             return bool(name) and (await attempt.ctx.client.get_raw(STORAGE_CLASS, name)).get("volumeBindingMode") == WAITS
         except NotFound:
@@ -113,12 +83,11 @@ class Volumes(Plugin):
     async def _choose(self, attempt: Attempt, claim: Raw) -> None:
         """A volume that is there, the smallest that fits; else one made on the node."""
         meta = claim["metadata"]
-        found = sorted((volume for volume in await attempt.ctx.client.list_raw(PV) if fits(volume, claim, attempt.node)),
-                       key=lambda volume: (size_of(volume), volume["metadata"]["name"]))
-        if found:
-            await self._take(attempt, found[0], claim)
+        found = best_fit(_typed(claim), await attempt.ctx.client.list_raw(PV), attempt.node.labels, attempt.node.name)
+        if found is not None:
+            await self._take(attempt, found, claim)
             return
-        storage = await attempt.ctx.client.get_raw(STORAGE_CLASS, claim["spec"]["storageClassName"])
+        storage = await attempt.ctx.client.get_raw(STORAGE_CLASS, class_of(_typed(claim)))
         if storage.get("provisioner") == NO_PROVISIONER:
             raise CannotBind(f"no free volume of class {storage['metadata']['name']} on node {attempt.node.name} fits claim "
                              f"{meta['name']}", final=True)

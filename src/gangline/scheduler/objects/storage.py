@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from gangline.api import resources
 from gangline.api.core import ConfigMap, PersistentVolumeClaim
 from gangline.api.meta import Raw
+from gangline.rules.volumes import class_of, fits, is_held
 from gangline.scheduler.objects import affinity
 from gangline.scheduler.records import ConfigMapRecord, NodeTerm, StorageCapacityRecord, VolumeClaimRecord
 
@@ -23,7 +24,7 @@ def volume_claim_record(
 ) -> VolumeClaimRecord:
     """`volumes` and `classes` are PersistentVolumes and StorageClasses by name."""
     spec = claim.spec
-    name = spec.storage_class_name or ""
+    name = class_of(claim)
     storage = (classes or {}).get(name) or {}
     mode = storage.get("volumeBindingMode")
     stays = not spec.volume_name and storage.get("provisioner") == NO_PROVISIONER
@@ -44,18 +45,10 @@ def volume_claim_record(
 
 def free_nodes(claim: PersistentVolumeClaim, volumes: Iterable[Raw]) -> tuple[NodeTerm, ...] | None:
     """Where a claim for which nobody makes a volume finds one that is free; None: everywhere."""
-    reached = [volume_nodes(volume) for volume in volumes if _fits(claim, volume)]
+    fitting = [volume for volume in volumes if fits(volume, claim)]
+    own = [volume for volume in fitting if is_held(volume)]
+    reached = [volume_nodes(volume) for volume in own or fitting]
     return None if None in reached else tuple(term for terms in reached for term in terms or ())
-
-
-def _fits(claim: PersistentVolumeClaim, volume: Raw) -> bool:
-    has, held = volume.get("spec") or {}, (volume.get("spec") or {}).get("claimRef") or {}
-    asked = resources.nanos(claim.spec.resources.requests.get("storage", 0))
-    return ((not held or (held.get("namespace"), held.get("name")) == (claim.namespace, claim.name))
-            and has.get("storageClassName") == claim.spec.storage_class_name
-            and set(claim.spec.access_modes) <= set(has.get("accessModes") or ())
-            and resources.nanos((has.get("capacity") or {}).get("storage", 0)) >= asked
-            and not (volume.get("metadata") or {}).get("deletionTimestamp"))
 
 
 def volume_nodes(volume: Raw | None) -> tuple[NodeTerm, ...] | None:

@@ -1,0 +1,84 @@
+"""A Job whose gang is preempted: with the guide's podFailurePolicy it comes back and completes, and the page says so meanwhile."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import yaml
+
+from gangline.api.kinds import JOB, POD, POD_GROUP
+from gangline.api.meta import Raw
+from gangline.dashboard.model import GangPage
+from gangline.dashboard.pages import page
+from gangline.dashboard.service import Dashboard
+from gangline.scheduler.component import component
+from gangline.scheduler.options import Options
+from gangline.scheduler.settings import shard_settings
+from journeys.story import Story, told
+
+GUIDE = Path(__file__).parents[2] / "docs" / "guide" / "jobs.md"
+
+
+def printed(*, run_seconds: str, policy: bool = True) -> Raw:
+    """The Job that the guide prints."""
+    job: Raw = yaml.safe_load(GUIDE.read_text().split("```yaml\n")[1].split("```")[0])
+    job["spec"]["template"]["metadata"] = {"annotations": {"gangline.io/run-seconds": run_seconds}}
+    if not policy:
+        del job["spec"]["podFailurePolicy"]
+        job["spec"]["backoffLimit"] = 0
+    return job
+
+
+async def shown(story: Story, name: str) -> GangPage:
+    """What the dashboard says of a gang."""
+    dashboard = Dashboard(story.client, "here", story.clock)
+    await dashboard.start()
+    try:
+        async def complete() -> bool:
+            return dashboard.complete
+
+        await story.until(complete, "the dashboard having read everything")
+        found = page(dashboard.look(), ["gang", "default", name], {})
+        assert isinstance(found, GangPage)
+        return found
+    finally:
+        await dashboard.stop()
+
+
+async def preempted(story: Story, job: Raw) -> None:
+    """The Job runs on all there is, then something that matters more takes its place."""
+    await story.nodes(1, gpus=4)
+    await story.apply(job)
+    await story.running(4)
+    await story.priority("high", 60)
+    await story.gang("urgent", 4, gpus=1, priorityClassName="high")
+    await story.shares(urgent=4)
+
+
+async def test_a_preempted_job_that_ignores_disruptions_comes_back_and_completes() -> None:
+    async with told(component(options=Options(settings=shard_settings(), period=0.0, tell_disruption=True)), moved=True) as story:
+        await preempted(story, printed(run_seconds="30"))
+        line = (await shown(story, "train")).gang
+        assert line.state == "evicted" and line.evicted is not None
+        assert line.evicted.by == "preempted by default/urgent, which has a higher priority"
+        assert line.evicted.back == "it comes back by itself when there is room for it"
+        for pod in await story.pods():
+            if pod.name.startswith("urgent"):
+                await story.client.delete(POD, pod.name, "default")
+        await story.client.delete(POD_GROUP, "urgent", "default")
+
+        async def complete() -> bool:
+            story.advance(1)
+            await story.settles()
+            return (await story.client.get(JOB, "train", "default")).status.succeeded == 4
+
+        await story.until(complete, "the Job's completion")
+        assert (await story.client.get(JOB, "train", "default")).status.failed == 0
+
+
+async def test_a_preempted_job_that_counts_disruptions_fails_and_the_page_says_so() -> None:
+    async with told(component(options=Options(settings=shard_settings(), period=0.0, tell_disruption=True)), moved=True) as story:
+        await preempted(story, printed(run_seconds="30", policy=False))
+        line = (await shown(story, "train")).gang
+        assert (line.state, line.failure) == ("failed", "BackoffLimitExceeded: Job has reached the specified backoff limit")
+        assert line.evicted is not None and line.evicted.back.startswith("it does not come back: its Job failed (BackoffLimitExceeded)")
