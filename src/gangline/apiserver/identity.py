@@ -1,4 +1,4 @@
-"""Who asks: the server's own certificate authority, client certificates, bearer tokens, impersonation, and kubeconfig text.
+"""Who asks: the server's own certificate authority, client certificates, bearer tokens, and kubeconfig text.
 
 Certificates are made once and kept in the data folder (or in memory). Service-account tokens are signed here and are good as long as the
 account they speak for exists with the uid they name.
@@ -27,7 +27,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from gangline.apiserver.rbac import ANONYMOUS, AUTHENTICATED, MASTERS
-from gangline.apiserver.status import bad_request, unauthorized
+from gangline.apiserver.status import unauthorized
 from gangline.client.wire import Request, User
 
 ISSUER = "https://kubernetes.default.svc"
@@ -211,7 +211,7 @@ class Tokens:
     def user(self, token: str, audience: str = ISSUER) -> User | None:
         found = self.fixed.get(token)
         if found is not None:
-            return found
+            return found if audience == ISSUER else None
         claims = self.read(token)
         if claims is None or audience not in claims.audiences:
             return None
@@ -254,33 +254,6 @@ def authenticate(request: Request, tokens: Tokens, anonymous: bool) -> User:
     if user is None:
         raise unauthorized()
     return user
-
-
-def impersonated(request: Request) -> User | None:
-    """Whom the caller asks to be taken for."""
-    headers = {key: value for key, value in request.headers.items() if key.startswith("impersonate-")}
-    if not headers:
-        return None
-    name = headers.get("impersonate-user", "")
-    groups = tuple(part for part in headers.get("impersonate-group", "").split("\n") if part)
-    uid = headers.get("impersonate-uid", "")
-    extra = {key.removeprefix("impersonate-extra-"): tuple(value.split("\n"))
-             for key, value in headers.items() if key.startswith("impersonate-extra-")}
-    if not name:
-        asked = [f"{{UID  {uid}  authentication.k8s.io/v1  }}"] if uid else []
-        asked += [f"{{Group  {group}    }}" for group in groups]
-        asked += [f"{{UserExtra  {value}  authentication.k8s.io/v1  {key}}}" for key, values in extra.items() for value in values]
-        if asked:
-            raise bad_request(f"requested [{' '.join(asked)}] without impersonating a user")
-        return None
-    if not groups and name.startswith("system:serviceaccount:") and name.count(":") == 3:
-        _, _, namespace, account = name.split(":")
-        groups = account_user(namespace, account).groups[:2]
-    if name != ANONYMOUS.name and AUTHENTICATED not in groups:
-        groups = (*groups, AUTHENTICATED)
-    elif name == ANONYMOUS.name:
-        groups = (*groups, *ANONYMOUS.groups)
-    return User(name, groups, uid, extra)
 
 
 def kubeconfig(url: str, authority: bytes | None, token: str, name: str = "gangline") -> str:

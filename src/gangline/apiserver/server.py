@@ -26,7 +26,8 @@ from gangline.apiserver.custom import Definitions
 from gangline.apiserver.escalation import Escalation
 from gangline.apiserver.features import is_served
 from gangline.apiserver.groups import Groups
-from gangline.apiserver.identity import Secrets, Tokens, administrator, authenticate, impersonated
+from gangline.apiserver.identity import Secrets, Tokens, administrator, authenticate
+from gangline.apiserver.impersonation import impersonated
 from gangline.apiserver.journal import SqliteJournal
 from gangline.apiserver.limits import Limits
 from gangline.apiserver.metrics import Metrics
@@ -187,7 +188,7 @@ class Server:
             self._allow(user, Action(request.method.lower(), path=request.path))
             return self._site.answer(request)
         verb = verb_of(request, parts)
-        name = parts.name or named_by_selector(request)
+        name = parts.name or (named_by_selector(request) if verb in ("list", "watch") else "")
         self._allow(user, Action(verb, parts.group, parts.plural, parts.subresource, parts.namespace, name))
         call = self._understand(request, user, verb, parts)
         started = time.perf_counter()
@@ -236,16 +237,15 @@ class Server:
         other = impersonated(request)
         if other is None:
             return user
-        self._allow(user, Action("impersonate", "", "users", "", "", other.name))
-        for group in other.groups if request.headers.get("impersonate-group") else ():
-            self._allow(user, Action("impersonate", "", "groups", "", "", group))
-        return other
+        for need in other.needs:
+            self._allow(user, need)
+        return other.user
 
     def _allow(self, user: User, action: Action) -> None:
         assert self.authorizer is not None, "the server is not open"
         if not action.path and self.authorizer.allows_everywhere(user, action):
             return
-        if action.name and self.authorizer.decide(user, msgspec.structs.replace(action, name="")).allowed:
+        if action.name and self.authorizer.decide(user, msgspec.structs.replace(action, name="", any_name=True)).allowed:
             return  # what is allowed whatever the name needs no look at each name
         verdict = self.authorizer.decide(user, action)
         if verdict.allowed:
@@ -262,7 +262,7 @@ class Server:
         resource = self.catalogue.find(group, parts.version, parts.plural)
         if resource is None:
             raise _PageNotFound() if self.catalogue.is_custom(group) else no_such_resource()
-        if not fits_scope(resource, parts):
+        if not fits_scope(resource, parts) or parts.rest:
             raise _PageNotFound() if resource.custom else no_such_resource()
         sub = resource.subresources.get(parts.subresource) if parts.subresource else None
         if parts.subresource and sub is None:
@@ -308,7 +308,7 @@ class Server:
         return object_response(self.core, call, written.record, 201 if written.created else 200)
 
     async def _delete(self, call: Call) -> Response:
-        if call.resource.shelf == custom.SHELF and not call.dry_run:
+        if call.resource.shelf == custom.SHELF and not deletes.read_options(call).dry_run:
             return self._delete_definition(call)
         record, is_gone = await deletes.delete(self.core, call)
         if is_gone and call.resource.shelf not in RETURNING:
@@ -316,7 +316,6 @@ class Server:
         return object_response(self.core, call, record)
 
     def _delete_definition(self, call: Call) -> Response:
-        deletes.read_options(call)
         reads.get(self.core, call)
         self._definitions.mark_deleted(call.name)
         return object_response(self.core, call, reads.get(self.core, call))
