@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import re
 import secrets
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -24,11 +25,12 @@ from gangline.apiserver.fresh import Fresh
 from gangline.apiserver.hooks import admit_with
 from gangline.apiserver.http import Listener, serve
 from gangline.apiserver.identity import kubeconfig
+from gangline.apiserver.privatefiles import alone, private_folder, read_private, write_private
 from gangline.apiserver.server import Server, ServerSettings
 from gangline.client import Client, Lanes, User
 from gangline.components import COMPONENTS, Options, build, hooks
 from gangline.controllers.defaults import default_objects
-from gangline.errors import AlreadyExists, NotFound
+from gangline.errors import AlreadyExists, DataFolderError, NotFound
 from gangline.local_shards import Shards
 from gangline.operator.probes import Probes, ask_for_all
 from gangline.rights import any_owner, objects
@@ -216,18 +218,20 @@ def _token(folder: Path | None) -> str:
     """The administrator's token; a platform that keeps its objects keeps this too."""
     if folder is None:
         return secrets.token_urlsafe(32)
-    path = folder / "admin.token"
-    if not path.exists():
-        folder.mkdir(parents=True, exist_ok=True)
-        path.touch(mode=0o600)
-        path.write_text(secrets.token_urlsafe(32))
-    return path.read_text().strip()
+    path = private_folder(folder) / "admin.token"
+    with alone(folder):
+        kept = read_private(path).strip()
+        if not kept:
+            kept = secrets.token_urlsafe(32).encode()
+            write_private(path, kept)
+    if not re.fullmatch(rb"[A-Za-z0-9_-]{43}", kept):
+        raise DataFolderError(f"{path} holds no token of this program: move it away, and the next start makes a new one.")
+    return kept.decode()
 
 
 def write_kubeconfig(platform: Platform, url: str, path: Path) -> Path:
     """A kubeconfig of the administrator, readable by its owner only."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    text = kubeconfig(url, platform.server.secrets.authority.pair.certificate, platform.token)
-    path.touch(mode=0o600)
-    path.write_text(text)
+    if not path.parent.exists() or not {each.name for each in path.parent.iterdir()} - {"data", path.name}:
+        private_folder(path.parent)
+    write_private(path, kubeconfig(url, platform.server.secrets.authority.pair.certificate, platform.token).encode())
     return path.resolve()

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from apiserver.conftest import MAPS, config_map, in_process
+from gangline.apiserver.journal import WAL_BOUND, SqliteJournal
 from gangline.apiserver.server import Server, ServerSettings
 from gangline.errors import DataFolderError
 
@@ -149,3 +150,41 @@ async def test_a_full_disk_ends_acknowledgements_and_loses_nothing(tmp_path: Pat
     names = set((await in_process(server).get(MAPS)).names)
     assert {f"m{number}" for number in range(acknowledged)} <= names
     await server.close()
+
+
+async def test_the_write_ahead_file_stays_within_its_bound_under_steady_writes(tmp_path: Path) -> None:
+    largest, done, count = 0, asyncio.Event(), 300
+
+    def durable(revision: int) -> None:
+        nonlocal largest
+        largest = max(largest, (tmp_path / "objects.sqlite-wal").stat().st_size)
+        if revision == count:
+            done.set()
+
+    journal = SqliteJournal(tmp_path, durable, lambda error: pytest.fail(str(error)))
+    journal.start()
+    for number in range(1, count + 1):
+        journal.append(number, ("", "configmaps"), ("default", f"m{number % 7}"), b"x" * 1_000_000)
+    await done.wait()
+    journal.close()
+    assert 0 < largest < WAL_BOUND
+    assert not (tmp_path / "objects.sqlite-wal").exists()
+
+
+async def test_a_write_ahead_file_that_was_left_is_emptied_at_the_next_start(tmp_path: Path) -> None:
+    await asyncio.to_thread(killed_after_fifty_writes, tmp_path)
+    ahead = tmp_path / "objects.sqlite-wal"
+    assert ahead.stat().st_size > 0
+    journal = SqliteJournal(tmp_path, lambda revision: None, lambda error: None)
+    assert ahead.stat().st_size == 0
+    journal.close()
+
+
+async def test_a_write_ahead_file_that_cannot_be_emptied_ends_acknowledgements(tmp_path: Path) -> None:
+    problems: asyncio.Queue[Exception] = asyncio.Queue()
+    journal = SqliteJournal(tmp_path, lambda revision: None, problems.put_nowait)
+    journal.start()
+    journal._rested(sqlite3.OperationalError("database or disk is full"))
+    problem = await problems.get()
+    assert str(problem).startswith(f"{tmp_path}: the journal cannot be written: database or disk is full. Nothing that was acknowledged")
+    journal.close()

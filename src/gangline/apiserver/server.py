@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +28,7 @@ from gangline.apiserver.features import is_served
 from gangline.apiserver.groups import Groups
 from gangline.apiserver.identity import Secrets, Tokens, administrator, authenticate
 from gangline.apiserver.impersonation import impersonated
-from gangline.apiserver.journal import SqliteJournal
+from gangline.apiserver.journal import SqliteJournal, damaged
 from gangline.apiserver.limits import Limits
 from gangline.apiserver.metrics import Metrics
 from gangline.apiserver.plugins import Plugins, system_classes
@@ -40,15 +40,15 @@ from gangline.apiserver.resources import DEPRECATED, Catalogue, Resource, builti
 from gangline.apiserver.reviews import Reviews
 from gangline.apiserver.rules import RETURNING, rules_for
 from gangline.apiserver.scale import scale
-from gangline.apiserver.selectors import selectable_values
 from gangline.apiserver.shapes import list_response, object_response, scale_response, watch_shape
 from gangline.apiserver.site import Site
 from gangline.apiserver.status import answer, failure, forbidden, method_not_allowed, no_such_resource, not_found, success
-from gangline.apiserver.store import Record, ShelfKey, Store
+from gangline.apiserver.store import Store
+from gangline.apiserver.stored import read_records
 from gangline.apiserver.watch import open_watch
 from gangline.apiserver.webhooks import Webhooks
 from gangline.client.wire import InProcess, Request, Response, User
-from gangline.errors import ApiError
+from gangline.errors import ApiError, DataFolderError
 
 __all__ = ["Server", "ServerSettings"]
 log = logging.getLogger(__name__)
@@ -86,6 +86,16 @@ class Server:
         """Take up what the data folder holds, make what every cluster has, and be ready for requests."""
         if self.settings.folder is not None:
             self._open_journal(self.settings.folder)
+        try:
+            self._take_up()
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            if self.settings.folder is None:
+                raise
+            raise damaged(self.settings.folder, f"an object in it cannot be understood: {error!r}") from error
+        self._bootstrap()
+
+    def _take_up(self) -> None:
+        """Everybody who keeps a view of the stored objects looks at them."""
         self.authorizer = Authorizer(self.store)
         self._reviews = Reviews(self.core, self.authorizer, self.tokens)
         self._definitions = Definitions(self.core)
@@ -97,7 +107,6 @@ class Server:
         Addresses(self.core)
         Policies(self.core)
         self._webhooks = Webhooks(self.core)
-        self._bootstrap()
 
     def latest(self) -> dict[str, int]:
         """The last change of each resource that is served, by plural.group: what whoever follows it has yet to see."""
@@ -117,22 +126,10 @@ class Server:
 
     def _open_journal(self, folder: Path) -> None:
         journal = self._journal = SqliteJournal(folder, self.store.settle, self.store.fail)
-        self.store.load(journal.revision(), self._stored(journal))
+        selectable = {resource.shelf: resource for resource in self.catalogue}
+        self.store.load(journal.revision(), read_records(folder, journal, selectable))
         self.store.journal = journal
         journal.start()
-
-    def _stored(self, journal: SqliteJournal) -> Iterator[tuple[ShelfKey, Record]]:
-        """Every stored record. Definitions come first, so that the fields by which custom resources are selected are known."""
-        rows = sorted(journal.rows(), key=lambda row: row[0] != custom.SHELF)
-        selectable = {resource.shelf: resource for resource in self.catalogue}
-        for key, place, body in rows:
-            obj = msgspec.json.decode(body)
-            if key == custom.SHELF:
-                selectable |= {resource.shelf: resource for resource in custom.served(obj)}
-            about = obj["metadata"]
-            resource = selectable.get(key)
-            fields = selectable_values(resource, obj) if resource is not None else ()
-            yield key, Record(place, int(about["resourceVersion"]), about["uid"], body, about.get("labels") or {}, fields)
 
     def _bound_uid(self, kind: str, namespace: str, name: str) -> str | None:
         record = self.store.get(("", f"{kind}s"), ("" if kind == "node" else namespace, name))
@@ -176,6 +173,8 @@ class Server:
             return await self._answer(request)
         except ApiError as error:
             return answer(error)
+        except DataFolderError as error:
+            return answer(failure(500, "InternalError", f"Internal error occurred: {error}"))
         except Exception:
             log.exception("%s %s failed", request.method, request.path)
             return answer(failure(500, "InternalError", "Internal error occurred: the request made the server fail"))
