@@ -11,10 +11,11 @@ import contextlib
 import re
 import secrets
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from gangline.api import names
 from gangline.api.crds import crds
@@ -202,6 +203,19 @@ class Platform(Team):
         """Serve over TLS; gives the address."""
         self._listener = await serve(self.server, host, port)
         return self._listener.url
+
+    async def while_it_can(self, work: Coroutine[Any, Any, None]) -> None:
+        """Do something, but not beyond the moment from which nothing can be kept any more: that is raised."""
+        task, failed = asyncio.create_task(work), asyncio.create_task(self.server.failed.wait())
+        try:
+            await asyncio.wait({task, failed}, return_when=asyncio.FIRST_COMPLETED)
+            if self.server.store.broken is not None:
+                raise self.server.store.broken
+            task.result()
+        finally:
+            for each in (task, failed):
+                each.cancel()
+            await asyncio.gather(task, failed, return_exceptions=True)
 
     async def count_nodes(self) -> int:
         return len((await self.admin.list(NODE)).items)

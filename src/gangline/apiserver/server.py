@@ -67,6 +67,8 @@ class Server:
         fixed = {token: administrator(name) for token, name in (self.settings.tokens or {}).items()}
         self.tokens = Tokens(self.secrets.signing_key, fixed, self._account_uid, self.settings.clock, self._bound_uid)
         self.authorizer: Authorizer | None = None
+        self.failed = asyncio.Event()
+        """Nothing can be kept any more; `store.broken` says why."""
         self._journal: SqliteJournal | None = None
         self._webhooks: Webhooks | None = None
         self.metrics = Metrics()
@@ -125,11 +127,15 @@ class Server:
             await asyncio.to_thread(self._journal.close)
 
     def _open_journal(self, folder: Path) -> None:
-        journal = self._journal = SqliteJournal(folder, self.store.settle, self.store.fail)
+        journal = self._journal = SqliteJournal(folder, self.store.settle, self._fail)
         selectable = {resource.shelf: resource for resource in self.catalogue}
         self.store.load(journal.revision(), read_records(folder, journal, selectable))
         self.store.journal = journal
         journal.start()
+
+    def _fail(self, error: Exception) -> None:
+        self.store.fail(error)
+        self.failed.set()
 
     def _bound_uid(self, kind: str, namespace: str, name: str) -> str | None:
         record = self.store.get(("", f"{kind}s"), ("" if kind == "node" else namespace, name))
