@@ -66,6 +66,9 @@ async def _guarded(work: Coroutine[Any, Any, None], ending: Ending) -> None:
 @contextlib.contextmanager
 def _watched(ending: Ending) -> Iterator[None]:
     """Signals wake a thread through a pipe that the interpreter writes to at once, whatever its main thread does."""
+    if threading.current_thread() is not threading.main_thread():
+        yield  # signals are the main thread's
+        return
     told, tell = os.pipe()
     os.set_blocking(tell, False)
     before = {number: signal.signal(number, _note) for number in SIGNALS}
