@@ -133,9 +133,9 @@ def _operator() -> list[Right]:
     seen = dict.fromkeys(kind for backend in backends for kind in backend.reads)
     made = dict.fromkeys(kind for backend in backends for kind in backend.writes)
     mine = (POD_CLIQUE_SET, POD_CLIQUE, SCALING_GROUP, POD_GANG)
-    others = (POD, SERVICE, SERVICE_ACCOUNT, ROLE, ROLE_BINDING, SECRET, HPA, RESOURCE_CLAIM, RESOURCE_CLAIM_TEMPLATE, COMPUTE_DOMAIN)
+    others = (POD, SERVICE, SERVICE_ACCOUNT, ROLE, ROLE_BINDING, HPA, RESOURCE_CLAIM, RESOURCE_CLAIM_TEMPLATE, COMPUTE_DOMAIN)
     return [Right(POD_CLIQUE_SET, (*READ, "patch")), *(Right(kind, OWN) for kind in (*mine[1:], *others)),
-            *status(*mine, TOPOLOGY_BINDING), Right(POD, READ, "status"),
+            Right(SECRET, ("get", "create", "delete")), *status(*mine, TOPOLOGY_BINDING), Right(POD, READ, "status"),
             *read(NODE, TOPOLOGY_BINDING, *(kind for kind in seen if kind not in made)),
             *(Right(kind, OWN) for kind in made if kind not in mine),
             Right(TOPOLOGY, OWN), TELLS]

@@ -78,7 +78,7 @@ async def hanging(tmp_path: Path) -> AsyncIterator[asyncio.Event]:
         writer.close()
 
     server = await asyncio.start_server(listen, "127.0.0.1", 0)
-    place = "http://127.0.0.1:{}".format(server.sockets[0].getsockname()[1])
+    place = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
     (tmp_path / "kubeconfig").write_text(yaml.safe_dump({
         "current-context": "c", "contexts": [{"name": "c", "context": {"cluster": "c"}}],
         "clusters": [{"name": "c", "cluster": {"server": place}}]}))

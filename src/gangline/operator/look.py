@@ -32,7 +32,6 @@ from gangline.api.kinds import (
     RESOURCE_CLAIM_TEMPLATE,
     ROLE,
     ROLE_BINDING,
-    SECRET,
     SERVICE,
     SERVICE_ACCOUNT,
     TOPOLOGY_BINDING,
@@ -49,12 +48,13 @@ from gangline.operator.plan import Apply
 from gangline.operator.probes import Probes
 from gangline.operator.selections import count
 from gangline.operator.silence import Silence
+from gangline.operator.tokens import TokenSecrets
 from gangline.rules.sets import OperatorSettings
 from gangline.runtime import Cache, Context, Key, Reader
 from gangline.runtime.controller import Running
 
 OURS = f"{names.MANAGED_BY}={names.GROVE_OPERATOR}"
-_MADE_HERE = (POD, SERVICE, SERVICE_ACCOUNT, SECRET, ROLE, ROLE_BINDING, HPA, RESOURCE_CLAIM)
+_MADE_HERE = (POD, SERVICE, SERVICE_ACCOUNT, ROLE, ROLE_BINDING, HPA, RESOURCE_CLAIM)
 SELECTORS: dict[Kind[Any], tuple[str, str]] = dict.fromkeys(_MADE_HERE, (OURS, ""))
 """What the operator makes, and only that."""
 
@@ -76,6 +76,7 @@ class Operator:
     settled: Settled = field(default_factory=lambda: Settled())
     pace: Pace = field(default_factory=lambda: Pace())
     probes: Probes = field(default_factory=Probes)
+    tokens: TokenSecrets = field(default_factory=TokenSecrets)
     silence: Silence = field(default_factory=Silence)
     faults: Callable[[PodCliqueSet], Sequence[Problem]] = lambda pcs: ()
     """What admission would refuse of a set today; handed in by the composition root."""

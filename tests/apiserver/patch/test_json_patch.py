@@ -93,3 +93,10 @@ def test_any_patch_works_or_is_refused_and_never_touches_its_input(document: Any
 def test_merging_twice_is_merging_once(document: Any, patch: Any) -> None:
     once = merge_patch(document, patch)
     assert merge_patch(once, patch) == once
+
+
+def test_copies_of_copies_end_where_they_would_fill_the_memory() -> None:
+    doubling = [{"op": "copy", "from": "/a", "path": f"/a/{number}"} for number in range(100)]
+    with pytest.raises(ApiError, match="the accumulated size increase of copy is [0-9]+, exceeding the limit 3145728") as refusal:
+        json_patch({"a": {"text": "x" * 1000}}, doubling)
+    assert refusal.value.code == 413
