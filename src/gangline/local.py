@@ -21,6 +21,7 @@ from gangline.api import names
 from gangline.api.crds import crds
 from gangline.api.kinds import CLUSTER_ROLE_BINDING, CRD, KINDS, NAMESPACE, NODE, Kind
 from gangline.api.meta import Object, Raw
+from gangline.apiserver.custom import SHELF as DEFINITIONS
 from gangline.apiserver.features import EXTENDED_RESOURCES, WORKLOAD_GENERATIONS
 from gangline.apiserver.fresh import Fresh
 from gangline.apiserver.hooks import admit_with
@@ -28,6 +29,7 @@ from gangline.apiserver.http import Listener, serve
 from gangline.apiserver.identity import kubeconfig
 from gangline.apiserver.privatefiles import alone, private_folder, read_private, write_private
 from gangline.apiserver.server import Server, ServerSettings
+from gangline.apiserver.store import ADDED, Change, ShelfKey
 from gangline.client import Client, Lanes, User
 from gangline.components import COMPONENTS, Options, build, hooks
 from gangline.controllers.defaults import default_objects
@@ -96,9 +98,16 @@ class Team:
 
     async def _give_rights(self) -> None:
         """To each component its own, as this version needs them; what an earlier version gave to all together goes."""
-        await asyncio.gather(*(self._right(kind, obj) for kind, obj in [*objects(), *any_owner()]))
+        await asyncio.gather(*(self._right(kind, obj) for kind, obj in objects()))
+        await self._let_grouper_look()
         with contextlib.suppress(NotFound):
             await self.admin.delete(CLUSTER_ROLE_BINDING, "gangline-components")
+
+    async def _let_grouper_look(self) -> None:
+        """At owners of every kind that is defined now."""
+        groups = {each["spec"]["group"] for each in await self.admin.list_raw(CRD)}
+        for kind, obj in any_owner(groups):
+            await self._right(kind, obj)
 
     async def _right(self, kind: Kind[Object], obj: Raw) -> None:
         try:
@@ -170,6 +179,7 @@ class Platform(Team):
                                             workload_versions=WORKLOAD_GENERATIONS[settings.workload_api],
                                             features=frozenset(settings.feature_gates)))
         self._listener: Listener | None = None
+        self._tasks: set[asyncio.Task[None]] = set()
         super().__init__(self._client, settings.options, settings.clock)
 
     def _client(self, name: str) -> Client:
@@ -186,7 +196,15 @@ class Platform(Team):
         for hook in hooks(self.options, fresh, probes):
             admit_with(self.server.admission, hook)
         await self.install()
+        self.server.store.listeners.append(self._note_definition)
         await ask_for_all(probes, self.admin, self.clock, self.options.operator, fresh.serves)
+
+    def _note_definition(self, key: ShelfKey, change: Change) -> None:
+        """Owners of a kind that is defined later may be looked at too."""
+        if key == DEFINITIONS and change.type == ADDED:
+            task = asyncio.get_running_loop().create_task(self._let_grouper_look())
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
 
     async def start_components(self) -> None:
         started = {name: await self.start_component(name) for name in self.settings.components}
@@ -194,6 +212,8 @@ class Platform(Team):
             await self.hire(Shards(self.options, self.hire, self.dismiss, started.get("scheduler")).component())
 
     async def stop(self) -> None:
+        for task in self._tasks:
+            task.cancel()
         await self.stop_components()
         if self._listener is not None:
             await self._listener.close()

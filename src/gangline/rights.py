@@ -31,6 +31,7 @@ from gangline.api.kinds import (
     ENDPOINTS,
     EVENT,
     HPA,
+    KINDS,
     KUBE_POD_GROUP,
     LEASE,
     MUTATING_WEBHOOK,
@@ -278,11 +279,18 @@ def objects(components: Iterable[str] = ()) -> list[tuple[Kind[Any], Raw]]:
     return found
 
 
-def any_owner() -> list[tuple[Kind[Any], Raw]]:
-    """Let the grouper look at owners of any kind, for a cluster of one's own; elsewhere an administrator names the kinds. Where it may not
-    look, the walk to the top of a pod's owners ends."""
-    name = "gangline-grouper-owners"
-    return [(CLUSTER_ROLE, {"metadata": {"name": name}, "rules": [{"apiGroups": ["*"], "resources": ["*"], "verbs": ["get", "list"]}]}),
+CORE_OWNERS = ("configmaps", "endpoints", "namespaces", "nodes", "persistentvolumeclaims", "pods", "replicationcontrollers",
+               "serviceaccounts", "services")
+"""What of the core group may own something; Secrets may not be looked at."""
+
+
+def any_owner(groups: Iterable[str] = ()) -> list[tuple[Kind[Any], Raw]]:
+    """Let the grouper look at owners of any kind of these groups and of all that are known, Secrets apart, for a cluster of one's own;
+    elsewhere an administrator names the kinds. Where it may not look, the walk to the top of a pod's owners ends."""
+    name, known = "gangline-grouper-owners", {kind.group for kind in KINDS}
+    rules = [{"apiGroups": [""], "resources": list(CORE_OWNERS), "verbs": ["get", "list"]},
+             {"apiGroups": sorted({*groups, *known} - {""}), "resources": ["*"], "verbs": ["get", "list"]}]
+    return [(CLUSTER_ROLE, {"metadata": {"name": name}, "rules": rules}),
             (CLUSTER_ROLE_BINDING, _binding(name, "grouper", "ClusterRole", name))]
 
 

@@ -292,7 +292,8 @@ async def test_a_definition_is_not_deleted_by_a_dry_run(server: Server) -> None:
     names = {"plural": "tests", "singular": "test", "kind": "Test"}
     schema = {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}}
     path, admin = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", in_process(server)
-    await admin.post(path, {"metadata": {"name": "tests.example.com"}, "spec": {"group": "example.com", "scope": "Namespaced", "names": names,
-                            "versions": [{"name": "v1", "served": True, "storage": True, "schema": schema}]}})
+    await admin.post(path, {"metadata": {"name": "tests.example.com"}, "spec": {
+        "group": "example.com", "scope": "Namespaced", "names": names,
+        "versions": [{"name": "v1", "served": True, "storage": True, "schema": schema}]}})
     assert (await admin.delete(f"{path}/tests.example.com", {"dryRun": ["All"]})).status == 200
     assert (await admin.get(f"{path}/tests.example.com")).status == 200

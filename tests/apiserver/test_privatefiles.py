@@ -64,10 +64,11 @@ async def test_what_was_open_to_others_is_closed_and_told(tmp_path: Path, caplog
 
 
 async def test_a_folder_that_holds_other_things_keeps_its_mode(tmp_path: Path) -> None:
-    tmp_path.chmod(0o755)
-    (tmp_path / "of-somebody").touch()
-    await (await started(tmp_path)).server.close()
-    assert stat.S_IMODE(tmp_path.stat().st_mode) == 0o755
+    home = tmp_path / "home"
+    write_private(private_folder(home) / "of-somebody", b"")
+    os.chmod(home, 0o755)
+    await (await started(home)).server.close()
+    assert modes(home)["."] == 0o755
 
 
 @pytest.mark.parametrize(("name", "content", "said"), [
@@ -83,8 +84,9 @@ async def test_secrets_that_cannot_be_trusted_are_refused(tmp_path: Path, name: 
     (tmp_path / "data" / "identity" / name).write_bytes(content)
     with pytest.raises(DataFolderError) as refusal:
         Server(ServerSettings(folder=tmp_path / "data"))
-    assert str(refusal.value) == (f"{tmp_path}/data/identity/{said}: restore the folder from a copy, or move it away and start again, which "
-                                  "makes new secrets; tokens and kubeconfigs given out before are then void.")
+    assert str(refusal.value) == (
+        f"{tmp_path}/data/identity/{said}: restore the folder from a copy, or move it away and start again, which makes new secrets; "
+        "tokens and kubeconfigs given out before are then void.")
 
 
 async def test_an_empty_administrators_token_is_made_anew_and_a_strange_one_refused(tmp_path: Path) -> None:
@@ -172,7 +174,7 @@ def test_a_secret_that_cannot_be_written_whole_leaves_the_old_one(tmp_path: Path
 
 def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    with pytest.raises(DataFolderError, match=r"cannot make .*/file/home \(Not a directory\): .* or choose another folder with GANGLINE_HOME"):
+    with pytest.raises(DataFolderError, match=r"cannot make .*/file/home \(Not a directory\): .* folder with GANGLINE_HOME"):
         private_folder(tmp_path / "file" / "home")
 
 
