@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import base64
 from typing import Any
 
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
 
 from apiserver.conftest import MAPS, Answer, Api, config_map, in_process
 from gangline.apiserver.rbac import AUTHENTICATED
@@ -297,3 +302,53 @@ async def test_a_definition_is_not_deleted_by_a_dry_run(server: Server) -> None:
         "versions": [{"name": "v1", "served": True, "storage": True, "schema": schema}]}})
     assert (await admin.delete(f"{path}/tests.example.com", {"dryRun": ["All"]})).status == 200
     assert (await admin.get(f"{path}/tests.example.com")).status == 200
+
+
+CERTIFICATES = "/apis/certificates.k8s.io/v1/certificatesigningrequests"
+SIGNER = "kubernetes.io/kube-apiserver-client"
+
+
+def asked_for(*groups: str, signer: str = SIGNER, **more: Any) -> Obj:
+    subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "eve"),
+                         *(x509.NameAttribute(NameOID.ORGANIZATION_NAME, group) for group in groups)])
+    request = x509.CertificateSigningRequestBuilder().subject_name(subject).sign(ec.generate_private_key(ec.SECP256R1()), hashes.SHA256())
+    pem = base64.b64encode(request.public_bytes(serialization.Encoding.PEM)).decode()
+    return {"metadata": {"name": "eve"}, "spec": {"request": pem, "signerName": signer, "usages": ["client auth"], **more}}
+
+
+async def test_nobody_asks_for_a_certificate_of_the_administrators_group(server: Server) -> None:
+    await grant(server, rule("certificates.k8s.io", "certificatesigningrequests", "create"))
+    answer = await as_user(server).post(CERTIFICATES, asked_for("friends", "system:masters"))
+    assert answer.message == (f'certificatesigningrequests.certificates.k8s.io "eve" is forbidden: use of {SIGNER} signer with '
+                              "system:masters group is not allowed")
+    assert (await as_user(server).post(CERTIFICATES, asked_for("friends"))).status == 201
+
+
+async def test_who_asks_for_a_certificate_is_written_by_the_server(server: Server) -> None:
+    await grant(server, rule("certificates.k8s.io", "certificatesigningrequests", "create,update"))
+    forged = asked_for(username="admin", groups=["system:masters"], uid="1", extra={"a": ["b"]})
+    made = (await as_user(server).post(CERTIFICATES, forged)).body
+    assert {key: value for key, value in made["spec"].items() if key in ("username", "groups", "uid", "extra")} == {
+        "username": "eve", "groups": ["system:authenticated"]}
+    changed = await as_user(server).put(f"{CERTIFICATES}/eve", {**made, "spec": forged["spec"], "status": {"certificate": "eA=="}})
+    assert (changed.status, changed.body["spec"], changed.body.get("status")) == (200, made["spec"], made.get("status"))
+
+
+APPROVED = {"status": {"conditions": [{"type": "Approved", "status": "True"}]}}
+ISSUED = {"status": {"certificate": "eA==", "conditions": [{"type": "Approved", "status": "True"}]}}
+
+
+@pytest.mark.parametrize("name", [SIGNER, "kubernetes.io/*"])
+async def test_approving_and_signing_need_rights_on_the_signer(server: Server, name: str) -> None:
+    await grant(server, rule("certificates.k8s.io", "certificatesigningrequests/approval,certificatesigningrequests/status", "patch"))
+    await grant(server, rule("certificates.k8s.io", "certificatesigningrequests/approval,certificatesigningrequests/status", "patch"),
+                rule("certificates.k8s.io", "signers", "approve,sign", name), to="signer")
+    await in_process(server).post(CERTIFICATES, asked_for())
+    eve, signer, one = as_user(server), as_user(server, "signer"), f"{CERTIFICATES}/eve"
+    said = 'certificatesigningrequests.certificates.k8s.io "eve" is forbidden: user not permitted to {} requests with signerName "{}"'
+    assert (await eve.merge(f"{one}/approval", APPROVED)).message == said.format("approve", SIGNER)
+    assert (await eve.merge(f"{one}/status", ISSUED)).message == said.format("sign", SIGNER)
+    assert not ((await signer.merge(f"{one}/status", APPROVED)).body.get("status") or {}).get("conditions")
+    approved = (await signer.merge(f"{one}/approval", {**ISSUED, "spec": {"username": "boss"}})).body
+    assert (approved["status"], approved["spec"]["username"]) == (APPROVED["status"], "admin")
+    assert (await signer.merge(f"{one}/status", ISSUED)).body["status"] == ISSUED["status"]

@@ -20,6 +20,7 @@ from gangline.apiserver.addresses import Addresses
 from gangline.apiserver.admission import Admission
 from gangline.apiserver.bodies import read_object
 from gangline.apiserver.call import Call, Parts, as_list, check_timeout, fits_scope, named_by_selector, read_path, verb_of
+from gangline.apiserver.certificates import Certificates
 from gangline.apiserver.codec import encode
 from gangline.apiserver.core import SYSTEM_NAMESPACES, Core, ServerSettings
 from gangline.apiserver.custom import Definitions
@@ -106,6 +107,7 @@ class Server:
         Limits(self.core)
         Quotas(self.core)
         Escalation(self.core, self.authorizer)
+        Certificates(self.core)
         Addresses(self.core)
         Policies(self.core)
         self._webhooks = Webhooks(self.core)
