@@ -1,7 +1,7 @@
 """Who may ask for certificates, approve them and sign them: the admission steps of CertificateSigningRequests.
 
-A request says who made it, and the server writes that. Approving and signing need a right of their own on the signer that is asked, and
-nobody asks for a certificate of the administrators' group. Nothing here signs.
+A request says who made it, and the server writes that. Approving and signing need a right of their own on the signer
+that is asked, and nobody asks for a certificate of the administrators' group. Nothing here signs.
 """
 
 from __future__ import annotations
@@ -55,7 +55,8 @@ def note_requester(review: Review) -> None:
     """Whoever asks is written down by the server, whatever he wrote."""
     assert review.object is not None
     user, asked = review.user, _part(review.object, "spec")
-    said = {"username": user.name, "uid": user.uid, "groups": list(user.groups), "extra": {key: [*of] for key, of in user.extra.items()}}
+    extra = {key: list(values) for key, values in user.extra.items()}
+    said = {"username": user.name, "uid": user.uid, "groups": list(user.groups), "extra": extra}
     kept = {key: value for key, value in asked.items() if key not in said}
     review.object["spec"] = kept | {key: value for key, value in said.items() if value}
 

@@ -1,8 +1,8 @@
 """Nobody gives away more than he has: whoever writes a role or a binding must hold every right it grants.
 
-Exempt are the administrators' group, holders of `escalate` on roles, and holders of `bind` on the role that is bound. A role that
-aggregates others can come to grant anything, so it takes everything on everything. A write that only serves the collection of garbage is
-never judged; one that only moves a label is, for labels decide what is aggregated.
+Exempt are the administrators' group, holders of `escalate` on roles, and holders of `bind` on the role that is bound.
+A role that aggregates others can come to grant anything, so it takes everything on everything. A write that only
+serves the collection of garbage is never judged; one that only moves a label is, for labels decide what is aggregated.
 """
 
 from __future__ import annotations
@@ -63,8 +63,8 @@ class Escalation:
         if missing:
             groups = "[" + " ".join(f'"{group}"' for group in review.user.groups) + "]"
             told = "\n".join(sorted(_shown(rule) for rule in missing))
-            raise forbidden(GROUP, review.resource.plural, review.name, f'{why}user "{review.user.name}" (groups={groups}) is '
-                            f"attempting to grant RBAC permissions not currently held:\n{told}")
+            raise forbidden(GROUP, review.resource.plural, review.name, f'{why}user "{review.user.name}" (groups={groups}) '
+                            f"is attempting to grant RBAC permissions not currently held:\n{told}")
 
 
 def _says_something_new(review: Review) -> bool:
@@ -77,7 +77,7 @@ def _judged(obj: Obj) -> Obj:
 
 
 def rights(rule: Obj) -> Iterator[Action]:
-    """Every single thing a rule allows; a star is a thing of its own, which only a star covers, and so is whatever name."""
+    """Every single thing a rule allows; a star is a thing of its own, which only a star covers, as is whatever name."""
     for verb in rule.get("verbs") or []:
         for path in rule.get("nonResourceURLs") or []:
             yield Action(verb, path=path)

@@ -129,7 +129,7 @@ def certificate_user(certificate: Mapping[str, Any] | None) -> User | None:
 
 
 class Secrets:
-    """What must survive a restart: the authority and the key that signs tokens. What is kept is checked before it is trusted."""
+    """What must survive a restart: the authority and the key that signs tokens. It is checked before it is trusted."""
 
     def __init__(self, folder: Path | None) -> None:
         if folder is None:
@@ -143,8 +143,8 @@ class Secrets:
         certificate, key, self.signing_key = kept
         self.authority = Authority(KeyPair(certificate, key))
         for problem in (*_authority_problems(certificate, key), *_key_problems(self.signing_key)):
-            raise DataFolderError(f"{home}/{problem}: restore the folder from a copy, or move it away and start again, which makes new "
-                                  "secrets; tokens and kubeconfigs given out before are then void.")
+            raise DataFolderError(f"{home}/{problem}: restore the folder from a copy, or move it away and start again, "
+                                  "which makes new secrets; tokens and kubeconfigs given out before are then void.")
 
 
 _KEPT = ("ca.crt", "ca.key", "token.key")

@@ -1,7 +1,8 @@
 """Being taken for another: whom the `Impersonate-…` headers of a request name, and what it takes to be him.
 
-Every part of the other needs a right of its own, as in Kubernetes: his name (`users`, or `serviceaccounts` in the account's namespace),
-each group, his uid, and each value of each extra field. Pure; server.py asks whether the caller holds them.
+Every part of the other needs a right of its own, as in Kubernetes: his name (`users`, or `serviceaccounts` in the
+account's namespace), each group, his uid, and each value of each extra field. Pure; server.py asks whether the caller
+holds them.
 """
 
 from __future__ import annotations
@@ -35,7 +36,8 @@ def impersonated(request: Request) -> Impersonation | None:
         return None
     name, uid = headers.get("impersonate-user", ""), headers.get("impersonate-uid", "")
     groups = tuple(group for group in headers.get("impersonate-group", "").split("\n") if group)
-    extra = {unquote(key.removeprefix(_EXTRA)): tuple(value.split("\n")) for key, value in headers.items() if key.startswith(_EXTRA)}
+    extra = {unquote(key.removeprefix(_EXTRA)): tuple(value.split("\n"))
+             for key, value in headers.items() if key.startswith(_EXTRA)}
     asked = User(name, groups, uid, extra)
     if not name:
         _check_nothing_asked(asked)
@@ -45,7 +47,10 @@ def impersonated(request: Request) -> Impersonation | None:
 
 def _needs(asked: User) -> Iterator[Action]:
     account = _account(asked.name)
-    yield Action("impersonate", "", "serviceaccounts", "", *account) if account else Action("impersonate", "", "users", name=asked.name)
+    if account is not None:
+        yield Action("impersonate", "", "serviceaccounts", "", *account)
+    else:
+        yield Action("impersonate", "", "users", name=asked.name)
     for group in asked.groups:
         yield Action("impersonate", "", "groups", name=group)
     for key, values in asked.extra.items():
@@ -73,6 +78,7 @@ def _groups(name: str, asked: tuple[str, ...]) -> tuple[str, ...]:
 def _check_nothing_asked(asked: User) -> None:
     told = [f"{{UID  {asked.uid}  {AUTHENTICATION}/v1  }}"] if asked.uid else []
     told += [f"{{Group  {group}    }}" for group in asked.groups]
-    told += [f"{{UserExtra  {value}  {AUTHENTICATION}/v1  {key}}}" for key, values in asked.extra.items() for value in values]
+    told += [f"{{UserExtra  {value}  {AUTHENTICATION}/v1  {key}}}"
+             for key, values in asked.extra.items() for value in values]
     if told:
         raise bad_request(f"requested [{' '.join(told)}] without impersonating a user")

@@ -42,7 +42,7 @@ WAL_BOUND = 64 * MEGABYTE
 _TIDY_AFTER = 8 * MEGABYTE
 _REST_AT = 32 * MEGABYTE
 _COMMIT_BYTES = 8 * MEGABYTE
-"""Of objects in one commit. With the pages it touches, a commit of so many fits between where commits rest and the bound."""
+"""Of objects in one commit: with the pages it touches, it fits between where commits rest and the bound."""
 
 
 class SqliteJournal:
@@ -265,12 +265,13 @@ def _is_unbegun(database: sqlite3.Connection) -> bool:
 
 
 def _is_full(error: sqlite3.DatabaseError) -> bool:
-    return getattr(error, "sqlite_errorname", "").startswith(("SQLITE_FULL", "SQLITE_IOERR", "SQLITE_READONLY", "SQLITE_CANTOPEN"))
+    name = getattr(error, "sqlite_errorname", "")
+    return name.startswith(("SQLITE_FULL", "SQLITE_IOERR", "SQLITE_READONLY", "SQLITE_CANTOPEN"))
 
 
 def _full(folder: Path, error: Exception) -> DataFolderError:
-    return DataFolderError(f"{folder}: the journal cannot be opened: {error}. Free space or repair the disk, then start again. Nothing "
-                           "that was acknowledged is lost.")
+    return DataFolderError(f"{folder}: the journal cannot be opened: {error}. Free space or repair the disk, then start again. "
+                           "Nothing that was acknowledged is lost.")
 
 
 def _check(database: sqlite3.Connection, folder: Path) -> None:
@@ -279,8 +280,8 @@ def _check(database: sqlite3.Connection, folder: Path) -> None:
         raise DataFolderError(f"{folder} was written by a newer program (format {found}, this one knows {FORMAT}): use that program, "
                               "or choose another folder. Nothing was changed.")
     if found < FORMAT:
-        raise DataFolderError(f"{folder} holds no journal of this program (format {found}): move it away, or choose another folder. "
-                              "Nothing was changed.")
+        raise DataFolderError(f"{folder} holds no journal of this program (format {found}): move it away, or choose another "
+                              "folder. Nothing was changed.")
     answer = database.execute("PRAGMA quick_check(1)").fetchone()[0]
     if answer != "ok":
         raise sqlite3.DatabaseError(answer)

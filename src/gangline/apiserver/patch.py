@@ -53,8 +53,8 @@ def json_patch(target: Any, operations: Any) -> Any:
         if operation.get("op") == "copy":
             copied += _copy_size(document, operation)
             if copied > COPIED:
-                raise failure(413, "RequestEntityTooLarge", "Unable to complete the copy, the accumulated size increase of copy is "
-                              f"{copied}, exceeding the limit {COPIED}", {})
+                raise failure(413, "RequestEntityTooLarge", "Unable to complete the copy, the accumulated size increase of copy "
+                              f"is {copied}, exceeding the limit {COPIED}", {})
         document = _apply(document, operation)
     return document
 

@@ -1,7 +1,8 @@
 """Files that only their owner may read: folders 0700, files 0600, and secrets written whole or not at all.
 
-A secret is written beside its place, brought to the disk, and then renamed into place: whoever reads it finds all of it or none, whenever
-the writer was killed. What exists with wider modes is tightened, and that is told. What is in a file is the business of who asked for it.
+A secret is written beside its place, brought to the disk, and then renamed into place: whoever reads it finds all of
+it or none, whenever the writer was killed. What exists with wider modes is tightened, and that is told. What is in a
+file is the business of who asked for it.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ _HALF = ".part"
 
 
 def private_folder(folder: Path) -> Path:
-    """Make a folder, and those above it that are missing, for its owner only; one that is open to others is closed to them."""
+    """Make a folder, and those above it that are missing, for its owner only; one that is open to others is closed."""
     with _told(folder, "make"):
         for missing in [each for each in (*reversed(folder.parents), folder) if not each.exists()]:
             missing.mkdir(mode=0o700, exist_ok=True)
@@ -93,5 +94,6 @@ def _told(path: Path, what: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise DataFolderError(f"cannot {what} {path} ({os.strerror(error.errno or 0)}): give the account this runs under the right to, or "
-                              "choose another folder with GANGLINE_HOME.") from None
+        why = os.strerror(error.errno or 0)
+        raise DataFolderError(f"cannot {what} {path} ({why}): give the account this runs under the right to, or choose another "
+                              "folder with GANGLINE_HOME.") from None

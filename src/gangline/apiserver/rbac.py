@@ -22,7 +22,8 @@ AUTHENTICATED = "system:authenticated"
 UNAUTHENTICATED = "system:unauthenticated"
 ANONYMOUS = User("system:anonymous", (UNAUTHENTICATED,))
 Obj = dict[str, Any]
-EVERYTHING: list[Obj] = [{"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]}, {"nonResourceURLs": ["*"], "verbs": ["*"]}]
+EVERYTHING: list[Obj] = [{"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]},
+                         {"nonResourceURLs": ["*"], "verbs": ["*"]}]
 
 
 class Action(msgspec.Struct, frozen=True, gc=False):
@@ -104,7 +105,7 @@ class Authorizer:
         return self.known_rules(user, namespace)[0]
 
     def known_rules(self, user: User, namespace: str) -> tuple[list[Obj], str]:
-        """Every rule that holds for a user in a namespace, and which roles he is bound to are not there (empty: none)."""
+        """Every rule that holds for a user in a namespace, and which roles he is bound to are missing (empty: none)."""
         missing: list[str] = []
         found = [rule for rules, _ in self._rules(user, namespace, missing) for rule in rules]
         return found, _several(missing) if missing else ""
@@ -130,7 +131,7 @@ class Authorizer:
         yield self.resolved(role), f'RBAC: allowed by {told} of {ref["kind"]} "{ref["name"]}" to {_subject_text(subject)}'
 
     def resolved(self, role: Obj, within: frozenset[str] = frozenset()) -> list[Obj]:
-        """A role's rules; of one that aggregates, those of the cluster roles it selects. `within`: roles this is being done for."""
+        """A role's rules; of one that aggregates, those of the cluster roles it selects. `within`: for whom this is done."""
         selectors = ((role.get("aggregationRule") or {}).get("clusterRoleSelectors")) or []
         if not selectors:
             return list(role.get("rules") or [])

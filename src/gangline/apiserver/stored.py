@@ -1,7 +1,7 @@
 """What a journal kept, made into records again, and refused where it cannot be what this program wrote.
 
-Between journal.py, which knows rows, and the store, which knows records. A folder with a row that says nothing sensible is damaged: better
-no start than a cluster that lost an object without a word.
+Between journal.py, which knows rows, and the store, which knows records. A folder with a row that says nothing
+sensible is damaged: better no start than a cluster that lost an object without a word.
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ from gangline.apiserver.selectors import selectable_values
 from gangline.apiserver.store import Record, ShelfKey
 
 
-def read_records(folder: Path, journal: SqliteJournal, known: Mapping[ShelfKey, Resource]) -> Iterator[tuple[ShelfKey, Record]]:
-    """Every stored record. Definitions come first, so that the fields by which custom resources are selected are known."""
+def read_records(folder: Path, journal: SqliteJournal,
+                 known: Mapping[ShelfKey, Resource]) -> Iterator[tuple[ShelfKey, Record]]:
+    """Every stored record; definitions first, so that the fields by which custom resources are selected are known."""
     latest, selectable = journal.revision(), dict(known)
     for row in sorted(journal.rows(), key=lambda row: row[0] != custom.SHELF):
         try:
@@ -28,7 +29,8 @@ def read_records(folder: Path, journal: SqliteJournal, known: Mapping[ShelfKey, 
         except (AttributeError, KeyError, TypeError, ValueError, RecursionError, msgspec.MsgspecError) as error:
             raise damaged(folder, f"{_named(row)} cannot be read: {error!r}") from None
         if record.revision > latest:
-            raise damaged(folder, f"{_named(row)} has revision {record.revision}, but the latest is said to be {latest}")
+            why = f"{_named(row)} has revision {record.revision}, but the latest is said to be {latest}"
+            raise damaged(folder, why)
         yield row[0], record
 
 

@@ -1,8 +1,8 @@
 """How a command ends: Ctrl-C and SIGTERM, in whatever state it is.
 
-The first signal asks: the command's task is cancelled and tidies up. Should that hang, it is cancelled once more, and then the process
-ends, within ten seconds of the signal. The second signal ends it at once. A thread sees to this, so that a loop which is blocked cannot
-keep a process alive. Nothing here knows what a command does.
+The first signal asks: the command's task is cancelled and tidies up. Should that hang, it is cancelled once more, and
+then the process ends, within ten seconds of the signal. The second signal ends it at once. A thread sees to this, so
+that a loop which is blocked cannot keep a process alive. Nothing here knows what a command does.
 """
 
 from __future__ import annotations

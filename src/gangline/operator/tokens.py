@@ -1,8 +1,8 @@
 """The Secrets that hold the tokens of sets: looked at one by one, by name.
 
-Whoever may list Secrets may read them all, so the operator does not follow them as it follows everything else that it makes: it asks for
-the two that a set can have, when it looks at a set that has changed. Their content stays with the API server; all that is kept is whether
-the token has come.
+Whoever may list Secrets may read them all, so the operator does not follow them as it follows everything else that it
+makes: it asks for the two that a set can have, when it looks at a set that has changed. Their content stays with the
+API server; all that is kept is whether the token has come.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from gangline.errors import NotFound
 from gangline.runtime import Again, Context
 
 SOON, LOOKS, LATER = 0.05, 20, 1.0
-"""Seconds between two looks for a token that has just been asked for, how many looks, and seconds until the set's next turn if it has not
-come by then."""
+"""Seconds between two looks for a token that has just been asked for, how many looks, and seconds until the set's next
+turn if it has not come by then."""
 _MANY = 1000
 
 
@@ -49,7 +49,7 @@ class TokenSecrets:
         return self._known.get(pcs.uid, SetTokens())
 
     async def look(self, ctx: Context, pcs: PodCliqueSet) -> PodCliqueSet:
-        """Ask for the Secrets of a set, unless they were all right and the set is as it was; gives the set as it is after that."""
+        """Ask for the Secrets of a set, unless they were all right and the set is as it was; gives the set as it is now."""
         known, version = self.of(pcs), pcs.metadata.resource_version
         if known.seen == version and known.current is not None and known.current.filled and known.former is None:
             return pcs
