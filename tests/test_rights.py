@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from typing import Any
 
 import pytest
 import yaml
 
-from gangline.api.kinds import POD, QUEUE
+from gangline.api.kinds import CRD, POD, QUEUE, SECRET, Kind, foreign
 from gangline.cli.rights import command
 from gangline.client import Client, Request, Response
 from gangline.components import COMPONENTS, Options, build
@@ -136,3 +137,42 @@ def test_the_installer_holds_what_it_gives_and_no_more_of_that() -> None:
             for verb in {verb for rule in rules(name, namespace) for verb in rule["verbs"]}:
                 assert allowed(name, verb, namespace) <= allowed("installer", verb), (name, verb)
     assert "nodes" not in allowed("installer", "create") and "queues.scheduling.run.ai" not in allowed("installer", "delete")
+
+
+def test_nobody_but_the_installer_may_list_secrets() -> None:
+    listing = {name for name in (*COMPONENTS, "dashboard") if name != "controller-manager"
+               for place in ("", *namespaces(name)) for verb in ("list", "watch") if "secrets" in allowed(name, verb, place)}
+    assert listing == {"installer"}
+    assert [verb for verb in ("get", "create", "delete", "patch", "update") if "secrets" in allowed("operator", verb)] == [
+        "get", "create", "delete"]
+
+
+async def test_on_the_platform_the_grouper_sees_owners_of_every_kind_but_no_secret() -> None:
+    platform = Platform(PlatformSettings(components=()))
+    await platform.start()
+    try:
+        kind = foreign("example.com/v1", "Owner", "owners")
+        schema = {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}}
+        await platform.admin.create(CRD, {"metadata": {"name": "owners.example.com"}, "spec": {
+            "group": "example.com", "scope": "Namespaced", "names": {"plural": "owners", "singular": "owner", "kind": "Owner"},
+            "versions": [{"name": "v1", "served": True, "storage": True, "schema": schema}]}})
+        await platform.admin.create(kind, {"metadata": {"name": "o", "namespace": "default"}})
+        grouper = platform.connect("grouper")
+        await until_allowed(grouper, kind)
+        for name in ("grouper", "operator", "scheduler", "binder"):
+            with pytest.raises(Forbidden, match='cannot list resource "secrets" in API group "" at the cluster scope'):
+                await platform.connect(name).list(SECRET)
+        with pytest.raises(Forbidden, match='cannot get resource "secrets"'):
+            await grouper.get(SECRET, "any", "default")
+    finally:
+        await platform.stop()
+
+
+async def until_allowed(client: Client, kind: Kind[Any]) -> None:
+    """Rights follow a definition at once, but not before it."""
+    while True:
+        try:
+            await client.get_raw(kind, "o", "default")
+            return
+        except Forbidden:
+            await asyncio.sleep(0)

@@ -8,27 +8,32 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import re
 import secrets
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from gangline.api import names
 from gangline.api.crds import crds
 from gangline.api.kinds import CLUSTER_ROLE_BINDING, CRD, KINDS, NAMESPACE, NODE, Kind
 from gangline.api.meta import Object, Raw
+from gangline.apiserver.custom import SHELF as DEFINITIONS
 from gangline.apiserver.features import EXTENDED_RESOURCES, WORKLOAD_GENERATIONS
 from gangline.apiserver.fresh import Fresh
 from gangline.apiserver.hooks import admit_with
 from gangline.apiserver.http import PER_ADDRESS, Listener, ListenerSettings, serve
 from gangline.apiserver.identity import kubeconfig
+from gangline.apiserver.privatefiles import alone, private_folder, read_private, write_private
 from gangline.apiserver.server import Server, ServerSettings
+from gangline.apiserver.store import ADDED, Change, ShelfKey
 from gangline.client import Client, Lanes, User
 from gangline.components import COMPONENTS, Options, build, hooks
 from gangline.controllers.defaults import default_objects
-from gangline.errors import AlreadyExists, NotFound
+from gangline.errors import AlreadyExists, DataFolderError, NotFound
 from gangline.local_shards import Shards
 from gangline.operator.probes import Probes, ask_for_all
 from gangline.rights import any_owner, objects
@@ -95,9 +100,16 @@ class Team:
 
     async def _give_rights(self) -> None:
         """To each component its own, as this version needs them; what an earlier version gave to all together goes."""
-        await asyncio.gather(*(self._right(kind, obj) for kind, obj in [*objects(), *any_owner()]))
+        await asyncio.gather(*(self._right(kind, obj) for kind, obj in objects()))
+        await self._let_grouper_look()
         with contextlib.suppress(NotFound):
             await self.admin.delete(CLUSTER_ROLE_BINDING, "gangline-components")
+
+    async def _let_grouper_look(self) -> None:
+        """At owners of every kind that is defined now."""
+        groups = {each["spec"]["group"] for each in await self.admin.list_raw(CRD)}
+        for kind, obj in any_owner(groups):
+            await self._right(kind, obj)
 
     async def _right(self, kind: Kind[Object], obj: Raw) -> None:
         try:
@@ -169,6 +181,7 @@ class Platform(Team):
                                             workload_versions=WORKLOAD_GENERATIONS[settings.workload_api],
                                             features=frozenset(settings.feature_gates)))
         self._listener: Listener | None = None
+        self._tasks: set[asyncio.Task[None]] = set()
         super().__init__(self._client, settings.options, settings.clock)
 
     def _client(self, name: str) -> Client:
@@ -185,7 +198,15 @@ class Platform(Team):
         for hook in hooks(self.options, fresh, probes):
             admit_with(self.server.admission, hook)
         await self.install()
+        self.server.store.listeners.append(self._note_definition)
         await ask_for_all(probes, self.admin, self.clock, self.options.operator, fresh.serves)
+
+    def _note_definition(self, key: ShelfKey, change: Change) -> None:
+        """Owners of a kind that is defined later may be looked at too."""
+        if key == DEFINITIONS and change.type == ADDED:
+            task = asyncio.get_running_loop().create_task(self._let_grouper_look())
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
 
     async def start_components(self) -> None:
         started = {name: await self.start_component(name) for name in self.settings.components}
@@ -193,6 +214,8 @@ class Platform(Team):
             await self.hire(Shards(self.options, self.hire, self.dismiss, started.get("scheduler")).component())
 
     async def stop(self) -> None:
+        for task in self._tasks:
+            task.cancel()
         await self.stop_components()
         if self._listener is not None:
             await self._listener.close()
@@ -202,6 +225,19 @@ class Platform(Team):
         """Serve over TLS; gives the address."""
         self._listener = await serve(self.server, host, port, settings=ListenerSettings(self.settings.connections_per_address))
         return self._listener.url
+
+    async def while_it_can(self, work: Coroutine[Any, Any, None]) -> None:
+        """Do something, but not beyond the moment from which nothing can be kept any more: that is raised."""
+        task, failed = asyncio.create_task(work), asyncio.create_task(self.server.failed.wait())
+        try:
+            await asyncio.wait({task, failed}, return_when=asyncio.FIRST_COMPLETED)
+            if self.server.store.broken is not None:
+                raise self.server.store.broken
+            task.result()
+        finally:
+            for each in (task, failed):
+                each.cancel()
+            await asyncio.gather(task, failed, return_exceptions=True)
 
     async def count_nodes(self) -> int:
         return len((await self.admin.list(NODE)).items)
@@ -218,18 +254,20 @@ def _token(folder: Path | None) -> str:
     """The administrator's token; a platform that keeps its objects keeps this too."""
     if folder is None:
         return secrets.token_urlsafe(32)
-    path = folder / "admin.token"
-    if not path.exists():
-        folder.mkdir(parents=True, exist_ok=True)
-        path.touch(mode=0o600)
-        path.write_text(secrets.token_urlsafe(32))
-    return path.read_text().strip()
+    path = private_folder(folder) / "admin.token"
+    with alone(folder):
+        kept = read_private(path).strip()
+        if not kept:
+            kept = secrets.token_urlsafe(32).encode()
+            write_private(path, kept)
+    if not re.fullmatch(rb"[A-Za-z0-9_-]{43}", kept):
+        raise DataFolderError(f"{path} holds no token of this program: move it away, and the next start makes a new one.")
+    return kept.decode()
 
 
 def write_kubeconfig(platform: Platform, url: str, path: Path) -> Path:
     """A kubeconfig of the administrator, readable by its owner only."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    text = kubeconfig(url, platform.server.secrets.authority.pair.certificate, platform.token)
-    path.touch(mode=0o600)
-    path.write_text(text)
+    if not path.parent.exists() or not {each.name for each in path.parent.iterdir()} - {"data", path.name}:
+        private_folder(path.parent)
+    write_private(path, kubeconfig(url, platform.server.secrets.authority.pair.certificate, platform.token).encode())
     return path.resolve()

@@ -32,6 +32,7 @@ from gangline.api.kinds import (
     EVENT,
     HPA,
     JOB,
+    KINDS,
     KUBE_POD_GROUP,
     LEASE,
     MUTATING_WEBHOOK,
@@ -134,9 +135,9 @@ def _operator() -> list[Right]:
     seen = dict.fromkeys(kind for backend in backends for kind in backend.reads)
     made = dict.fromkeys(kind for backend in backends for kind in backend.writes)
     mine = (POD_CLIQUE_SET, POD_CLIQUE, SCALING_GROUP, POD_GANG)
-    others = (POD, SERVICE, SERVICE_ACCOUNT, ROLE, ROLE_BINDING, SECRET, HPA, RESOURCE_CLAIM, RESOURCE_CLAIM_TEMPLATE, COMPUTE_DOMAIN)
+    others = (POD, SERVICE, SERVICE_ACCOUNT, ROLE, ROLE_BINDING, HPA, RESOURCE_CLAIM, RESOURCE_CLAIM_TEMPLATE, COMPUTE_DOMAIN)
     return [Right(POD_CLIQUE_SET, (*READ, "patch")), *(Right(kind, OWN) for kind in (*mine[1:], *others)),
-            *status(*mine, TOPOLOGY_BINDING), Right(POD, READ, "status"),
+            Right(SECRET, ("get", "create", "delete")), *status(*mine, TOPOLOGY_BINDING), Right(POD, READ, "status"),
             *read(NODE, TOPOLOGY_BINDING, *(kind for kind in seen if kind not in made)),
             *(Right(kind, OWN) for kind in made if kind not in mine),
             Right(TOPOLOGY, OWN), TELLS]
@@ -281,11 +282,18 @@ def objects(components: Iterable[str] = ()) -> list[tuple[Kind[Any], Raw]]:
     return found
 
 
-def any_owner() -> list[tuple[Kind[Any], Raw]]:
-    """Let the grouper look at owners of any kind, for a cluster of one's own; elsewhere an administrator names the kinds. Where it may not
-    look, the walk to the top of a pod's owners ends."""
-    name = "gangline-grouper-owners"
-    return [(CLUSTER_ROLE, {"metadata": {"name": name}, "rules": [{"apiGroups": ["*"], "resources": ["*"], "verbs": ["get", "list"]}]}),
+CORE_OWNERS = ("configmaps", "endpoints", "namespaces", "nodes", "persistentvolumeclaims", "pods", "replicationcontrollers",
+               "serviceaccounts", "services")
+"""What of the core group may own something; Secrets may not be looked at."""
+
+
+def any_owner(groups: Iterable[str] = ()) -> list[tuple[Kind[Any], Raw]]:
+    """Let the grouper look at owners of any kind of these groups and of all that are known, Secrets apart, for a cluster of one's own;
+    elsewhere an administrator names the kinds. Where it may not look, the walk to the top of a pod's owners ends."""
+    name, known = "gangline-grouper-owners", {kind.group for kind in KINDS}
+    rules = [{"apiGroups": [""], "resources": list(CORE_OWNERS), "verbs": ["get", "list"]},
+             {"apiGroups": sorted({*groups, *known} - {""}), "resources": ["*"], "verbs": ["get", "list"]}]
+    return [(CLUSTER_ROLE, {"metadata": {"name": name}, "rules": rules}),
             (CLUSTER_ROLE_BINDING, _binding(name, "grouper", "ClusterRole", name))]
 
 

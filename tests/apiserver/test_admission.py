@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import json
 from collections.abc import AsyncIterator, Iterable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Any
 
+import pytest
 from aiohttp import web
 
 from apiserver.conftest import MAPS, PODS, Api, config_map, in_process, pod
@@ -96,6 +98,74 @@ async def test_match_conditions_keep_a_webhook_from_being_asked(server: Server) 
         assert (await api.post(MAPS, config_map("plain"))).status == 201
         assert (await api.post(MAPS, config_map("marked", labels={"mark": "1"}))).status == 400
     assert [asked["name"] for asked in seen] == ["marked"]
+
+
+@asynccontextmanager
+async def answering(respond: Any) -> AsyncIterator[tuple[str, str]]:
+    """A webhook server that answers as it likes: its address and its CA bundle."""
+    authority = Authority.make("webhooks")
+    runner = web.ServerRunner(web.Server(respond))
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0, ssl_context=server_context(authority, ["127.0.0.1"])).start()
+    yield f"https://127.0.0.1:{runner.addresses[0][1]}/check", base64.b64encode(authority.pair.certificate).decode()
+    await runner.cleanup()
+
+
+async def asked(server: Server, respond: Any, **more: Any) -> str:
+    """What somebody is told whose write is put to such a webhook."""
+    api = in_process(server)
+    async with answering(respond) as (url, bundle):
+        await api.post(f"{HOOKS}/validatingwebhookconfigurations", configuration(url, bundle, **more))
+        answer = await api.post(MAPS, config_map("a"))
+    assert answer.status == 500, answer.body
+    return answer.message.removeprefix('Internal error occurred: failed calling webhook "check.example.com": ')
+
+
+async def test_a_webhooks_redirect_is_not_followed(server: Server) -> None:
+    led = []
+
+    async def respond(request: web.BaseRequest) -> web.Response:
+        led.append(request.path)
+        return web.Response(status=307, headers={"Location": "/elsewhere"})
+
+    assert await asked(server, respond) == "failed to call webhook: it answered with a redirect (307), which is not followed"
+    assert led == ["/check"]
+
+
+@pytest.mark.parametrize(("status", "packed"), [(200, False), (500, False), (200, True)])
+async def test_a_webhook_that_never_stops_answering_is_not_listened_to(server: Server, status: int, packed: bool) -> None:
+    async def respond(request: web.BaseRequest) -> web.StreamResponse:
+        answer = web.StreamResponse(status=status, headers={"Content-Encoding": "gzip"} if packed else {})
+        await answer.prepare(request)
+        with suppress(ConnectionError):
+            while True:
+                await answer.write(b"x" * 100_000)
+        return answer
+
+    assert await asked(server, respond) == "failed to call webhook: its answer is longer than 3145728 bytes"
+
+
+async def test_a_webhook_that_answers_byte_by_byte_has_its_deadline(server: Server) -> None:
+    async def respond(request: web.BaseRequest) -> web.StreamResponse:
+        answer = web.StreamResponse()
+        await answer.prepare(request)
+        with suppress(ConnectionError):
+            while True:
+                await answer.write(b" ")
+                await asyncio.sleep(0.01)
+        return answer
+
+    assert (await asked(server, respond, timeoutSeconds=1)).endswith("context deadline exceeded")
+
+
+@pytest.mark.parametrize("part", [{"allowed": "yes"}, {"warnings": [5]}, {"warnings": "a"}, {"status": []}, {"patch": 5},
+                                  {"allowed": False, "status": {"code": "many"}}])
+async def test_a_webhook_that_answers_nonsense_has_not_answered(server: Server, part: Obj) -> None:
+    async def respond(request: web.BaseRequest) -> web.Response:
+        uid = json.loads(await request.read())["request"]["uid"]
+        return web.json_response({"response": {"uid": uid, "allowed": True, **part}})
+
+    assert (await asked(server, respond)).startswith("received invalid webhook response: Expected `")
 
 
 async def test_a_webhook_that_cannot_be_reached_counts_as_its_failure_policy_says(server: Server) -> None:

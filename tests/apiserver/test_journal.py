@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from apiserver.conftest import MAPS, config_map, in_process
+from gangline.apiserver.journal import WAL_BOUND, SqliteJournal
 from gangline.apiserver.server import Server, ServerSettings
 from gangline.errors import DataFolderError
 
@@ -111,8 +112,8 @@ async def test_a_folder_of_a_newer_program_is_refused(tmp_path: Path) -> None:
         await opened(tmp_path)
 
 
-def written_until_the_disk_is_full(folder: Path) -> list[str]:
-    """What a server whose files cannot grow beyond half a megabyte answers to ever more writes, and then to a question about its health."""
+def written_until_the_disk_is_full(folder: Path, limit: int, size: int) -> list[str]:
+    """What a server whose files cannot grow beyond a limit answers to ever more writes, and then to a question about its health."""
     script = textwrap.dedent(f"""
         import asyncio, json, pathlib, resource, signal
         from gangline.apiserver.identity import administrator
@@ -123,11 +124,11 @@ def written_until_the_disk_is_full(folder: Path) -> list[str]:
             server = Server(ServerSettings(folder=pathlib.Path({str(folder)!r})))
             await server.open()
             signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-            resource.setrlimit(resource.RLIMIT_FSIZE, (500_000, 500_000))
+            resource.setrlimit(resource.RLIMIT_FSIZE, ({limit}, {limit}))
             send = server.transport(administrator()).send
             status, number = 201, 0
             while status == 201:
-                body = json.dumps({{"metadata": {{"name": f"m{{number}}"}}, "data": {{"text": "x" * 10_000}}}}).encode()
+                body = json.dumps({{"metadata": {{"name": f"m{{number}}"}}, "data": {{"text": "x" * {size}}}}}).encode()
                 status = (await send(Request("POST", {MAPS!r}, body=body))).status
                 print(status, flush=True)
                 number += 1
@@ -138,8 +139,9 @@ def written_until_the_disk_is_full(folder: Path) -> list[str]:
     return subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.splitlines()
 
 
-async def test_a_full_disk_ends_acknowledgements_and_loses_nothing(tmp_path: Path) -> None:
-    *answers, health = await asyncio.to_thread(written_until_the_disk_is_full, tmp_path)
+@pytest.mark.parametrize(("limit", "size"), [(500_000, 10_000), (40_000_000, 900_000)], ids=["at a commit", "when it is emptied"])
+async def test_a_full_disk_ends_acknowledgements_and_loses_nothing(tmp_path: Path, limit: int, size: int) -> None:
+    *answers, health = await asyncio.to_thread(written_until_the_disk_is_full, tmp_path, limit, size)
     acknowledged = answers.count("201")
     assert acknowledged > 0
     assert answers[acknowledged:] == ["500"]
@@ -149,3 +151,31 @@ async def test_a_full_disk_ends_acknowledgements_and_loses_nothing(tmp_path: Pat
     names = set((await in_process(server).get(MAPS)).names)
     assert {f"m{number}" for number in range(acknowledged)} <= names
     await server.close()
+
+
+async def test_the_write_ahead_file_stays_within_its_bound_under_steady_writes(tmp_path: Path) -> None:
+    largest, done, count = 0, asyncio.Event(), 100
+
+    def durable(revision: int) -> None:
+        nonlocal largest
+        largest = max(largest, (tmp_path / "objects.sqlite-wal").stat().st_size)
+        if revision == count:
+            done.set()
+
+    journal = SqliteJournal(tmp_path, durable, lambda error: pytest.fail(str(error)))
+    journal.start()
+    for number in range(1, count + 1):
+        journal.append(number, ("", "configmaps"), ("default", f"m{number % 7}"), b"x" * 1_000_000)
+    await done.wait()
+    journal.close()
+    assert 0 < largest < WAL_BOUND
+    assert not (tmp_path / "objects.sqlite-wal").exists()
+
+
+async def test_a_write_ahead_file_that_was_left_is_emptied_at_the_next_start(tmp_path: Path) -> None:
+    await asyncio.to_thread(killed_after_fifty_writes, tmp_path)
+    ahead = tmp_path / "objects.sqlite-wal"
+    assert ahead.stat().st_size > 0
+    journal = SqliteJournal(tmp_path, lambda revision: None, lambda error: None)
+    assert ahead.stat().st_size == 0
+    journal.close()

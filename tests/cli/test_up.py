@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import signal
 import socket
+import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import aiohttp
 import pytest
 
 from gangline.api.kinds import CONFIG_MAP
+from gangline.apiserver.privatefiles import private_folder, write_private
+from gangline.apiserver.server import Server, ServerSettings
+from gangline.cli import main
 from gangline.client import Client
 from gangline.client.kubeconfig import load, transport
 
@@ -111,3 +117,51 @@ async def test_an_address_has_the_connections_it_was_given_and_one_line_says_so(
     told = (await process.stderr.read()).decode().splitlines()
     assert await process.wait() == 0
     assert len(told) == 1 and "127.0.0.1 has 2 connections to the API server, as many as one address may have" in told[0]
+
+
+def limited(home: Path, size: int) -> subprocess.CompletedProcess[str]:
+    """`gangline up` where no file may grow beyond so many bytes, as on a disk that is full."""
+    script = (f"import resource, signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN); "
+              f"resource.setrlimit(resource.RLIMIT_FSIZE, ({size}, {size})); from gangline.cli import main; main()")
+    return subprocess.run([sys.executable, "-c", script, "up", "--port", "0", "--no-dashboard"], cwd=home, check=False, capture_output=True,
+                          env=os.environ | {"GANGLINE_HOME": str(home)}, text=True)
+
+
+@pytest.mark.parametrize(("size", "said"), [(20_000, "opened"), (200_000, "written")])
+async def test_a_full_disk_is_one_line_and_an_end(tmp_path: Path, size: int, said: str) -> None:
+    done = await asyncio.to_thread(limited, tmp_path, size)
+    assert done.returncode == 1
+    assert len(done.stderr.splitlines()) == 1, done.stderr
+    assert done.stderr.startswith(f"error: {tmp_path}/data: the journal cannot be {said}: disk I/O error. ")
+
+
+def a_file(home: Path) -> None:
+    home.rmdir()
+    home.touch()
+
+
+def no_authority(home: Path) -> None:
+    Server(ServerSettings(folder=home / "data"))
+    (home / "data" / "identity" / "ca.crt").unlink()
+
+
+def a_strange_database(home: Path) -> None:
+    write_private(private_folder(home / "data") / "objects.sqlite", b"not a database at all" * 400)
+
+
+@pytest.mark.parametrize(("prepare", "said"), [
+    (a_file, r"error: cannot make .*/home/data \(Not a directory\): give the account this runs under the right to, or choose another"),
+    (no_authority, r"error: .*/identity/ca.crt is missing or empty: restore the folder from a copy, or move it away and start again"),
+    (a_strange_database, r"error: .*/data is damaged \(file is not a database\): restore it from a copy, or move it away and start empty"),
+])
+def test_a_home_that_cannot_be_used_is_a_sentence(tmp_path: Path, prepare: Callable[[Path], None], said: str,
+                                                  monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    prepare(home)
+    monkeypatch.setenv("GANGLINE_HOME", str(home))
+    monkeypatch.setattr(sys, "argv", ["gangline", "up", "--port", "0", "--no-dashboard"])
+    with pytest.raises(SystemExit) as end:
+        main()
+    assert end.value.code == 1
+    assert re.fullmatch(said + r".*\n", capsys.readouterr().err)

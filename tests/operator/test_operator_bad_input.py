@@ -96,7 +96,7 @@ def a_rich_set() -> Raw:
 
 
 OWNED: dict[Kind[Any], str] = {
-    SERVICE_ACCOUNT: "w", ROLE: "grove.io:pcs:w", ROLE_BINDING: "grove.io:pcs:w", SECRET: "w-ic-sat", SERVICE: "w-0", HPA: "w-0-a",
+    SERVICE_ACCOUNT: "w", ROLE: "grove.io:pcs:w", ROLE_BINDING: "grove.io:pcs:w", SERVICE: "w-0", HPA: "w-0-a",
     POD_CLIQUE: "w-0-a", SCALING_GROUP: "w-0-g", POD_GANG: "w-0"}
 
 
@@ -201,6 +201,17 @@ async def test_a_token_under_groves_former_name_goes_once_no_pod_mounts_it() -> 
         await here.client.patch(POD_CLIQUE_SET, "w", NAMESPACE, {"metadata": {"annotations": {"grove.io/reconcile-trigger": "2"}}})
         await here.settles()
         assert await secrets(here) == {"w-ic-sat"}
+
+
+async def test_a_token_that_somebody_deletes_is_made_again_when_something_happens_to_its_set() -> None:
+    async with stage() as here:
+        await here.apply(pod_clique_set("w", clique("a")))
+        before = await here.client.get(SECRET, "w-ic-sat", NAMESPACE)
+        await here.client.delete(SECRET, "w-ic-sat", NAMESPACE)
+        await here.run(*await here.pods())
+        await here.settles()
+        after = await here.client.get(SECRET, "w-ic-sat", NAMESPACE)
+        assert after.uid != before.uid and after.labels == before.labels
 
 
 async def test_a_secret_of_somebody_else_under_the_tokens_name_is_left_alone_and_named() -> None:

@@ -13,8 +13,10 @@ import msgspec
 
 from gangline.apiserver.admission import Face
 from gangline.apiserver.resources import Resource, Subresource
+from gangline.apiserver.selectors import parse_fields
 from gangline.apiserver.status import bad_request
 from gangline.client.wire import Request, User
+from gangline.errors import ApiError
 
 _VERBS = {"POST": "create", "GET": "get", "HEAD": "get", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}
 _MANY = {"get": "list", "delete": "deletecollection"}
@@ -83,9 +85,15 @@ def verb_of(request: Request, parts: Parts) -> str:
 
 
 def named_by_selector(request: Request) -> str:
-    """The one object a list is about, if a field selector says so: a role that names it covers the list."""
-    match = re.fullmatch(r"metadata\.name==?([^,=!]+)", request.argument("fieldSelector"))
-    return match[1] if match else ""
+    """The one object a list or watch is about, if a field selector says so: a role that names it covers the list."""
+    text = request.argument("fieldSelector")
+    if "metadata.name" not in text:
+        return ""
+    try:
+        terms = parse_fields(text)
+    except ApiError:
+        return ""
+    return next((value for label, operator, value in terms if label == "metadata.name" and operator != "!="), "")
 
 
 def is_number(text: str) -> bool:

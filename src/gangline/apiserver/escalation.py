@@ -1,6 +1,8 @@
 """Nobody gives away more than he has: whoever writes a role or a binding must hold every right it grants.
 
 Exempt are the administrators' group, holders of `escalate` on roles, and holders of `bind` on the role that is bound.
+A role that aggregates others can come to grant anything, so it takes everything on everything. A write that only
+serves the collection of garbage is never judged; one that only moves a label is, for labels decide what is aggregated.
 """
 
 from __future__ import annotations
@@ -10,11 +12,13 @@ from typing import Any
 
 from gangline.apiserver.admission import CREATE, UPDATE, Review
 from gangline.apiserver.core import Core
-from gangline.apiserver.rbac import GROUP, MASTERS, Action, Authorizer, covers
+from gangline.apiserver.rbac import EVERYTHING, GROUP, MASTERS, Action, Authorizer, covers
 from gangline.apiserver.status import forbidden, not_found
 from gangline.errors import Problem
 
 Obj = dict[str, Any]
+_UNJUDGED = {"ownerReferences", "finalizers", "managedFields", "resourceVersion", "generation"}
+"""Metadata that grants nobody anything."""
 
 
 class Escalation:
@@ -27,54 +31,63 @@ class Escalation:
             core.admission.add(GROUP, plural, (CREATE, UPDATE), validate=self.binding, name="Escalation")
 
     def role(self, review: Review) -> Iterable[Problem]:
+        if MASTERS in review.user.groups or not _says_something_new(review):
+            return ()
+        named = review.name if review.operation == UPDATE else ""
+        if self._may(review, "escalate", review.resource.plural, named):
+            return ()
         new, old = review.object or {}, review.old or {}
-        if review.operation == CREATE or new.get("rules") != old.get("rules") or new.get("aggregationRule") != old.get("aggregationRule"):
-            self._check(review, "escalate", review.resource.plural, review.name, new.get("rules") or [])
+        if new.get("aggregationRule") or old.get("aggregationRule"):
+            self._check(review, EVERYTHING, "must have cluster-admin privileges to use an aggregationRule: ")
+        self._check(review, new.get("rules") or [])
         return ()
 
     def binding(self, review: Review) -> Iterable[Problem]:
-        new, old = review.object or {}, review.old or {}
-        if review.operation == UPDATE and new.get("subjects") == old.get("subjects"):
+        if MASTERS in review.user.groups or not _says_something_new(review):
             return ()
-        ref = new.get("roleRef") or {}
-        plural = "roles" if ref.get("kind") == "Role" else "clusterroles"
-        record = self._core.store.get((GROUP, plural), (review.namespace if plural == "roles" else "", ref.get("name", "")))
-        if MASTERS not in review.user.groups and not self._may(review, "bind", plural, ref.get("name", "")):
+        ref = (review.object or {}).get("roleRef") or {}
+        name, plural = ref.get("name") or "", "roles" if ref.get("kind") == "Role" else "clusterroles"
+        if not self._may(review, "bind", plural, name):
+            record = self._core.store.get((GROUP, plural), (review.namespace if plural == "roles" else "", name))
             if record is None:
-                raise not_found(GROUP, review.resource.plural, ref.get("name") or "")
-            self._check(review, "", plural, "", self._authorizer.resolved(record.object()))
+                raise not_found(GROUP, review.resource.plural, name)
+            self._check(review, self._authorizer.resolved(record.object()))
         return ()
 
     def _may(self, review: Review, verb: str, plural: str, name: str) -> bool:
-        action = Action(verb, GROUP, plural, "", review.namespace, name)
-        return bool(verb) and self._authorizer.decide(review.user, action).allowed
+        return self._authorizer.decide(review.user, Action(verb, GROUP, plural, "", review.namespace, name)).allowed
 
-    def _check(self, review: Review, verb: str, plural: str, name: str, wanted: list[Obj]) -> None:
-        if MASTERS in review.user.groups or self._may(review, verb, plural, name):
-            return
+    def _check(self, review: Review, wanted: list[Obj], why: str = "") -> None:
         held = self._authorizer.rules(review.user, review.namespace)
         missing = [rule for rule in wanted if not all(any(covers(own, right) for own in held) for right in rights(rule))]
         if missing:
             groups = "[" + " ".join(f'"{group}"' for group in review.user.groups) + "]"
             told = "\n".join(sorted(_shown(rule) for rule in missing))
-            raise self._refuse(review, f'user "{review.user.name}" (groups={groups}) is attempting to grant RBAC permissions not '
-                               f"currently held:\n{told}")
+            raise forbidden(GROUP, review.resource.plural, review.name, f'{why}user "{review.user.name}" (groups={groups}) '
+                            f"is attempting to grant RBAC permissions not currently held:\n{told}")
 
-    @staticmethod
-    def _refuse(review: Review, why: str) -> Exception:
-        return forbidden(GROUP, review.resource.plural, review.name, why)
+
+def _says_something_new(review: Review) -> bool:
+    return review.operation == CREATE or _judged(review.object or {}) != _judged(review.old or {})
+
+
+def _judged(obj: Obj) -> Obj:
+    about = {key: value for key, value in (obj.get("metadata") or {}).items() if key not in _UNJUDGED and value}
+    return {**{key: value for key, value in obj.items() if value}, "metadata": about}
 
 
 def rights(rule: Obj) -> Iterator[Action]:
-    """Every single thing a rule allows; a star is a thing of its own, which only a star covers."""
+    """Every single thing a rule allows; a star is a thing of its own, which only a star covers, as is whatever name."""
     for verb in rule.get("verbs") or []:
         for path in rule.get("nonResourceURLs") or []:
             yield Action(verb, path=path)
         for group in rule.get("apiGroups") or []:
             for resource in rule.get("resources") or []:
                 plural, _, sub = resource.partition("/")
-                for name in rule.get("resourceNames") or [""]:
-                    yield Action(verb, group, plural, sub, "", name)
+                if not rule.get("resourceNames"):
+                    yield Action(verb, group, plural, sub, any_name=True)
+                for name in rule.get("resourceNames") or []:
+                    yield Action(verb, group, plural, sub, name=name)
 
 
 _FIELDS = {"apiGroups": "APIGroups", "resources": "Resources", "resourceNames": "ResourceNames", "nonResourceURLs": "NonResourceURLs",

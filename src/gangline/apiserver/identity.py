@@ -1,4 +1,4 @@
-"""Who asks: the server's own certificate authority, client certificates, bearer tokens, impersonation, and kubeconfig text.
+"""Who asks: the server's own certificate authority, client certificates, bearer tokens, and kubeconfig text.
 
 Certificates are made once and kept in the data folder (or in memory). Service-account tokens are signed here and are good as long as the
 account they speak for exists with the uid they name.
@@ -13,7 +13,7 @@ import ipaddress
 import secrets
 import ssl
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -22,13 +22,16 @@ from typing import Any
 import msgspec
 import yaml
 from cryptography import x509
+from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
+from gangline.apiserver.privatefiles import alone, private_folder, read_private, write_private
 from gangline.apiserver.rbac import ANONYMOUS, AUTHENTICATED, MASTERS
-from gangline.apiserver.status import bad_request, unauthorized
+from gangline.apiserver.status import unauthorized
 from gangline.client.wire import Request, User
+from gangline.errors import DataFolderError
 
 ISSUER = "https://kubernetes.default.svc"
 _YEARS = timedelta(days=3650)
@@ -126,26 +129,68 @@ def certificate_user(certificate: Mapping[str, Any] | None) -> User | None:
 
 
 class Secrets:
-    """What must survive a restart: the authority and the key that signs tokens."""
+    """What must survive a restart: the authority and the key that signs tokens. It is checked before it is trusted."""
 
     def __init__(self, folder: Path | None) -> None:
         if folder is None:
-            self.authority, self.signing_key = Authority.make(), secrets.token_bytes(32)
+            self.authority, self.signing_key = Authority.make(), secrets.token_bytes(_KEY_BYTES)
             return
-        home = folder / "identity"
-        home.mkdir(mode=0o700, exist_ok=True, parents=True)
-        if not (home / "token.key").exists():
-            made = Authority.make()
-            _write(home / "ca.crt", made.pair.certificate)
-            _write(home / "ca.key", made.pair.key)
-            _write(home / "token.key", secrets.token_bytes(32))
-        self.authority = Authority(KeyPair((home / "ca.crt").read_bytes(), (home / "ca.key").read_bytes()))
-        self.signing_key = (home / "token.key").read_bytes()
+        home = private_folder(private_folder(folder) / "identity")
+        with alone(home):
+            kept = [read_private(home / name) for name in _KEPT]
+            if not kept[-1] and (not any(kept) or not _has_objects(folder)):
+                kept = _made(home)
+        certificate, key, self.signing_key = kept
+        self.authority = Authority(KeyPair(certificate, key))
+        for problem in (*_authority_problems(certificate, key), *_key_problems(self.signing_key)):
+            raise DataFolderError(f"{home}/{problem}: restore the folder from a copy, or move it away and start again, "
+                                  "which makes new secrets; tokens and kubeconfigs given out before are then void.")
 
 
-def _write(path: Path, content: bytes) -> None:
-    path.touch(mode=0o600)
-    path.write_bytes(content)
+_KEPT = ("ca.crt", "ca.key", "token.key")
+"""In the order they are written: with the last one all are there."""
+_KEY_BYTES = 32
+
+
+def _made(home: Path) -> list[bytes]:
+    pair = Authority.make().pair
+    made = [pair.certificate, pair.key, secrets.token_bytes(_KEY_BYTES)]
+    for name, content in zip(_KEPT, made, strict=True):
+        write_private(home / name, content)
+    return made
+
+
+def _has_objects(folder: Path) -> bool:
+    """A first start makes its secrets before anything else."""
+    return (folder / "objects.sqlite").exists()
+
+
+def _authority_problems(certificate: bytes, key: bytes) -> Iterator[str]:
+    for name, content in zip(_KEPT, (certificate, key), strict=False):
+        if not content:
+            yield f"{name} is missing or empty"
+            return
+    try:
+        found = x509.load_pem_x509_certificate(certificate)
+    except ValueError:
+        yield "ca.crt holds no certificate in PEM"
+        return
+    try:
+        signer = serialization.load_pem_private_key(key, None)
+    except (ValueError, TypeError, UnsupportedAlgorithm):
+        yield "ca.key holds no private key in PEM"
+        return
+    if not isinstance(signer, ec.EllipticCurvePrivateKey):
+        yield "ca.key holds a key of another kind than this program makes"
+    elif signer.public_key() != found.public_key():
+        yield "ca.key is not the key of ca.crt"
+    elif found.not_valid_after_utc < datetime.now(UTC):
+        yield f"ca.crt was valid until {found.not_valid_after_utc:%Y-%m-%d} only"
+
+
+def _key_problems(key: bytes) -> Iterator[str]:
+    if len(key) != _KEY_BYTES:
+        yield f"token.key is {f'{len(key)} bytes long, not {_KEY_BYTES}' if key else 'missing or empty'}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,7 +256,7 @@ class Tokens:
     def user(self, token: str, audience: str = ISSUER) -> User | None:
         found = self.fixed.get(token)
         if found is not None:
-            return found
+            return found if audience == ISSUER else None
         claims = self.read(token)
         if claims is None or audience not in claims.audiences:
             return None
@@ -254,33 +299,6 @@ def authenticate(request: Request, tokens: Tokens, anonymous: bool) -> User:
     if user is None:
         raise unauthorized()
     return user
-
-
-def impersonated(request: Request) -> User | None:
-    """Whom the caller asks to be taken for."""
-    headers = {key: value for key, value in request.headers.items() if key.startswith("impersonate-")}
-    if not headers:
-        return None
-    name = headers.get("impersonate-user", "")
-    groups = tuple(part for part in headers.get("impersonate-group", "").split("\n") if part)
-    uid = headers.get("impersonate-uid", "")
-    extra = {key.removeprefix("impersonate-extra-"): tuple(value.split("\n"))
-             for key, value in headers.items() if key.startswith("impersonate-extra-")}
-    if not name:
-        asked = [f"{{UID  {uid}  authentication.k8s.io/v1  }}"] if uid else []
-        asked += [f"{{Group  {group}    }}" for group in groups]
-        asked += [f"{{UserExtra  {value}  authentication.k8s.io/v1  {key}}}" for key, values in extra.items() for value in values]
-        if asked:
-            raise bad_request(f"requested [{' '.join(asked)}] without impersonating a user")
-        return None
-    if not groups and name.startswith("system:serviceaccount:") and name.count(":") == 3:
-        _, _, namespace, account = name.split(":")
-        groups = account_user(namespace, account).groups[:2]
-    if name != ANONYMOUS.name and AUTHENTICATED not in groups:
-        groups = (*groups, AUTHENTICATED)
-    elif name == ANONYMOUS.name:
-        groups = (*groups, *ANONYMOUS.groups)
-    return User(name, groups, uid, extra)
 
 
 def kubeconfig(url: str, authority: bytes | None, token: str, name: str = "gangline") -> str:

@@ -13,9 +13,12 @@ from typing import Any
 
 import msgspec
 
+from gangline.apiserver.status import failure
 from gangline.errors import GanglineError
 
 LIMIT = 10_000
+COPIED = 3 * 1024 * 1024
+"""Bytes that the copies of one patch may add: copies of copies would double it with each."""
 
 
 class PatchFailed(GanglineError):
@@ -45,9 +48,19 @@ def json_patch(target: Any, operations: Any) -> Any:
     if len(operations) > LIMIT:
         raise PatchFailed(f"The allowed maximum operations in a JSON patch is {LIMIT}, got {len(operations)}", malformed=True)
     document = msgspec.json.decode(msgspec.json.encode(target))
+    copied = 0
     for operation in operations:
+        if operation.get("op") == "copy":
+            copied += _copy_size(document, operation)
+            if copied > COPIED:
+                raise failure(413, "RequestEntityTooLarge", "Unable to complete the copy, the accumulated size increase of copy "
+                              f"is {copied}, exceeding the limit {COPIED}", {})
         document = _apply(document, operation)
     return document
+
+
+def _copy_size(document: Any, operation: dict[str, Any]) -> int:
+    return len(msgspec.json.encode(_source(document, _pointer(operation, "from"))))
 
 
 def _apply(document: Any, operation: dict[str, Any]) -> Any:

@@ -1,6 +1,7 @@
 """Who may do what: RBAC over the stored roles and bindings, and the roles every cluster starts with.
 
 `Authorizer` keeps roles and bindings decoded, refreshed by the store's changes. `system:masters` may do everything, before any lookup.
+Who may write roles and bindings is escalation.py.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from typing import Any
 
 import msgspec
 
+from gangline.apiserver.selectors import selector_test
 from gangline.apiserver.store import DELETED, Change, ShelfKey, Store
 from gangline.client.wire import User
 
@@ -20,6 +22,8 @@ AUTHENTICATED = "system:authenticated"
 UNAUTHENTICATED = "system:unauthenticated"
 ANONYMOUS = User("system:anonymous", (UNAUTHENTICATED,))
 Obj = dict[str, Any]
+EVERYTHING: list[Obj] = [{"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]},
+                         {"nonResourceURLs": ["*"], "verbs": ["*"]}]
 
 
 class Action(msgspec.Struct, frozen=True, gc=False):
@@ -32,6 +36,8 @@ class Action(msgspec.Struct, frozen=True, gc=False):
     namespace: str = ""
     name: str = ""
     path: str = ""
+    any_name: bool = False
+    """To objects of whatever name: a rule that names some does not cover it, not even one that names the empty name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +78,8 @@ class Authorizer:
         if found is None:
             if len(self._everywhere) > 10_000:
                 self._everywhere.clear()
-            found = self._everywhere[key] = self.decide(user, msgspec.structs.replace(action, namespace="", name="")).allowed
+            asked = msgspec.structs.replace(action, namespace="", name="", any_name=True)
+            found = self._everywhere[key] = self.decide(user, asked).allowed
         return found
 
     def decide(self, user: User, action: Action) -> Verdict:
@@ -95,7 +102,13 @@ class Authorizer:
 
     def rules(self, user: User, namespace: str) -> list[Obj]:
         """Every rule that holds for a user in a namespace."""
-        return [rule for rules, _ in self._rules(user, namespace, []) for rule in rules]
+        return self.known_rules(user, namespace)[0]
+
+    def known_rules(self, user: User, namespace: str) -> tuple[list[Obj], str]:
+        """Every rule that holds for a user in a namespace, and which roles he is bound to are missing (empty: none)."""
+        missing: list[str] = []
+        found = [rule for rules, _ in self._rules(user, namespace, missing) for rule in rules]
+        return found, _several(missing) if missing else ""
 
     def _rules(self, user: User, namespace: str, missing: list[str]) -> Iterator[tuple[list[Obj], str]]:
         for (_, name), binding in self._objects["clusterrolebindings"].items():
@@ -117,16 +130,18 @@ class Authorizer:
             return
         yield self.resolved(role), f'RBAC: allowed by {told} of {ref["kind"]} "{ref["name"]}" to {_subject_text(subject)}'
 
-    def resolved(self, role: Obj) -> list[Obj]:
-        """A role's rules, with those of the cluster roles it aggregates."""
+    def resolved(self, role: Obj, within: frozenset[str] = frozenset()) -> list[Obj]:
+        """A role's rules; of one that aggregates, those of the cluster roles it selects. `within`: for whom this is done."""
         selectors = ((role.get("aggregationRule") or {}).get("clusterRoleSelectors")) or []
-        rules = list(role.get("rules") or [])
-        for other in self._objects["clusterroles"].values() if selectors else ():
-            if other is role or other.get("aggregationRule"):
-                continue
+        if not selectors:
+            return list(role.get("rules") or [])
+        within |= {role["metadata"]["name"]}
+        tests = [selector_test(selector) for selector in selectors]
+        rules: list[Obj] = []
+        for (_, name), other in self._objects["clusterroles"].items():
             labels = other["metadata"].get("labels") or {}
-            if any(all(labels.get(k) == v for k, v in (s.get("matchLabels") or {}).items()) for s in selectors):
-                rules += other.get("rules") or []
+            if name not in within and any(test(labels) for test in tests):
+                rules += self.resolved(other, within)
         return rules
 
 
@@ -162,7 +177,7 @@ def covers(rule: Mapping[str, Any], action: Action) -> bool:
     resources = rule.get("resources") or []
     fits = "*" in resources or wanted in resources or (action.subresource and f"*/{action.subresource}" in resources)
     names = rule.get("resourceNames") or []
-    return bool(fits and (not names or action.name in names))
+    return bool(fits and (not names or (action.name in names and not action.any_name)))
 
 
 def _listed(allowed: list[str] | None, wanted: str) -> bool:
@@ -220,14 +235,15 @@ def _rules(table: tuple[tuple[str, tuple[str, ...]], ...], verbs: list[str]) -> 
 
 def bootstrap_roles() -> list[tuple[str, list[Obj], list[Obj]]]:
     """The cluster roles of every cluster: name, rules, and whom they are bound to."""
-    everything = [{"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]}, {"nonResourceURLs": ["*"], "verbs": ["*"]}]
     view = _rules(_VIEWED, _READ)
-    edit = view + _rules(_EDITED, _READ + _WRITE) + [{"apiGroups": [""], "resources": ["serviceaccounts/token"], "verbs": ["create"]}]
+    accounts = [{"apiGroups": [""], "resources": ["serviceaccounts/token"], "verbs": ["create"]},
+                {"apiGroups": [""], "resources": ["serviceaccounts"], "verbs": ["impersonate"]}]
+    edit = view + _rules(_EDITED, _READ + _WRITE) + accounts
     admin = [*edit, {"apiGroups": [GROUP], "resources": ["roles", "rolebindings"], "verbs": _READ + _WRITE},
                     {"apiGroups": ["authorization.k8s.io"], "resources": ["localsubjectaccessreviews"], "verbs": ["create"]}]
     signed_in, anyone = _group(AUTHENTICATED), _group(UNAUTHENTICATED)
     return [
-        ("cluster-admin", everything, [_group(MASTERS)]),
+        ("cluster-admin", EVERYTHING, [_group(MASTERS)]),
         ("admin", admin, []),
         ("edit", edit, []),
         ("view", view, []),

@@ -69,13 +69,15 @@ class Reviews:
         if not namespace:
             raise bad_request("no namespace on request")
         resources, paths = [], []
-        for rule in self._authorizer.rules(call.user, namespace):
+        rules, problem = self._authorizer.known_rules(call.user, namespace)
+        for rule in rules:
             if rule.get("nonResourceURLs"):
                 paths.append({"verbs": rule["verbs"], "nonResourceURLs": rule["nonResourceURLs"]})
             else:
                 kept = {key: rule[key] for key in ("verbs", "apiGroups", "resources", "resourceNames") if rule.get(key)}
                 resources.append(kept)
-        return {"resourceRules": resources, "nonResourceRules": paths, "incomplete": False}
+        told = {"evaluationError": problem} if problem else {}
+        return {"resourceRules": resources, "nonResourceRules": paths, "incomplete": False, **told}
 
     def who(self, call: Call, body: Obj) -> Obj:
         return {"userInfo": _user_info(call.user)}
@@ -123,18 +125,14 @@ class Reviews:
         name, kind = bound.get("name") or "", bound.get("kind")
         if kind not in ("Pod", "Secret", "Node") or bound.get("apiVersion") != "v1":
             raise bad_request(f"cannot bind token to object of type /{bound.get('apiVersion', '')}, Kind={kind}")
-        if kind != "Pod":
-            place = ("", name) if kind == "Node" else (call.namespace, name)
-            if self._core.store.get(("", f"{kind.lower()}s"), place) is None:
-                raise not_found("", f"{kind.lower()}s", name)
-            return
-        record = self._core.store.get(("", "pods"), (call.namespace, name))
+        plural, place = f"{kind.lower()}s", ("", name) if kind == "Node" else (call.namespace, name)
+        record = self._core.store.get(("", plural), place)
         if record is None:
-            raise not_found("", "pods", name)
-        if (record.object()["spec"].get("serviceAccountName") or "") != call.name:
+            raise not_found("", plural, name)
+        if kind == "Pod" and (record.object()["spec"].get("serviceAccountName") or "") != call.name:
             raise bad_request(f'cannot bind token for serviceaccount "{call.name}" to pod running with different serviceaccount name.')
         if bound.get("uid") and bound["uid"] != record.uid:
-            raise conflict("", "Pod", name, f"the UID in the bound object reference ({bound['uid']}) does not match the UID in record. The "
+            raise conflict("", kind, name, f"the UID in the bound object reference ({bound['uid']}) does not match the UID in record. The "
                            "object might have been deleted and then recreated")
 
 

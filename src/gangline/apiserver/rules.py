@@ -130,6 +130,37 @@ class CustomRules:
         return (("status",),) if not subresource else (("spec",), ("metadata",))
 
 
+class SigningRequestRules(CustomRules):
+    """Of a CertificateSigningRequest: what was asked for stays, and each endpoint writes its own part of the status."""
+
+    def __init__(self) -> None:
+        super().__init__(None, has_status=True)
+
+    def prepare_update(self, new: Obj, old: Obj, subresource: str = "") -> None:
+        said, had = _status(new), _status(old)
+        for name in ("spec", "status"):
+            _keep(new, old, name)
+        if subresource == "approval":
+            new["status"] = {**had, "conditions": _conditions(said)}
+        elif subresource == "status":
+            judged = [each for each in _conditions(had) if _is_judgement(each)]
+            new["status"] = {**said, "conditions": judged + [each for each in _conditions(said) if not _is_judgement(each)]}
+
+
+def _status(obj: Obj) -> Obj:
+    found = obj.get("status")
+    return found if isinstance(found, dict) else {}
+
+
+def _conditions(status: Obj) -> list[Any]:
+    found = status.get("conditions")
+    return found if isinstance(found, list) else []
+
+
+def _is_judgement(condition: Any) -> bool:
+    return isinstance(condition, dict) and condition.get("type") in ("Approved", "Denied")
+
+
 def _keep(new: Obj, old: Obj, name: str) -> None:
     if name in old:
         new[name] = old[name]
@@ -152,4 +183,4 @@ def _builtin(group: str, version: str, kind: str, has_status: bool) -> Rules:
     try:
         return builtin.rules(group, version, kind)
     except LookupError:
-        return CustomRules(None, has_status)
+        return SigningRequestRules() if kind == "CertificateSigningRequest" else CustomRules(None, has_status)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ from gangline.apiserver.addresses import Addresses
 from gangline.apiserver.admission import Admission
 from gangline.apiserver.bodies import read_object
 from gangline.apiserver.call import Call, Parts, as_list, check_timeout, fits_scope, named_by_selector, read_path, verb_of
+from gangline.apiserver.certificates import Certificates
 from gangline.apiserver.codec import encode
 from gangline.apiserver.core import SYSTEM_NAMESPACES, Core, ServerSettings
 from gangline.apiserver.custom import Definitions
@@ -27,8 +28,9 @@ from gangline.apiserver.escalation import Escalation
 from gangline.apiserver.expiry import EVENTS, Expiry
 from gangline.apiserver.features import is_served
 from gangline.apiserver.groups import Groups
-from gangline.apiserver.identity import Secrets, Tokens, administrator, authenticate, impersonated
-from gangline.apiserver.journal import SqliteJournal
+from gangline.apiserver.identity import Secrets, Tokens, administrator, authenticate
+from gangline.apiserver.impersonation import impersonated
+from gangline.apiserver.journal import SqliteJournal, damaged
 from gangline.apiserver.limits import Limits
 from gangline.apiserver.metrics import Metrics
 from gangline.apiserver.plugins import Plugins, system_classes
@@ -40,15 +42,15 @@ from gangline.apiserver.resources import DEPRECATED, Catalogue, Resource, builti
 from gangline.apiserver.reviews import Reviews
 from gangline.apiserver.rules import RETURNING, rules_for
 from gangline.apiserver.scale import scale
-from gangline.apiserver.selectors import selectable_values
 from gangline.apiserver.shapes import list_response, object_response, scale_response, watch_shape
 from gangline.apiserver.site import Site
 from gangline.apiserver.status import answer, failure, forbidden, method_not_allowed, no_such_resource, not_found, success
-from gangline.apiserver.store import Record, ShelfKey, Store
+from gangline.apiserver.store import Store
+from gangline.apiserver.stored import read_records
 from gangline.apiserver.watch import open_watch
 from gangline.apiserver.webhooks import Webhooks
 from gangline.client.wire import InProcess, Request, Response, User
-from gangline.errors import ApiError
+from gangline.errors import ApiError, DataFolderError
 
 __all__ = ["Server", "ServerSettings"]
 log = logging.getLogger(__name__)
@@ -67,6 +69,8 @@ class Server:
         fixed = {token: administrator(name) for token, name in (self.settings.tokens or {}).items()}
         self.tokens = Tokens(self.secrets.signing_key, fixed, self._account_uid, self.settings.clock, self._bound_uid)
         self.authorizer: Authorizer | None = None
+        self.failed = asyncio.Event()
+        """Nothing can be kept any more; `store.broken` says why."""
         self._journal: SqliteJournal | None = None
         self._webhooks: Webhooks | None = None
         self._expiry: Expiry | None = None
@@ -87,6 +91,16 @@ class Server:
         """Take up what the data folder holds, make what every cluster has, and be ready for requests."""
         if self.settings.folder is not None:
             self._open_journal(self.settings.folder)
+        try:
+            self._take_up()
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            if self.settings.folder is None:
+                raise
+            raise damaged(self.settings.folder, f"an object in it cannot be understood: {error!r}") from error
+        self._bootstrap()
+
+    def _take_up(self) -> None:
+        """Everybody who keeps a view of the stored objects looks at them."""
         self.authorizer = Authorizer(self.store)
         self._reviews = Reviews(self.core, self.authorizer, self.tokens)
         self._definitions = Definitions(self.core)
@@ -95,11 +109,11 @@ class Server:
         Limits(self.core)
         Quotas(self.core)
         Escalation(self.core, self.authorizer)
+        Certificates(self.core)
         Addresses(self.core)
         Policies(self.core)
         self._webhooks = Webhooks(self.core)
         self._expiry = Expiry(self.core)
-        self._bootstrap()
 
     def latest(self) -> dict[str, int]:
         """The last change of each resource that is served, by plural.group: what whoever follows it has yet to see."""
@@ -120,23 +134,15 @@ class Server:
             await asyncio.to_thread(self._journal.close)
 
     def _open_journal(self, folder: Path) -> None:
-        journal = self._journal = SqliteJournal(folder, self.store.settle, self.store.fail)
-        self.store.load(journal.revision(), self._stored(journal))
+        journal = self._journal = SqliteJournal(folder, self.store.settle, self._fail)
+        selectable = {resource.shelf: resource for resource in self.catalogue}
+        self.store.load(journal.revision(), read_records(folder, journal, selectable))
         self.store.journal = journal
         journal.start()
 
-    def _stored(self, journal: SqliteJournal) -> Iterator[tuple[ShelfKey, Record]]:
-        """Every stored record. Definitions come first, so that the fields by which custom resources are selected are known."""
-        rows = sorted(journal.rows(), key=lambda row: row[0] != custom.SHELF)
-        selectable = {resource.shelf: resource for resource in self.catalogue}
-        for key, place, body in rows:
-            obj = msgspec.json.decode(body)
-            if key == custom.SHELF:
-                selectable |= {resource.shelf: resource for resource in custom.served(obj)}
-            about = obj["metadata"]
-            resource = selectable.get(key)
-            fields = selectable_values(resource, obj) if resource is not None else ()
-            yield key, Record(place, int(about["resourceVersion"]), about["uid"], body, about.get("labels") or {}, fields)
+    def _fail(self, error: Exception) -> None:
+        self.store.fail(error)
+        self.failed.set()
 
     def _bound_uid(self, kind: str, namespace: str, name: str) -> str | None:
         record = self.store.get(("", f"{kind}s"), ("" if kind == "node" else namespace, name))
@@ -180,6 +186,8 @@ class Server:
             return await self._answer(request)
         except ApiError as error:
             return answer(error)
+        except DataFolderError as error:
+            return answer(failure(500, "InternalError", f"Internal error occurred: {error}"))
         except Exception:
             log.exception("%s %s failed", request.method, request.path)
             return answer(failure(500, "InternalError", "Internal error occurred: the request made the server fail"))
@@ -192,7 +200,7 @@ class Server:
             self._allow(user, Action(request.method.lower(), path=request.path))
             return self._site.answer(request)
         verb = verb_of(request, parts)
-        name = parts.name or named_by_selector(request)
+        name = parts.name or (named_by_selector(request) if verb in ("list", "watch") else "")
         self._allow(user, Action(verb, parts.group, parts.plural, parts.subresource, parts.namespace, name))
         call = self._understand(request, user, verb, parts)
         started = time.perf_counter()
@@ -241,16 +249,15 @@ class Server:
         other = impersonated(request)
         if other is None:
             return user
-        self._allow(user, Action("impersonate", "", "users", "", "", other.name))
-        for group in other.groups if request.headers.get("impersonate-group") else ():
-            self._allow(user, Action("impersonate", "", "groups", "", "", group))
-        return other
+        for need in other.needs:
+            self._allow(user, need)
+        return other.user
 
     def _allow(self, user: User, action: Action) -> None:
         assert self.authorizer is not None, "the server is not open"
         if not action.path and self.authorizer.allows_everywhere(user, action):
             return
-        if action.name and self.authorizer.decide(user, msgspec.structs.replace(action, name="")).allowed:
+        if action.name and self.authorizer.decide(user, msgspec.structs.replace(action, name="", any_name=True)).allowed:
             return  # what is allowed whatever the name needs no look at each name
         verdict = self.authorizer.decide(user, action)
         if verdict.allowed:
@@ -267,7 +274,7 @@ class Server:
         resource = self.catalogue.find(group, parts.version, parts.plural)
         if resource is None:
             raise _PageNotFound() if self.catalogue.is_custom(group) else no_such_resource()
-        if not fits_scope(resource, parts):
+        if not fits_scope(resource, parts) or parts.rest:
             raise _PageNotFound() if resource.custom else no_such_resource()
         sub = resource.subresources.get(parts.subresource) if parts.subresource else None
         if parts.subresource and sub is None:
@@ -315,7 +322,7 @@ class Server:
         return object_response(self.core, call, written.record, 201 if written.created else 200)
 
     async def _delete(self, call: Call) -> Response:
-        if call.resource.shelf == custom.SHELF and not call.dry_run:
+        if call.resource.shelf == custom.SHELF and not deletes.read_options(call).dry_run:
             return self._delete_definition(call)
         record, is_gone = await deletes.delete(self.core, call)
         if is_gone and call.resource.shelf not in RETURNING:
@@ -323,7 +330,6 @@ class Server:
         return object_response(self.core, call, record)
 
     def _delete_definition(self, call: Call) -> Response:
-        deletes.read_options(call)
         reads.get(self.core, call)
         self._definitions.mark_deleted(call.name)
         return object_response(self.core, call, reads.get(self.core, call))

@@ -1,7 +1,8 @@
 """Calling admission webhooks: Mutating- and ValidatingWebhookConfigurations that lie in the store, over HTTPS.
 
 Mutating ones are called one after the other (and once more where they ask for it and others changed the object after them), validating
-ones together. A webhook that cannot be reached counts as its failurePolicy says.
+ones together. A webhook that cannot be reached counts as its failurePolicy says. One that answers too late, with more than a request may
+have, or with a redirect has not answered: what it says is never followed elsewhere, nor read without end.
 """
 
 from __future__ import annotations
@@ -154,12 +155,13 @@ class Webhooks:
         query = f"?timeout={seconds}s"
         try:
             if self._session is None:
-                self._session = aiohttp.ClientSession()
+                self._session = aiohttp.ClientSession(auto_decompress=False, cookie_jar=aiohttp.DummyCookieJar())
             async with self._session.post(self._url(client) + query, data=body, ssl=_tls(client), timeout=aiohttp.ClientTimeout(seconds),
-                                          headers={"Content-Type": "application/json"}, server_hostname=_server_name(client)) as answer:
+                                          headers=_HEADERS, server_hostname=_server_name(client), allow_redirects=False) as answer:
+                found = await _read(answer, self._core.settings.body_limit)
                 if answer.status != 200:
-                    raise _NoAnswer(f"failed to call webhook: {_rejection(answer.status, await answer.text())}")
-                return await answer.read()
+                    raise _NoAnswer(f"failed to call webhook: {_rejection(answer.status, found)}")
+                return found
         except (TimeoutError, aiohttp.ClientError, OSError, ValueError) as error:
             raise _NoAnswer(f'failed to call webhook: Post "{_address(client)}{query}": {_told(error)}') from None
 
@@ -179,6 +181,21 @@ class _NoAnswer(Exception):
     """A webhook that could not be asked, or did not answer as one."""
 
 
+_HEADERS = {"Content-Type": "application/json", "Accept": "application/json", "Accept-Encoding": "identity"}
+_SHOWN = 1024
+"""Characters of an error page that are passed on."""
+
+
+async def _read(answer: aiohttp.ClientResponse, limit: int) -> bytes:
+    """What was answered, as long as it is no longer than a request may be."""
+    found = bytearray()
+    async for chunk in answer.content.iter_any():
+        found += chunk
+        if len(found) > limit:
+            raise _NoAnswer(f"failed to call webhook: its answer is longer than {limit} bytes")
+    return bytes(found)
+
+
 def _address(client: Obj) -> str:
     """Where a webhook is, in the words of its configuration."""
     service = client.get("service")
@@ -187,9 +204,12 @@ def _address(client: Obj) -> str:
     return f"https://{_server_name(client)}:{service.get('port') or 443}{service.get('path') or '/'}"
 
 
-def _rejection(status: int, text: str) -> str:
+def _rejection(status: int, body: bytes) -> str:
     if status >= 500:
+        text = body.decode(errors="replace")[:_SHOWN]
         return f'an error on the server ("{text}") has prevented the request from succeeding'
+    if 300 <= status < 400:
+        return f"it answered with a redirect ({status}), which is not followed"
     return "the server could not find the requested resource" if status == 404 else "the server rejected our request for an unknown reason"
 
 
@@ -201,7 +221,27 @@ def _response(body: bytes) -> Obj:
     response = found.get("response") if isinstance(found, dict) else None
     if not isinstance(response, dict):
         raise _NoAnswer("received invalid webhook response: webhook response was absent")
+    try:
+        msgspec.convert(response, _Answer)
+    except msgspec.ValidationError as error:
+        raise _NoAnswer(f"received invalid webhook response: {error}") from None
     return response
+
+
+class _Code(msgspec.Struct):
+    """The part of a Status that is counted with."""
+
+    code: int | None = None
+
+
+class _Answer(msgspec.Struct):
+    """What of a webhook's response is used, and of which type it must be."""
+
+    uid: str | None = None
+    allowed: bool | None = None
+    status: _Code | None = None
+    patch: str | None = None
+    warnings: list[str] | None = None
 
 
 def _operations(patch: str) -> list[Any] | None:

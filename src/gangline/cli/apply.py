@@ -7,7 +7,8 @@ import click
 from gangline.api.kinds import Kind
 from gangline.api.meta import Object, Raw
 from gangline.cli import manifests
-from gangline.cli.connection import Connection, cluster_options, connect, run
+from gangline.cli.connection import Connection, cluster_options, connect
+from gangline.cli.ending import run
 from gangline.errors import ApiError, BadInput, NotFound
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -127,7 +127,3 @@ def cluster_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """`--kubeconfig` and `-n`, the same for every command that speaks to a cluster."""
     function = click.option("--kubeconfig", metavar="FILE", help="which cluster (default: the platform started here)")(function)
     return click.option("-n", "--namespace", metavar="NAME", help="namespace (default: the kubeconfig's)")(function)
-
-
-def run(work: Coroutine[Any, Any, None]) -> None:
-    asyncio.run(work)

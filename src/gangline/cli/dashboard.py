@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import os
-import signal
 from typing import TYPE_CHECKING
 
 import click
 
-from gangline.cli.connection import kubeconfig_path, run
+from gangline.cli.connection import kubeconfig_path
+from gangline.cli.ending import run
 from gangline.errors import BadInput
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def command(kubeconfig: str | None, port: int, address: str, level: str) -> None
     from gangline.runtime.logs import set_up
 
     set_up(level, "text")
-    run(_serve(kubeconfig, address, port))
+    run(_serve(kubeconfig, address, port), serves=True)
 
 
 async def _serve(kubeconfig: str | None, address: str, port: int) -> None:
@@ -37,15 +37,12 @@ async def _serve(kubeconfig: str | None, address: str, port: int) -> None:
 
     client, server = _connect(kubeconfig)
     dashboard = Dashboard(client, server)
-    stopped = asyncio.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        asyncio.get_running_loop().add_signal_handler(number, stopped.set)
     try:
         url = await dashboard.start(address, port)
         if address not in HERE:
             click.echo(f"warning: listening on {address}, which other machines may reach; who reaches it sees the cluster", err=True)
         click.echo(f"dashboard    {url} (of {server}; Ctrl-C ends)")
-        await stopped.wait()
+        await asyncio.Event().wait()
     except OSError as error:
         raise BadInput(f"cannot listen on {address}:{port} ({os.strerror(error.errno or 0)}); "
                        "choose another port with --port, or --port 0 for a free one") from None

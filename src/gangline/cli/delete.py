@@ -6,7 +6,8 @@ import click
 
 from gangline.cli import manifests
 from gangline.cli.apply import kind_of
-from gangline.cli.connection import cluster_options, connect, run
+from gangline.cli.connection import cluster_options, connect
+from gangline.cli.ending import run
 from gangline.errors import BadInput, NotFound
 
 

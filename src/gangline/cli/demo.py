@@ -33,7 +33,8 @@ from gangline.api.kinds import (
 from gangline.api.meta import Object
 from gangline.cli import manifests
 from gangline.cli.apply import apply_one, kind_of
-from gangline.cli.connection import Connection, run
+from gangline.cli.connection import Connection
+from gangline.cli.ending import run
 from gangline.cli.explain import headline
 from gangline.errors import GanglineError
 from gangline.local import Platform, PlatformSettings

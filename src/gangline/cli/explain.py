@@ -17,7 +17,8 @@ from gangline.api.core import Pod
 from gangline.api.grove import PodGang
 from gangline.api.kai import PodGroup
 from gangline.api.kinds import JOB, POD, POD_CLIQUE_SET, POD_GANG, POD_GROUP
-from gangline.cli.connection import cluster_options, connect, run
+from gangline.cli.connection import cluster_options, connect
+from gangline.cli.ending import run
 from gangline.client import Client
 from gangline.errors import BadInput, NotFound
 from gangline.rules import verdicts

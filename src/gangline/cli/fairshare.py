@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 import yaml
 
-from gangline.cli.connection import run
+from gangline.cli.ending import run
 from gangline.errors import BadInput, GanglineError
 
 if TYPE_CHECKING:

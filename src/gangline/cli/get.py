@@ -10,7 +10,8 @@ import yaml
 
 from gangline.api.kinds import Kind
 from gangline.api.meta import Object
-from gangline.cli.connection import Connection, cluster_options, connect, run
+from gangline.cli.connection import Connection, cluster_options, connect
+from gangline.cli.ending import run
 from gangline.client.wire import Request
 from gangline.errors import api_error
 

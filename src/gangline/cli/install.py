@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gangline.cli.connection import Connection, connect, run
+from gangline.cli.connection import Connection, connect
+from gangline.cli.ending import run
 from gangline.errors import AlreadyExists, BadInput, NotFound
 
 if TYPE_CHECKING:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import signal
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
@@ -14,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 import click
 import yaml
 
-from gangline.cli.connection import kubeconfig_path, run
+from gangline.cli.connection import kubeconfig_path
+from gangline.cli.ending import run
 from gangline.components import COMPONENTS
 from gangline.errors import ConfigError
 
@@ -91,7 +91,7 @@ def command(component: str, flags: tuple[str, ...], kubeconfig: str | None, conf
                       namespace=given.get("namespace") or os.environ.get("POD_NAMESPACE", ""),
                       config=mapping(given.get("scheduler-conf"), "--scheduler-conf"))
     options = configured(options, configuration)
-    run(_run(component, kubeconfig, replace(options, operator=replace(options.operator, narrow=True))))
+    run(_run(component, kubeconfig, replace(options, operator=replace(options.operator, narrow=True))), serves=True)
 
 
 def pace(text: str) -> float:
@@ -161,24 +161,19 @@ async def _work(component: str, worker: Elected) -> None:
     """Until somebody stops it, or it leads no longer."""
     from gangline.runtime.memory import settle
 
-    stopped = asyncio.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        asyncio.get_running_loop().add_signal_handler(number, stopped.set)
-    starting = asyncio.create_task(worker.start())
-    waiting = [asyncio.create_task(stopped.wait()), asyncio.create_task(worker.lost.wait())]
+    starting, lost = asyncio.create_task(worker.start()), asyncio.create_task(worker.lost.wait())
     try:
-        await asyncio.wait({starting, *waiting}, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait({starting, lost}, return_when=asyncio.FIRST_COMPLETED)
         if starting.done():
             starting.result()
             settle()
             click.echo("ready")
-            await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+            await lost
         if worker.refused is not None:
             raise worker.refused
-        if worker.lost.is_set():
-            raise ConfigError(f"{component} is no longer the leader and stops; start it again")
+        raise ConfigError(f"{component} is no longer the leader and stops; start it again")
     finally:
-        for task in (starting, *waiting):
+        for task in (starting, lost):
             task.cancel()
         await worker.stop()
 

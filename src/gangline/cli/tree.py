@@ -8,7 +8,8 @@ import click
 
 from gangline.api import names
 from gangline.api.kinds import POD, POD_CLIQUE, POD_CLIQUE_SET, POD_GANG, SCALING_GROUP
-from gangline.cli.connection import Connection, cluster_options, connect, run
+from gangline.cli.connection import Connection, cluster_options, connect
+from gangline.cli.ending import run
 from gangline.rules import trees
 from gangline.rules.trees import Branch
 

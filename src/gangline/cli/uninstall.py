@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gangline.cli.connection import Connection, connect, run
+from gangline.cli.connection import Connection, connect
+from gangline.cli.ending import run
 from gangline.errors import BadInput, NotFound
 
 if TYPE_CHECKING:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-import signal
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from gangline.cli.connection import home, run
+from gangline.cli.connection import home
+from gangline.cli.ending import run
 from gangline.errors import BadInput
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def command(memory: bool, port: int, host: str, per_address: int, nodes_file: st
     set_up(level)
     nodes = Path(nodes_file).read_text() if nodes_file else ""
     options = configured(Options(compat=compat, period=0.05, nodes=nodes), configuration)
-    run(_up(memory, port, host, per_address, options, workload_api, gates, None if no_dashboard else dashboard_port))
+    run(_up(memory, port, host, per_address, options, workload_api, gates, None if no_dashboard else dashboard_port), serves=True)
 
 
 async def _up(memory: bool, port: int, host: str, per_address: int, options: Options, workload_api: str, gates: tuple[str, ...],
@@ -64,19 +64,20 @@ async def _up(memory: bool, port: int, host: str, per_address: int, options: Opt
                                 connections_per_address=per_address)
     settings = replace(settings, feature_gates=(*settings.feature_gates, *gates))
     platform = Platform(settings)
-    stopped = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, stopped.set)
     pages = contextlib.AsyncExitStack()
     try:
-        await _start(platform, host, port, memory, pages, dashboard)
-        await stopped.wait()
+        await platform.while_it_can(_serve(platform, host, port, memory, pages, dashboard))
+    except asyncio.CancelledError:
         click.echo("\nstopping …")
+        raise
     finally:
-        with contextlib.suppress(asyncio.CancelledError):
-            await pages.aclose()
-            await platform.stop()
+        await pages.aclose()
+        await platform.stop()
+
+
+async def _serve(platform: Platform, host: str, port: int, memory: bool, pages: contextlib.AsyncExitStack, dashboard: int | None) -> None:
+    await _start(platform, host, port, memory, pages, dashboard)
+    await asyncio.Event().wait()
 
 
 async def _start(platform: Platform, host: str, port: int, memory: bool, pages: contextlib.AsyncExitStack, dashboard: int | None) -> None:

@@ -15,7 +15,8 @@ import click
 from gangline.api.meta import Raw
 from gangline.cli import manifests
 from gangline.cli.apply import apply_one, kind_of
-from gangline.cli.connection import Connection, cluster_options, connect, run
+from gangline.cli.connection import Connection, cluster_options, connect
+from gangline.cli.ending import run
 from gangline.errors import ApiError, BadInput
 from gangline.rules.verdicts import reason
 

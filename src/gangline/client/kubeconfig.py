@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import yaml
 
@@ -33,7 +34,8 @@ class Target:
     cluster: dict[str, Any]
     user: dict[str, Any]
     namespace: str
-    folder: Path
+    file: Path
+    """The kubeconfig; what it names by a path lies beside it."""
 
 
 def load(path: str | Path | None = None, context: str = "") -> Target:
@@ -43,7 +45,7 @@ def load(path: str | Path | None = None, context: str = "") -> Target:
         config = yaml.safe_load(file.read_text()) or {}
     except FileNotFoundError:
         raise ConfigError(f"no kubeconfig at {file}: start a platform with `gangline up`, or pass --kubeconfig FILE") from None
-    except (yaml.YAMLError, OSError, UnicodeDecodeError) as error:
+    except (yaml.YAMLError, OSError, ValueError, RecursionError) as error:
         raise ConfigError(f"{file} is not a readable kubeconfig: {error}") from None
     if not isinstance(config, dict):
         raise ConfigError(f"{file} is not a kubeconfig: it holds no mapping")
@@ -54,7 +56,17 @@ def load(path: str | Path | None = None, context: str = "") -> Target:
     server = str(cluster.get("server") or "")
     if not server:
         raise ConfigError(f"{file}: cluster {chosen.get('cluster')!r} names no server")
-    return Target(server, cluster, user, str(chosen.get("namespace") or "default"), file.parent)
+    if not _is_address(server):
+        raise ConfigError(f"{file}: the server of cluster {chosen.get('cluster')!r} is {server!r}; it is written https://host:port")
+    return Target(server, cluster, user, str(chosen.get("namespace") or "default"), file)
+
+
+def _is_address(server: str) -> bool:
+    try:
+        where = urlsplit(server)
+        return where.scheme in ("http", "https") and bool(where.hostname) and where.port != 0 and server.isprintable()
+    except ValueError:
+        return False
 
 
 def _which(path: str | Path | None) -> Path:
@@ -65,10 +77,15 @@ def _which(path: str | Path | None) -> Path:
 
 
 def _entry(config: dict[str, Any], listing: str, key: str, name: str, file: Path) -> dict[str, Any]:
-    entries = {str(each.get("name")): each.get(key) or {} for each in config.get(listing) or []}
+    given = config.get(listing) or []
+    if not isinstance(given, list) or not all(isinstance(each, dict) for each in given):
+        raise ConfigError(f"{file} is not a kubeconfig: its {listing} are no list of mappings")
+    entries = {str(each.get("name")): each.get(key) or {} for each in given}
     if name not in entries:
         raise ConfigError(f"{file} has no {key} {name!r}; it has: {', '.join(sorted(entries)) or 'none'}")
-    found: dict[str, Any] = entries[name]
+    found = entries[name]
+    if not isinstance(found, dict):
+        raise ConfigError(f"{file} is not a kubeconfig: {key} {name!r} is no mapping")
     return found
 
 
@@ -85,9 +102,14 @@ def in_cluster(agent: str = "gangline") -> Http:
         raise ConfigError("not inside a cluster: KUBERNETES_SERVICE_HOST is not set; pass --kubeconfig FILE")
 
     async def token() -> str:
-        return (SERVICE_ACCOUNT / "token").read_text().strip()
+        return _read_token(SERVICE_ACCOUNT / "token")
 
-    return Http(f"https://{host}:{port}", ssl.create_default_context(cafile=str(SERVICE_ACCOUNT / "ca.crt")), token, agent)
+    try:
+        context = ssl.create_default_context(cafile=str(SERVICE_ACCOUNT / "ca.crt"))
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"{SERVICE_ACCOUNT}/ca.crt cannot be used: {_why(error)}; the pod needs the token of its service account "
+                          "(automountServiceAccountToken)") from None
+    return Http(f"https://{host}:{port}", context, token, agent)
 
 
 def own_namespace() -> str:
@@ -100,48 +122,77 @@ def own_namespace() -> str:
 
 def _tls(target: Target) -> ssl.SSLContext:
     cluster, user = target.cluster, target.user
-    authority = _material(cluster, "certificate-authority", target.folder)
-    context = ssl.create_default_context(cadata=authority.decode() if authority else None)
+    authority = _material(cluster, "certificate-authority", target.file)
+    try:
+        context = ssl.create_default_context(cadata=authority.decode("ascii") if authority else None)
+    except (ssl.SSLError, ValueError) as error:
+        raise ConfigError(f"{target.file}: its certificate-authority holds no certificate in PEM: {_why(error)}") from None
     if cluster.get("insecure-skip-tls-verify"):
         context.check_hostname = False
         context.verify_mode = ssl.CERT_NONE
-    certificate, key = (_material(user, name, target.folder) for name in ("client-certificate", "client-key"))
+    certificate, key = (_material(user, name, target.file) for name in ("client-certificate", "client-key"))
     if certificate and key:
-        _load_pair(context, certificate, key)
+        _load_pair(context, certificate, key, target.file)
     return context
 
 
-def _load_pair(context: ssl.SSLContext, certificate: bytes, key: bytes) -> None:
-    with tempfile.NamedTemporaryFile() as file:
-        file.write(certificate + b"\n" + key)
-        file.flush()
-        context.load_cert_chain(file.name)
+def _load_pair(context: ssl.SSLContext, certificate: bytes, key: bytes, file: Path) -> None:
+    with tempfile.NamedTemporaryFile() as pair:
+        pair.write(certificate + b"\n" + key)
+        pair.flush()
+        try:
+            context.load_cert_chain(pair.name, password=b"")
+        except (ssl.SSLError, ValueError) as error:
+            raise ConfigError(f"{file}: its client-certificate and client-key are no pair in PEM: {_why(error)}") from None
 
 
-def _material(section: dict[str, Any], name: str, folder: Path) -> bytes | None:
-    if section.get(f"{name}-data"):
-        return base64.b64decode(section[f"{name}-data"])
-    if section.get(name):
-        return (folder / str(section[name])).read_bytes()
-    return None
+def _material(section: dict[str, Any], name: str, file: Path) -> bytes | None:
+    try:
+        if section.get(f"{name}-data"):
+            return base64.b64decode(str(section[f"{name}-data"]), validate=True)
+        return (file.parent / str(section[name])).read_bytes() if section.get(name) else None
+    except ValueError:
+        raise ConfigError(f"{file}: its {name}-data is no base64") from None
+    except OSError as error:
+        raise ConfigError(f"{file}: its {name} {section[name]!r} cannot be read: {_why(error)}") from None
+
+
+def _why(error: Exception) -> str:
+    return (error.strerror if isinstance(error, OSError) and error.strerror else str(error)) or type(error).__name__
+
+
+def _read_token(path: Path) -> str:
+    try:
+        return _checked(path.read_text().strip(), path)
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"the token in {path} cannot be read: {_why(error)}") from None
+
+
+def _checked(token: str, whence: object) -> str:
+    """A token goes into a header."""
+    if not token.isascii() or not token.isprintable() or " " in token:
+        raise ConfigError(f"{whence} holds a token with characters that no token has")
+    return token
 
 
 def _token(target: Target) -> Token | None:
     user = target.user
     if user.get("exec"):
+        if not isinstance(user["exec"], dict) or not user["exec"].get("command"):
+            raise ConfigError(f"{target.file}: its exec names no command")
         return ExecToken(user["exec"])
     if user.get("token"):
-        fixed = str(user["token"])
+        fixed = _checked(str(user["token"]), target.file)
 
         async def given() -> str:
             return fixed
 
         return given
     if user.get("tokenFile"):
-        path = target.folder / str(user["tokenFile"])
+        path = target.file.parent / str(user["tokenFile"])
 
         async def read() -> str:
-            return path.read_text().strip()
+            return _read_token(path)
 
         return read
     return None
@@ -165,13 +216,19 @@ class ExecToken:
         environment = dict(os.environ) | {each["name"]: each["value"] for each in spec.get("env") or []}
         environment["KUBERNETES_EXEC_INFO"] = json.dumps({
             "apiVersion": spec.get("apiVersion"), "kind": "ExecCredential", "spec": {"interactive": False}})
-        process = await asyncio.create_subprocess_exec(
-            str(spec["command"]), *[str(each) for each in spec.get("args") or []],
-            env=environment, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE)
+        try:
+            process = await asyncio.create_subprocess_exec(
+                str(spec["command"]), *[str(each) for each in spec.get("args") or []],
+                env=environment, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE)
+        except OSError as error:
+            raise ConfigError(f"the credential plug-in {spec['command']!r} cannot be started: {_why(error)}") from None
         out, err = await process.communicate()
         if process.returncode:
             raise ConfigError(f"the credential plug-in {spec['command']!r} failed: {err.decode(errors='replace').strip()[:300]}")
-        status = json.loads(out).get("status") or {}
-        self._token = str(status.get("token") or "")
-        until = status.get("expirationTimestamp")
-        self._expires = datetime.fromisoformat(str(until).replace("Z", "+00:00")).timestamp() if until else float("inf")
+        try:
+            status = json.loads(out).get("status") or {}
+            until = status.get("expirationTimestamp")
+            self._expires = datetime.fromisoformat(str(until).replace("Z", "+00:00")).timestamp() if until else float("inf")
+            self._token = _checked(str(status.get("token") or ""), f"the answer of {spec['command']!r}")
+        except (ValueError, AttributeError) as error:
+            raise ConfigError(f"the credential plug-in {spec['command']!r} did not answer with an ExecCredential: {error}") from None

@@ -8,10 +8,9 @@ and serves at once, even while nothing can be read yet. It never writes to a clu
 from __future__ import annotations
 
 import asyncio
-import ipaddress
 from collections.abc import Callable, Mapping
 from typing import Any, Generic, TypeVar
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
 import msgspec
 from aiohttp import web
@@ -82,13 +81,11 @@ class Dashboard:
         self._endpoint = Endpoint(lambda: self.complete, rest=self._answer)
         self._heard: float | None = None
         self._problem = ""
-        self._only_here = True
         self._tasks: list[asyncio.Task[None]] = []
 
     async def start(self, host: str = "127.0.0.1", port: int = 0) -> str:
         """Serve at once; gives the address. Raises OSError where the port is taken."""
         bound = await self._endpoint.open(host, port)
-        self._only_here = _loopback(host)
         self._tasks = [asyncio.create_task(self._cache.start(), name="dashboard cache"),
                        asyncio.create_task(self._listen(), name="dashboard pulse")]
         shown = "127.0.0.1" if host in ("0.0.0.0", "::") else f"[{host}]" if ":" in host else host
@@ -143,8 +140,6 @@ class Dashboard:
     async def _answer(self, request: web.Request) -> Page:
         if request.method not in ("GET", "HEAD"):
             return _plain(405, f"{request.method} is not answered here: this page only shows, with GET and HEAD.", {"Allow": "GET, HEAD"})
-        if self._only_here and not _names_this_machine(request.headers.get("Host", "")):
-            return _plain(403, "This page is served on this machine only; ask for it as http://127.0.0.1 or http://localhost.")
         return self.answer(request.raw_path.partition("?")[0], request.query)
 
     def answer(self, path: str, query: Mapping[str, str]) -> Page:
@@ -160,18 +155,3 @@ class Dashboard:
 
 def _plain(status: int, text: str, headers: Mapping[str, str] | None = None) -> Page:
     return Page(f"{text}\n".encode(errors="replace"), TEXT, status, {**HEADERS, **(headers or {})})
-
-
-def _loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
-
-
-def _names_this_machine(host: str) -> bool:
-    """Whether a request was meant for this machine. A foreign name that leads here is a web page reaching through somebody's browser."""
-    try:
-        return _loopback(urlsplit(f"//{host}").hostname or "")
-    except ValueError:
-        return False

@@ -33,7 +33,6 @@ from gangline.api.kinds import (
     RESOURCE_CLAIM_TEMPLATE,
     ROLE,
     ROLE_BINDING,
-    SECRET,
     SERVICE,
     SERVICE_ACCOUNT,
     TOPOLOGY_BINDING,
@@ -51,13 +50,14 @@ from gangline.operator.plan import Apply
 from gangline.operator.probes import Probes
 from gangline.operator.selections import count
 from gangline.operator.silence import Silence
+from gangline.operator.tokens import TokenSecrets
 from gangline.rules.sets import OperatorSettings
 from gangline.runtime import Cache, Context, Key, Reader
 from gangline.runtime.controller import Running
 
 log = logging.getLogger(__name__)
 OURS = f"{names.MANAGED_BY}={names.GROVE_OPERATOR}"
-_MADE_HERE = (POD, SERVICE, SERVICE_ACCOUNT, SECRET, ROLE, ROLE_BINDING, HPA, RESOURCE_CLAIM)
+_MADE_HERE = (POD, SERVICE, SERVICE_ACCOUNT, ROLE, ROLE_BINDING, HPA, RESOURCE_CLAIM)
 SELECTORS: dict[Kind[Any], tuple[str, str]] = dict.fromkeys(_MADE_HERE, (OURS, ""))
 """What the operator makes, and only that."""
 
@@ -79,6 +79,7 @@ class Operator:
     settled: Settled = field(default_factory=lambda: Settled())
     pace: Pace = field(default_factory=lambda: Pace())
     probes: Probes = field(default_factory=Probes)
+    tokens: TokenSecrets = field(default_factory=TokenSecrets)
     silence: Silence = field(default_factory=Silence)
     outside: OutsideBackends = field(default_factory=OutsideBackends)
     faults: Callable[[PodCliqueSet], Sequence[Problem]] = lambda pcs: ()

@@ -155,6 +155,7 @@ async def reconcile(op: Operator, unseen: Unseen, ctx: Context, key: Key) -> Aga
         return Again(rest)
     if await _adopt(ctx, pcs):
         return None
+    pcs = await op.tokens.look(ctx, pcs)
     now = timestamp(ctx.clock.now())
     pcs = await _note_hash(ctx, pcs, now)
     look = _look(ctx.read, op, pcs)
@@ -168,6 +169,8 @@ async def reconcile(op: Operator, unseen: Unseen, ctx: Context, key: Key) -> Aga
     op.pace.done(key, pcs.metadata.generation, ctx.clock.now(), 0 if grows else look.size)
     if failures:
         raise GanglineError(in_short(failures))
+    if not _token_ready(op, pcs):
+        return await op.tokens.awaited(ctx, pcs)
     return _again(look.doom.wait, late, GROWING if look.partial else None)
 
 
@@ -281,7 +284,7 @@ def _doom(look: Look, now: float) -> termination.Doom:
 def think(op: Operator, read: Reader, look: Look, now: str) -> Plan:
     """Everything the set should own, in stages."""
     plan, pcs = Plan(), look.pcs
-    first: list[Step] = []
+    first = _token(op, read, pcs)
     patch = missing_finalizer(pcs, names.SET_FINALIZER)
     if patch is not None:
         first.append(Patch(POD_CLIQUE_SET, pcs.name, pcs.namespace, patch))
@@ -289,7 +292,7 @@ def think(op: Operator, read: Reader, look: Look, now: str) -> Plan:
               *_claims(read, look, plan), *_terminate(look, plan, now)]
     plan.errors += _too_large(pcs)
     plan.stage(first)
-    if plan.errors or not _token_ready(op, read, pcs):
+    if plan.errors or not _token_ready(op, pcs):
         return plan
     plan.stage(_cliques(op, look, plan))
     plan.stage([*_groups(look, plan), *_gangs(op, read, look, plan)])
@@ -332,32 +335,30 @@ def _surplus(read: Reader, kind: Kind[Any], pcs: PodCliqueSet, wanted: Sequence[
 def _access(read: Reader, pcs: PodCliqueSet) -> list[Step]:
     return [*_ensure(read, SERVICE_ACCOUNT, pcs, [access.service_account(pcs)], "ERR_SYNC_SERVICEACCOUNT"),
             *_ensure(read, ROLE, pcs, [access.role(pcs)], "ERR_SYNC_ROLE"),
-            *_ensure(read, ROLE_BINDING, pcs, [access.role_binding(pcs)], "ERR_SYNC_ROLEBINDING"),
-            *_token(read, pcs)]
+            *_ensure(read, ROLE_BINDING, pcs, [access.role_binding(pcs)], "ERR_SYNC_ROLEBINDING")]
 
 
-def _token(read: Reader, pcs: PodCliqueSet) -> list[Step]:
+def _token(op: Operator, read: Reader, pcs: PodCliqueSet) -> list[Step]:
     """The init container's token; a Secret under Grove's former name goes once nobody mounts it any more."""
-    live = {secret.name: secret for secret in read.owned(SECRET, pcs.uid) if not secret.metadata.deleting}
-    current, former = live.get(names.token_secret(pcs.name)), live.get(names.legacy_token_secret(pcs.name))
-    if current is None:
+    found = op.tokens.of(pcs)
+    if found.current is None:
         return [Create(SECRET, access.token_secret(pcs), "ERR_CREATE_SECRET", taken="ERR_SECRET_CONFLICT")]
-    if former is None or not current.data.get("token"):
+    former = found.former
+    if former is None or not found.current.filled:
         return []
     pods = (pod for clique in cliques_of_set(read, pcs) for pod in read.owned(POD, clique.uid))
-    return [] if any(_mounts(pod, former.name) for pod in pods) else [delete(SECRET, former, "ERR_DELETE_SECRET")]
+    mounted = any(_mounts(pod, former.name) for pod in pods)
+    return [] if mounted else [Delete(SECRET, former.name, former.namespace, former.uid, "ERR_DELETE_SECRET")]
 
 
 def _mounts(pod: Pod, secret: str) -> bool:
     return any((volume.get("secret") or {}).get("secretName") == secret for volume in pod.spec.volumes)
 
 
-def _token_ready(op: Operator, read: Reader, pcs: PodCliqueSet) -> bool:
+def _token_ready(op: Operator, pcs: PodCliqueSet) -> bool:
     """Whether cliques may be made: where one waits for another, its init container needs the token first."""
-    if not op.settings.manner.token_first:
-        return True
-    secret = read.get(SECRET, names.token_secret(pcs.name), pcs.namespace)
-    return secret is not None and bool(secret.data.get("token"))
+    current = op.tokens.of(pcs).current
+    return not op.settings.manner.token_first or (current is not None and current.filled)
 
 
 def _services(op: Operator, read: Reader, look: Look) -> list[Step]:
@@ -597,10 +598,6 @@ def _content(obj: Object) -> tuple[object, ...]:
     return tuple(getattr(obj, part, None) for part in ("spec", "rules", "subjects", "automount_service_account_token"))
 
 
-def _token_came(before: Any, after: Any) -> bool:
-    return after is None or bool(after.data.get("token")) != bool(before and before.data.get("token"))
-
-
 def _sets_of_binding(binding: ClusterTopologyBinding, read: Reader) -> Iterable[Key]:
     return [Key(pcs.namespace, pcs.name) for pcs in read.list(POD_CLIQUE_SET) if topology.topology_name(pcs) == binding.name]
 
@@ -618,7 +615,6 @@ def controller(op: Operator) -> Controller:
         NAME, partial(guarded, POD_CLIQUE_SET, partial(reconcile, op, unseen)),
         (Watch(POD_CLIQUE_SET, itself, set_heard(op)), Watch(POD_CLIQUE, set_key, _clique_matters),
          Watch(SCALING_GROUP, set_key, _group_matters), Watch(POD_GANG, set_key, _gang_matters),
-         Watch(SECRET, owner(POD_CLIQUE_SET), _token_came),
          Watch(TOPOLOGY_BINDING, _sets_of_binding), Watch(RESOURCE_CLAIM_TEMPLATE, _sets_in_trouble),
          *map(mine, (SERVICE_ACCOUNT, ROLE, ROLE_BINDING, SERVICE, HPA, COMPUTE_DOMAIN, RESOURCE_CLAIM))),
         indexes=INDEXES, workers=op.settings.workers.pod_clique_set, started=op.running.append, selectors=op.selectors, trims=TRIMS)

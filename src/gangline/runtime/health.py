@@ -1,18 +1,22 @@
 """A component's small HTTP server: alive, ready, metrics, and whatever pages the component adds.
 
-`/healthz` answers as soon as the process lives, `/readyz` once it is ready, `/metrics` in Prometheus' text form.
-Nothing here changes anything.
+`/healthz` answers as soon as the process lives, `/readyz` once it is ready, `/metrics` in Prometheus' text form. Where it is served on
+this machine only, a request that was meant for another name is refused, whatever it asks for. Nothing here changes anything.
 """
 
 from __future__ import annotations
 
+import ipaddress
 import re
 from collections.abc import Awaitable, Callable, Mapping
+from urllib.parse import urlsplit
 
 from aiohttp import web
+from aiohttp.typedefs import Handler
 from prometheus_client import REGISTRY, CollectorRegistry, generate_latest
 
 TEXT = "text/plain; version=0.0.4; charset=utf-8"
+ELSEWHERE = "This page is served on this machine only; ask for it as http://127.0.0.1 or http://localhost.\n"
 UPSTREAMS = re.compile(rb"^((?:# (?:HELP|TYPE) )?)kai_", re.MULTILINE)
 
 
@@ -37,7 +41,8 @@ class Endpoint:
                  registries: tuple[CollectorRegistry, ...] = (REGISTRY,), namespace: str = "", rest: Rest | None = None) -> None:
         """`namespace`: what upstream's metrics begin with instead of `kai`."""
         self._ready, self._registries, self._namespace = ready, registries, namespace
-        self._app = web.Application()
+        self._only_here = True
+        self._app = web.Application(middlewares=[self._check_host])
         self._app.add_routes([web.get("/healthz", self._alive), web.get("/readyz", self._readyz), web.get("/metrics", self._metrics)])
         for path, answer in (pages or {}).items():
             self._app.router.add_get(path, _handler(_always(answer)))
@@ -47,6 +52,7 @@ class Endpoint:
 
     async def open(self, host: str = "127.0.0.1", port: int = 0) -> int:
         """Starts serving; gives the port."""
+        self._only_here = _loopback(host)
         await self._runner.setup()
         site = web.TCPSite(self._runner, host, port)
         await site.start()
@@ -54,6 +60,12 @@ class Endpoint:
 
     async def close(self) -> None:
         await self._runner.cleanup()
+
+    @web.middleware
+    async def _check_host(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+        if self._only_here and not _names_this_machine(request.headers.get("Host", "")):
+            return web.Response(status=403, text=ELSEWHERE, headers={"X-Content-Type-Options": "nosniff", "Cache-Control": "no-store"})
+        return await handler(request)
 
     async def _alive(self, request: web.Request) -> web.Response:
         return web.Response(text="ok")
@@ -79,6 +91,21 @@ def _handler(answer: Rest) -> Callable[[web.Request], Awaitable[web.Response]]:
         return web.Response(body=page.body, status=page.status, headers={"Content-Type": page.content_type, **page.headers})
 
     return handle
+
+
+def _loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _names_this_machine(host: str) -> bool:
+    """Whether a request was meant for this machine. A foreign name that leads here is a web page reaching through somebody's browser."""
+    try:
+        return _loopback(urlsplit(f"//{host}").hostname or "")
+    except ValueError:
+        return False
 
 
 def split_address(address: str, default_port: int) -> tuple[str, int]:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from apiserver.hypothesis_settings import patient
 from gangline.apiserver.patch import PatchFailed, json_patch, merge_patch
+from gangline.errors import ApiError
 
 DOCUMENT = {"a": {"b": "1"}, "l": ["x", "y"], "s/t": 1}
 
@@ -93,3 +94,10 @@ def test_any_patch_works_or_is_refused_and_never_touches_its_input(document: Any
 def test_merging_twice_is_merging_once(document: Any, patch: Any) -> None:
     once = merge_patch(document, patch)
     assert merge_patch(once, patch) == once
+
+
+def test_copies_of_copies_end_where_they_would_fill_the_memory() -> None:
+    doubling = [{"op": "copy", "from": "/a", "path": f"/a/{number}"} for number in range(100)]
+    with pytest.raises(ApiError, match=r"increase of copy is [0-9]+, exceeding the limit 3145728") as refusal:
+        json_patch({"a": {"text": "x" * 1000}}, doubling)
+    assert refusal.value.code == 413
