@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Generic, TypeAlias, TypeVar, cast
@@ -97,17 +97,24 @@ def label_query(labels: Labels) -> str:
 
 
 class Client:
-    """Verbs on kinds. `manager` names us as owner of the fields we write; `lanes` are told of every write, unless it is a report."""
+    """Verbs on kinds. `manager` names us as owner of the fields we write; `lanes` are told of every write, unless it is a report;
+    `may_write` is asked before each write is sent, and raises what keeps it."""
 
-    def __init__(self, transport: Transport, manager: str = "gangline", retries: int = 4, lanes: Lanes | None = None) -> None:
+    def __init__(self, transport: Transport, manager: str = "gangline", retries: int = 4, lanes: Lanes | None = None,
+                 may_write: Callable[[], None] | None = None) -> None:
         self.transport = transport
         self.manager = manager
         self._retries = retries
         self._lanes = lanes
+        self._may_write = may_write
 
     def urgent(self, lanes: Lanes) -> Client:
         """The same, for writes that reports have to wait for."""
-        return Client(self.transport, self.manager, self._retries, lanes)
+        return Client(self.transport, self.manager, self._retries, lanes, self._may_write)
+
+    def fenced(self, may_write: Callable[[], None]) -> Client:
+        """The same, for who may write only while something holds."""
+        return Client(self.transport, self.manager, self._retries, self._lanes, may_write)
 
     # --- reading -------------------------------------------------------------------------------------------------------
 
@@ -253,6 +260,8 @@ class Client:
     async def _send(self, request: Request) -> Response:
         for attempt in range(self._retries + 1):
             try:
+                if self._may_write is not None and request.method != "GET":
+                    self._may_write()
                 answer = await self.transport.send(request)
                 if answer.status < 400:
                     return answer

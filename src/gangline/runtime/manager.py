@@ -43,10 +43,12 @@ class Component:
 
 
 class Manager:
-    """One component, running. `lanes` are those of its process."""
+    """One component, running. `lanes` are those of its process. `may_write` raises while it must not write."""
 
     def __init__(self, component: Component, client: Client, clock: Clock | None = None, lanes: Lanes | None = None) -> None:
         self.component = component
+        self.may_write: Callable[[], None] = lambda: None
+        client = client.fenced(lambda: self.may_write())
         self.clock = clock or SystemClock()
         self.cache = Cache(client, self.clock)
         lanes = lanes or Lanes()
