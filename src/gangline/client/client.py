@@ -78,6 +78,8 @@ _LIST = msgspec.json.Decoder(_RawList)
 _EVENT = msgspec.json.Decoder(_RawEvent)
 _METADATA = msgspec.json.Decoder(_OnlyMetadata)
 _STATUS = msgspec.json.Decoder(dict[str, Any])
+UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+"""What decoding an object ends with that is no such object."""
 _DECODERS: dict[type, msgspec.json.Decoder[Any]] = {}
 
 
@@ -88,6 +90,14 @@ def decode(kind: Kind[T], body: bytes | msgspec.Raw) -> T:
         decoder = _DECODERS[kind.type] = msgspec.json.Decoder(kind.type, strict=False)
     result: T = decoder.decode(body)
     return result
+
+
+def _metadata(body: msgspec.Raw) -> Metadata:
+    """Of an object that does not fit its typed view; empty, where not even that can be read."""
+    try:
+        return _METADATA.decode(body).metadata
+    except UNREADABLE:
+        return Metadata()
 
 
 def label_query(labels: Labels) -> str:
@@ -136,8 +146,8 @@ class Client:
             for raw in page.items or ():
                 try:
                     items.append(decode(kind, raw))
-                except msgspec.ValidationError as error:
-                    unread.append(Unread(_METADATA.decode(raw).metadata, str(error)))
+                except UNREADABLE as error:
+                    unread.append(Unread(_metadata(raw), str(error)))
             revision, token = page.metadata.resource_version, page.metadata.continue_
             if not token:
                 return Listing(items, revision, tuple(unread))
@@ -339,6 +349,6 @@ def _shared_event(kind: Kind[T], line: bytes) -> WatchEvent[T]:
         return WatchEvent("BOOKMARK", kind.type(metadata=_METADATA.decode(event.object).metadata))
     try:
         return WatchEvent(event.type, decode(kind, event.object))
-    except msgspec.ValidationError as error:
-        known = kind.type(metadata=_METADATA.decode(event.object).metadata)
+    except UNREADABLE as error:
+        known = kind.type(metadata=_metadata(event.object))
         return WatchEvent("DELETED", known) if event.type == "DELETED" else WatchEvent("UNREAD", known, str(error))
