@@ -82,7 +82,8 @@ async def turns(count: int = 60) -> None:
     (says(404, b"404 page not found"), "not-served", "watching configmaps: the server does not know this kind (404 page not found); is its "
                                                      "CustomResourceDefinition installed?; again in"),
 ])
-async def test_a_list_that_fails_is_told_counted_and_tried_again(fault: Fault, why: str, said: str, caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_list_that_fails_is_told_counted_and_tried_again(
+        fault: Fault, why: str, said: str, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level("INFO")
     async with embedded() as server:
         await admin(server).create(CONFIG_MAP, config_map("a"))

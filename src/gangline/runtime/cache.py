@@ -210,7 +210,8 @@ class Informer(Generic[T]):
         """An object that cannot be read stays as it was last known, and never keeps others from being seen."""
         key = Key(meta.namespace, meta.name)
         UNREAD.labels(self.kind.resource).inc()
-        log.error("%s %s cannot be read and is left as it was: %s", self.kind.kind, key if meta.name else "without a readable name", problem)
+        which = key if meta.name else "without a readable name"
+        log.error("%s %s cannot be read and is left as it was: %s", self.kind.kind, which, problem)
         return key
 
     def _store(self, key: Key, obj: T) -> None:
