@@ -6,6 +6,7 @@ import asyncio
 
 import pytest
 
+from embedded import PATIENCE
 from gangline.api.kinds import CONFIG, JOB, POD, POD_CLIQUE_SET, POD_GROUP, QUEUE, SCHEDULING_SHARD
 from gangline.client import Client, User
 from gangline.components import EVERYWHERE, Options, build, lease
@@ -28,8 +29,8 @@ async def start(cluster: Ground, component: str) -> None:
     """As `gangline run` does inside the cluster: first the lease, then the work."""
     mine = client(cluster, ACCOUNTS[component])
     if component not in EVERYWHERE:
-        await asyncio.wait_for(Election(mine, SystemClock(), ElectionSettings(lease(component, Options()), SPACE)).win(), 20)
-    await asyncio.wait_for(cluster.platform.hire(build(component, Options(period=0.0)), mine), 20)
+        await asyncio.wait_for(Election(mine, SystemClock(), ElectionSettings(lease(component, Options()), SPACE)).win(), PATIENCE)
+    await asyncio.wait_for(cluster.platform.hire(build(component, Options(period=0.0)), mine), PATIENCE)
 
 
 async def test_a_job_and_a_set_run_under_the_accounts_that_the_installer_made() -> None:
@@ -51,7 +52,7 @@ async def test_a_job_and_a_set_run_under_the_accounts_that_the_installer_made() 
                        if each.status.phase == "Running"]
             return (await cluster.client.get(JOB, "train", "default")).status.succeeded == 1 and len(running) == 2
 
-        await cluster.until(done, "the Job done and the set running", 40)
+        await cluster.until(done, "the Job done and the set running")
         groups = (await cluster.client.list(POD_GROUP, "default")).items
         assert len(groups) == 2 and all(each.spec.queue == "default-queue" for each in groups)
 
