@@ -107,8 +107,8 @@ def label_query(labels: Labels) -> str:
 
 
 class Client:
-    """Verbs on kinds. `manager` names us as owner of the fields we write; `lanes` are told of every write, unless it is a report;
-    `may_write` is asked before each write is sent, and raises what keeps it."""
+    """Verbs on kinds. `manager` names us as owner of the fields we write; `lanes` are told of every write, unless it
+    is a report; `may_write` is asked before each write is sent, and raises what keeps it."""
 
     def __init__(self, transport: Transport, manager: str = "gangline", retries: int = 4, lanes: Lanes | None = None,
                  may_write: Callable[[], None] | None = None) -> None:

@@ -1,7 +1,7 @@
 """Background work that never dies without a word: what fails is told, counted, and started again, later and later.
 
-Every task of the runtime that is to live as long as its component is started here. Stopping is whoever's who started it: cancel the task.
-Nothing here knows what the work is.
+Every task of the runtime that is to live as long as its component is started here. Who started it stops it: cancel the
+task. Nothing here knows what the work is.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ FIRST_WAIT, LONGEST_WAIT = 1.0, 60.0
 
 
 def pause(failures: int, first: float = FIRST_WAIT, longest: float = LONGEST_WAIT) -> float:
-    """Seconds to wait after so many failures in a row: at most doubled each time, and spread so that not all come back at once."""
+    """Seconds to wait after so many failures in a row: longer each time, and spread so that not all come back at once."""
     return min(first * 2.0 ** min(failures - 1, 20), longest) * random.uniform(0.5, 1.0)
 
 

@@ -1,9 +1,9 @@
 """List + watch → an indexed copy of the cluster that controllers read.
 
-One `Cache` per component holds one `Informer` per kind. An informer lists, then follows the watch; whatever goes wrong, it says so, counts
-it, waits a little longer each time, lists again and works out what was deleted meanwhile. A watch that the server should have ended
-long ago is given up: its connection may be dead without anybody having said so. Readers get frozen objects and can never reach the
-network from here.
+One `Cache` per component holds one `Informer` per kind. An informer lists, then follows the watch; whatever goes wrong,
+it says so, counts it, waits a little longer each time, lists again and works out what was deleted meanwhile. A watch that
+the server should have ended long ago is given up: its connection may be dead without anybody having said so. Readers get
+frozen objects and can never reach the network from here.
 """
 
 from __future__ import annotations
@@ -151,7 +151,8 @@ class Informer(Generic[T]):
         level = logging.ERROR if why in ("unreadable", UNEXPECTED) else logging.WARNING
         if why in ("gone", "not-served"):
             level = logging.DEBUG if isinstance(self.trouble, NotFound) else logging.INFO
-        log.log(level, "watching %s: %s; again in %.1f s", self.kind.resource, text, wait, exc_info=error if why == UNEXPECTED else None)
+        where = error if why == UNEXPECTED else None
+        log.log(level, "watching %s: %s; again in %.1f s", self.kind.resource, text, wait, exc_info=where)
         if why != "gone":
             self.trouble = error if isinstance(error, ApiError) else Unavailable({"message": text})
         if why == "not-served":
@@ -184,13 +185,15 @@ class Informer(Generic[T]):
             try:
                 await within(self._clock, WATCH_SECONDS + GRACE, self._watch())
             except TimeoutError:
-                raise TimeoutError(f"the server did not end a watch of {WATCH_SECONDS} s; its connection is taken to be dead") from None
+                raise TimeoutError(f"the server did not end a watch of {WATCH_SECONDS} s; "
+                                   "its connection is taken to be dead") from None
             empty = empty + 1 if self.revision == before else 0
             await self._clock.sleep(min(0.01 * 2.0 ** min(empty, 9), 5) if empty else 0)
 
     async def _watch(self) -> None:
         """Until the server ends it."""
-        batches = self._client.watch_batches(self.kind, str(self.revision), labels=self._labels, fields=self._fields, seconds=WATCH_SECONDS)
+        batches = self._client.watch_batches(self.kind, str(self.revision), labels=self._labels, fields=self._fields,
+                                             seconds=WATCH_SECONDS)
         async with contextlib.aclosing(cast("AsyncGenerator[Sequence[WatchEvent[T]], None]", batches)):
             async for batch in batches:
                 for event in batch:
@@ -252,7 +255,8 @@ def _diagnosis(error: Exception) -> tuple[str, str, float]:
         case Gone():
             return "gone", f"the revision it had come to is no longer kept ({error})", LATER
         case NotFound():
-            return "not-served", f"the server does not know this kind ({error}); is its CustomResourceDefinition installed?", NOT_SERVED
+            text = f"the server does not know this kind ({error}); is its CustomResourceDefinition installed?"
+            return "not-served", text, NOT_SERVED
         case Forbidden() | Unauthorized():
             return "refused", f"the server refuses it ({error}); the account needs the verbs list and watch", LATER
         case ApiError():
@@ -292,12 +296,14 @@ class Cache:
             speaking.cancel()
 
     async def _tell_waiting(self) -> None:
-        """Say what is waited for, again and again: an informer that never gets its list must not look like a process that hangs."""
+        """Say what is waited for, again and again: whoever waits for a list must not look like a process that hangs."""
         began = self._clock.monotonic()
         while True:
             await self._clock.sleep(PATIENCE)
-            missing = [f"{each.kind.resource} ({each.trouble or 'no answer yet'})" for each in self.informers if not each.synced.is_set()]
-            log.warning("not started yet: %.0f s without a first list of %s", self._clock.monotonic() - began, ", ".join(missing))
+            missing = [f"{each.kind.resource} ({each.trouble or 'no answer yet'})"
+                       for each in self.informers if not each.synced.is_set()]
+            waited = self._clock.monotonic() - began
+            log.warning("not started yet: %.0f s without a first list of %s", waited, ", ".join(missing))
 
     async def stop(self) -> None:
         for task in self._tasks.values():

@@ -133,7 +133,8 @@ class Running:
             self.follow(watch)
         name, clock = self.controller.name, self._context.clock
         self._tasks = [background.start(name, self._work, clock) for _ in range(self.controller.workers)]
-        self._tasks += [background.start(f"{name} reports", self._report, clock) for _ in range(min(self.controller.workers, REPORTERS))]
+        reporters = min(self.controller.workers, REPORTERS)
+        self._tasks += [background.start(f"{name} reports", self._report, clock) for _ in range(reporters)]
         self.controller.started(self)
 
     def follow(self, watch: Watch) -> None:

@@ -1,9 +1,10 @@
 """Leader election by Lease: of several copies of a component, one works.
 
-Nobody reads the times in a lease. A candidate notes when it saw the lease change, by a clock of its own that nobody sets, and takes the
-lease once it has not changed for its whole duration. A holder counts from before it sent its last renewal that was answered, and stops
-earlier than that: at the deadline `check` refuses its writes, whatever else still runs or hangs. What was sent before and is still
-under way cannot be called back. `Elected` is a Manager that works only while it leads.
+Nobody reads the times in a lease. A candidate notes when it saw the lease change, by a clock of its own that nobody sets,
+and takes the lease once it has not changed for its whole duration. A holder counts from before it sent its last renewal
+that was answered, and stops earlier than that: at the deadline `check` refuses its writes, whatever else still runs or
+hangs. What was sent before and is still under way cannot be called back. `Elected` is a Manager that works only while it
+leads.
 """
 
 from __future__ import annotations
@@ -54,8 +55,9 @@ class ElectionSettings:
 
     def __post_init__(self) -> None:
         if not 0 < self.retry < self.deadline < self.duration:
-            raise ConfigError(f"lease {self.name}: a lease of {self.duration:g} s must be longer than the deadline for renewing it "
-                              f"({self.deadline:g} s), and that longer than the wait between two tries ({self.retry:g} s)")
+            raise ConfigError(f"lease {self.name}: a lease of {self.duration:g} s must be longer than the deadline for "
+                              f"renewing it ({self.deadline:g} s), and that longer than the wait between two tries "
+                              f"({self.retry:g} s)")
 
     @property
     def patience(self) -> float:
@@ -101,7 +103,7 @@ class Election:
         log.info("%s leads %s", self.settings.identity, self.settings.name)
 
     async def hold(self) -> None:
-        """Renews the lease for ever; raises LeadershipLost when that was not possible in time, or somebody else has it."""
+        """Renews the lease for ever; raises LeadershipLost when it could not in time, or somebody else has it."""
         while True:
             try:
                 await within(self._clock, self._left, self._renew())
@@ -183,7 +185,8 @@ class Election:
         sent = self._clock.monotonic()
         meta = {"name": self.settings.name, "namespace": self.settings.namespace}
         try:
-            made = await self._in_time(self._client.create(LEASE, {"metadata": meta, "spec": self._spec(0) | self._acquired()}))
+            spec = self._spec(0) | self._acquired()
+            made = await self._in_time(self._client.create(LEASE, {"metadata": meta, "spec": spec}))
         except NotFound:
             raise ConfigError(f"lease {self.settings.name} cannot be made, there is no namespace {self.settings.namespace}: create it, "
                               "name another with --namespace, or start without election by --leader-elect=false") from None
@@ -207,8 +210,8 @@ class Election:
 
     async def _write(self, lease: Lease, spec: Raw) -> Lease:
         """Only if nobody wrote it since we looked."""
-        return await self._client.patch(LEASE, lease.name, lease.namespace,
-                                        {"metadata": {"resourceVersion": lease.metadata.resource_version}, "spec": spec})
+        guard = {"resourceVersion": lease.metadata.resource_version}
+        return await self._client.patch(LEASE, lease.name, lease.namespace, {"metadata": guard, "spec": spec})
 
 
 class Elected:
