@@ -100,8 +100,8 @@ def test_each_promise_is_shown_by_a_test_that_needs_neither_recordings_nor_a_rea
 
 
 def test_every_module_says_what_lives_there() -> None:
-    silent = [str(file.relative_to(SOURCE)) for file in sorted(SOURCE.rglob("*.py"))
-              if file.read_text().strip() and not ast.get_docstring(ast.parse(file.read_text()))]
+    texts = {str(file.relative_to(SOURCE)): file.read_text().strip() for file in sorted(SOURCE.rglob("*.py"))}
+    silent = [name for name, text in texts.items() if text and not re.match(r'r?"""\S', text)]
     assert silent == []
 
 

@@ -28,7 +28,7 @@ def definition(kind: Kind[Any]) -> Raw:
 def stand_in(kind: Kind[Any]) -> Raw:
     anything = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
     schema = {"type": "object", "properties": {"spec": anything, "status": anything}}
-    status = {} if kind in STATUS_INSIDE else {"subresources": {"status": {}}}
+    status: Raw = {} if kind in STATUS_INSIDE else {"subresources": {"status": {}}}
     return {
         "metadata": {"name": kind.resource, "annotations": {"api-approved.kubernetes.io": "unapproved, a stand-in for tests"}},
         "spec": {"group": kind.group, "scope": "Namespaced" if kind.namespaced else "Cluster",

@@ -2,8 +2,8 @@
 
 One `Cache` per component holds one `Informer` per kind. An informer lists, then follows the watch; whatever goes wrong,
 it says so, counts it, waits a little longer each time, lists again and works out what was deleted meanwhile. A watch that
-the server should have ended long ago is given up: its connection may be dead without anybody having said so. Readers get
-frozen objects and can never reach the network from here.
+the server should have ended long ago is given up for another that goes on where it stopped: its connection may be dead
+without anybody having said so. Readers get frozen objects and can never reach the network from here.
 """
 
 from __future__ import annotations
@@ -185,8 +185,10 @@ class Informer(Generic[T]):
             try:
                 await within(self._clock, WATCH_SECONDS + GRACE, self._watch())
             except TimeoutError:
-                raise TimeoutError(f"the server did not end a watch of {WATCH_SECONDS} s; "
-                                   "its connection is taken to be dead") from None
+                WATCH_RESTARTS.labels(self.kind.resource, "silent").inc()
+                log.warning("watching %s: the server did not end a watch of %d s; its connection is taken to be dead, and "
+                            "another goes on from revision %d", self.kind.resource, WATCH_SECONDS, before)
+                continue
             empty = empty + 1 if self.revision == before else 0
             await self._clock.sleep(min(0.01 * 2.0 ** min(empty, 9), 5) if empty else 0)
 
@@ -261,8 +263,6 @@ def _diagnosis(error: Exception) -> tuple[str, str, float]:
             return "refused", f"the server refuses it ({error}); the account needs the verbs list and watch", LATER
         case ApiError():
             return "unavailable", str(error), LATER
-        case TimeoutError():
-            return "silent", str(error), LATER
         case msgspec.MsgspecError() | UnicodeDecodeError():
             return "unreadable", f"the server sent what is no answer to that: {error}", LATER
     return UNEXPECTED, f"{type(error).__name__}: {error}", LATER
