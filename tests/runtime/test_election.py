@@ -166,6 +166,15 @@ async def test_a_standby_that_was_asleep_looks_before_it_takes_the_lease() -> No
         assert found[0].leads
 
 
+@pytest.mark.parametrize("seconds", [20.0, 3600.0])
+async def test_a_standby_whose_time_runs_ahead_for_once_does_not_take_the_lease(seconds: float) -> None:
+    async with candidates("one", "two") as found:
+        for _ in range(4):
+            found[1].clock.advance(seconds)
+            await pass_time(4, *found, check=never_two(found))
+        assert found[0].leads and not found[1].leads
+
+
 async def test_after_a_leader_was_killed_exactly_one_of_two_takes_over_once_its_lease_ran_out() -> None:
     async with embedded() as server:
         await ensure_default(server)

@@ -71,7 +71,7 @@ class Election:
     def __init__(self, client: Client, clock: Clock, settings: ElectionSettings) -> None:
         self._client, self._clock, self.settings = client, clock, settings
         self._seen: tuple[str, str] | None = None
-        self._seen_at = float("-inf")
+        self._looked = self._unchanged = 0.0
         self._renewed = float("-inf")
         self._written: Lease | None = None
         """As we wrote it last: renewed without a look, where nobody else wrote it since."""
@@ -175,11 +175,15 @@ class Election:
         return await within(self._clock, self.settings.patience, request)
 
     def _is_free(self, lease: Lease, asked: float) -> bool:
-        """Whether it stayed as it is for its whole duration: from when we had seen it so, until we asked again."""
+        """Whether it stayed as it is for its whole duration, from when we had seen it so until we asked again. Between two
+        looks only the usual time counts: who was asleep cannot tell."""
         seen = (lease.spec.holder_identity or "", lease.spec.renew_time or "")
         if seen != self._seen:
-            self._seen, self._seen_at = seen, self._clock.monotonic()
-        return not seen[0] or asked - self._seen_at > float(lease.spec.lease_duration_seconds or self.settings.duration)
+            self._seen, self._looked, self._unchanged = seen, self._clock.monotonic(), 0.0
+        else:
+            self._unchanged += max(0.0, min(asked - self._looked, self.settings.retry + self.settings.patience))
+            self._looked = asked
+        return not seen[0] or self._unchanged > float(lease.spec.lease_duration_seconds or self.settings.duration)
 
     async def _create(self) -> None:
         sent = self._clock.monotonic()
