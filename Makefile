@@ -31,7 +31,7 @@ up: $(READY) ## start the platform and keep it running
 	@$(BIN)/gangline up
 
 test: $(DEV) ## all tests that need nothing but Python
-	@$(BIN)/pytest -n 2 tests
+	@PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -n 2 tests  # they start many processes: none should compile everything anew
 
 lint: $(DEV) ## ruff, mypy, import contracts
 	@$(BIN)/ruff check src tests bench

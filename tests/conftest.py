@@ -7,8 +7,15 @@ import os
 
 from hypothesis import Phase, settings
 
+from gangline.runtime.memory import settle
+
 collect_ignore = [] if os.environ.get("GANGLINE_REAL") else ["real"]
 
 settings.register_profile("steady", derandomize=True, deadline=None, phases=[Phase.explicit, Phase.generate], print_blob=True)
 settings.register_profile("searching", deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "steady"))
+
+
+def pytest_collection_finish() -> None:
+    """A run is a long-lived process like any other of ours: what was loaded stays, and garbage in cycles is looked for seldom."""
+    settle()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -12,6 +13,8 @@ from gangline.api.kinds import CRD
 from gangline.apiserver.server import Server, ServerSettings
 from gangline.client import Client, User
 
+PATIENCE = float(os.environ.get("GANGLINE_PATIENCE", "120"))
+"""Seconds for what must come true, in every test: far more than it takes, on a busy machine too. Only a broken test waits so long."""
 ADMIN = User("admin", ("system:masters", "system:authenticated"))
 
 
@@ -34,7 +37,7 @@ def admin(server: Server) -> Client:
     return Client(server.transport(ADMIN), manager="test")
 
 
-async def until(condition: Callable[[], Awaitable[bool] | bool], what: str = "the condition", seconds: float = 20) -> None:
+async def until(condition: Callable[[], Awaitable[bool] | bool], what: str = "the condition", seconds: float = PATIENCE) -> None:
     """Wait for a condition; the deadline is only there so that a broken test ends."""
     deadline = time.monotonic() + seconds
     while True:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
@@ -10,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from embedded import admin, embedded, until
+from embedded import PATIENCE, admin, embedded, until
 from gangline.api.core import Pod
 from gangline.api.grove import PodCliqueSet, PodGang
 from gangline.api.kinds import POD, POD_CLIQUE_SET, POD_GANG, QUEUE, Kind
@@ -62,19 +61,18 @@ class Stage:
         await self.settles()
         return made
 
-    async def settles(self, seconds: float = 20) -> None:
+    async def settles(self, seconds: float = PATIENCE) -> None:
         """Nothing left to do, and nothing unseen."""
         quiet = 0
-        deadline = time.monotonic() + seconds
 
         def still() -> bool:
             nonlocal quiet
             seen = self.server.latest()
             busy = any(not each.idle or each.behind(seen) for each in (self.manager, self.world))
             quiet = 0 if busy else quiet + 1
-            return quiet >= 3 or time.monotonic() > deadline
+            return quiet >= 3
 
-        await until(still, "the operator to settle", seconds + 1)
+        await until(still, "the operator to settle", seconds)
 
     async def every(self, kind: Kind[Any], prefix: str = "") -> list[Any]:
         found: list[Object] = (await self.client.list(kind, NAMESPACE)).items

@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
-from embedded import admin, embedded
+from embedded import PATIENCE, admin, embedded
 from gangline.api import names
 from gangline.api.core import Pod
 from gangline.api.kai import BindRequest, PodGroup
@@ -44,7 +44,7 @@ class Stage:
     async def kill(self, name: str) -> None:
         await self.managers.pop(name).stop()
 
-    async def settles(self, seconds: float = 20.0) -> None:
+    async def settles(self, seconds: float = PATIENCE) -> None:
         """Until no component has work left: every informer is current, every queue empty, several times in a row."""
         quiet, deadline = 0, time.monotonic() + seconds
         while quiet < 3:

@@ -7,7 +7,6 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -52,7 +51,6 @@ async def followed(watch: Watch, state: dict[str, Any], until: int) -> dict[str,
             state |= by_name([obj])
 
 
-@pytest.mark.timeout(300)
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(writes, writes, selectors)
 async def test_a_list_and_the_watch_from_it_give_the_list_of_now(before: list[Any], after: list[Any], selector: dict[str, str]) -> None:

@@ -7,11 +7,13 @@ from typing import Any
 
 import yaml
 
-from gangline.api.kinds import CRD, Kind
+from gangline.api.kinds import CRD, KOORDINATOR_POD_GROUP, Kind
 from gangline.api.meta import Raw
 from gangline.client import Client
 
 REAL = Path(__file__).resolve().parents[3] / "shared" / "crds"
+STATUS_INSIDE = (KOORDINATOR_POD_GROUP,)
+"""Kinds whose status is written with the rest of the object; all others have a subresource for it."""
 
 
 def definition(kind: Kind[Any]) -> Raw:
@@ -26,11 +28,13 @@ def definition(kind: Kind[Any]) -> Raw:
 def stand_in(kind: Kind[Any]) -> Raw:
     anything = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
     schema = {"type": "object", "properties": {"spec": anything, "status": anything}}
+    status: Raw = {} if kind in STATUS_INSIDE else {"subresources": {"status": {}}}
     return {
         "metadata": {"name": kind.resource, "annotations": {"api-approved.kubernetes.io": "unapproved, a stand-in for tests"}},
         "spec": {"group": kind.group, "scope": "Namespaced" if kind.namespaced else "Cluster",
                  "names": {"kind": kind.kind, "listKind": f"{kind.kind}List", "plural": kind.plural, "singular": kind.kind.lower()},
-                 "versions": [{"name": kind.version, "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}}]}}
+                 "versions": [{"name": kind.version, "served": True, "storage": True, "schema": {"openAPIV3Schema": schema},
+                               **status}]}}
 
 
 async def install(client: Client, *kinds: Kind[Any]) -> None:

@@ -10,7 +10,6 @@ from gangline.api.kai import Queue
 from gangline.cli.demo import SCENES, queue_lines
 
 
-@pytest.mark.timeout(180)
 def test_every_scene_goes_well(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     assert call(monkeypatch, "demo") == 0
     shown = capsys.readouterr().out

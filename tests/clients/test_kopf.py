@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from clients.manifests import podcliqueset
+from embedded import PATIENCE
 from gangline.api.kinds import EVENT, POD_CLIQUE_SET
 from journeys.story import Story
 
@@ -51,7 +52,7 @@ async def test_an_operator_follows_a_set_from_creation_to_the_end(story: Story, 
     at_work = asyncio.create_task(kopf.operator(registry=operator(told), stop_flag=stop, ready_flag=ready, namespaces=["default"],
                                                 settings=kopf.OperatorSettings()))
     try:
-        await asyncio.wait_for(ready.wait(), 20)
+        await asyncio.wait_for(ready.wait(), PATIENCE)
         await story.apply(podcliqueset("llm"))
         await story.until(lambda: _said(told, "made llm"), "the operator sees the set")
 
@@ -67,7 +68,7 @@ async def test_an_operator_follows_a_set_from_creation_to_the_end(story: Story, 
         await story.gone(POD_CLIQUE_SET)
     finally:
         stop.set()
-        await asyncio.wait_for(at_work, 20)
+        await asyncio.wait_for(at_work, PATIENCE)
 
 
 async def _said(told: list[str], text: str) -> bool:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from pathlib import Path
 
 import yaml
 
 from clients.manifests import deployment, podcliqueset
+from embedded import PATIENCE
 from gangline.api.crds import crds
 from gangline.api.kinds import NODE, POD, REPLICA_SET
 from journeys.kubectl import Kubectl
 from journeys.story import Story
+
+TIMEOUT = f"--timeout={PATIENCE:.0f}s"
 
 
 async def apply(run: Kubectl, *objects: dict[str, object]) -> str:
@@ -21,14 +23,10 @@ async def apply(run: Kubectl, *objects: dict[str, object]) -> str:
 
 async def test_get_watch_prints_each_change_as_it_comes(run: Kubectl) -> None:
     await run("create", "configmap", "news", "--from-literal=n=0")
-    watching = asyncio.create_task(run("get", "configmap", "news", "-w", "--output-watch-events", "--request-timeout=4s"))
-    number = 0
-    while not watching.done():
-        number += 1
-        await run("patch", "configmap", "news", "-p", json.dumps({"data": {"n": str(number)}}))
-    shown = (await watching).splitlines()
-    assert shown[1].split()[:2] == ["ADDED", "news"]
-    assert shown[2].split()[:2] == ["MODIFIED", "news"]
+    async with run.watching("get", "configmap", "news", "-w", "--output-watch-events", "--no-headers") as shown:
+        assert (await anext(shown)).split()[:2] == ["ADDED", "news"]
+        await run("patch", "configmap", "news", "-p", json.dumps({"data": {"n": "1"}}))
+        assert (await anext(shown)).split()[:2] == ["MODIFIED", "news"]
 
 
 async def test_explain_knows_our_kinds_and_built_in_ones(run: Kubectl) -> None:
@@ -64,23 +62,23 @@ async def test_edit_through_a_script_changes_the_object(run: Kubectl, tmp_path: 
 
 async def test_scale_and_wait_follow_the_controllers(story: Story, run: Kubectl) -> None:
     await apply(run, deployment("web", 1), podcliqueset("llm"))
-    await run("rollout", "status", "deployment/web", "--timeout=30s")
+    await run("rollout", "status", "deployment/web", TIMEOUT)
     assert "deployment.apps/web scaled" in await run("scale", "deployment/web", "--replicas=3")
-    await run("wait", "--for=jsonpath={.status.readyReplicas}=3", "deployment/web", "--timeout=30s")
+    await run("wait", "--for=jsonpath={.status.readyReplicas}=3", "deployment/web", TIMEOUT)
     assert "podcliqueset.grove.io/llm scaled" in await run("scale", "pcs/llm", "--replicas=2")
-    await run("wait", "--for=condition=Ready", "pods", "-l", "app.kubernetes.io/part-of=llm", "--timeout=30s")
+    await run("wait", "--for=condition=Ready", "pods", "-l", "app.kubernetes.io/part-of=llm", TIMEOUT)
     await run("set", "image", "deployment/web", "main=example/sleeper:2")
-    await run("rollout", "status", "deployment/web", "--timeout=30s")
+    await run("rollout", "status", "deployment/web", TIMEOUT)
     assert len((await run("rollout", "history", "deployment/web")).strip().splitlines()) == 4
     assert "rolled back" in await run("rollout", "undo", "deployment/web")
 
 
 async def test_delete_orphans_or_waits_as_it_is_told(story: Story, run: Kubectl) -> None:
     await apply(run, deployment("kept", 1), deployment("gone", 1))
-    await run("rollout", "status", "deployment/kept", "--timeout=30s")
-    await run("rollout", "status", "deployment/gone", "--timeout=30s")
+    await run("rollout", "status", "deployment/kept", TIMEOUT)
+    await run("rollout", "status", "deployment/gone", TIMEOUT)
     await run("delete", "deployment", "kept", "--cascade=orphan")
-    await run("delete", "deployment", "gone", "--cascade=foreground", "--timeout=30s")
+    await run("delete", "deployment", "gone", "--cascade=foreground", TIMEOUT)
     left = await story.all(REPLICA_SET)
     assert [each.name.split("-")[0] for each in left] == ["kept"]
     assert not left[0].metadata.owner_references
@@ -111,11 +109,11 @@ async def test_create_makes_what_each_of_its_commands_says(run: Kubectl) -> None
 
 async def test_drain_moves_pods_and_uncordon_lets_them_come_back(story: Story, run: Kubectl) -> None:
     await apply(run, deployment("web", 4))
-    await run("rollout", "status", "deployment/web", "--timeout=30s")
+    await run("rollout", "status", "deployment/web", TIMEOUT)
     [first, second] = [node.name for node in await story.all(NODE)]
-    shown = await run("drain", first, "--ignore-daemonsets", "--delete-emptydir-data", "--force", "--timeout=60s")
+    shown = await run("drain", first, "--ignore-daemonsets", "--delete-emptydir-data", "--force", TIMEOUT)
     assert f"node/{first} drained" in shown
-    await run("rollout", "status", "deployment/web", "--timeout=30s")
+    await run("rollout", "status", "deployment/web", TIMEOUT)
 
     async def moved() -> bool:
         pods = [pod for pod in (await story.client.list(POD, "default")).items if pod.metadata.deletion_timestamp is None]
@@ -156,7 +154,7 @@ async def test_explain_gives_help_on_every_kind_of_ours(run: Kubectl) -> None:
 
 async def test_delete_in_the_background_leaves_the_rest_to_the_collector(story: Story, run: Kubectl) -> None:
     await apply(run, deployment("gone", 2), podcliqueset("llm"))
-    await run("rollout", "status", "deployment/gone", "--timeout=30s")
-    assert 'deployment.apps "gone" deleted' in await run("delete", "deployment", "gone", "--cascade=background", "--timeout=30s")
-    assert 'podcliqueset.grove.io "llm" deleted' in await run("delete", "pcs", "llm", "--cascade=foreground", "--timeout=30s")
+    await run("rollout", "status", "deployment/gone", TIMEOUT)
+    assert 'deployment.apps "gone" deleted' in await run("delete", "deployment", "gone", "--cascade=background", TIMEOUT)
+    assert 'podcliqueset.grove.io "llm" deleted' in await run("delete", "pcs", "llm", "--cascade=foreground", TIMEOUT)
     await story.gone(REPLICA_SET, POD)

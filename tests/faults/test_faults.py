@@ -98,7 +98,7 @@ async def test_of_two_schedulers_of_one_shard_started_at_once_one_works_and_the_
             await here.node(f"n{number}")
 
         def candidate(name: str) -> Elected:
-            settings = ElectionSettings("kai-scheduler", names.KAI_NAMESPACE, name, duration=1.0, deadline=0.5, retry=0.05)
+            settings = ElectionSettings("kai-scheduler", names.KAI_NAMESPACE, name, retry=0.05, deadline=60.0, duration=90.0)
             return Elected(lambda: Manager(shard(), here.client, here.clock), Election(here.client, here.clock, settings))
 
         both = [candidate("one"), candidate("two")]
@@ -190,7 +190,7 @@ async def test_a_pod_whose_binds_fail_waits_longer_each_time_and_the_gang_says_s
         async def failed() -> bool:
             return int((await here.get_pod("g-0")).annotations.get(names.BIND_FAILURES, "0")) >= 4
 
-        await until(failed, "four failures", 30)
+        await until(failed, "four failures")
         pod = await here.get_pod("g-0")
         told = {each.type: each.message for each in pod.status.conditions}
         assert "binding is tried again in" in told["PodBound"]
@@ -213,7 +213,7 @@ async def test_shared_gpus_survive_trouble_and_nothing_is_left_behind(seed: int)
             await play_device_plugin(here)
             return len(await here.placed()) == 4
 
-        await until(bound, "all sharers to be bound", 60)
+        await until(bound, "all sharers to be bound")
         for line in lines:
             line.rate = 0.0
         groups = Counter([(await here.get_pod(f"s{number}")).labels[names.GPU_GROUP] for number in range(4)])
@@ -224,7 +224,7 @@ async def test_shared_gpus_survive_trouble_and_nothing_is_left_behind(seed: int)
         async def clean() -> bool:
             return not (await here.client.list(POD, names.RESERVATION_NAMESPACE)).items
 
-        await until(clean, "the reservations to go", 30)
+        await until(clean, "the reservations to go")
         owned = [each for each in (await here.client.list(CONFIG_MAP, SPACE)).items if not each.metadata.owner_references]
         assert owned == []
 

@@ -5,8 +5,6 @@ test_faults.py has the same at random; here a failing case says which step it wa
 
 from __future__ import annotations
 
-import asyncio
-
 import pytest
 
 from embedded import until
@@ -44,7 +42,7 @@ async def the_gang_has_their_places(here: Stage) -> None:
         placed = await here.placed()
         return placed.get("new-0") == placed.get("new-1") == "n0"
 
-    await until(taken, "the gang to have both places", 60)
+    await until(taken, "the gang to have both places")
     await here.settles()
     assert sorted(await here.placed()) == ["new-0", "new-1"]
     await check(here)
@@ -167,7 +165,7 @@ async def a_refusal_on_its_way(here: Stage) -> Dawdles:
     await here.start(shard(), slow)
     await here.node("n0", gpus=1)
     await here.gang("g", 1, gpus=2)
-    await asyncio.wait_for(slow.held.wait(), 20)
+    await until(slow.held.is_set, "the write to be held")
     return slow
 
 

@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
+from embedded import PATIENCE
 from gangline.api.builtin import Replicated
 from gangline.api.kinds import CONFIG, DEPLOYMENT, SCHEDULING_SHARD, Kind
 from gangline.api.meta import Object, Raw
@@ -55,7 +56,7 @@ class Ground:
 
         await self.until(now, f"{type} of {kind.kind} {name} saying {text!r}")
 
-    async def until(self, condition: Callable[[], Awaitable[bool]], what: str, seconds: float = 20.0) -> None:
+    async def until(self, condition: Callable[[], Awaitable[bool]], what: str, seconds: float = PATIENCE) -> None:
         deadline = time.monotonic() + seconds
         while not await condition():
             if time.monotonic() > deadline:

@@ -6,6 +6,7 @@ import asyncio
 
 import pytest
 
+from embedded import PATIENCE
 from gangline.api.kinds import CONFIG, JOB, POD, POD_CLIQUE_SET, POD_GROUP, QUEUE, SCHEDULING_SHARD
 from gangline.client import Client, User
 from gangline.components import EVERYWHERE, Options, build, lease
@@ -29,8 +30,8 @@ async def start(cluster: Ground, component: str, options: Options | None = None)
     """As `gangline run` does inside the cluster: first the lease, then the work."""
     mine, said = client(cluster, ACCOUNTS[component]), options or Options(period=0.0)
     if component not in EVERYWHERE:
-        await asyncio.wait_for(Election(mine, SystemClock(), ElectionSettings(lease(component, Options()), SPACE)).win(), 20)
-    await asyncio.wait_for(cluster.platform.hire(build(component, said), mine), 20)
+        await asyncio.wait_for(Election(mine, SystemClock(), ElectionSettings(lease(component, Options()), SPACE)).win(), PATIENCE)
+    await asyncio.wait_for(cluster.platform.hire(build(component, said), mine), PATIENCE)
 
 
 async def test_a_job_and_a_set_run_under_the_accounts_that_the_installer_made_with_a_backend_on_its_own() -> None:
@@ -52,7 +53,7 @@ async def test_a_job_and_a_set_run_under_the_accounts_that_the_installer_made_wi
                        if each.status.phase == "Running"]
             return (await cluster.client.get(JOB, "train", "default")).status.succeeded == 1 and len(running) == 2
 
-        await cluster.until(done, "the Job done and the set running", 40)
+        await cluster.until(done, "the Job done and the set running")
         groups = (await cluster.client.list(POD_GROUP, "default")).items
         assert len(groups) == 2 and all(each.spec.queue == "default-queue" for each in groups)
 

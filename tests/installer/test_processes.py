@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import itertools
 import os
 import socket
 import sys
@@ -13,6 +15,7 @@ from typing import Any
 import aiohttp
 import pytest
 
+from embedded import PATIENCE
 from gangline.api.kinds import CONFIG_MAP, DEPLOYMENT
 from gangline.api.meta import Raw
 from gangline.cli import install
@@ -44,11 +47,16 @@ def _mounted(pod: Raw, maps: dict[str, str]) -> str:
     return next((maps[each["configMap"]["name"]] for each in pod.get("volumes", ()) if "configMap" in each), "")
 
 
+PORTS = itertools.count(20_000 + 1_000 * int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw")))
+
+
 def free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        port: int = found.getsockname()[1]
-        return port
+    """Below those that the kernel gives to whoever asks for any, and other than those of the other workers of this run."""
+    for port in PORTS:
+        with socket.socket() as found, contextlib.suppress(OSError):
+            found.bind(("127.0.0.1", port))
+            return port
+    raise AssertionError("unreachable")
 
 
 def localized(container: Raw, config: str, folder: Path) -> tuple[list[str], Raw]:
@@ -66,7 +74,7 @@ def localized(container: Raw, config: str, folder: Path) -> tuple[list[str], Raw
     return words, {"path": probe["path"], "port": ports[str(probe["port"])]}
 
 
-async def answers(process: asyncio.subprocess.Process, probe: Raw, seconds: float = 60.0) -> None:
+async def answers(process: asyncio.subprocess.Process, probe: Raw, seconds: float = PATIENCE) -> None:
     deadline = time.monotonic() + seconds
     async with aiohttp.ClientSession() as session:
         while True:

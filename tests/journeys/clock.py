@@ -18,10 +18,13 @@ class MovedClock:
     def now(self) -> float:
         return time.time() + self._ahead
 
+    def monotonic(self) -> float:
+        return time.monotonic() + self._ahead
+
     async def sleep(self, seconds: float) -> None:
-        due = self.now() + seconds
+        due = self.monotonic() + seconds
         await asyncio.sleep(0)
-        while (left := due - self.now()) > 0:
+        while (left := due - self.monotonic()) > 0:
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._moved.wait(), left)
 

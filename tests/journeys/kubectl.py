@@ -6,7 +6,8 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -28,13 +29,33 @@ class Kubectl:
     home: Path
     environment: Mapping[str, str] = field(default_factory=dict)
 
+    @asynccontextmanager
+    async def watching(self, *arguments: str) -> AsyncIterator[AsyncIterator[str]]:
+        """Lines as they come from one that goes on until it is no longer needed."""
+        process = await asyncio.create_subprocess_exec(
+            self.program, *arguments, cwd=REPOSITORY, stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.STDOUT, env=self._env())
+        try:
+            yield _lines(process)
+        finally:
+            process.kill()
+            await process.communicate()
+
+    def _env(self) -> dict[str, str]:
+        return {"KUBECONFIG": str(self.kubeconfig), "HOME": str(self.home), "PATH": os.environ["PATH"], **self.environment}
+
     async def __call__(self, *arguments: str, stdin: str = "", code: int = 0) -> str:
         """What it printed (both streams); the exit code must be as expected."""
         process = await asyncio.create_subprocess_exec(
             self.program, *arguments, cwd=REPOSITORY, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.STDOUT,
-            env={"KUBECONFIG": str(self.kubeconfig), "HOME": str(self.home), "PATH": os.environ["PATH"], **self.environment})
+            stderr=asyncio.subprocess.STDOUT, env=self._env())
         out, _ = await process.communicate(stdin.encode())
         shown = out.decode()
         assert process.returncode == code, f"kubectl {' '.join(arguments)} ended with {process.returncode}:\n{shown}"
         return shown
+
+
+async def _lines(process: asyncio.subprocess.Process) -> AsyncIterator[str]:
+    assert process.stdout is not None
+    while line := await process.stdout.readline():
+        yield line.decode()

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from embedded import PATIENCE
 from gangline.admission.settings import AdmissionSettings
 from gangline.api import names
 from gangline.api.core import Pod
@@ -43,10 +44,6 @@ if TYPE_CHECKING:
 
 REPOSITORY = Path(__file__).parents[2]
 REAL = os.environ.get("GANGLINE_SERVER") == "real"
-PATIENCE = float(os.environ.get("GANGLINE_PATIENCE", "90" if REAL else "30"))
-"""A deadline for broken tests; a real garbage collector learns of new kinds only every 30 seconds."""
-AT_REST = 60.0 if REAL else 3.0
-"""How long a condition may still take once everything has settled; only a real control plane settles without our seeing it."""
 NOT_READY = "node.kubernetes.io/not-ready"
 NOT_OURS = ("kubernetes", "kube-root-ca.crt")
 
@@ -148,9 +145,9 @@ class Story(Words):
             await asyncio.sleep(0.01)
 
     async def at_rest(self, condition: Callable[[], Awaitable[bool]], what: str = "") -> None:
-        """What must hold when nothing moves any more."""
+        """What must hold when nothing moves any more; a real control plane may settle without our seeing it."""
         await self.settles()
-        await self.until(condition, what, AT_REST)
+        await self.until(condition, what)
 
     async def pods(self, of: str = "", phase: str = "") -> list[Pod]:
         """Pods of a set (or all), in a phase (or any)."""

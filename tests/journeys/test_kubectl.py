@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from embedded import PATIENCE
 from gangline.api.kinds import POD, POD_CLIQUE, POD_GANG, POD_GROUP
 from gangline.local import Platform, write_kubeconfig
 from journeys import kubectl
@@ -26,8 +27,8 @@ async def run(story: Story, tmp_path: Path) -> Kubectl:
 async def test_apply_get_describe_wait_and_delete_work_on_a_set(story: Story, run: Kubectl) -> None:
     await story.nodes(2, gpus=8)
     assert "podcliqueset.grove.io/llm created" in await run("apply", "-f", "examples/01-gang/llm.yaml")
-    await run("wait", "--for=jsonpath={.status.availableReplicas}=1", "pcs/llm", "--timeout=30s")
-    await run("wait", "--for=condition=Ready", "pods", "--all", "--timeout=30s")
+    await run("wait", "--for=jsonpath={.status.availableReplicas}=1", "pcs/llm", f"--timeout={PATIENCE:.0f}s")
+    await run("wait", "--for=condition=Ready", "pods", "--all", f"--timeout={PATIENCE:.0f}s")
     shown = await run("get", "podgangs")
     assert [line.split()[:3] for line in shown.splitlines()] == [["NAME", "PHASE", "BACKEND"], ["llm-0", "Running", "kai"]]
     pods = (await run("get", "pods", "--no-headers")).splitlines()
@@ -39,7 +40,7 @@ async def test_apply_get_describe_wait_and_delete_work_on_a_set(story: Story, ru
     assert "Kind:         PodGang" in described and "llm-0-decode" in described
     assert "node-" in await run("describe", "pod", pods[0].split()[0])
 
-    deleted = await run("delete", "-f", "examples/01-gang/llm.yaml", "--wait=true", "--timeout=30s")
+    deleted = await run("delete", "-f", "examples/01-gang/llm.yaml", "--wait=true", f"--timeout={PATIENCE:.0f}s")
     assert 'podcliqueset.grove.io "llm" deleted' in deleted
     await story.gone(POD, POD_GANG, POD_GROUP, POD_CLIQUE)
     assert "No resources found" in await run("get", "pods,podgangs,podgroups.scheduling.run.ai,pclq")

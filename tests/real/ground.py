@@ -25,7 +25,7 @@ from gangline.api.meta import Condition, Raw, condition
 from gangline.components import Options
 from gangline.local import Team
 from gangline.runtime import SystemClock
-from journeys.story import AT_REST, Story
+from journeys.story import Story
 from operator_stage import clique, pod_clique_set
 from real.broom import Broom
 from real.leash import leashed
@@ -240,7 +240,7 @@ class Proof(Story):
         await self.until(so_many, f"running pods: {dict(wanted)}")
         with suppress(TimeoutError):
             await self.platform.settles(RESTLESS)
-        await self.until(so_many, f"still running: {dict(wanted)}", AT_REST)
+        await self.until(so_many, f"still running: {dict(wanted)}")
 
     async def told(self, type: str, part: str) -> Condition:
         """The gang's condition, once its message has such a part."""

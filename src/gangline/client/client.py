@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Generic, TypeAlias, TypeVar, cast
@@ -80,6 +80,8 @@ _LIST = msgspec.json.Decoder(_RawList)
 _EVENT = msgspec.json.Decoder(_RawEvent)
 _METADATA = msgspec.json.Decoder(_OnlyMetadata)
 _STATUS = msgspec.json.Decoder(dict[str, Any])
+UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+"""What decoding an object ends with that is no such object."""
 _DECODERS: dict[type, msgspec.json.Decoder[Any]] = {}
 
 
@@ -92,6 +94,14 @@ def decode(kind: Kind[T], body: bytes | msgspec.Raw) -> T:
     return result
 
 
+def _metadata(body: msgspec.Raw) -> Metadata:
+    """Of an object that does not fit its typed view; empty, where not even that can be read."""
+    try:
+        return _METADATA.decode(body).metadata
+    except UNREADABLE:
+        return Metadata()
+
+
 def label_query(labels: Labels) -> str:
     if labels is None or isinstance(labels, str):
         return labels or ""
@@ -99,17 +109,24 @@ def label_query(labels: Labels) -> str:
 
 
 class Client:
-    """Verbs on kinds. `manager` names us as owner of the fields we write; `lanes` are told of every write, unless it is a report."""
+    """Verbs on kinds. `manager` names us as owner of the fields we write; `lanes` are told of every write, unless it
+    is a report; `may_write` is asked before each write is sent, and raises what keeps it."""
 
-    def __init__(self, transport: Transport, manager: str = "gangline", retries: int = 4, lanes: Lanes | None = None) -> None:
+    def __init__(self, transport: Transport, manager: str = "gangline", retries: int = 4, lanes: Lanes | None = None,
+                 may_write: Callable[[], None] | None = None) -> None:
         self.transport = transport
         self.manager = manager
         self._retries = retries
         self._lanes = lanes
+        self._may_write = may_write
 
     def urgent(self, lanes: Lanes) -> Client:
         """The same, for writes that reports have to wait for."""
-        return Client(self.transport, self.manager, self._retries, lanes)
+        return Client(self.transport, self.manager, self._retries, lanes, self._may_write)
+
+    def fenced(self, may_write: Callable[[], None]) -> Client:
+        """The same, for who may write only while something holds."""
+        return Client(self.transport, self.manager, self._retries, self._lanes, may_write)
 
     # --- reading -------------------------------------------------------------------------------------------------------
 
@@ -131,8 +148,8 @@ class Client:
             for raw in page.items or ():
                 try:
                     items.append(decode(kind, raw))
-                except msgspec.ValidationError as error:
-                    unread.append(Unread(_METADATA.decode(raw).metadata, str(error)))
+                except UNREADABLE as error:
+                    unread.append(Unread(_metadata(raw), str(error)))
             revision, token = page.metadata.resource_version, page.metadata.continue_
             if not token:
                 return Listing(items, revision, tuple(unread))
@@ -255,6 +272,8 @@ class Client:
     async def _send(self, request: Request) -> Response:
         for attempt in range(self._retries + 1):
             try:
+                if self._may_write is not None and request.method != "GET":
+                    self._may_write()
                 answer = await self.transport.send(request)
                 if answer.status < 400:
                     return answer
@@ -336,6 +355,6 @@ def _shared_event(kind: Kind[T], line: bytes) -> WatchEvent[T]:
         return WatchEvent("BOOKMARK", kind.type(metadata=_METADATA.decode(event.object).metadata))
     try:
         return WatchEvent(event.type, decode(kind, event.object))
-    except msgspec.ValidationError as error:
-        known = kind.type(metadata=_METADATA.decode(event.object).metadata)
+    except UNREADABLE as error:
+        known = kind.type(metadata=_metadata(event.object))
         return WatchEvent("DELETED", known) if event.type == "DELETED" else WatchEvent("UNREAD", known, str(error))

@@ -37,7 +37,7 @@ from gangline.dashboard.pages import page
 from gangline.dashboard.sheet import HEADERS
 from gangline.dashboard.views import document
 from gangline.errors import ApiError, NotFound, Unavailable
-from gangline.runtime import Cache, Clock, Key, SystemClock, key_of
+from gangline.runtime import Cache, Clock, Key, SystemClock, background, key_of
 from gangline.runtime.cache import Informer
 from gangline.runtime.health import Endpoint, Page
 
@@ -86,8 +86,8 @@ class Dashboard:
     async def start(self, host: str = "127.0.0.1", port: int = 0) -> str:
         """Serve at once; gives the address. Raises OSError where the port is taken."""
         bound = await self._endpoint.open(host, port)
-        self._tasks = [asyncio.create_task(self._cache.start(), name="dashboard cache"),
-                       asyncio.create_task(self._listen(), name="dashboard pulse")]
+        self._tasks = [background.start("dashboard cache", self._cache.start, self._clock),
+                       background.start("dashboard pulse", self._listen, self._clock)]
         shown = "127.0.0.1" if host in ("0.0.0.0", "::") else f"[{host}]" if ":" in host else host
         return f"http://{shown}:{bound}"
 

@@ -1,7 +1,7 @@
 """Time as an input: the real clock, and one that tests move by hand.
 
-Every wait of the runtime goes through a Clock, so a four-hour delay costs a test milliseconds. Pure code takes a number and
-never asks.
+Every wait of the runtime goes through a Clock, so a four-hour delay costs a test milliseconds. `now` is the date, which
+somebody may set; `monotonic` is for how long something took, and only runs forward. Pure code takes a number and never asks.
 """
 
 from __future__ import annotations
@@ -9,8 +9,11 @@ from __future__ import annotations
 import asyncio
 import heapq
 import time
+from collections.abc import Awaitable
 from datetime import UTC, datetime
-from typing import Protocol
+from typing import Protocol, TypeVar
+
+T = TypeVar("T")
 
 
 class Clock(Protocol):
@@ -18,26 +21,41 @@ class Clock(Protocol):
         """Seconds since 1970."""
         ...
 
+    def monotonic(self) -> float:
+        """Seconds since some moment, whatever happens to the date."""
+        ...
+
     async def sleep(self, seconds: float) -> None: ...
+
+
+_STEADY = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
+"""Where there is one, the clock that also counts while the whole machine is asleep: others do not wait for us then."""
 
 
 class SystemClock:
     def now(self) -> float:
         return time.time()
 
+    def monotonic(self) -> float:
+        return time.clock_gettime(_STEADY)
+
     async def sleep(self, seconds: float) -> None:
         await asyncio.sleep(seconds)
 
 
 class ManualClock:
-    """Stands still until `advance` moves it; sleepers wake in the order of their times."""
+    """Stands still until `advance` moves it; sleepers wake in the order of their times. `step` sets the date: nobody wakes."""
 
     def __init__(self, start: float = 1_700_000_000.0) -> None:
         self._now = start
+        self._stepped = 0.0
         self._sleepers: list[tuple[float, int, asyncio.Future[None]]] = []
         self._count = 0
 
     def now(self) -> float:
+        return self._now + self._stepped
+
+    def monotonic(self) -> float:
         return self._now
 
     async def sleep(self, seconds: float) -> None:
@@ -49,12 +67,39 @@ class ManualClock:
         heapq.heappush(self._sleepers, (self._now + seconds, self._count, waker))
         await waker
 
+    def step(self, seconds: float) -> None:
+        self._stepped += seconds
+
     def advance(self, seconds: float) -> None:
         self._now += seconds
         while self._sleepers and self._sleepers[0][0] <= self._now:
             _, _, waker = heapq.heappop(self._sleepers)
             if not waker.done():
                 waker.set_result(None)
+
+
+async def within(clock: Clock, seconds: float, work: Awaitable[T]) -> T:
+    """What `work` gives, if it does so in time; else TimeoutError, and nobody waits for it to give up."""
+    working, timer = asyncio.ensure_future(work), asyncio.ensure_future(clock.sleep(seconds))
+    try:
+        await asyncio.wait({working, timer}, return_when=asyncio.FIRST_COMPLETED)
+        if working.done():
+            return working.result()
+        working.add_done_callback(_dropped)
+        raise TimeoutError(f"nothing came of it in {seconds:g} s")
+    except asyncio.CancelledError:
+        working.cancel()
+        await asyncio.gather(working, return_exceptions=True)
+        raise
+    finally:
+        working.cancel()
+        timer.cancel()
+
+
+def _dropped(late: asyncio.Future[T]) -> None:
+    """What came too late is nobody's, an error neither."""
+    if not late.cancelled():
+        late.exception()
 
 
 def timestamp(seconds: float) -> str:

@@ -18,6 +18,7 @@ from gangline.api.kinds import Kind
 from gangline.api.meta import Object
 from gangline.client import Client, Lanes
 from gangline.errors import ApiError, Conflict, GanglineError, NotFound
+from gangline.runtime import background
 from gangline.runtime.cache import Cache, Index, Informer, Reader
 from gangline.runtime.clock import Clock
 from gangline.runtime.events import Recorder
@@ -130,10 +131,10 @@ class Running:
         """Called once the cache is complete."""
         for watch in self.controller.watches:
             self.follow(watch)
-        self._tasks = [asyncio.create_task(self._work(), name=f"{self.controller.name} {number}")
-                       for number in range(self.controller.workers)]
-        self._tasks += [asyncio.create_task(self._report(), name=f"{self.controller.name} reports {number}")
-                        for number in range(min(self.controller.workers, REPORTERS))]
+        name, clock = self.controller.name, self._context.clock
+        self._tasks = [background.start(name, self._work, clock) for _ in range(self.controller.workers)]
+        reporters = min(self.controller.workers, REPORTERS)
+        self._tasks += [background.start(f"{name} reports", self._report, clock) for _ in range(reporters)]
         self.controller.started(self)
 
     def follow(self, watch: Watch) -> None:
@@ -202,7 +203,10 @@ class Running:
             wait = self.queue.retry(key)
             log.warning("%s %s: %s; again in %.1f s", name, key, error, wait)
         except asyncio.CancelledError:
-            raise
+            if background.cancelled():
+                raise
+            wait = self.queue.retry(key)
+            log.exception("%s %s: something it waited for was given up; again in %.1f s", name, key, wait)
         except Exception:
             wait = self.queue.retry(key)
             log.exception("%s %s failed; again in %.1f s", name, key, wait)

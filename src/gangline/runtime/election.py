@@ -1,34 +1,39 @@
 """Leader election by Lease: of several copies of a component, one works.
 
-The others watch the lease and take over when its holder has not renewed it for its whole duration, as seen by *their*
-clock, so clocks need not agree. A holder that cannot renew in time stops working before anyone else may start.
-`Elected` is a Manager that works only while it leads.
+Nobody reads the times in a lease. A candidate notes when it saw the lease change, by a clock of its own that nobody sets,
+and takes the lease once it has not changed for its whole duration. A holder counts from before it sent its last renewal
+that was answered, and stops earlier than that: at the deadline `check` refuses its writes, whatever else still runs or
+hangs. What was sent before and is still under way cannot be called back. `Elected` is a Manager that works only while it
+leads.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import os
 import socket
 import uuid
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from gangline.api import names
 from gangline.api.builtin import Lease
 from gangline.api.kinds import LEASE
 from gangline.api.meta import Raw
 from gangline.client import Client
-from gangline.errors import AlreadyExists, ApiError, ConfigError, Conflict, GanglineError, NotFound
-from gangline.runtime.clock import Clock, micro_timestamp
+from gangline.errors import AlreadyExists, ApiError, ConfigError, Conflict, GanglineError, NotFound, Unavailable
+from gangline.runtime.clock import Clock, micro_timestamp, within
 from gangline.runtime.manager import Manager
 
 log = logging.getLogger(__name__)
+T = TypeVar("T")
 
 
 class LeadershipLost(GanglineError):
-    """The lease could not be renewed in time; whoever led must stop at once."""
+    """The lease could not be renewed in time, or is somebody else's; whoever led must stop at once."""
 
 
 def identity() -> str:
@@ -45,8 +50,19 @@ class ElectionSettings:
     """Seconds after which a lease that was not renewed is free."""
     deadline: float = 10.0
     """Seconds within which the holder must have renewed, or stop."""
-    retry: float = 5.0
+    retry: float = 2.0
     """Seconds between two tries to take or renew it."""
+
+    def __post_init__(self) -> None:
+        if not 0 < self.retry < self.deadline < self.duration:
+            raise ConfigError(f"lease {self.name}: a lease of {self.duration:g} s must be longer than the deadline for "
+                              f"renewing it ({self.deadline:g} s), and that longer than the wait between two tries "
+                              f"({self.retry:g} s)")
+
+    @property
+    def patience(self) -> float:
+        """Seconds for one request: when it hangs, there is time for another."""
+        return self.deadline / 2
 
 
 class Election:
@@ -54,9 +70,31 @@ class Election:
 
     def __init__(self, client: Client, clock: Clock, settings: ElectionSettings) -> None:
         self._client, self._clock, self.settings = client, clock, settings
-        self._seen: tuple[str, str] = ("", "")
-        self._seen_at = float("-inf")
+        self._seen: tuple[str, str] | None = None
+        self._looked = self._unchanged = 0.0
         self._renewed = float("-inf")
+        self._written: Lease | None = None
+        """As we wrote it last: renewed without a look, where nobody else wrote it since."""
+
+    @property
+    def holds(self) -> bool:
+        """The lease is ours for sure: nobody else can have taken it yet."""
+        return self._left > 0
+
+    @property
+    def _left(self) -> float:
+        return self._renewed + self.settings.deadline - self._clock.monotonic()
+
+    def check(self) -> None:
+        """Asked before each write of whoever leads."""
+        if not self.holds:
+            raise Unavailable({"message": f"not sent: {self._late()}", "reason": "ServiceUnavailable", "code": 503})
+
+    def _late(self) -> str:
+        return f"{self} was not renewed for {self.settings.deadline:g} s; it may belong to somebody else now"
+
+    def __str__(self) -> str:
+        return f"lease {self.settings.namespace}/{self.settings.name}"
 
     async def win(self) -> None:
         """Returns once the lease is ours."""
@@ -65,79 +103,119 @@ class Election:
         log.info("%s leads %s", self.settings.identity, self.settings.name)
 
     async def hold(self) -> None:
-        """Renews the lease for ever; raises LeadershipLost when that was not possible in time."""
+        """Renews the lease for ever; raises LeadershipLost when it could not in time, or somebody else has it."""
         while True:
+            try:
+                await within(self._clock, self._left, self._renew())
+            except TimeoutError:
+                raise LeadershipLost(self._late()) from None
+
+    async def _renew(self) -> None:
+        renewed = self._renewed
+        while self._renewed == renewed:
             await self._clock.sleep(self.settings.retry)
-            if not await self._try() and self._clock.now() - self._renewed > self.settings.deadline:
-                raise LeadershipLost(f"lease {self.settings.namespace}/{self.settings.name} was not renewed for "
-                                     f"{self.settings.deadline:g} s; it may belong to somebody else now")
+            if not await self._try() and self._seen is not None:
+                self._renewed = float("-inf")
+                raise LeadershipLost(f"{self} belongs to {self._seen[0] or 'nobody'} now")
 
     async def release(self) -> None:
-        """Let the next one start at once."""
+        """Let the next one start at once; not if that takes long, for the lease runs out by itself."""
+        held, self._renewed = self.holds, float("-inf")
         try:
-            lease = await self._client.get(LEASE, self.settings.name, self.settings.namespace)
-            if lease.spec.holder_identity == self.settings.identity:
-                await self._write(lease, {"holderIdentity": "", "leaseDurationSeconds": 1})
-        except ApiError as error:
-            log.info("lease %s is not released: %s", self.settings.name, error)
+            if held:
+                await within(self._clock, self.settings.patience, self._release())
+        except (ApiError, TimeoutError) as error:
+            log.info("%s is not released: %s", self, error)
+
+    async def _release(self) -> None:
+        lease = await self._client.get(LEASE, self.settings.name, self.settings.namespace)
+        if lease.spec.holder_identity == self.settings.identity:
+            await self._write(lease, {"holderIdentity": "", "leaseDurationSeconds": 1})
 
     async def _try(self) -> bool:
-        """Take, renew or find out who holds it. True: it is ours."""
-        now = self._clock.now()
+        """Take, renew or find out who holds it. True: it is ours. What goes wrong is told; there is a next time."""
         try:
-            lease = await self._client.get(LEASE, self.settings.name, self.settings.namespace)
-        except NotFound:
-            return await self._create(now)
+            return await self._renew_unread() or await self._take_or_look()
+        except ConfigError:
+            raise
+        except (AlreadyExists, Conflict):
+            log.info("%s was written by somebody else at the same moment", self)
         except ApiError as error:
-            log.warning("reading lease %s: %s", self.settings.name, error)
-            return False
-        ours = lease.spec.holder_identity == self.settings.identity
-        if not ours and not self._is_free(lease, now):
-            return False
-        return await self._take(lease, ours, now)
+            log.warning("%s cannot be read or written: %s", self, error)
+        except TimeoutError:
+            log.warning("%s cannot be read or written: no answer for %g s", self, self.settings.patience)
+        except Exception:
+            log.exception("%s cannot be read or written", self)
+        return False
 
-    def _is_free(self, lease: Lease, now: float) -> bool:
+    async def _renew_unread(self) -> bool:
+        lease, self._written = self._written, None
+        if lease is None:
+            return False
+        try:
+            await self._take(lease, True)
+        except (Conflict, NotFound):
+            return False
+        return True
+
+    async def _take_or_look(self) -> bool:
+        asked = self._clock.monotonic()
+        try:
+            lease = await self._in_time(self._client.get(LEASE, self.settings.name, self.settings.namespace))
+        except NotFound:
+            await self._create()
+            return True
+        ours = lease.spec.holder_identity == self.settings.identity
+        if not ours and not self._is_free(lease, asked):
+            return False
+        await self._take(lease, ours)
+        return True
+
+    async def _in_time(self, request: Awaitable[T]) -> T:
+        return await within(self._clock, self.settings.patience, request)
+
+    def _is_free(self, lease: Lease, asked: float) -> bool:
+        """Whether it stayed as it is for its whole duration, from when we had seen it so until we asked again. Between two
+        looks only the usual time counts: who was asleep cannot tell."""
         seen = (lease.spec.holder_identity or "", lease.spec.renew_time or "")
         if seen != self._seen:
-            self._seen, self._seen_at = seen, now
-        return not seen[0] or now - self._seen_at > float(lease.spec.lease_duration_seconds or 0)
+            self._seen, self._looked, self._unchanged = seen, self._clock.monotonic(), 0.0
+        else:
+            self._unchanged += max(0.0, min(asked - self._looked, self.settings.retry + self.settings.patience))
+            self._looked = asked
+        return not seen[0] or self._unchanged > float(lease.spec.lease_duration_seconds or self.settings.duration)
 
-    async def _create(self, now: float) -> bool:
+    async def _create(self) -> None:
+        sent = self._clock.monotonic()
         meta = {"name": self.settings.name, "namespace": self.settings.namespace}
         try:
-            await self._client.create(LEASE, {"metadata": meta, "spec": self._spec(now, 0) | {"acquireTime": micro_timestamp(now)}})
-        except (AlreadyExists, Conflict):
-            return False
+            spec = self._spec(0) | self._acquired()
+            made = await self._in_time(self._client.create(LEASE, {"metadata": meta, "spec": spec}))
         except NotFound:
             raise ConfigError(f"lease {self.settings.name} cannot be made, there is no namespace {self.settings.namespace}: create it, "
                               "name another with --namespace, or start without election by --leader-elect=false") from None
-        except ApiError as error:
-            log.warning("creating lease %s: %s", self.settings.name, error)
-            return False
-        self._renewed = now
-        return True
+        self._is_ours(made, sent)
 
-    async def _take(self, lease: Lease, ours: bool, now: float) -> bool:
-        transitions = lease.spec.lease_transitions or 0
-        spec = self._spec(now, transitions if ours else transitions + 1)
-        try:
-            await self._write(lease, spec if ours else spec | {"acquireTime": micro_timestamp(now)})
-        except Conflict:
-            return False
-        except ApiError as error:
-            log.warning("renewing lease %s: %s", self.settings.name, error)
-            return False
-        self._renewed = now
-        return True
+    async def _take(self, lease: Lease, ours: bool) -> None:
+        sent, transitions = self._clock.monotonic(), lease.spec.lease_transitions or 0
+        spec = self._spec(transitions) if ours else self._spec(transitions + 1) | self._acquired()
+        self._is_ours(await self._in_time(self._write(lease, spec)), sent)
 
-    def _spec(self, now: float, transitions: int) -> Raw:
-        return {"holderIdentity": self.settings.identity, "leaseDurationSeconds": max(1, round(self.settings.duration)),
-                "renewTime": micro_timestamp(now), "leaseTransitions": transitions}
+    def _is_ours(self, written: Lease, sent: float) -> None:
+        """Counted from before it was sent: whoever else looks sees the change later than that."""
+        self._written, self._renewed, self._seen = written, sent, None
 
-    async def _write(self, lease: Lease, spec: Raw) -> None:
+    def _spec(self, transitions: int) -> Raw:
+        return {"holderIdentity": self.settings.identity, "leaseDurationSeconds": math.ceil(self.settings.duration),
+                "renewTime": micro_timestamp(self._clock.now()), "leaseTransitions": transitions}
+
+    def _acquired(self) -> Raw:
+        return {"acquireTime": micro_timestamp(self._clock.now())}
+
+    async def _write(self, lease: Lease, spec: Raw) -> Lease:
         """Only if nobody wrote it since we looked."""
-        await self._client.patch(LEASE, lease.name, lease.namespace,
-                                 {"metadata": {"resourceVersion": lease.metadata.resource_version}, "spec": spec})
+        guard = {"resourceVersion": lease.metadata.resource_version}
+        return await self._client.patch(LEASE, lease.name, lease.namespace, {"metadata": guard, "spec": spec})
 
 
 class Elected:
@@ -147,8 +225,8 @@ class Elected:
         self._build, self._election = build, election
         self.manager: Manager | None = None
         self.lost = asyncio.Event()
-        self.refused: ConfigError | None = None
-        """Why there can be no election."""
+        self.refused: GanglineError | None = None
+        """Why it does not work and will not: there can be no election, or it failed."""
         self._task: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
@@ -160,27 +238,46 @@ class Elected:
             self._task = asyncio.create_task(self._live(self._election), name=f"election {self._election.settings.name}")
 
     async def _live(self, election: Election) -> None:
+        """However it ends other than by `stop`, `lost` says so."""
         try:
             await election.win()
-        except ConfigError as error:
-            self.refused = error
-            self.lost.set()
-            return
-        manager = self._build()
-        try:
-            await manager.start()
-            self.manager = manager
-            await election.hold()
+            await self._lead(election)
         except LeadershipLost as error:
             log.error("%s", error)
-            self.lost.set()
+        except GanglineError as error:
+            self.refused = error
+        except Exception as error:
+            log.exception("%s failed", election)
+            self.refused = GanglineError(f"{type(error).__name__}: {error}; the log says where")
+        self.lost.set()
+
+    async def _lead(self, election: Election) -> None:
+        """The lease is renewed while the component starts as well, however long that takes."""
+        manager = self._build()
+        manager.may_write = election.check
+        working = asyncio.create_task(self._work(manager), name=f"leader {election.settings.name}")
+        holding = asyncio.create_task(election.hold(), name=f"lease {election.settings.name}")
+        try:
+            await asyncio.wait({working, holding}, return_when=asyncio.FIRST_COMPLETED)
+            for ended in (holding, working):
+                if ended.done():
+                    ended.result()
         finally:
             self.manager = None
+            holding.cancel()
+            working.cancel()
+            await asyncio.gather(holding, working, return_exceptions=True)
             await manager.stop()
+
+    async def _work(self, manager: Manager) -> None:
+        """Until it is cancelled."""
+        await manager.start()
+        self.manager = manager
+        await asyncio.get_running_loop().create_future()
 
     @property
     def leads(self) -> bool:
-        return self.manager is not None
+        return self.manager is not None and (self._election is None or self._election.holds)
 
     @property
     def idle(self) -> bool:
@@ -190,12 +287,12 @@ class Elected:
         return self.manager is not None and self.manager.behind(revisions)
 
     async def stop(self) -> None:
-        led, manager = self.leads, self.manager
+        manager = self.manager
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
         elif manager is not None:
             self.manager = None
             await manager.stop()
-        if led and self._election is not None:
+        if self._election is not None:
             await self._election.release()

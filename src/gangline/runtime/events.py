@@ -17,6 +17,7 @@ from gangline.api.kinds import EVENT, Kind
 from gangline.api.meta import Object, Raw
 from gangline.client import Client, Lanes
 from gangline.errors import ApiError, NotFound
+from gangline.runtime import background
 from gangline.runtime.clock import Clock, timestamp
 from gangline.runtime.metrics import EVENTS_DROPPED
 
@@ -59,7 +60,7 @@ class Recorder:
             EVENTS_DROPPED.labels(self._component).inc()
 
     def start(self) -> None:
-        self._task = asyncio.create_task(self._write_all(), name=f"events {self._component}")
+        self._task = background.start(f"events {self._component}", self._write_all, self._clock)
 
     async def stop(self) -> None:
         if self._task is not None:
@@ -83,6 +84,8 @@ class Recorder:
                 await self._write(told, at)
             except ApiError as error:
                 log.debug("event on %s %s not written: %s", told.kind, told.name, error)
+            except Exception:
+                log.exception("event on %s %s not written", told.kind, told.name)
             finally:
                 self._busy = False
                 self._queue.task_done()

@@ -7,19 +7,16 @@ Nothing here knows which components exist; components.py does.
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
 
 from gangline.client import Client, Lanes
+from gangline.runtime import background
 from gangline.runtime.cache import Cache
 from gangline.runtime.clock import Clock, SystemClock
 from gangline.runtime.controller import Context, Controller, Running
 from gangline.runtime.events import Recorder
-
-log = logging.getLogger(__name__)
-LONGEST_WAIT = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,17 +40,19 @@ class Component:
 
 
 class Manager:
-    """One component, running. `lanes` are those of its process."""
+    """One component, running. `lanes` are those of its process. `may_write` raises while it must not write."""
 
     def __init__(self, component: Component, client: Client, clock: Clock | None = None, lanes: Lanes | None = None) -> None:
         self.component = component
+        self.may_write: Callable[[], None] = lambda: None
+        client = client.fenced(lambda: self.may_write())
         self.clock = clock or SystemClock()
         self.cache = Cache(client, self.clock)
         lanes = lanes or Lanes()
         self.events = Recorder(client, self.clock, component.name, lanes)
         self.context = Context(client.urgent(lanes), self.cache, self.clock, self.events, lanes, reporting=client)
         self.running = [Running(controller, self.context, self.cache) for controller in component.controllers]
-        self._tasks: list[asyncio.Task[Any]] = []
+        self._tasks: list[asyncio.Task[None]] = []
         for service in component.services:
             service.prepare(self.cache)
 
@@ -62,7 +61,7 @@ class Manager:
         self.events.start()
         for running in self.running:
             running.start()
-        self._tasks = [asyncio.create_task(_forever(service, self.context, self.cache), name=service.name)
+        self._tasks = [background.start(service.name, partial(service.run, self.context, self.cache), self.clock)
                        for service in self.component.services]
 
     async def stop(self) -> None:
@@ -85,16 +84,3 @@ class Manager:
         served = {informer.kind.resource for informer in self.cache.informers if informer.revision}
         return any(informer.revision < revisions.get(informer.kind.resource, 0) for informer in self.cache.informers
                    if informer.synced.is_set() and not informer.selects and (informer.revision or informer.kind.resource not in served))
-
-
-async def _forever(service: Service, context: Context, cache: Cache) -> None:
-    """Run a service until it is cancelled; one that fails is told of and started again, later and later."""
-    wait = 1.0
-    while True:
-        try:
-            await service.run(context, cache)
-            return
-        except Exception:
-            log.exception("%s failed; it starts again in %.0f s", service.name, wait)
-            await context.clock.sleep(wait)
-            wait = min(wait * 2, LONGEST_WAIT)

@@ -6,9 +6,10 @@ import asyncio
 import contextlib
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
-from gangline.runtime import Cache, Component, Context, Service
+from gangline.runtime import Cache, Component, Context, Service, background
 from gangline.runtime.health import Endpoint
 from gangline.scheduler.cycle import decide
 from gangline.scheduler.flags import read_flags
@@ -30,7 +31,7 @@ def component(settings: Settings | None = None, *, period: float = 1.0, options:
 
     async def run(ctx: Context, cache: Cache) -> None:
         endpoint = Endpoint(pages=pages(scheduler, ctx.client)) if plugin_port is not None else None
-        remembering = asyncio.create_task(_remember(history, scheduler, ctx, cache))
+        remembering = background.start("usage history", partial(_remember, history, scheduler, ctx, cache), ctx.clock)
         try:
             if endpoint is not None and plugin_port is not None:
                 await endpoint.open("127.0.0.1", plugin_port)

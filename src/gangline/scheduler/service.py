@@ -24,7 +24,7 @@ from gangline.client.wire import STRATEGIC_PATCH
 from gangline.errors import AlreadyExists, ApiError, NotFound
 from gangline.rules import times
 from gangline.rules.evictions import Eviction
-from gangline.runtime import Cache, Context, Key, key_of
+from gangline.runtime import Cache, Context, Key, background, key_of
 from gangline.scheduler.decisions import Bind, Decisions, Evict, GangUpdate, Nominate
 from gangline.scheduler.model.cluster import Cluster
 from gangline.scheduler.objects import bind_request_live
@@ -219,7 +219,7 @@ class Scheduler:
         turns = self.feed.next_turn(now)
         moments = [moment for moment in (deadline, turns) if moment is not None]
         if moments:
-            self._alarm = asyncio.create_task(self._ring(min(moments) - now))
+            self._alarm = background.start("alarm of the scheduler", partial(self._ring, min(moments) - now), self._ctx.clock)
 
     async def _ring(self, seconds: float) -> None:
         await self._ctx.clock.sleep(max(seconds, 0.0) + 0.001)

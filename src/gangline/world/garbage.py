@@ -10,12 +10,13 @@ import asyncio
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Protocol
 
 from gangline.api.kinds import CRD, Kind
 from gangline.api.meta import Object, OwnerReference, as_raw
 from gangline.errors import ApiError, Conflict, NotFound
-from gangline.runtime import Cache, Context, Key, Service
+from gangline.runtime import Cache, Context, Key, Service, background
 from gangline.runtime.queue import WorkQueue
 from gangline.world.discovery import Served, discover, only_metadata
 from gangline.world.graph import ORPHAN, Disown, Drop, Free, Graph, Item, Keep, Owner, Press, Release, judge, owner_state
@@ -47,7 +48,7 @@ class Collector:
     async def run(self, ctx: Context, cache: Cache) -> None:
         self.queue = WorkQueue(ctx.clock)
         cache.informer(CRD).on_change(lambda before, after: self.changed.set())
-        workers = [asyncio.create_task(self._work(ctx, self.queue), name=f"garbage {number}") for number in range(WORKERS)]
+        workers = [background.start("garbage", partial(self._work, ctx, self.queue), ctx.clock) for _ in range(WORKERS)]
         try:
             while True:
                 self.changed.clear()
@@ -76,7 +77,7 @@ class Collector:
         for resource, each in wanted.items():
             if resource not in self.followed:
                 self._follow_kind(cache, held.get(resource) or only_metadata(each.kind))
-        self._starting = asyncio.create_task(cache.start())
+        self._starting = background.start("garbage cache", cache.start, ctx.clock)
 
     def _follow_kind(self, cache: Cache, kind: Kind[Object]) -> None:
         self.followed[kind.resource] = kind

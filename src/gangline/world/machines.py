@@ -10,6 +10,7 @@ import asyncio
 import logging
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Protocol
 
 import msgspec
@@ -18,7 +19,7 @@ from gangline.api.core import Node, Pod
 from gangline.api.kinds import NODE, POD
 from gangline.api.meta import condition
 from gangline.errors import ApiError, NotFound
-from gangline.runtime import Cache, Context, Service
+from gangline.runtime import Cache, Context, Service, background
 from gangline.runtime.clock import timestamp
 from gangline.world.heart import register
 from gangline.world.kubelet import BY_NODE, by_node
@@ -130,7 +131,7 @@ class Machines:
         self.coming |= {order.name: (0.0, order) for order in self.plan.at_start()}
         self.dirty.set()
         cache.informer(POD).on_change(self._pod_moved)
-        ticking = asyncio.create_task(self._tick(ctx))
+        ticking = background.start("machines", partial(self._tick, ctx), ctx.clock)
         try:
             while True:
                 await self.dirty.wait()

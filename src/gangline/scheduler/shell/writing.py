@@ -11,6 +11,7 @@ import logging
 from collections.abc import Awaitable, Callable, Hashable
 
 from gangline.errors import ApiError, TooManyRequests, Unavailable
+from gangline.runtime.background import noticed
 from gangline.runtime.clock import Clock
 
 log = logging.getLogger(__name__)
@@ -33,7 +34,7 @@ class Writer:
         """Send a write; `failed` is called when it cannot be sent."""
         self._waiting[key] = (write, failed)
         if key not in self._tasks:
-            self._tasks[key] = asyncio.create_task(self._send_all(key))
+            self._tasks[key] = noticed(asyncio.create_task(self._send_all(key), name=f"write of {key}"))
 
     def busy(self, key: Hashable) -> bool:
         return key in self._tasks
@@ -68,8 +69,11 @@ class Writer:
 
     def _give_up(self, key: Hashable, error: ApiError, failed: Failed | None) -> None:
         log.info("%s is not written: %s", key, error)
-        if failed is not None:
-            failed(error)
+        try:
+            if failed is not None:
+                failed(error)
+        except Exception:
+            log.exception("that %s is not written could not be told", key)
 
     @property
     def idle(self) -> bool:

@@ -1,0 +1,118 @@
+"""Background work that fails says so and begins again; nothing dies without a word."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from pathlib import Path
+
+import pytest
+from prometheus_client import REGISTRY
+
+import gangline
+from embedded import admin, embedded, until
+from gangline.api.kinds import CONFIG_MAP, EVENT
+from gangline.runtime import Again, Component, Context, Controller, Key, Manager, ManualClock, Watch, background, itself
+
+SOURCE = Path(gangline.__file__).parent
+WATCHED_OVER = {
+    "runtime/background.py": "starts it again, or tells",
+    "runtime/clock.py": "`within` takes what comes of it",
+    "runtime/election.py": "whatever ends it sets `lost`, and the process ends",
+    "runtime/queue.py": "a timer that only adds a key",
+    "scheduler/shell/writing.py": "told by `noticed`",
+    "cli/run.py": "waited for by name",
+    "apiserver/connection.py": "one answer; its connection is hung up when it fails",
+    "apiserver/http.py": "a sweep that only looks and hangs up",
+}
+"""Where a task is started by hand, and who notices when it dies."""
+
+
+def test_a_task_is_started_only_where_somebody_notices_its_death() -> None:
+    starters = re.compile(r"\b(create_task|ensure_future)\(")
+    found = {str(file.relative_to(SOURCE)) for file in SOURCE.rglob("*.py") if starters.search(file.read_text())}
+    assert found == set(WATCHED_OVER), "start it with runtime/background.py, or say here who notices when it dies"
+
+
+async def test_work_that_fails_is_told_counted_and_begun_again_until_it_returns(caplog: pytest.LogCaptureFixture) -> None:
+    begun: list[int] = []
+
+    async def work() -> None:
+        begun.append(len(begun))
+        if len(begun) == 1:
+            raise RuntimeError("broken")
+        if len(begun) == 2:
+            raise asyncio.CancelledError
+
+    clock = ManualClock()
+    task = background.start("some work", work, clock)
+    await until(lambda: "some work failed; it starts again in" in caplog.text and "RuntimeError: broken" in caplog.text, "the failure")
+    clock.advance(1)
+    await until(lambda: caplog.text.count("some work failed") == 2, "what it waited for being given up")
+    clock.advance(2)
+    await task
+    assert begun == [0, 1, 2]
+    assert REGISTRY.get_sample_value("gangline_background_restarts_total", {"task": "some work"}) == 2
+
+
+async def test_work_that_is_cancelled_is_over() -> None:
+    async def work() -> None:
+        await asyncio.get_running_loop().create_future()
+
+    task = background.start("some work", work, ManualClock())
+    await asyncio.sleep(0)
+    task.cancel()
+    assert await asyncio.gather(task, return_exceptions=True) and task.cancelled()
+
+
+async def test_a_wait_doubles_up_to_a_limit_and_no_two_need_be_alike() -> None:
+    for failures, longest in ((1, 1.0), (2, 2.0), (5, 16.0), (100, 60.0)):
+        waits = [background.pause(failures) for _ in range(50)]
+        assert longest / 2 <= min(waits) <= max(waits) <= longest and len(set(waits)) > 1
+
+
+async def test_what_is_done_once_and_fails_is_told_at_once(caplog: pytest.LogCaptureFixture) -> None:
+    async def once() -> None:
+        raise RuntimeError("broken")
+
+    task = background.noticed(asyncio.create_task(once(), name="a write"))
+    await until(lambda: "a write failed" in caplog.text and "RuntimeError: broken" in caplog.text, "the failure")
+    assert task.done()
+
+
+async def test_a_reconcile_that_is_given_up_by_what_it_waited_for_is_tried_again() -> None:
+    seen: list[str] = []
+
+    async def reconcile(ctx: Context, key: Key) -> Again | None:
+        seen.append(key.name)
+        if seen.count(key.name) <= 3:
+            raise asyncio.CancelledError
+        return None
+
+    async with embedded() as server:
+        clock = ManualClock()
+        watch = Watch(CONFIG_MAP, itself, lambda before, after: after is not None and after.name == "a")
+        manager = Manager(Component("test", (Controller("test", reconcile, (watch,), workers=2),)), admin(server), clock)
+        await manager.start()
+        await admin(server).create(CONFIG_MAP, {"metadata": {"name": "a", "namespace": "default"}})
+
+        def done() -> bool:
+            clock.advance(1)
+            return seen == ["a"] * 4
+
+        await until(done, "the fourth try")
+        await manager.stop()
+
+
+async def test_an_event_that_cannot_be_written_keeps_no_other_from_being_told(caplog: pytest.LogCaptureFixture) -> None:
+    async with embedded() as server:
+        client = admin(server)
+        told = await client.create(CONFIG_MAP, {"metadata": {"name": "a", "namespace": "default"}})
+        manager = Manager(Component("test"), client, ManualClock())
+        await manager.start()
+        manager.events.tell(CONFIG_MAP, told, "Odd", "half a character: \ud800")
+        manager.events.tell(CONFIG_MAP, told, "Good", "whole")
+        await until(lambda: manager.events.idle, "the events")
+        assert [each.reason for each in (await client.list(EVENT)).items] == ["Good"]
+        assert "a not written" in caplog.text and "UnicodeEncodeError" in caplog.text
+        await manager.stop()
