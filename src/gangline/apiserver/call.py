@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from typing import Any
 from urllib.parse import unquote
 
 import msgspec
 
 from gangline.apiserver.admission import Face
+from gangline.apiserver.codec import Document, decode_body, decode_yaml
 from gangline.apiserver.resources import Resource, Subresource
 from gangline.apiserver.status import bad_request
 from gangline.client.wire import Request, User
@@ -110,6 +112,17 @@ class Call:
     warnings: list[str] = field(default_factory=list)
     face: Face | None = None
     """How the subresource shows the object."""
+    document: Document | None = None
+    """The body, where it was read as YAML before its turn."""
+
+    def data(self, expected: str, doubled: list[str] | None = None) -> Any:
+        """What the body says. `expected` is the kind that a refusal names; `doubled` receives what is told of YAML keys given twice."""
+        told = [] if doubled is None else doubled
+        return decode_body(self.request.body, self.request.content_type, expected, told, self.document)
+
+    def yaml_data(self, expected: str, doubled: list[str]) -> Any:
+        """What the body says, whatever its type, as YAML."""
+        return decode_yaml(self.request.body, expected, doubled, self.document)
 
     @property
     def place(self) -> tuple[str, str]:

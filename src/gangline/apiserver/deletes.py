@@ -10,7 +10,6 @@ from typing import Any
 
 from gangline.apiserver.admission import DELETE, Review
 from gangline.apiserver.call import Call, truth
-from gangline.apiserver.codec import decode_body
 from gangline.apiserver.core import Core, unstored, whole
 from gangline.apiserver.meta import Obj
 from gangline.apiserver.resources import Resource
@@ -41,7 +40,7 @@ def read_options(call: Call) -> Options:
     asked = request.argument("dryRun")
     options = Options(dry_run=call.dry_run, dry_run_given=[asked] if asked else ["All"])
     if request.body.strip():
-        body = decode_body(request.body, request.content_type, "")
+        body = call.data("")
         if not isinstance(body, dict):
             raise bad_request("couldn't get version/kind; json parse error: the body is not an object")
         kind = body.get("kind") or "DeleteOptions"

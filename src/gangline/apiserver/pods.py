@@ -9,7 +9,6 @@ from typing import Any, NoReturn
 
 from gangline.apiserver.admission import CREATE, Review
 from gangline.apiserver.call import Call
-from gangline.apiserver.codec import decode_body
 from gangline.apiserver.core import Core
 from gangline.apiserver.deletes import Options, check_options, check_preconditions, delete_one
 from gangline.apiserver.meta import Obj
@@ -57,7 +56,7 @@ async def _admit(core: Core, call: Call, body: Obj) -> None:
 
 
 def _read(call: Call, kind: str) -> Obj:
-    body = decode_body(call.request.body, call.request.content_type, kind) or {}
+    body = call.data(kind) or {}
     if not isinstance(body, dict):
         raise bad_request(f"the object provided is unrecognized (must be of type {kind}): it is not an object")
     return body

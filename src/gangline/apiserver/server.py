@@ -10,6 +10,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Awaitable, Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from gangline.apiserver.addresses import Addresses
 from gangline.apiserver.admission import Admission
 from gangline.apiserver.bodies import read_object
 from gangline.apiserver.call import Call, Parts, as_list, check_timeout, fits_scope, named_by_selector, read_path, verb_of
-from gangline.apiserver.codec import encode
+from gangline.apiserver.codec import YAML_TYPES, encode, media_type, read_document
 from gangline.apiserver.core import SYSTEM_NAMESPACES, Core, ServerSettings
 from gangline.apiserver.custom import Definitions
 from gangline.apiserver.escalation import Escalation
@@ -52,6 +53,8 @@ from gangline.errors import ApiError
 __all__ = ["Server", "ServerSettings"]
 log = logging.getLogger(__name__)
 TEXT = "text/plain; charset=utf-8"
+SHORT = 8 * 1024
+"""A longer YAML body takes more than a few milliseconds to read: it is read on a thread, one after another, while others are answered."""
 Obj = dict[str, Any]
 
 
@@ -68,6 +71,7 @@ class Server:
         self.authorizer: Authorizer | None = None
         self._journal: SqliteJournal | None = None
         self._webhooks: Webhooks | None = None
+        self._reader = ThreadPoolExecutor(max_workers=1, thread_name_prefix="yaml")
         self.metrics = Metrics()
         self._site = Site(self.core, self.metrics)
 
@@ -108,6 +112,7 @@ class Server:
         self.core.closing = True
         for shelf in self.store.shelves():
             shelf.ring()
+        self._reader.shutdown(wait=False, cancel_futures=True)
         if self._webhooks is not None:
             await self._webhooks.close()
         if self._journal is not None:
@@ -191,6 +196,8 @@ class Server:
         self._allow(user, Action(verb, parts.group, parts.plural, parts.subresource, parts.namespace, name))
         call = self._understand(request, user, verb, parts)
         started = time.perf_counter()
+        if len(request.body) > SHORT and media_type(request.content_type) in YAML_TYPES:
+            call.document = await asyncio.get_running_loop().run_in_executor(self._reader, read_document, request.body)
         try:
             response = await (self._in_time(call) if self.admission.calls_out else self._dispatch(call))
         except ApiError as error:
