@@ -9,8 +9,9 @@ from __future__ import annotations
 import ipaddress
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
+from itertools import islice
 from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -484,18 +485,17 @@ def _shown(value: Any) -> str:
 
 
 def find(text: str, pattern: str) -> str:
-    match = _pattern(pattern).search(text)
-    return match.group() if match else ""
+    return next((str(match.group()) for match in _each(text, pattern)), "")
 
 
 def find_all(text: str, pattern: str, limit: int = -1) -> list[str]:
-    found = [match.group() for match in _pattern(pattern).finditer(text)]
-    return found if limit < 0 else found[:limit]
+    found = (str(match.group()) for match in _each(text, pattern))
+    return list(found if limit < 0 else islice(found, limit))
 
 
-def _pattern(text: str) -> re.Pattern[str]:
+def _each(text: str, pattern: str) -> Iterator[Any]:
     try:
-        return compile_pattern(text)
+        yield from compile_pattern(_text(pattern)).each(_text(text))
     except BadPattern as error:
         raise CelError(str(error)) from None
 
