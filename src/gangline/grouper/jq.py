@@ -75,8 +75,8 @@ def _whole(text: str) -> Filter:
 
 
 def _tokens(text: str) -> list[tuple[str, str]]:
-    found, at = [], 0
-    while text[at:].strip():
+    found, at, text = [], 0, text.rstrip()
+    while at < len(text):
         match = _TOKEN.match(text, at)
         if match is None:
             raise JqError(f"cannot read {text[at:].strip()!r} in the jq expression {text!r}")

@@ -9,9 +9,11 @@ from __future__ import annotations
 import ipaddress
 import math
 import re
+import sys
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
 from itertools import islice
+from string import ascii_lowercase, ascii_uppercase
 from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -429,8 +431,8 @@ def substring(text: str, start: int, end: int | None = None) -> str:
 
 
 def ascii_case(upper: bool) -> Callable[[str], str]:
-    first, last, shift = ("a", "z", -32) if upper else ("A", "Z", 32)
-    return lambda text: "".join(chr(ord(char) + shift) if first <= char <= last else char for char in text)
+    table = str.maketrans(ascii_lowercase, ascii_uppercase) if upper else str.maketrans(ascii_uppercase, ascii_lowercase)
+    return lambda text: _text(text).translate(table)
 
 
 def join(items: list[Any], mark: str = "") -> str:
@@ -457,7 +459,7 @@ def format_(text: str, args: list[Any]) -> str:
 
 
 def _formatted(value: Any, verb: str, precision: str | None) -> str:
-    digits = int(precision[1:]) if precision else 6
+    digits = int(precision[1:]) if precision and len(precision) < 12 else 6 if not precision else sys.maxsize
     if verb == "s":
         return _shown(value)
     if verb == "d" and _whole(value):
@@ -532,8 +534,15 @@ def extreme(name: str, better: Callable[[Any, Any], bool]) -> Callable[[list[Any
 
 def distinct(items: list[Any]) -> list[Any]:
     out: list[Any] = []
+    seen: set[tuple[bool, Any]] = set()
+    unhashed: list[Any] = []
     for item in items:
-        if not any(equal(item, each) for each in out):
+        if isinstance(item, list | dict):
+            if not any(equal(item, each) for each in unhashed):
+                unhashed.append(item)
+                out.append(item)
+        elif (key := (isinstance(item, bool), item)) not in seen:
+            seen.add(key)
             out.append(item)
     return out
 
