@@ -45,6 +45,8 @@ class ServerSettings:
     """Static bearer tokens: token → user name (member of system:masters)."""
     history: int = 8192
     """Changes remembered per resource, at least; a watch from before them is answered with 410."""
+    history_bytes: int = 256 * 1024 * 1024
+    """Bytes that all remembered changes may take together; beyond them, even fewer are remembered."""
     body_limit: int = 3 * 1024 * 1024
     request_seconds: float = 60.0
     bookmark_seconds: float = 60.0

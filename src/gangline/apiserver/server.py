@@ -62,7 +62,7 @@ class Server:
     def __init__(self, settings: ServerSettings | None = None) -> None:
         self.settings = settings or ServerSettings()
         self.admission = Admission()
-        self.store = Store(self.settings.history)
+        self.store = Store(self.settings.history, history_bytes=self.settings.history_bytes)
         self.catalogue = Catalogue(row for row in builtin_resources() if self._is_served(row))
         self.core = Core(self.settings, self.store, self.catalogue, self.admission, self._allow)
         self.secrets = Secrets(self.settings.folder)
