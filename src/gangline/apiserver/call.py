@@ -91,8 +91,8 @@ def named_by_selector(request: Request) -> str:
 
 
 def is_number(text: str) -> bool:
-    """Plain digits, as revisions are written."""
-    return text.isascii() and text.isdigit()
+    """Plain digits, as revisions are written, and no more than fit."""
+    return text.isascii() and text.isdigit() and len(text) < 20
 
 
 def truth(text: str) -> bool:
@@ -148,6 +148,8 @@ class Call:
             return None
         if not re.fullmatch(r"[-+]?[0-9]+", text):
             raise bad_request(f'strconv.ParseInt: parsing "{text}": invalid syntax')
+        if len(text) > 20 or not -(2**63) <= int(text) < 2**63:
+            raise bad_request(f'strconv.ParseInt: parsing "{text}": value out of range')
         return int(text)
 
 

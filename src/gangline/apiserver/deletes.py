@@ -17,6 +17,7 @@ from gangline.apiserver.rules import ORPHANING
 from gangline.apiserver.status import bad_request, conflict, forbidden, invalid, not_found
 from gangline.apiserver.store import Record
 from gangline.errors import Problem
+from gangline.schema import BadForm, WrongType, builtin_schema
 
 POLICIES = ("Foreground", "Background", "Orphan")
 PROTECTED_NAMESPACES = ("default", "kube-system", "kube-public")
@@ -47,10 +48,14 @@ def read_options(call: Call) -> Options:
         if kind != "DeleteOptions":
             raise bad_request(f'no kind "{kind}" is registered for version "{body.get("apiVersion")}" in scheme '
                               '"pkg/runtime/scheme.go:111"')
-        wanted = body.get("preconditions") or {}
-        options = Options(body.get("gracePeriodSeconds"), body.get("propagationPolicy") or "", body.get("orphanDependents"),
+        try:
+            said, _ = builtin_schema("meta", "DeleteOptions").admit(body)
+        except (WrongType, BadForm) as error:
+            raise bad_request(f'DeleteOptions in version "v1" cannot be handled as a DeleteOptions: {error}') from None
+        wanted = said.get("preconditions") or {}
+        options = Options(said.get("gracePeriodSeconds"), said.get("propagationPolicy") or "", said.get("orphanDependents"),
                           wanted.get("uid") or "", wanted.get("resourceVersion") or "",
-                          options.dry_run or bool(body.get("dryRun")), body.get("dryRun") or options.dry_run_given, body)
+                          options.dry_run or bool(said.get("dryRun")), said.get("dryRun") or options.dry_run_given, body)
     else:
         options.grace = call.number("gracePeriodSeconds")
         options.policy = request.argument("propagationPolicy")

@@ -247,7 +247,7 @@ def read_applied(call: Call) -> Obj:
         call.warnings.extend(doubled)
     if not isinstance(body, dict):
         raise bad_request("error decoding YAML: the body is not an object")
-    kind, version = body.get("kind") or "", body.get("apiVersion") or ""
+    kind, version = str(body.get("kind") or ""), str(body.get("apiVersion") or "")
     if (kind, version) != (resource.kind, resource.api_version):
         shown = version if "/" in version or not version else f"/{version}"
         raise bad_request(f"invalid object type: {shown or '/'}, Kind={kind}")

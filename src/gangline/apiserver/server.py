@@ -180,6 +180,9 @@ class Server:
             return await self._answer(request)
         except ApiError as error:
             return answer(error)
+        except RecursionError:
+            log.warning("%s %s nests too deeply", request.method, request.path, exc_info=log.isEnabledFor(logging.DEBUG))
+            return answer(failure(400, "BadRequest", "the request nests too deeply to be read"))
         except Exception:
             log.exception("%s %s failed", request.method, request.path)
             return answer(failure(500, "InternalError", "Internal error occurred: the request made the server fail"))
