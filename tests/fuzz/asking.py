@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from random import Random
 from typing import Any
 from urllib.parse import quote
@@ -21,66 +20,94 @@ from gangline.apiserver.rules import rules_for
 from gangline.client.wire import APPLY_PATCH, JSON, JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH, Request
 
 Obj = dict[str, Any]
-REFUSALS = Path(__file__).parents[1] / "apiserver" / "refusals.json"
-SCHEMA: Obj = {"type": "object", "properties": {
-    "spec": {"type": "object", "x-kubernetes-validations": [{"rule": "self.n < 100 && self.t.matches('^[a-z]*$') && self.l.all(x, x != '')"}], "properties": {
-        "n": {"type": "integer", "default": 1}, "t": {"type": "string", "pattern": "^(a|b|ab){1,60}c?$|x", "default": "x"},
-        "l": {"type": "array", "items": {"type": "string"}, "x-kubernetes-list-type": "set", "default": ["a"]},
-        "m": {"type": "array", "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["k"], "items": {
-            "type": "object", "required": ["k"], "properties": {"k": {"type": "string"}, "v": {"x-kubernetes-int-or-string": True}}}},
-        "any": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}, "replicas": {"type": "integer"}}},
-    "status": {"type": "object", "properties": {"replicas": {"type": "integer"}}}}}
-DEFINITION: Obj = {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": {"name": "odds.fuzz.io"}, "spec": {
-    "group": "fuzz.io", "scope": "Namespaced", "names": {"plural": "odds", "kind": "Odd", "singular": "odd", "listKind": "OddList"}, "versions": [{
-        "name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": SCHEMA}, "subresources": {
-            "status": {}, "scale": {"specReplicasPath": ".spec.replicas", "statusReplicasPath": ".status.replicas"}},
-        "selectableFields": [{"jsonPath": ".spec.t"}], "additionalPrinterColumns": [{"name": "N", "type": "integer", "jsonPath": ".spec.n"}]}]}}
-MORE: dict[str, Obj] = {
-    "/apis/apiextensions.k8s.io/v1/customresourcedefinitions": DEFINITION,
-    "/apis/fuzz.io/v1/namespaces/default/odds": {"apiVersion": "fuzz.io/v1", "kind": "Odd", "metadata": {"name": "odd"}, "spec": {"n": 1, "t": "x", "any": {}}},
-    "/api/v1/namespaces/default/pods": {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": {"containers": [{"name": "c", "image": "i"}]}},
-    "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies": {
-        "apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingAdmissionPolicy", "metadata": {"name": "policy"}, "spec": {
-            "matchConstraints": {"resourceRules": [{"apiGroups": ["fuzz.io"], "apiVersions": ["*"], "operations": ["*"], "resources": ["*"]}]},
-            "variables": [{"name": "n", "expression": "object.spec.n"}], "matchConditions": [{"name": "m", "expression": "true"}],
-            "validations": [{"expression": "variables.n < 100", "messageExpression": "'n is ' + string(variables.n)"}]}},
-    "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings": {
-        "apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingAdmissionPolicyBinding", "metadata": {"name": "binding"},
-        "spec": {"policyName": "policy", "validationActions": ["Deny"]}},
-    "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations": {
-        "apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingWebhookConfiguration", "metadata": {"name": "hooks"}, "webhooks": [{
-            "name": "a.b.io", "sideEffects": "None", "admissionReviewVersions": ["v1"], "failurePolicy": "Ignore", "timeoutSeconds": 1,
-            "clientConfig": {"url": "https://127.0.0.1:1/x"}, "matchConditions": [{"name": "never", "expression": "false"}],
-            "rules": [{"apiGroups": ["fuzz.io"], "apiVersions": ["*"], "operations": ["*"], "resources": ["*"]}]}]},
-    "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews": {
-        "apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectAccessReview", "spec": {"resourceAttributes": {"verb": "get", "resource": "pods"}}},
-}
 QUERIES: dict[str, Sequence[str]] = {
-    "limit": ("1", "2", "0", "-1", "1" + "0" * 26), "continue": ("eyJ2IjoibWV0YS5rOHMuaW8vdjEiLCJydiI6MSwic3RhcnQiOiJhIn0", "x", "e30", "bnVsbA", "W10"),
-    "resourceVersion": ("0", "1", "2", "99999", "-1"), "resourceVersionMatch": ("Exact", "NotOlderThan"), "watch": ("true", "1", "false"),
-    "allowWatchBookmarks": ("true",), "sendInitialEvents": ("true", "false"), "timeoutSeconds": ("0", "1", "-1"), "timeout": ("1s", "0", "-1s"),
+    "limit": ("1", "2", "0", "-1", "1" + "0" * 26),
+    "continue": ("eyJ2IjoibWV0YS5rOHMuaW8vdjEiLCJydiI6MSwic3RhcnQiOiJhIn0", "x", "e30", "bnVsbA", "W10"),
+    "resourceVersion": ("0", "1", "2", "99999", "-1"),
+    "resourceVersionMatch": ("Exact", "NotOlderThan"),
+    "watch": ("true", "1", "false"),
+    "allowWatchBookmarks": ("true",),
+    "sendInitialEvents": ("true", "false"),
+    "timeoutSeconds": ("0", "1", "-1"),
+    "timeout": ("1s", "0", "-1s"),
     "labelSelector": ("a=b", "a in (b,c)", "!a", "a>1", "a notin ()", "=", "a in (", ",", "a==b,c!=d"),
-    "fieldSelector": ("metadata.name=a", "metadata.namespace!=x", "spec.nodeName=", "status.phase==Running", "spec.t=x", "a\\=b=c", "=", "metadata.name"),
-    "fieldManager": ("me", "a" * 200, "\x00"), "fieldValidation": ("Strict", "Warn", "Ignore", "Odd"), "force": ("true", "false", "odd"),
-    "dryRun": ("All", "None", ""), "propagationPolicy": ("Foreground", "Orphan", "Background", "Odd"), "gracePeriodSeconds": ("0", "30", "-1"),
-    "orphanDependents": ("true", "x"), "pretty": ("true",), "container": ("c", "x"), "tailLines": ("1", "-1"), "sinceSeconds": ("1",), "includeObject": (
-        "Object", "None", "Metadata"), "shardSelector": ("x",), "follow": ("true",), "limitBytes": ("1", "0"), "sinceTime": ("2020-01-01T00:00:00Z",),
+    "fieldSelector": (
+        "metadata.name=a",
+        "metadata.namespace!=x",
+        "spec.nodeName=",
+        "status.phase==Running",
+        "spec.t=x",
+        "a\\=b=c",
+        "=",
+        "metadata.name",
+    ),
+    "fieldManager": ("me", "a" * 200, "\x00"),
+    "fieldValidation": ("Strict", "Warn", "Ignore", "Odd"),
+    "force": ("true", "false", "odd"),
+    "dryRun": ("All", "None", ""),
+    "propagationPolicy": ("Foreground", "Orphan", "Background", "Odd"),
+    "gracePeriodSeconds": ("0", "30", "-1"),
+    "orphanDependents": ("true", "x"),
+    "pretty": ("true",),
+    "container": ("c", "x"),
+    "tailLines": ("1", "-1"),
+    "sinceSeconds": ("1",),
+    "includeObject": ("Object", "None", "Metadata"),
+    "shardSelector": ("x",),
+    "follow": ("true",),
+    "limitBytes": ("1", "0"),
+    "sinceTime": ("2020-01-01T00:00:00Z",),
 }
 ACCEPTS = (
-    JSON, "*/*", "", "application/yaml", "application/vnd.kubernetes.protobuf", "application/json;as=Table;v=v1;g=meta.k8s.io", "text/html",
-    "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io", "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io", ";;;", "a/b;q=x",
-    "application/json;as=Table;v=v1beta1;g=meta.k8s.io,application/json", "application/json;q=0.1, */*;q=0", "application/json;stream=watch",
-    "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList", "application/com.github.proto-openapi.spec.v2@v1.0+protobuf", "\x00", "é",
+    JSON,
+    "*/*",
+    "",
+    "application/yaml",
+    "application/vnd.kubernetes.protobuf",
+    "application/json;as=Table;v=v1;g=meta.k8s.io",
+    "text/html",
+    "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io",
+    "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io",
+    ";;;",
+    "a/b;q=x",
+    "application/json;as=Table;v=v1beta1;g=meta.k8s.io,application/json",
+    "application/json;q=0.1, */*;q=0",
+    "application/json;stream=watch",
+    "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList",
+    "application/com.github.proto-openapi.spec.v2@v1.0+protobuf",
+    "\x00",
+    "é",
 )
-PLACES = ("/", "/api", "/apis", "/version", "/healthz", "/livez/ping", "/readyz?verbose", "/metrics", "/openapi/v2", "/openapi/v3", "/openapi/v3/api/v1", "/apis/",
-          "/openapi/v3/apis/odd", "/api/v1", "/apis/apps", "/apis/apps/v1", "/apis/fuzz.io/v1", "/logs", "/api/v1/namespaces//pods", "/api//", "/apis/a/b/c/d/e/f/g/h",
-          "/api/v1/watch/pods", "/api/v1/watch/namespaces/default/pods/p", "/api/v1/namespaces/default/pods/p/log", "/api/v1/nodes/n/proxy/x", "//", "/%00", "/api/v1/%2e%2e")
-
-
-def bases() -> dict[str, Obj]:
-    """An object of every kind that has one, by the path of its collection."""
-    told = json.loads(REFUSALS.read_text())
-    return {**{path: about["base"] for path, about in told.items() if "?" not in path}, **MORE}
+PLACES = (
+    "/",
+    "/api",
+    "/apis",
+    "/version",
+    "/healthz",
+    "/livez/ping",
+    "/readyz?verbose",
+    "/metrics",
+    "/openapi/v2",
+    "/openapi/v3",
+    "/openapi/v3/api/v1",
+    "/apis/",
+    "/openapi/v3/apis/odd",
+    "/api/v1",
+    "/apis/apps",
+    "/apis/apps/v1",
+    "/apis/fuzz.io/v1",
+    "/logs",
+    "/api/v1/namespaces//pods",
+    "/api//",
+    "/apis/a/b/c/d/e/f/g/h",
+    "/api/v1/watch/pods",
+    "/api/v1/watch/namespaces/default/pods/p",
+    "/api/v1/namespaces/default/pods/p/log",
+    "/api/v1/nodes/n/proxy/x",
+    "//",
+    "/%00",
+    "/api/v1/%2e%2e",
+)
 
 
 class Asking:
@@ -95,27 +122,43 @@ class Asking:
     def request(self, number: int) -> Request:
         random = Random(f"{self._seed}/{number}")
         if random.random() < 0.03:
-            return self._sent(random, random.choice(("GET", "GET", "HEAD", "POST", "OPTIONS")), random.choice(PLACES), b"", JSON)
+            return self._sent(
+                random, random.choice(("GET", "GET", "HEAD", "POST", "OPTIONS")), random.choice(PLACES), b"", JSON
+            )
         path = random.choice(self._likely if self._likely and random.random() < 0.7 else self._paths)
         resource, standing = self._resources[path], self._standing.get(path)
         name = str((standing or {}).get("metadata", {}).get("name") or "a")
         one = f"{path}/{name if random.random() < 0.9 else quote(odd.text(random)[:300], safe='')}"
         if resource.subresources and random.random() < 0.25:
             one += "/" + random.choice(sorted(resource.subresources))
-        way: Callable[[], Request] = random.choices((
-            lambda: self._sent(random, "GET", random.choice((path, one)), b"", JSON), lambda: self._put(random, "POST", path, resource, standing),
-            lambda: self._put(random, "PUT", one, resource, standing), lambda: self._patch(random, one, resource, standing),
-            lambda: self._delete(random, random.choice((one, one, path))), lambda: self._put(random, "POST", one, resource, standing),
-        ), (2, 5, 3, 6, 1, 0.3))[0]
+        way: Callable[[], Request] = random.choices(
+            (
+                lambda: self._sent(random, "GET", random.choice((path, one)), b"", JSON),
+                lambda: self._put(random, "POST", path, resource, standing),
+                lambda: self._put(random, "PUT", one, resource, standing),
+                lambda: self._patch(random, one, resource, standing),
+                lambda: self._delete(random, random.choice((one, one, path))),
+                lambda: self._put(random, "POST", one, resource, standing),
+            ),
+            (2, 5, 3, 6, 1, 0.3),
+        )[0]
         return way()
 
     def _object(self, random: Random, resource: Resource, standing: Obj | None, anew: bool = False) -> Any:
         if standing is not None and random.random() < 0.7:
-            about = {**standing.get("metadata", {}), **({"name": f"n{random.randrange(10**6)}"} if anew and random.random() < 0.8 else {})}
+            about = {
+                **standing.get("metadata", {}),
+                **({"name": f"n{random.randrange(10**6)}"} if anew and random.random() < 0.8 else {}),
+            }
             return odd.mutated(random, {**standing, "metadata": about})
         made = sample(rules_for(resource).schema.root, random) or {}
         made |= {"apiVersion": resource.api_version, "kind": resource.kind}
-        made["metadata"] = {**(made.get("metadata") or {}), "name": str((standing or {}).get("metadata", {}).get("name") or "a") if not anew else f"n{random.randrange(10**6)}"}
+        made["metadata"] = {
+            **(made.get("metadata") or {}),
+            "name": str((standing or {}).get("metadata", {}).get("name") or "a")
+            if not anew
+            else f"n{random.randrange(10**6)}",
+        }
         made["metadata"].pop("namespace", None)
         return odd.mutated(random, made) if random.random() < 0.3 else made
 
@@ -123,15 +166,34 @@ class Asking:
         obj = self._object(random, resource, standing, anew=method == "POST")
         if random.random() < 0.2:
             return self._sent(random, method, path, _yaml(random, obj), "application/yaml")
-        return self._sent(random, method, path, _json(random, obj), random.choices((JSON, odd.text(random), "application/vnd.kubernetes.protobuf"), (30, 1, 1))[0])
+        return self._sent(
+            random,
+            method,
+            path,
+            _json(random, obj),
+            random.choices((JSON, odd.text(random), "application/vnd.kubernetes.protobuf"), (30, 1, 1))[0],
+        )
 
     def _patch(self, random: Random, path: str, resource: Resource, standing: Obj | None) -> Request:
         form = random.choice((JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH, APPLY_PATCH))
         obj = self._object(random, resource, standing)
         if form == JSON_PATCH:
-            return self._sent(random, "PATCH", path, _json(random, [_operation(random, standing or obj) for _ in range(random.randrange(4))]), form)
+            return self._sent(
+                random,
+                "PATCH",
+                path,
+                _json(random, [_operation(random, standing or obj) for _ in range(random.randrange(4))]),
+                form,
+            )
         if form == APPLY_PATCH:
-            return self._sent(random, "PATCH", path, random.choice((_json, _yaml))(random, obj), form, (("fieldManager", "me"), ("force", "true")))
+            return self._sent(
+                random,
+                "PATCH",
+                path,
+                random.choice((_json, _yaml))(random, obj),
+                form,
+                (("fieldManager", "me"), ("force", "true")),
+            )
         if isinstance(obj, dict) and random.random() < 0.5:
             obj = {key: each for key, each in obj.items() if random.random() < 0.6}
         if form == STRATEGIC_PATCH and isinstance(obj, dict):
@@ -139,18 +201,33 @@ class Asking:
         return self._sent(random, "PATCH", path, _json(random, obj), form)
 
     def _delete(self, random: Random, path: str) -> Request:
-        options = odd.mutated(random, {"kind": "DeleteOptions", "apiVersion": "v1", "gracePeriodSeconds": 0, "propagationPolicy": "Background",
-                                       "preconditions": {"uid": "x", "resourceVersion": "1"}, "dryRun": ["All"]})
+        options = odd.mutated(
+            random,
+            {
+                "kind": "DeleteOptions",
+                "apiVersion": "v1",
+                "gracePeriodSeconds": 0,
+                "propagationPolicy": "Background",
+                "preconditions": {"uid": "x", "resourceVersion": "1"},
+                "dryRun": ["All"],
+            },
+        )
         return self._sent(random, "DELETE", path, _json(random, options) if random.random() < 0.5 else b"", JSON)
 
-    def _sent(self, random: Random, method: str, path: str, body: bytes, form: str, query: tuple[tuple[str, str], ...] = ()) -> Request:
+    def _sent(
+        self, random: Random, method: str, path: str, body: bytes, form: str, query: tuple[tuple[str, str], ...] = ()
+    ) -> Request:
         if random.random() < 0.06:
             body = odd.broken(random, body)
-        more = [(name, random.choice(QUERIES[name]) if random.random() < 0.8 else odd.text(random))
-                for name in random.sample(sorted(QUERIES), random.choice((0, 0, 1, 2, 3)))]
+        more = [
+            (name, random.choice(QUERIES[name]) if random.random() < 0.8 else odd.text(random))
+            for name in random.sample(sorted(QUERIES), random.choice((0, 0, 1, 2, 3)))
+        ]
         headers = {"user-agent": random.choice(("fuzz/1", "", "a b", odd.text(random)))}
         if random.random() < 0.03:
-            headers[random.choice(("impersonate-user", "impersonate-group", "authorization", "impersonate-extra-a"))] = odd.text(random)
+            headers[
+                random.choice(("impersonate-user", "impersonate-group", "authorization", "impersonate-extra-a"))
+            ] = odd.text(random)
         accept = JSON if random.random() < 0.7 else random.choice(ACCEPTS)
         return Request(method, path, (*query, *more), body, form, accept, headers)
 
@@ -176,7 +253,12 @@ def _operation(random: Random, obj: Any) -> Any:
         path, here = f"{path}/{str(key).replace('~', '~0').replace('/', '~1')}", here[key]
     if random.random() < 0.2:
         path += random.choice(("/-", "/99", "/x", "~", "/~2", "/" + odd.LONG))
-    operation = {"op": random.choice(("add", "remove", "replace", "move", "copy", "test")), "path": path, "value": odd.value(random), "from": random.choice((path, "", "/metadata"))}
+    operation = {
+        "op": random.choice(("add", "remove", "replace", "move", "copy", "test")),
+        "path": path,
+        "value": odd.value(random),
+        "from": random.choice((path, "", "/metadata")),
+    }
     return odd.mutated(random, operation) if random.random() < 0.3 else operation
 
 
@@ -187,6 +269,17 @@ def _directed(random: Random, obj: Obj) -> Obj:
         if isinstance(each, dict) and random.random() < 0.4:
             found[key] = _directed(random, each)
         if random.random() < 0.15:
-            found[random.choice((f"$setElementOrder/{key}", f"$deleteFromPrimitiveList/{key}", "$patch", "$retainKeys", f"$patch/{key}"))] = random.choice(
-                ("delete", "replace", "merge", [], [key], [{"$patch": "delete", "name": "a"}], odd.value(random)))
+            found[
+                random.choice(
+                    (
+                        f"$setElementOrder/{key}",
+                        f"$deleteFromPrimitiveList/{key}",
+                        "$patch",
+                        "$retainKeys",
+                        f"$patch/{key}",
+                    )
+                )
+            ] = random.choice(
+                ("delete", "replace", "merge", [], [key], [{"$patch": "delete", "name": "a"}], odd.value(random))
+            )
     return found

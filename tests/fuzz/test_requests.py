@@ -9,7 +9,8 @@ import shlex
 import time
 
 from embedded import ADMIN
-from fuzz.asking import Asking, bases
+from fuzz.asking import Asking
+from fuzz.standing import bases
 from gangline.api.crds import crds
 from gangline.apiserver.server import Server, ServerSettings
 from gangline.client.wire import InProcess, Request, Response
@@ -18,9 +19,12 @@ INPUTS = int(os.environ.get("FUZZ_INPUTS") or 2000)
 SEED = int(os.environ.get("FUZZ_SEED") or 1)
 FIRST = int(os.environ.get("FUZZ_FIRST") or 0)
 FORESEEN = re.compile(
-    rb"failed to create typed patch object|failed to convert merged object|resourceVersion should not be set on objects to be created"
-    rb"|strconv.ParseUint: parsing|nknown patch type|does not contain declared merge key|expected a map in a list keyed by|unable to find api field"
-    rb"|failed calling webhook|target.name: Required value|target.kind: Unsupported value|PodDisruptionBudget|the spec replicas field")
+    rb"failed to create typed patch object|failed to convert merged object"
+    rb"|resourceVersion should not be set on objects to be created|strconv.ParseUint: parsing|nknown patch type"
+    rb"|does not contain declared merge key|expected a map in a list keyed by|unable to find api field"
+    rb"|failed calling webhook|target.name: Required value|target.kind: Unsupported value|PodDisruptionBudget"
+    rb"|the spec replicas field"
+)
 """What a real server answers with 500 as well, word for word (`make conformance SUITE=apiserver` has the cases)."""
 ROUND = 250
 """Inputs that one server is asked, each on top of what the others left behind."""
@@ -48,14 +52,27 @@ async def _stage() -> tuple[Server, Asking]:
     await server.open()
     transport, standing = InProcess(server.handle, ADMIN), bases()
     for definition in crds():
-        await transport.send(Request("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", body=json.dumps(definition).encode()))
+        await transport.send(
+            Request(
+                "POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", body=json.dumps(definition).encode()
+            )
+        )
     for path, obj in standing.items():
         await transport.send(Request("POST", path, body=json.dumps(obj).encode()))
     return server, Asking(SEED, list(server.catalogue), standing)
 
 
 def _as_admin(request: Request) -> Request:
-    return Request(request.method, request.path, request.query, request.body, request.content_type, request.accept, request.headers, ADMIN)
+    return Request(
+        request.method,
+        request.path,
+        request.query,
+        request.body,
+        request.content_type,
+        request.accept,
+        request.headers,
+        ADMIN,
+    )
 
 
 async def _fault(response: Response) -> str:
@@ -76,6 +93,9 @@ async def _fault(response: Response) -> str:
 
 def _replay(request: Request, number: int) -> str:
     round_ = number - number % ROUND
-    return (f"input {number}: {request.method} {request.path} {dict(request.query)} {request.content_type!r} accept {request.accept!r} "
-            f"{dict(request.headers)}\n  {request.body[:1500]!r}\n  again: make fuzz SEED={SEED} FIRST={round_} INPUTS={number - round_ + 1} "
-            f"ARGS={shlex.quote('-x --log-level=ERROR')}")
+    return (
+        f"input {number}: {request.method} {request.path} {dict(request.query)} {request.content_type!r} "
+        f"accept {request.accept!r} {dict(request.headers)}\n  {request.body[:1500]!r}\n"
+        f"  again: make fuzz SEED={SEED} FIRST={round_} INPUTS={number - round_ + 1} "
+        f"ARGS={shlex.quote('-x --log-level=ERROR')}"
+    )

@@ -116,7 +116,8 @@ class Call:
     """The body, where it was read as YAML before its turn."""
 
     def data(self, expected: str, doubled: list[str] | None = None) -> Any:
-        """What the body says. `expected` is the kind that a refusal names; `doubled` receives what is told of YAML keys given twice."""
+        """What the body says. `expected` is the kind that a refusal names; `doubled` receives what is told of YAML keys
+        given twice."""
         told = [] if doubled is None else doubled
         return decode_body(self.request.body, self.request.content_type, expected, told, self.document)
 

@@ -38,9 +38,10 @@ def media_type(content_type: str) -> str:
     return content_type.split(";", 1)[0].strip().lower()
 
 
-def decode_body(body: bytes, content_type: str, expected: str, doubled: list[str], document: Document | None = None) -> Any:
-    """The data of a request body. `expected` is the kind named in a refusal; `doubled` receives what is told of YAML keys given twice;
-    `document` is the body, if it was read as YAML before."""
+def decode_body(body: bytes, content_type: str, expected: str, doubled: list[str],
+                document: Document | None = None) -> Any:
+    """The data of a request body. `expected` is the kind named in a refusal; `doubled` receives what is told of YAML keys
+    given twice; `document` is the body, if it was read as YAML before."""
     kind = media_type(content_type)
     if kind in ("application/json", ""):
         return decode_json(body, expected)

@@ -53,9 +53,10 @@ def read_options(call: Call) -> Options:
         except (WrongType, BadForm) as error:
             raise bad_request(f'DeleteOptions in version "v1" cannot be handled as a DeleteOptions: {error}') from None
         wanted = said.get("preconditions") or {}
-        options = Options(said.get("gracePeriodSeconds"), said.get("propagationPolicy") or "", said.get("orphanDependents"),
-                          wanted.get("uid") or "", wanted.get("resourceVersion") or "",
-                          options.dry_run or bool(said.get("dryRun")), said.get("dryRun") or options.dry_run_given, body)
+        dry_run, given = options.dry_run or bool(said.get("dryRun")), said.get("dryRun") or options.dry_run_given
+        options = Options(said.get("gracePeriodSeconds"), said.get("propagationPolicy") or "",
+                          said.get("orphanDependents"), wanted.get("uid") or "", wanted.get("resourceVersion") or "",
+                          dry_run, given, body)
     else:
         options.grace = call.number("gracePeriodSeconds")
         options.policy = request.argument("propagationPolicy")

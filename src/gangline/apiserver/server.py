@@ -54,7 +54,8 @@ __all__ = ["Server", "ServerSettings"]
 log = logging.getLogger(__name__)
 TEXT = "text/plain; charset=utf-8"
 SHORT = 8 * 1024
-"""A longer YAML body takes more than a few milliseconds to read: it is read on a thread, one after another, while others are answered."""
+"""A longer YAML body takes more than a few milliseconds to read: it is read on a thread, one after another, while
+others are answered."""
 Obj = dict[str, Any]
 
 
@@ -181,7 +182,7 @@ class Server:
         except ApiError as error:
             return answer(error)
         except RecursionError:
-            log.warning("%s %s nests too deeply", request.method, request.path, exc_info=log.isEnabledFor(logging.DEBUG))
+            log.warning("%s %s nests too deeply", request.method, request.path)
             return answer(failure(400, "BadRequest", "the request nests too deeply to be read"))
         except Exception:
             log.exception("%s %s failed", request.method, request.path)

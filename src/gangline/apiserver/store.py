@@ -199,7 +199,8 @@ def _size(shelf: Shelf) -> int:
 class Store:
     """All shelves, one counter of revisions."""
 
-    def __init__(self, history: int = 8192, journal: Journal | None = None, history_bytes: int = 256 * 1024 * 1024) -> None:
+    def __init__(self, history: int = 8192, journal: Journal | None = None,
+                 history_bytes: int = 256 * 1024 * 1024) -> None:
         self.revision = 1
         self.visible = 1
         self.journal = journal
@@ -262,7 +263,8 @@ class Store:
         return change
 
     def _remember(self, shelf: Shelf, change: Change) -> None:
-        """Past the bound, the shelf that takes the most bytes forgets half of them: those who follow it and are far behind start anew."""
+        """Past the bound, the shelf that takes the most bytes forgets half of them: those who follow it and are far
+        behind start anew."""
         before = shelf.size
         shelf.remember(change)
         self._remembered += shelf.size - before

@@ -288,7 +288,8 @@ def _replaced(everywhere: bool) -> Function:
         for flags in arguments[2](value) if len(arguments) > 2 else ("",):
             for pattern in arguments[0](value):
                 most = None if everywhere or "g" in _flags(flags) else 1
-                yield _with_replacements(_text(value), islice(_matches(_pattern(pattern, _flags(flags)), _text(value)), most), arguments[1])
+                found = islice(_matches(_pattern(pattern, _flags(flags)), _text(value)), most)
+                yield _with_replacements(_text(value), found, arguments[1])
 
     return run
 

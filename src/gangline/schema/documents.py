@@ -1,12 +1,13 @@
-"""YAML and JSON texts → plain data, within bounds: how deep they nest, how many values they hold, how much an alias repeats.
+"""YAML and JSON texts → plain data, within bounds: how deep they nest, how many values they hold, what aliases repeat.
 
     read_json(body) -> data                   raises Unreadable
     read_yaml(text, doubled) -> data          one document; `doubled` receives what is told of keys that stand twice
     read_documents(text) -> [data, …]         all documents of a text
 
-Request bodies, manifests, kubeconfigs, configuration and nodes files are read here and nowhere else. Libraries take the bytes apart
-(msgspec, PyYAML on libyaml); this counts what they find and builds as it counts, so that no text can ask for more than it says. Values
-are what JSON knows, as Kubernetes converts YAML: dates are texts, keys are texts, an alias is a copy. Pure.
+Request bodies, manifests, kubeconfigs, configuration and nodes files are read here and nowhere else. Libraries take the
+bytes apart (msgspec, PyYAML on libyaml); this counts what they find and builds as it counts, so that no text can ask for
+more than it says. Values are what JSON knows, as Kubernetes converts YAML: dates are texts, keys are texts, an alias is a
+copy. Pure.
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ import yaml
 from gangline.errors import GanglineError
 
 DEPTH = 100
-"""How deep objects and lists may stand in each other: far beyond any object, and well within the stack of whoever walks them."""
+"""How deep objects and lists may stand in each other: far beyond any object, and well within the stack of whoever walks
+them."""
 VALUES = 200_000
 """How many values a text may hold: no object comes near, and one of 3 MiB could say eight times as many."""
 REPEATED = 100_000
@@ -43,7 +45,8 @@ _WORDS: dict[str, Any] = {
     **dict.fromkeys(("false", "False", "FALSE", "no", "No", "NO", "off", "Off", "OFF"), False),
 }
 _INTEGER = re.compile(r"([-+]?)(?:0b([01_]+)|0x([0-9a-fA-F_]+)|0o?([0-7_]+)|(0|[1-9][0-9_]*))", re.ASCII)
-_FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9][0-9_]*(?:\.[0-9_]*)?)(?:[eE][-+]?[0-9]+)?|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)", re.ASCII)
+_FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9][0-9_]*(?:\.[0-9_]*)?)(?:[eE][-+]?[0-9]+)?", re.ASCII)
+_ENDLESS = re.compile(r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
 _BASES = (2, 16, 8, 10)
 
 
@@ -80,8 +83,12 @@ def _too_deep(where: str = "") -> Unreadable:
 def _is_deep(data: Any) -> bool:
     level = [data]
     for _ in range(DEPTH + 1):
-        level = [part for each in level for part in (each.values() if type(each) is dict else each if type(each) is list else ())
-                 if type(part) is dict or type(part) is list]
+        level = [
+            part
+            for each in level
+            for part in (each.values() if type(each) is dict else each if type(each) is list else ())
+            if type(part) is dict or type(part) is list
+        ]
         if not level:
             return False
     return True
@@ -294,15 +301,17 @@ def _plain(text: str, event: Any) -> Any:
         return text
     whole = _INTEGER.fullmatch(text)
     if whole and len(text) <= 64:
-        digits, base = next((digits.replace("_", ""), base) for digits, base in zip(whole.groups()[1:], _BASES, strict=True) if digits)
+        digits, base = next(
+            (digits.replace("_", ""), base) for digits, base in zip(whole.groups()[1:], _BASES, strict=True) if digits
+        )
         number = int(whole[1] + (digits or "0"), base)
         return number if -(2**63) <= number < 2**64 else float(number)
-    if not _FLOAT.fullmatch(text):
-        return text
-    found = float(text.replace("_", "").replace(".inf", "inf").replace(".Inf", "inf").replace(".INF", "inf").replace(".nan", "nan")
-                  .replace(".NaN", "nan").replace(".NAN", "nan"))
-    if math.isfinite(found):
-        return found
+    if not _ENDLESS.fullmatch(text):
+        if not _FLOAT.fullmatch(text):
+            return text
+        found = float(text.replace("_", ""))
+        if math.isfinite(found):
+            return found
     raise Unreadable(f"{_place(event)}{_shown(text)} is no number that JSON can write")
 
 

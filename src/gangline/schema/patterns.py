@@ -1,11 +1,12 @@
-"""Regular expressions as the real server reads them: RE2, by its own library, with the words Go has for what is wrong with one.
+"""Regular expressions as the real server reads them: RE2, by its own library, with Go's words for what is wrong.
 
     compile_pattern(text) -> Pattern        raises BadPattern
     pattern.found(value) -> bool            whether it occurs
     pattern.each(value) -> matches          for those who need what was found
 
-Time grows only with the text, and a search that could take longer than a moment is refused. The size of a program and how many are kept
-are bounded. Patterns of custom resources, CEL's `matches` and jq's `test` all come here; nobody else compiles a text that a user wrote.
+Time grows only with the text, and a search that could take longer than a moment is refused. The size of a program and how
+many are kept are bounded. Patterns of custom resources, CEL's `matches` and jq's `test` all come here; nobody else compiles
+a text that a user wrote.
 """
 
 from __future__ import annotations
@@ -23,15 +24,21 @@ MEMORY = 4 * 2**20
 """Bytes a program and what it remembers of its searches may take."""
 KEPT = 128
 STEPS = 128_000_000
-"""Letters times instructions of one search, at most: about a second, for those few patterns that are as slow as that."""
+"""Letters times instructions of one search, at most: about a second, for the few patterns that are as slow as that."""
 SEARCHES = 4
 """How many times as much all matches of a text may take."""
 _GO = {
-    "invalid perl operator": "invalid or unsupported Perl syntax", "bad repetition operator": "invalid nested repetition operator",
-    "missing )": "missing closing )", "missing ]": "missing closing ]", "unexpected )": "unexpected )",
-    "no argument for repetition operator": "missing argument to repetition operator", "invalid repetition size": "invalid repeat count",
-    "invalid escape sequence": "invalid escape sequence", "invalid character class range": "invalid character class range",
-    "invalid character class": "invalid character class", "invalid named capture group": "invalid named capture",
+    "invalid perl operator": "invalid or unsupported Perl syntax",
+    "bad repetition operator": "invalid nested repetition operator",
+    "missing )": "missing closing )",
+    "missing ]": "missing closing ]",
+    "unexpected )": "unexpected )",
+    "no argument for repetition operator": "missing argument to repetition operator",
+    "invalid repetition size": "invalid repeat count",
+    "invalid escape sequence": "invalid escape sequence",
+    "invalid character class range": "invalid character class range",
+    "invalid character class": "invalid character class",
+    "invalid named capture group": "invalid named capture",
     "invalid UTF-8": "invalid UTF-8",
 }
 _BYTE = re.compile(r"(?:[^\\]|\\[^C])*+(\\C)", re.DOTALL)
@@ -53,7 +60,7 @@ class Pattern:
         return self._program.search(value) is not None
 
     def each(self, value: str) -> Iterator[Any]:
-        """Every match, from left to right; each has `group()`, `groupdict()`, `start()` and `end()`, as those of Python have."""
+        """Every match, from left to right; each has `group()`, `groupdict()`, `start()` and `end()`, as Python's have."""
         if self._with_groups is None:
             self._with_groups = _program(self._text, groups=True)
         self._check(value, self._with_groups)

@@ -20,6 +20,11 @@ EVERYWHERE = ("DeleteOptions",)
 """Kinds of `meta` that are sent under the version of the kind they are about."""
 
 
+_DAMAGE = (LookupError, ValueError, TypeError, AttributeError, ArithmeticError, OSError, RecursionError, Unreadable,
+           struct.error)
+"""What reading bytes that are no object of their kind ends in."""
+
+
 class NotUnderstood(ValueError):
     """Not protobuf as Kubernetes frames it, or of a kind without a table."""
 
@@ -66,7 +71,7 @@ def decode(body: bytes) -> Obj:
         return {"apiVersion": api_version, "kind": kind} | _read(envelope.get(2, b""), _message_of(api_version, kind))
     except NotUnderstood:
         raise
-    except (LookupError, ValueError, TypeError, AttributeError, ArithmeticError, OSError, RecursionError, Unreadable, struct.error) as error:
+    except _DAMAGE as error:
         raise NotUnderstood(f"the body is cut off or damaged: {error}") from None
 
 

@@ -21,7 +21,18 @@ from gangline.schema.cel.checker import check
 from gangline.schema.cel.emit import build
 from gangline.schema.cel.kinds import AUTHORIZER, BOOL, DYN, STRING, Kind, kind_of, list_of, map_of, optional_of, variables_of
 from gangline.schema.cel.runtime import Budget
-from gangline.schema.cel.syntax import Call, CelSyntaxError, Expr, Ident, ListLit, Macro, MapLit, Select, parse, too_deep
+from gangline.schema.cel.syntax import (
+    Call,
+    CelSyntaxError,
+    Expr,
+    Ident,
+    ListLit,
+    Macro,
+    MapLit,
+    Select,
+    parse,
+    too_deep,
+)
 from gangline.schema.cel.values import NONE, CelError, Optional, OutOfBudget, no_overload
 
 __all__ = ["AUTHORIZER", "BOOL", "DYN", "NONE", "STRING", "Budget", "CelError", "CelSyntaxError", "Env", "Kind", "Optional", "OutOfBudget",

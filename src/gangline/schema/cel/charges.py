@@ -1,9 +1,12 @@
 """What a call costs, said from its arguments before it is made: its result is paid for before it takes any room.
 
-    charge(name) -> (most, arguments…) -> steps      by the name of the function, methods under `.name`; counted no further than `most`
-    weight(value, most) -> steps                     how much there is inside a value, counted no further than `most`
+    charge(name) -> (most, arguments…) -> steps      by the name of the function, methods under `.name`
+    weight(value, most) -> steps                     how much there is inside a value
 
-Ten letters are a step, as in Kubernetes' own costs; so is each part of a list that is made or looked at. emit.py charges. Pure.
+Nothing is counted further than `most`.
+
+Ten letters are a step, as in Kubernetes' own costs; so is each part of a list that is made or looked at. runtime.py
+charges. Pure.
 """
 
 from __future__ import annotations
@@ -59,7 +62,10 @@ def _all(most: int, value: Any, *_: Any) -> int:
 
 def _format(most: int, text: str, args: list[Any]) -> int:
     clauses = [(precision, verb) for precision, verb in _CLAUSE.findall(text) if verb != "%"]
-    return (len(text) + sum(_clause(most, precision, verb, arg) for (precision, verb), arg in zip(clauses, args, strict=False))) // LETTERS
+    return (
+        len(text)
+        + sum(_clause(most, precision, verb, arg) for (precision, verb), arg in zip(clauses, args, strict=False))
+    ) // LETTERS
 
 
 def _clause(most: int, precision: str, verb: str, value: Any) -> int:
@@ -114,11 +120,30 @@ def _index_of(most: int, where: Any, *_: Any) -> int:
 
 
 _CHARGES: dict[str, Charge] = {
-    "_+_": both, **dict.fromkeys(("_<_", "_<=_", "_>_", "_>=_"), least),
-    ".format": _format, ".replace": _replace, ".split": _split, ".join": _join, ".matches": _matches, "matches": _matches,
-    ".find": _matches, ".findAll": _find_all, "@in": _contained, ".distinct": _distinct, ".flatten": _all, ".sort": _all, ".isSorted": _all,
-    ".sum": _all, ".min": _all, ".max": _all, ".indexOf": _index_of, ".lastIndexOf": _index_of, "lists.range": lambda most, count: max(0, count),
-    "sets.contains": _product, "sets.equivalent": _product, "sets.intersects": _product,
+    "_+_": both,
+    **dict.fromkeys(("_<_", "_<=_", "_>_", "_>=_"), least),
+    ".format": _format,
+    ".replace": _replace,
+    ".split": _split,
+    ".join": _join,
+    ".matches": _matches,
+    "matches": _matches,
+    ".find": _matches,
+    ".findAll": _find_all,
+    "@in": _contained,
+    ".distinct": _distinct,
+    ".flatten": _all,
+    ".sort": _all,
+    ".isSorted": _all,
+    ".sum": _all,
+    ".min": _all,
+    ".max": _all,
+    ".indexOf": _index_of,
+    ".lastIndexOf": _index_of,
+    "lists.range": lambda most, count: max(0, count),
+    "sets.contains": _product,
+    "sets.equivalent": _product,
+    "sets.intersects": _product,
     ".validate": lambda most, form, text: len(text) // LETTERS,
 }
 

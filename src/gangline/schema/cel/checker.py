@@ -30,7 +30,19 @@ from gangline.schema.cel.kinds import (
     optional_of,
     read_kind,
 )
-from gangline.schema.cel.syntax import LEVELS, Call, CelSyntaxError, Const, Expr, Ident, ListLit, Macro, MapLit, Select, chain
+from gangline.schema.cel.syntax import (
+    LEVELS,
+    Call,
+    CelSyntaxError,
+    Const,
+    Expr,
+    Ident,
+    ListLit,
+    Macro,
+    MapLit,
+    Select,
+    chain,
+)
 from gangline.schema.patterns import BadPattern, compile_pattern
 
 _CONSTANTS = {"bool": BOOL, "int": INT, "uint": UINT, "double": DOUBLE, "string": STRING, "bytes": BYTES, "null": NULL}
@@ -159,7 +171,8 @@ class _Checker:
         kind = self.kind(first, scope)
         for call in calls:
             kinds = [kind, self.kind(call.args[1], scope)]
-            kind = call.kind = self._logic(call, kinds) if call.name in ("_&&_", "_||_") else self._match(call, call.name, kinds)
+            is_logic = call.name in ("_&&_", "_||_")
+            kind = call.kind = self._logic(call, kinds) if is_logic else self._match(call, call.name, kinds)
         return kind
 
     def _logic(self, node: Call, kinds: list[Kind]) -> Kind:

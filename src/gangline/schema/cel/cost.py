@@ -139,7 +139,8 @@ class Estimate:
         return found
 
     def _call(self, tree: Call, scope: dict[str, Size]) -> tuple[int, Size]:
-        return self._sum(tree, [self._of(part, scope) for part in ([tree.target] if tree.target is not None else []) + tree.args])
+        parts = [*([tree.target] if tree.target is not None else []), *tree.args]
+        return self._sum(tree, [self._of(part, scope) for part in parts])
 
     def _sum(self, tree: Call, parts: list[tuple[int, Size]]) -> tuple[int, Size]:
         cost = sum(each for each, _ in parts) + (0 if tree.name in ("_&&_", "_||_", "_?_:_") else 1)

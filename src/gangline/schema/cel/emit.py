@@ -106,15 +106,18 @@ class _Emitter:
         if name in (".or", ".orValue"):
             return f"_opt_{'or' if name == '.or' else 'value'}({codes[0]}, lambda: {codes[1]})"
         function = self.constant(FUNCTIONS[name])
-        if name in _CHEAP or (name in _CHEAP_NUMBERS and any(arg.kind is not None and arg.kind.name in _NUMBERS for arg in args)):
+        if name in _CHEAP or (name in _CHEAP_NUMBERS and any(_is_number(arg) for arg in args)):
             return f"{function}({', '.join(codes)})"
         return f"_call(_b, {function}, {self.constant(charge(name))}, {', '.join(codes)})" if codes else f"{function}()"
 
     def _long(self, node: Call) -> str:
         """Arithmetic of many operands."""
         first, calls = chain(node)
-        steps = (f"{self.constant(FUNCTIONS[call.name])}, {self.constant(charge(call.name))}, {self.code(call.args[1])}" for call in calls)
-        return f"_fold(_b, {self.code(first)}, [{', '.join(f'({step})' for step in steps)}])"
+        steps = []
+        for call in calls:
+            function, cost = self.constant(FUNCTIONS[call.name]), self.constant(charge(call.name))
+            steps.append(f"({function}, {cost}, {self.code(call.args[1])})")
+        return f"_fold(_b, {self.code(first)}, [{', '.join(steps)}])"
 
     def _equality(self, left: Expr, right: Expr) -> str:
         node = _ordered_node(left.kind) or _ordered_node(right.kind)
@@ -130,6 +133,10 @@ class _Emitter:
             return f"_{node.name}({target}, {bodies[0]})"
         pairs = f"_pairs(_b, {target})" if len(node.variables) == 2 else f"_items(_b, {target})"
         return f"_m_{node.name}({pairs}, {len(node.variables)}, {', '.join(bodies)})"
+
+
+def _is_number(node: Expr) -> bool:
+    return node.kind is not None and node.kind.name in _NUMBERS
 
 
 def _conversion(kind: Kind) -> Callable[[Any], Any] | None:

@@ -1,4 +1,5 @@
-"""What a compiled expression calls while it runs: selection, logic that forgives, comprehensions, and the budget they spend from.
+"""What a compiled expression calls while it runs: selection, logic that forgives, comprehensions, and the budget that
+they spend from.
 
 emit.py writes the calls by the names in RUNTIME. Pure.
 """
@@ -13,7 +14,6 @@ from gangline.schema.cel.charges import LETTERS, Charge, weight
 from gangline.schema.cel.values import NONE, CelError, Optional, OutOfBudget, equal, no_overload
 from gangline.schema.node import MAP, SET, Node
 from gangline.schema.problems import compact
-
 
 PARTS = 4
 """Of two values that are compared, so many parts are a step."""
@@ -38,7 +38,9 @@ def same(node: Node | None, left: Any, right: Any) -> bool:
     if node is None or type(left) is not type(right):
         return equal(left, right)
     if isinstance(left, dict):
-        return left.keys() == right.keys() and all(same(node.child(name), item, right[name]) for name, item in left.items())
+        return left.keys() == right.keys() and all(
+            same(node.child(name), item, right[name]) for name, item in left.items()
+        )
     if not isinstance(left, list) or node.shape != "list":
         return equal(left, right)
     if len(left) != len(right):
@@ -99,7 +101,8 @@ def _or(*sides: Callable[[], Any]) -> bool:
 
 
 def _decided(sides: tuple[Callable[[], Any], ...], answer: bool) -> bool:
-    """`answer`, unless a side says otherwise: that one decides, whatever failed before it. Else the first failure is raised."""
+    """`answer`, unless a side says otherwise: that one decides, whatever failed before it. Else the first failure is
+    raised."""
     failed: CelError | None = None
     for side in sides:
         try:
@@ -180,7 +183,8 @@ def _exists(rows: list[tuple[Any, ...]], count: int, test: Callable[..., Any]) -
 
 
 def _unless(rows: list[tuple[Any, ...]], test: Callable[..., Any], answer: bool) -> bool:
-    """`answer`, unless a row says otherwise: that one decides, whatever failed before it. Else the first failure is raised."""
+    """`answer`, unless a row says otherwise: that one decides, whatever failed before it. Else the first failure is
+    raised."""
     failure: CelError | None = None
     for row in rows:
         row[-1].spend(3)
@@ -274,9 +278,32 @@ def _map_lit(entries: list[tuple[Any, Any, bool]]) -> dict[Any, Any]:
 
 
 RUNTIME: dict[str, Any] = {
-    "_select": _select, "_has": _has, "_opt_select": _opt_select, "_bool": _bool, "_and": _and, "_or": _or, "_opt_or": _opt_or,
-    "_opt_value": _opt_value, "_call": _call, "_items": _items, "_pairs": _pairs, "_equal": _charged_equal, "_same": _charged_same, "_fold": _fold,
-    "_list_opt": _list_opt, "_map_lit": _map_lit, "_optMap": _opt_map, "_optFlatMap": _opt_flat_map,
-    "_m_all": _all, "_m_exists": _exists, "_m_exists_one": _exists_one, "_m_existsOne": _exists_one, "_m_filter": _filter, "_m_map": _map,
-    "_m_transformList": _map, "_m_transformMap": _transform_map, "_m_transformMapEntry": _transform_entry, "_m_sortBy": _sort_by,
+    "_select": _select,
+    "_has": _has,
+    "_opt_select": _opt_select,
+    "_bool": _bool,
+    "_and": _and,
+    "_or": _or,
+    "_opt_or": _opt_or,
+    "_opt_value": _opt_value,
+    "_call": _call,
+    "_items": _items,
+    "_pairs": _pairs,
+    "_equal": _charged_equal,
+    "_same": _charged_same,
+    "_fold": _fold,
+    "_list_opt": _list_opt,
+    "_map_lit": _map_lit,
+    "_optMap": _opt_map,
+    "_optFlatMap": _opt_flat_map,
+    "_m_all": _all,
+    "_m_exists": _exists,
+    "_m_exists_one": _exists_one,
+    "_m_existsOne": _exists_one,
+    "_m_filter": _filter,
+    "_m_map": _map,
+    "_m_transformList": _map,
+    "_m_transformMap": _transform_map,
+    "_m_transformMapEntry": _transform_entry,
+    "_m_sortBy": _sort_by,
 }

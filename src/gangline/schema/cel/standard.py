@@ -431,7 +431,8 @@ def substring(text: str, start: int, end: int | None = None) -> str:
 
 
 def ascii_case(upper: bool) -> Callable[[str], str]:
-    table = str.maketrans(ascii_lowercase, ascii_uppercase) if upper else str.maketrans(ascii_uppercase, ascii_lowercase)
+    before, after = (ascii_lowercase, ascii_uppercase) if upper else (ascii_uppercase, ascii_lowercase)
+    table = str.maketrans(before, after)
     return lambda text: _text(text).translate(table)
 
 

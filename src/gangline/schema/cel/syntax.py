@@ -97,8 +97,8 @@ _TOKEN = re.compile(r"""
   | (?P<mark>\[\?|\.\?|&&|\|\||==|!=|<=|>=|[-+*/%<>!?:.,()\[\]{}])
 """, re.VERBOSE | re.DOTALL)
 _RELATIONS = ("==", "!=", "<=", ">=", "<", ">", "in")
-LEVELS = {"_||_": 1, "_&&_": 2, **dict.fromkeys(("_==_", "_!=_", "_<=_", "_>=_", "_<_", "_>_", "@in"), 3), "_+_": 4, "_-_": 4,
-          "_*_": 5, "_/_": 5, "_%_": 5}
+LEVELS = {"_||_": 1, "_&&_": 2, **dict.fromkeys(("_==_", "_!=_", "_<=_", "_>=_", "_<_", "_>_", "@in"), 3),
+          "_+_": 4, "_-_": 4, "_*_": 5, "_/_": 5, "_%_": 5}
 """Operators of two operands; those of one level follow each other without brackets."""
 _RESERVED = frozenset((
     "as", "break", "const", "continue", "else", "false", "for", "function", "if", "import", "in", "let", "loop",
