@@ -243,7 +243,10 @@ def _json(random: Random, obj: Any) -> bytes:
 
 
 def _yaml(random: Random, obj: Any) -> bytes:
-    return yaml.safe_dump(obj).encode()
+    try:
+        return yaml.safe_dump(obj).encode()
+    except RecursionError:
+        return _json(random, obj)
 
 
 def _operation(random: Random, obj: Any) -> Any:
