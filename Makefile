@@ -7,7 +7,7 @@ DEV    := $(VENV)/.ready-dev
 KUBECTL := .cache/bin/kubectl
 GO_FLAGS := -trimpath -ldflags "-s -w -X k8s.io/component-base/version.gitVersion=v1.35.8"
 
-.PHONY: help demo up test test-real real schedulers releases helm lint bench conformance kubectl crds chart docs clean
+.PHONY: help demo up test fuzz test-real real schedulers releases helm lint bench conformance kubectl crds chart docs clean
 
 help: ## what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -32,6 +32,9 @@ up: $(READY) ## start the platform and keep it running
 
 test: $(DEV) ## all tests that need nothing but Python
 	@PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -n 2 tests  # they start many processes: none should compile everything anew
+
+fuzz: $(DEV) ## INPUTS=100000 SEED=1 FIRST=0: ask the server odd things, as many as one likes; a failing one is printed with how to ask it again
+	@FUZZ_INPUTS=$(or $(INPUTS),100000) FUZZ_SEED=$(or $(SEED),1) FUZZ_FIRST=$(or $(FIRST),0) $(BIN)/pytest -n 0 -rP --timeout 0 tests/fuzz $(ARGS)
 
 lint: $(DEV) ## ruff, mypy, import contracts
 	@$(BIN)/ruff check src tests bench

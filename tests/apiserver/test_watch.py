@@ -84,6 +84,27 @@ async def test_a_watch_from_before_what_is_remembered_is_told_410() -> None:
     await server.close()
 
 
+async def test_what_is_remembered_for_watchers_is_bounded_in_bytes_and_who_is_behind_is_told_410() -> None:
+    server = Server(ServerSettings(history_bytes=1_000_000))
+    await server.open()
+    api = in_process(server)
+    await api.post(MAPS, config_map("a"))
+    start = str(server.revision)
+    slow = await api.watch(MAPS, resourceVersion=start)
+    for number in range(60):
+        await api.merge(f"{MAPS}/a", {"data": {"k": str(number) * 50_000}})
+    assert sum(shelf.size for shelf in server.store.shelves()) < 1_000_000
+    assert sum(len(change.record.body) for shelf in server.store.shelves() for change in shelf.changes) < 500_000
+    late = await api.watch(MAPS, resourceVersion=start)
+    for watch in (slow, late):
+        event = await watch.next()
+        assert event is not None
+        assert (event["type"], event["object"]["code"], event["object"]["reason"]) == ("ERROR", 410, "Expired")
+    near = await api.watch(MAPS, resourceVersion=str(server.revision - 2))
+    assert [(await near.next() or {})["object"]["data"]["k"][:2] for _ in range(2)] == ["58", "59"]
+    await server.close()
+
+
 async def test_closing_the_server_ends_its_watches(api: Api) -> None:
     watch = await api.watch(MAPS, resourceVersion=str(api.server.revision))
     await api.server.close()

@@ -136,6 +136,7 @@ POD = {"metadata": {"labels": {"role": "worker", "app.io/x": "1"}}, "spec": {"n"
     ('.metadata.labels | has("role"), (to_entries | length)', [True, 2]),
     (".spec.n[0].a?", []),
     ('.metadata.labels.role | test("^w.*r$"), test("WORK"; "i")', [True, True]),
+    ('.metadata.labels.role | test("w o r # letters\\n k"; "x"), test("^w[ ]"; "x"), test("W.r"; "is")', [True, False, True]),
     ('.metadata.labels.role | sub("(?<x>o)"; "[\\(.x)]"), gsub("[rk]"; "")', ["w[o]rker", "woe"]),
     ('"<\\(.spec.n[0:1] | join(")"))|\\("in \\(.spec.n[1])")>"', ["<1|in 2>"]),
     ("1, .spec.n[0:2][] as $x | [$x]", [1, [1], [2]]),
@@ -156,6 +157,23 @@ def test_jq_reads(expression: str, results: list[Any]) -> None:
 def test_jq_that_writes_never_ends_or_is_no_jq_is_refused(expression: str) -> None:
     with pytest.raises(JqError):
         jq.compile(expression)
+
+
+@pytest.mark.parametrize("pattern", ["^(a|b|ab){1,60}c$", r"^(a+)+\\b$", "(a+)+$", r"\\b(a+)+$", "(a|b)*a(a|b){1000}$"])
+def test_no_pattern_of_jq_runs_for_ever(pattern: str) -> None:
+    assert jq.compile(f'test("{pattern}"), test("{pattern}"; "is")')("ab" * 50_000 + "!") == [False, False]
+    with pytest.raises(JqError, match="is not a regular expression: error parsing regexp: invalid repeat count"):
+        jq.compile('test("^((a{1,80}){1,80})+$")')("a")
+
+
+@pytest.mark.parametrize(("expression", "told"), [
+    ("(" * 500 + "1" + ")" * 500, "nested too deeply"),
+    ("reduce .[] as $x (\"aaaaaaaaaaaaaaaaaaaa\"; . + .)", "more than 1000000 parts"),
+    ('"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa" | gsub("a*?"; "%s")' % ("b" * 100_000), "more than 1000000 letters"),
+])
+def test_no_jq_takes_all_there_is(expression: str, told: str) -> None:
+    with pytest.raises(JqError, match=told):
+        jq.compile(expression)([1] * 60)
 
 
 def test_jq_that_does_not_fit_says_so() -> None:

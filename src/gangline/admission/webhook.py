@@ -21,6 +21,7 @@ from gangline.admission.certificates import KeyPair
 from gangline.admission.registration import MUTATE, routes
 from gangline.api.meta import Raw
 from gangline.rules.hooks import Denied, Hook, Review
+from gangline.schema.documents import Unreadable, read_json
 
 log = logging.getLogger(__name__)
 BODY_LIMIT = 8 * 1024 * 1024
@@ -104,8 +105,8 @@ def application(hooks: Iterable[Hook]) -> web.Application:
 def _handler(path: str, hooks: list[Hook]) -> Any:
     async def handle(request: web.Request) -> web.Response:
         try:
-            said = answer(path, hooks, msgspec.json.decode(await request.read()))
-        except (msgspec.DecodeError, KeyError, TypeError) as error:
+            said = answer(path, hooks, read_json(await request.read()))
+        except (Unreadable, AttributeError, KeyError, TypeError) as error:
             return web.Response(status=400, text=f"not an AdmissionReview: {error}")
         return web.Response(body=msgspec.json.encode(said), content_type="application/json")
 

@@ -12,6 +12,8 @@ from functools import lru_cache
 from typing import Any
 
 NANO = 10**9
+LONGEST = 256
+"""Letters of a quantity, at most."""
 _BINARY = {"Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40, "Pi": 2**50, "Ei": 2**60}
 _DECIMAL = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
 _PATTERN = re.compile(r"^([+-]?)(\d+(?:\.\d*)?|\.\d+)([KMGTPE]i|[numkMGTPE]|[eE][+-]?\d+)?\Z", re.ASCII)
@@ -23,9 +25,9 @@ class QuantityError(ValueError):
 
 @lru_cache(maxsize=16384)
 def _parse(text: str) -> int:
-    match = _PATTERN.match(text)
+    match = _PATTERN.match(text) if len(text) <= LONGEST else None
     if match is None:
-        raise QuantityError(f"{text!r} is not a quantity: write a number such as 2, 500m or 1.5Gi")
+        raise QuantityError(f"{text[:LONGEST]!r} is not a quantity: write a number such as 2, 500m or 1.5Gi")
     sign, number, suffix = match.groups()
     whole, _, fraction = number.partition(".")
     digits, scale = int((whole + fraction) or "0"), len(fraction)

@@ -10,7 +10,7 @@ from typing import Any
 
 from gangline.apiserver import builtin
 from gangline.apiserver.call import Call
-from gangline.apiserver.codec import decode_body, duplicate_fields, has_duplicates, media_type
+from gangline.apiserver.codec import duplicate_fields, has_duplicates, media_type
 from gangline.apiserver.resources import Resource
 from gangline.apiserver.rules import Rules
 from gangline.apiserver.status import bad_request, invalid
@@ -52,7 +52,7 @@ def read_object(call: Call, rules: Rules) -> Obj:
     """The body of a POST or PUT, admitted and defaulted."""
     resource = call.resource
     doubled: list[str] = []
-    body = decode_body(call.request.body, call.request.content_type, "" if resource.custom else resource.kind, doubled)
+    body = call.data("" if resource.custom else resource.kind, doubled)
     if body is None:
         body = {}
     if not isinstance(body, dict):

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from typing import Any
 from urllib.parse import unquote
 
 import msgspec
 
 from gangline.apiserver.admission import Face
+from gangline.apiserver.codec import Document, decode_body, decode_yaml
 from gangline.apiserver.resources import Resource, Subresource
 from gangline.apiserver.selectors import parse_fields
 from gangline.apiserver.status import bad_request
@@ -97,8 +99,8 @@ def named_by_selector(request: Request) -> str:
 
 
 def is_number(text: str) -> bool:
-    """Plain digits, as revisions are written."""
-    return text.isascii() and text.isdigit()
+    """Plain digits, as revisions are written, and no more than fit."""
+    return text.isascii() and text.isdigit() and len(text) < 20
 
 
 def truth(text: str) -> bool:
@@ -118,6 +120,18 @@ class Call:
     warnings: list[str] = field(default_factory=list)
     face: Face | None = None
     """How the subresource shows the object."""
+    document: Document | None = None
+    """The body, where it was read as YAML before its turn."""
+
+    def data(self, expected: str, doubled: list[str] | None = None) -> Any:
+        """What the body says. `expected` is the kind that a refusal names; `doubled` receives what is told of YAML keys
+        given twice."""
+        told = [] if doubled is None else doubled
+        return decode_body(self.request.body, self.request.content_type, expected, told, self.document)
+
+    def yaml_data(self, expected: str, doubled: list[str]) -> Any:
+        """What the body says, whatever its type, as YAML."""
+        return decode_yaml(self.request.body, expected, doubled, self.document)
 
     @property
     def place(self) -> tuple[str, str]:
@@ -143,6 +157,8 @@ class Call:
             return None
         if not re.fullmatch(r"[-+]?[0-9]+", text):
             raise bad_request(f'strconv.ParseInt: parsing "{text}": invalid syntax')
+        if len(text) > 20 or not -(2**63) <= int(text) < 2**63:
+            raise bad_request(f'strconv.ParseInt: parsing "{text}": value out of range')
         return int(text)
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
+from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
@@ -14,52 +15,38 @@ import yaml
 
 from gangline.apiserver import protobuf
 from gangline.apiserver.status import bad_request, unsupported_media_type
+from gangline.schema.documents import Unreadable, read_json, read_yaml
 
 PROTOBUF = "application/vnd.kubernetes.protobuf"
 BODY_TYPES = ("application/json", "application/yaml", PROTOBUF)
 encode = msgspec.json.encode
 _decode = msgspec.json.Decoder().decode
-_Loader: type[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _Dumper: type[Any] = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+YAML_TYPES = ("application/yaml", "application/apply-patch+yaml")
 
 
-class _PlainLoader(_Loader):  # type: ignore[misc]  # YAML as Kubernetes reads it: no dates, no sexagesimals
-    yaml_implicit_resolvers = {
-        first: [(tag, expression) for tag, expression in rules if tag != "tag:yaml.org,2002:timestamp"]
-        for first, rules in _Loader.yaml_implicit_resolvers.items()
-    }
-    doubled: list[str]
-    """What is told about keys that stand twice."""
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A YAML body, read: its data and what is told of keys that stand twice, or why it cannot be read."""
 
-    def construct_mapping(self, node: Any, deep: bool = False) -> Any:
-        seen: set[Any] = set()
-        for key, _ in node.value:
-            if key.value in seen:
-                self.doubled.append(f'line {key.start_mark.line + 1}: key "{key.value}" already set in map')
-            seen.add(key.value)
-        return super().construct_mapping(node, deep)
-
-    def construct_yaml_map(self, node: Any) -> Any:
-        """In one go, so that every mapping passes `construct_mapping`."""
-        found: dict[Any, Any] = {}
-        yield found
-        found.update(self.construct_mapping(node))
-
-
-_PlainLoader.add_constructor("tag:yaml.org,2002:map", _PlainLoader.construct_yaml_map)
+    data: Any = None
+    doubled: list[str] = field(default_factory=list)
+    fault: str = ""
 
 
 def media_type(content_type: str) -> str:
     return content_type.split(";", 1)[0].strip().lower()
 
 
-def decode_body(body: bytes, content_type: str, expected: str, doubled: list[str] | None = None) -> Any:
-    """The data of a request body. `expected` is the kind named in a refusal; `doubled` receives what is told of YAML keys given twice."""
+def decode_body(body: bytes, content_type: str, expected: str, doubled: list[str],
+                document: Document | None = None) -> Any:
+    """The data of a request body. `expected` is the kind named in a refusal; `doubled` receives what is told of YAML keys
+    given twice; `document` is the body, if it was read as YAML before."""
     kind = media_type(content_type)
     if kind in ("application/json", ""):
         return decode_json(body, expected)
     if kind == "application/yaml":
-        return decode_yaml(body, expected, doubled)
+        return decode_yaml(body, expected, doubled, document)
     if kind == PROTOBUF:
         with suppress(protobuf.NotUnderstood):
             return protobuf.decode(body)
@@ -68,28 +55,31 @@ def decode_body(body: bytes, content_type: str, expected: str, doubled: list[str
 
 def decode_json(body: bytes, expected: str) -> Any:
     try:
-        return _decode(body)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise _unrecognised(expected, "json parse error: " + _go_words(body, str(error)), body) from None
+        return read_json(body)
+    except Unreadable as error:
+        raise _unrecognised(expected, f"json parse error: {error}", body) from None
 
 
-def decode_yaml(body: bytes, expected: str, doubled: list[str] | None = None) -> Any:
-    """`doubled` receives what is told about keys that stand twice. JSON is YAML too, and is read as what it is."""
+def decode_yaml(body: bytes, expected: str, doubled: list[str], document: Document | None = None) -> Any:
+    found = document or read_document(body)
+    if found.fault:
+        raise _unrecognised(expected, f"yaml: {found.fault}", body)
+    doubled.extend(found.doubled)
+    return found.data
+
+
+def read_document(body: bytes) -> Document:
+    """A YAML body. JSON is YAML too, and is read as what it is."""
     if body.startswith(b"{"):
-        with suppress(msgspec.DecodeError, UnicodeDecodeError):
-            data = _decode(body)
+        with suppress(Unreadable):
+            data = read_json(body)
             if not has_duplicates(body, data):
-                return data
+                return Document(data)
+    doubled: list[str] = []
     try:
-        loader = _PlainLoader(body)
-        loader.doubled = [] if doubled is None else doubled
-        return loader.get_single_data()
-    except (yaml.YAMLError, ValueError, UnicodeDecodeError, RecursionError) as error:
-        raise _unrecognised(expected, f"yaml: {error}", body) from None
-
-
-def _go_words(body: bytes, words: str) -> str:
-    return "unexpected end of JSON input" if not body.strip() or "truncated" in words else words
+        return Document(read_yaml(body, doubled), doubled)
+    except Unreadable as error:
+        return Document(fault=str(error))
 
 
 def _unrecognised(expected: str, why: str, body: bytes) -> Exception:

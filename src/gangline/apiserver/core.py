@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 _UID_KEPT = ~((0xF << 76) | (0x3 << 62))
 _UID_FIXED = (0x4 << 76) | (0x2 << 62)
 """Version and variant of a random uid (RFC 9562)."""
+LAST_SECOND = int(datetime(9999, 12, 31, 23, 59, 59, tzinfo=UTC).timestamp())
 SYSTEM_NAMESPACES = ("default", "kube-system", "kube-public", "kube-node-lease")
 
 
@@ -45,6 +46,8 @@ class ServerSettings:
     """Static bearer tokens: token → user name (member of system:masters)."""
     history: int = 8192
     """Changes remembered per resource, at least; a watch from before them is answered with 410."""
+    history_bytes: int = 256 * 1024 * 1024
+    """Bytes that all remembered changes may take together; beyond them, even fewer are remembered."""
     body_limit: int = 3 * 1024 * 1024
     request_seconds: float = 60.0
     bookmark_seconds: float = 60.0
@@ -82,7 +85,7 @@ class Core:
 
     def now(self, ahead: float = 0) -> str:
         """The time as objects carry it, in whole seconds."""
-        second = int(self.settings.clock() + ahead)
+        second = min(int(self.settings.clock() + ahead), LAST_SECOND)
         if second != self._second:
             self._second = second
             self._second_text = datetime.fromtimestamp(second, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -10,7 +10,6 @@ from typing import Any
 
 from gangline.apiserver.admission import DELETE, Review
 from gangline.apiserver.call import Call, truth
-from gangline.apiserver.codec import decode_body
 from gangline.apiserver.core import Core, unstored, whole
 from gangline.apiserver.meta import Obj
 from gangline.apiserver.resources import Resource
@@ -18,6 +17,7 @@ from gangline.apiserver.rules import ORPHANING
 from gangline.apiserver.status import bad_request, conflict, forbidden, invalid, not_found
 from gangline.apiserver.store import Record
 from gangline.errors import Problem
+from gangline.schema import BadForm, WrongType, builtin_schema
 
 POLICIES = ("Foreground", "Background", "Orphan")
 PROTECTED_NAMESPACES = ("default", "kube-system", "kube-public")
@@ -41,17 +41,22 @@ def read_options(call: Call) -> Options:
     asked = request.argument("dryRun")
     options = Options(dry_run=call.dry_run, dry_run_given=[asked] if asked else ["All"])
     if request.body.strip():
-        body = decode_body(request.body, request.content_type, "")
+        body = call.data("")
         if not isinstance(body, dict):
             raise bad_request("couldn't get version/kind; json parse error: the body is not an object")
         kind = body.get("kind") or "DeleteOptions"
         if kind != "DeleteOptions":
             raise bad_request(f'no kind "{kind}" is registered for version "{body.get("apiVersion")}" in scheme '
                               '"pkg/runtime/scheme.go:111"')
-        wanted = body.get("preconditions") or {}
-        options = Options(body.get("gracePeriodSeconds"), body.get("propagationPolicy") or "", body.get("orphanDependents"),
-                          wanted.get("uid") or "", wanted.get("resourceVersion") or "",
-                          options.dry_run or bool(body.get("dryRun")), body.get("dryRun") or options.dry_run_given, body)
+        try:
+            said, _ = builtin_schema("meta", "DeleteOptions").admit(body)
+        except (WrongType, BadForm) as error:
+            raise bad_request(f'DeleteOptions in version "v1" cannot be handled as a DeleteOptions: {error}') from None
+        wanted = said.get("preconditions") or {}
+        dry_run, given = options.dry_run or bool(said.get("dryRun")), said.get("dryRun") or options.dry_run_given
+        options = Options(said.get("gracePeriodSeconds"), said.get("propagationPolicy") or "",
+                          said.get("orphanDependents"), wanted.get("uid") or "", wanted.get("resourceVersion") or "",
+                          dry_run, given, body)
     else:
         options.grace = call.number("gracePeriodSeconds")
         options.policy = request.argument("propagationPolicy")

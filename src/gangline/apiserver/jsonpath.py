@@ -8,13 +8,16 @@ import operator
 import re
 from collections.abc import Callable, Iterator
 from functools import lru_cache
+from itertools import islice
 from typing import Any
 
+MOST = 10_000
+"""Values a path finds, at most."""
 Step = Callable[[Any], list[Any]]
 _NAME = r"(?:\\.|[^.\[\]\\])+"
 _PART = re.compile(
     rf"""\.\.(?P<deep>{_NAME})|\.(?P<name>{_NAME})|\[['"](?P<quoted>[^'"]+)['"]\]|\[(?P<all>\*)\]"""
-    r"""|\[(?P<indexes>-?\d+(?:\s*,\s*-?\d+)*)\]|\[(?P<slice>-?\d*:-?\d*(?::-?\d*)?)\]"""
+    r"""|\[(?P<indexes>-?\d{1,9}(?:\s*,\s*-?\d{1,9})*)\]|\[(?P<slice>-?\d{0,9}:-?\d{0,9}(?::-?\d{0,9})?)\]"""
     r"""|\[\?\(@\.(?P<key>[^=!<>)\s]+)\s*(?:(?P<operator>==|!=|<=|>=|<|>)\s*(?P<value>'[^']*'|"[^"]*"|[^)\s]+)\s*)?\)\]""")
 _COMPARE = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 
@@ -44,7 +47,7 @@ def compile_path(path: str) -> Callable[[Any], list[Any]]:
 def _walk(obj: Any, steps: list[Step]) -> list[Any]:
     found = [obj]
     for step in steps:
-        found = [item for value in found for item in step(value)]
+        found = list(islice((item for value in found for item in step(value)), MOST))
     return found
 
 
@@ -60,7 +63,7 @@ def _step(match: re.Match[str]) -> Step:
         return lambda value: [value[at] for at in indexes if isinstance(value, list) and -len(value) <= at < len(value)]
     if match["slice"]:
         part = slice(*(int(each) if each else None for each in match["slice"].split(":")))
-        return lambda value: value[part] if isinstance(value, list) else []
+        return lambda value: value[part] if isinstance(value, list) and part.step != 0 else []
     if match["all"]:
         return lambda value: list(value.values()) if isinstance(value, dict) else value if isinstance(value, list) else []
     return _filter(match["key"], match["operator"], match["value"])

@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import Any
 
 from gangline.apiserver.admission import Face, Review
+from gangline.apiserver.call import is_number
 from gangline.apiserver.identity import account_user
 from gangline.apiserver.rbac import Action
 from gangline.apiserver.resources import Resource
@@ -150,7 +151,7 @@ def _options(review: Review) -> Obj:
     """What was asked beside the object, in the kind that says such things."""
     given: dict[str, Any] = {}
     if review.operation == "DELETE":
-        numbers = {key: int(value) for key, value in review.query if key == "gracePeriodSeconds"}
+        numbers = {key: int(value) for key, value in review.query if key == "gracePeriodSeconds" and is_number(value)}
         given = {key: value for key, value in review.query if key == "propagationPolicy"} | numbers | review.options
     else:
         given = {key: value for key, value in review.query if key in ("fieldManager", "fieldValidation")}

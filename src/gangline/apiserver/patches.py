@@ -13,7 +13,7 @@ from gangline.apiserver.apply import ApplyConflict, Untypable
 from gangline.apiserver.apply import apply as server_side_apply
 from gangline.apiserver.bodies import Refuse, admit, check_options, not_that_kind
 from gangline.apiserver.call import Call, truth
-from gangline.apiserver.codec import decode_yaml, duplicate_fields, has_duplicates, media_type
+from gangline.apiserver.codec import duplicate_fields, has_duplicates, media_type
 from gangline.apiserver.core import Core
 from gangline.apiserver.meta import Obj
 from gangline.apiserver.patch import PatchFailed, json_patch, merge_patch
@@ -25,6 +25,7 @@ from gangline.apiserver.writes import Change, Written, change, check_name, check
 from gangline.client.wire import APPLY_PATCH, JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH
 from gangline.errors import ApiError, Problem
 from gangline.schema import Schema, WrongType
+from gangline.schema.documents import Unreadable, read_json
 
 FORMS = (JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH, APPLY_PATCH)
 _CUSTOM_FORMS = (JSON_PATCH, MERGE_PATCH, APPLY_PATCH)
@@ -70,10 +71,9 @@ def patcher(call: Call, schema: Schema) -> Change:
 
 def _decode(call: Call) -> Any:
     try:
-        body = msgspec.json.decode(call.request.body)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        told = "unexpected end of JSON input" if "truncated" in str(error) or not call.request.body else str(error)
-        raise bad_request(f"error decoding patch: {told}") from None
+        body = read_json(call.request.body)
+    except Unreadable as error:
+        raise bad_request(f"error decoding patch: {error}") from None
     if call.request.argument("fieldValidation") != "Ignore" and has_duplicates(call.request.body, body):
         doubled = [f'duplicate field "{path}"' for path in duplicate_fields(call.request.body)]
         if doubled and call.request.argument("fieldValidation") == "Strict":
@@ -194,6 +194,11 @@ def _check_patched(call: Call, new: Obj, old: Obj) -> None:
 
 async def _apply(core: Core, call: Call) -> Written:
     resource, rules = call.resource, rules_for(call.resource)
+    absent = core.store.get(resource.shelf, call.place) is None
+    if absent and call.subresource:
+        raise not_found(resource.shelf[0], resource.plural, call.name)
+    if absent:
+        core.allow(call.user, Action("create", resource.group, resource.plural, "", call.namespace, call.name))
     applied = read_applied(call)
     force = truth(call.request.argument("force"))
 
@@ -208,10 +213,7 @@ async def _apply(core: Core, call: Call) -> Written:
             raise internal(f"failed to create typed patch object ({what}): {error}") from None
         return _readmitted(call, result, live or {}, lambda why: internal(f"failed to convert merged object: {why}"))
 
-    if core.store.get(resource.shelf, call.place) is None:
-        if call.subresource:
-            raise not_found(resource.shelf[0], resource.plural, call.name)
-        core.allow(call.user, Action("create", resource.group, resource.plural, "", call.namespace, call.name))
+    if absent:
         new = merged(None)
         new["metadata"].pop("resourceVersion", None)
         if new["metadata"].get("uid"):
@@ -235,7 +237,7 @@ def read_applied(call: Call) -> Obj:
     resource = call.resource
     doubled: list[str] = []
     try:
-        body = decode_yaml(call.request.body, resource.kind, doubled)
+        body = call.yaml_data(resource.kind, doubled)
     except ApiError as error:
         raise bad_request(f"error decoding YAML: {error}") from None
     strictness = call.request.argument("fieldValidation")
@@ -245,7 +247,7 @@ def read_applied(call: Call) -> Obj:
         call.warnings.extend(doubled)
     if not isinstance(body, dict):
         raise bad_request("error decoding YAML: the body is not an object")
-    kind, version = body.get("kind") or "", body.get("apiVersion") or ""
+    kind, version = str(body.get("kind") or ""), str(body.get("apiVersion") or "")
     if (kind, version) != (resource.kind, resource.api_version):
         shown = version if "/" in version or not version else f"/{version}"
         raise bad_request(f"invalid object type: {shown or '/'}, Kind={kind}")

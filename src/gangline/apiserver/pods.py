@@ -7,15 +7,16 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
+from gangline.apiserver import builtin
 from gangline.apiserver.admission import CREATE, Review
 from gangline.apiserver.call import Call
-from gangline.apiserver.codec import decode_body
 from gangline.apiserver.core import Core
 from gangline.apiserver.deletes import Options, check_options, check_preconditions, delete_one
 from gangline.apiserver.meta import Obj
 from gangline.apiserver.selectors import selector_test
 from gangline.apiserver.status import bad_request, conflict, forbidden, internal, not_found, storage_conflict, too_many_requests
 from gangline.apiserver.writes import change, track
+from gangline.schema import BadForm, WrongType
 
 CREATED = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201}
 MOST_DISRUPTED = 2000
@@ -57,10 +58,14 @@ async def _admit(core: Core, call: Call, body: Obj) -> None:
 
 
 def _read(call: Call, kind: str) -> Obj:
-    body = decode_body(call.request.body, call.request.content_type, kind) or {}
+    body = call.data(kind) or {}
     if not isinstance(body, dict):
         raise bad_request(f"the object provided is unrecognized (must be of type {kind}): it is not an object")
-    return body
+    try:
+        clean, _ = builtin.rules("policy" if kind == "Eviction" else "", "v1", kind).schema.admit(body)
+    except (WrongType, BadForm) as error:
+        raise bad_request(f'{kind} in version "v1" cannot be handled as a {kind}: {error}') from None
+    return clean
 
 
 def _check_target(target: Obj) -> None:

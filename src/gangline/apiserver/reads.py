@@ -78,7 +78,8 @@ def read_revision(call: Call) -> int:
 
 
 def _not_a_revision(text: str) -> str:
-    return f'resourceVersion: Invalid value: "{text}": strconv.ParseUint: parsing "{text}": invalid syntax'
+    why = "value out of range" if text.isascii() and text.isdigit() else "invalid syntax"
+    return f'resourceVersion: Invalid value: "{text}": strconv.ParseUint: parsing "{text}": {why}'
 
 
 @dataclass(slots=True)
@@ -96,7 +97,7 @@ def listing(core: Core, call: Call) -> Page:
     wanted = read_filter(call)
     token = call.request.argument("continue")
     from_memory = call.request.argument("resourceVersion") == "0" and not token
-    limit = 0 if from_memory else max(call.number("limit") or 0, 0)
+    limit = 0 if from_memory else min(max(call.number("limit") or 0, 0), MOST)
     start = ("", "")
     if token:
         revision, start = read_token(token)
@@ -138,6 +139,8 @@ def _revision_to_read(core: Core, call: Call) -> int:
 
 
 TOKEN_VERSION = "meta.k8s.io/v1"
+MOST = 2**32
+"""More than this many objects nobody has: a larger limit means the same."""
 
 
 class _Token(msgspec.Struct):

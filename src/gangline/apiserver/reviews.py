@@ -101,7 +101,8 @@ class Reviews:
         """A fresh token of a service account."""
         account = self._core.read(call.resource, call.place)
         kind = Resource("authentication.k8s.io", "v1", "tokenrequests", "TokenRequest", True)
-        asked = Call(call.request, call.user, "create", kind, call.namespace, call.name, warnings=call.warnings)
+        asked = Call(call.request, call.user, "create", kind, call.namespace, call.name, warnings=call.warnings,
+                     document=call.document)
         body = read_object(asked, rules_for(kind))
         if account is None:
             raise not_found("", "serviceaccounts", call.name)

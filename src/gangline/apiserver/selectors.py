@@ -87,7 +87,7 @@ def _comparison(key: str, operator: str, tokens: list[str]) -> tuple[str, str, t
         problems = label_value_problems(value)
         if problems:
             raise _unparsable(f'values[{index}][{key}]: Invalid value: "{value}": ' + "; ".join(problems))
-    if operator in ("<", ">") and not re.fullmatch(r"[+-]?[0-9]+", values[0]):
+    if operator in ("<", ">") and not re.fullmatch(r"[+-]?[0-9]{1,19}", values[0]):
         raise _unparsable(f'values[0]: Invalid value: "{values[0]}": for \'Gt\', \'Lt\' operators, the value must be an integer')
     return key, "=" if operator == "==" else operator, values
 

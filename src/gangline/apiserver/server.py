@@ -9,7 +9,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ from gangline.apiserver.admission import Admission
 from gangline.apiserver.bodies import read_object
 from gangline.apiserver.call import Call, Parts, as_list, check_timeout, fits_scope, named_by_selector, read_path, verb_of
 from gangline.apiserver.certificates import Certificates
-from gangline.apiserver.codec import encode
+from gangline.apiserver.codec import YAML_TYPES, encode, media_type, read_document
 from gangline.apiserver.core import SYSTEM_NAMESPACES, Core, ServerSettings
 from gangline.apiserver.custom import Definitions
 from gangline.apiserver.escalation import Escalation
@@ -55,6 +56,9 @@ from gangline.errors import ApiError, DataFolderError
 __all__ = ["Server", "ServerSettings"]
 log = logging.getLogger(__name__)
 TEXT = "text/plain; charset=utf-8"
+SHORT = 8 * 1024
+"""A longer YAML body takes more than a few milliseconds to read: it is read on a thread, one after another, while
+others are answered."""
 Obj = dict[str, Any]
 
 
@@ -62,7 +66,7 @@ class Server:
     def __init__(self, settings: ServerSettings | None = None) -> None:
         self.settings = settings or ServerSettings()
         self.admission = Admission()
-        self.store = Store(self.settings.history)
+        self.store = Store(self.settings.history, history_bytes=self.settings.history_bytes)
         self.catalogue = Catalogue(row for row in builtin_resources() if self._is_served(row))
         self.core = Core(self.settings, self.store, self.catalogue, self.admission, self._allow)
         self.secrets = Secrets(self.settings.folder)
@@ -74,6 +78,7 @@ class Server:
         self._journal: SqliteJournal | None = None
         self._webhooks: Webhooks | None = None
         self._expiry: Expiry | None = None
+        self._reader = ThreadPoolExecutor(max_workers=1, thread_name_prefix="yaml")
         self.metrics = Metrics()
         self._site = Site(self.core, self.metrics)
 
@@ -127,6 +132,7 @@ class Server:
             self._expiry.close()
         for shelf in self.store.shelves():
             shelf.ring()
+        self._reader.shutdown(wait=False, cancel_futures=True)
         if self._webhooks is not None:
             await self._webhooks.close()
         if self._journal is not None:
@@ -188,6 +194,9 @@ class Server:
             return answer(error)
         except DataFolderError as error:
             return answer(failure(500, "InternalError", f"Internal error occurred: {error}"))
+        except RecursionError:
+            log.warning("%s %s nests too deeply", request.method, request.path)
+            return answer(failure(400, "BadRequest", "the request nests too deeply to be read"))
         except Exception:
             log.exception("%s %s failed", request.method, request.path)
             return answer(failure(500, "InternalError", "Internal error occurred: the request made the server fail"))
@@ -204,6 +213,8 @@ class Server:
         self._allow(user, Action(verb, parts.group, parts.plural, parts.subresource, parts.namespace, name))
         call = self._understand(request, user, verb, parts)
         started = time.perf_counter()
+        if len(request.body) > SHORT and media_type(request.content_type) in YAML_TYPES:
+            call.document = await asyncio.get_running_loop().run_in_executor(self._reader, read_document, request.body)
         try:
             response = await (self._in_time(call) if self.admission.calls_out else self._dispatch(call))
         except ApiError as error:

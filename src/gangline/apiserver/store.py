@@ -8,6 +8,7 @@ watchers. Nothing here knows kinds, rules or requests; verbs do.
 from __future__ import annotations
 
 import asyncio
+import math
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Protocol
@@ -22,6 +23,8 @@ ShelfKey = tuple[str, str]
 ADDED, MODIFIED, DELETED = "ADDED", "MODIFIED", "DELETED"
 PAUSE = 0.002
 """Seconds between two rings of a shelf: waking every watcher for every change would cost more than the changes."""
+OVERHEAD = 1024
+"""Bytes a change takes besides the texts of its object."""
 _decode = msgspec.json.Decoder().decode
 
 
@@ -48,6 +51,11 @@ class Change(msgspec.Struct, gc=False):
     lines: dict[tuple[str, bytes], bytes]
     """Encoded watch events by (event type, prefix): made once, shared by all watchers."""
 
+    @property
+    def size(self) -> int:
+        """Bytes it takes, and those of an event of it."""
+        return 2 * len(self.record.body) + OVERHEAD
+
 
 class Journal(Protocol):
     def append(self, revision: int, key: ShelfKey, place: Place, body: bytes | None) -> None: ...
@@ -62,6 +70,8 @@ class Shelf:
         self.by_namespace: dict[str, dict[Place, Record]] = {}
         self.changes: list[Change] = []
         self.first = 0
+        self.size = 0
+        """Bytes its changes take."""
         self.floor = floor
         self._history = history
         self.told: tuple[object, bytes] = (None, b"")
@@ -89,10 +99,24 @@ class Shelf:
 
     def remember(self, change: Change) -> None:
         self.changes.append(change)
+        self.size += change.size
         if len(self.changes) > 2 * self._history:
-            self.floor = self.changes[self._history - 1].revision
-            del self.changes[: self._history]
-            self.first += self._history
+            self._forget_oldest(self._history)
+
+    def shrink(self, most: int) -> None:
+        """Forget the oldest changes until the others take no more bytes than these; the last one stays."""
+        count, left = 0, self.size
+        while left > most and count < len(self.changes) - 1:
+            left -= self.changes[count].size
+            count += 1
+        if count:
+            self._forget_oldest(count)
+
+    def _forget_oldest(self, count: int) -> None:
+        self.floor = self.changes[count - 1].revision
+        self.size -= sum(change.size for change in self.changes[:count])
+        del self.changes[:count]
+        self.first += count
 
     def listing(self, namespace: str = "") -> list[Record]:
         """Current records in the order of their keys."""
@@ -121,12 +145,17 @@ class Shelf:
         """The position of the first change newer than a revision."""
         return self.first + bisect_right(self.changes, revision, key=_revision)
 
-    def since(self, position: int, visible: int, most: int) -> list[Change]:
-        """Changes from a position on, as far as they may be shown."""
+    def since(self, position: int, visible: int, most: int, most_bytes: float = math.inf) -> list[Change]:
+        """Changes from a position on, as far as they may be shown; a change of more bytes comes alone."""
         start = position - self.first
         fresh = self.changes[start: start + most]
         while fresh and fresh[-1].revision > visible:
             fresh.pop()
+        told = 0
+        for count, change in enumerate(fresh):
+            told += len(change.record.body)
+            if told > most_bytes and count:
+                return fresh[:count]
         return fresh
 
     def wait(self, who: object, ring: Callable[[], None]) -> None:
@@ -163,16 +192,23 @@ def _revision(change: Change) -> int:
     return change.revision
 
 
+def _size(shelf: Shelf) -> int:
+    return shelf.size
+
+
 class Store:
     """All shelves, one counter of revisions."""
 
-    def __init__(self, history: int = 8192, journal: Journal | None = None) -> None:
+    def __init__(self, history: int = 8192, journal: Journal | None = None,
+                 history_bytes: int = 256 * 1024 * 1024) -> None:
         self.revision = 1
         self.visible = 1
         self.journal = journal
         self.listeners: list[Callable[[ShelfKey, Change], None]] = []
         self.broken: Exception | None = None
-        self._history = history
+        self._history, self._history_bytes = history, history_bytes
+        self._remembered = 0
+        """Bytes that the changes of all shelves take."""
         self._start = 0
         self._shelves: dict[ShelfKey, Shelf] = {}
         self._unseen: dict[ShelfKey, Shelf] = {}
@@ -216,7 +252,7 @@ class Store:
 
     def _changed(self, shelf: Shelf, change: Change, body: bytes | None) -> Change:
         self.revision = change.revision
-        shelf.remember(change)
+        self._remember(shelf, change)
         self._unseen[shelf.key] = shelf
         for listener in self.listeners:
             listener(shelf.key, change)
@@ -225,6 +261,18 @@ class Store:
         else:
             self.journal.append(change.revision, shelf.key, change.record.place, body)
         return change
+
+    def _remember(self, shelf: Shelf, change: Change) -> None:
+        """Past the bound, the shelf that takes the most bytes forgets half of them: those who follow it and are far
+        behind start anew."""
+        before = shelf.size
+        shelf.remember(change)
+        self._remembered += shelf.size - before
+        if self._remembered > self._history_bytes:
+            largest = max(self._shelves.values(), key=_size)
+            self._remembered -= largest.size
+            largest.shrink(largest.size // 2)
+            self._remembered += largest.size
 
     def settle(self, revision: int) -> None:
         """Everything up to `revision` is durable: show it to watchers, let its writers answer."""

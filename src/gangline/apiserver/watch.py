@@ -25,7 +25,10 @@ from gangline.errors import ApiError
 
 INITIAL_END = "k8s.io/initial-events-end"
 DEFAULT_SECONDS = 3600
-BATCH = 500
+BATCH, BATCH_BYTES = 500, 1024 * 1024
+"""Changes a watcher is told in one go, at most, and their bytes."""
+KEPT_LINE = 64 * 1024
+"""A longer event is made anew for each watcher rather than kept."""
 BEHIND, AHEAD = -1, -2
 """Positions from which a watch cannot begin: what it asks for is forgotten, or has not happened."""
 Line = Callable[[str, Record], bytes]
@@ -122,7 +125,7 @@ class Watch:
                 self.ended = True
                 return failed(too_old(self._seen, shelf.floor) if self._position != AHEAD else
                               too_large_revision(self._seen, self._core.store.revision))
-            changes = shelf.since(self._position, visible, BATCH)
+            changes = shelf.since(self._position, visible, BATCH, BATCH_BYTES)
             if not changes:
                 return b""
             lines = self._told(changes)
@@ -246,7 +249,9 @@ def _lines(changes: list[Change], wanted: Filter, resource: Resource, shape: Lin
         key = (kind, resource.prefix)
         ready = change.lines.get(key)
         if ready is None:
-            ready = change.lines[key] = line(kind, resource, _shown(change, kind))
+            ready = line(kind, resource, _shown(change, kind))
+            if len(ready) <= KEPT_LINE:
+                change.lines[key] = ready
         found.append(ready)
     return found
 

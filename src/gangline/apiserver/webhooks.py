@@ -27,6 +27,7 @@ from gangline.apiserver.status import bad_request, failure, forbidden
 from gangline.apiserver.store import Change, ShelfKey
 from gangline.errors import ApiError, api_error
 from gangline.schema.cel import CelError
+from gangline.schema.documents import Unreadable, read_json
 
 GROUP = "admissionregistration.k8s.io"
 MUTATING, VALIDATING = "mutatingwebhookconfigurations", "validatingwebhookconfigurations"
@@ -215,8 +216,8 @@ def _rejection(status: int, body: bytes) -> str:
 
 def _response(body: bytes) -> Obj:
     try:
-        found = msgspec.json.decode(body)
-    except (msgspec.MsgspecError, ValueError) as error:
+        found = read_json(body)
+    except Unreadable as error:
         raise _NoAnswer(f"failed to call webhook: couldn't get version/kind; json parse error: {error}") from None
     response = found.get("response") if isinstance(found, dict) else None
     if not isinstance(response, dict):
@@ -247,8 +248,8 @@ class _Answer(msgspec.Struct):
 def _operations(patch: str) -> list[Any] | None:
     """None: it is no JSON patch."""
     try:
-        found = msgspec.json.decode(base64.b64decode(patch))
-    except (msgspec.MsgspecError, ValueError):
+        found = read_json(base64.b64decode(patch))
+    except (Unreadable, ValueError, TypeError):
         return None
     return found if isinstance(found, list) else None
 

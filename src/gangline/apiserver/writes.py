@@ -162,6 +162,9 @@ def check_namespace_lives(core: Core, call: Call, name: str) -> None:
 async def update(core: Core, call: Call) -> Written:
     check_options(call)
     resource, rules = call.resource, rules_for(call.resource)
+    creates = rules.create_on_update and not call.subresource and core.store.get(resource.shelf, call.place) is None
+    if creates:
+        core.allow(call.user, Action("create", resource.group, resource.plural, "", call.namespace, call.name))
     obj = read_object(call, rules)
     check_namespace(call, obj)
     check_name(call, obj)
@@ -174,8 +177,7 @@ async def update(core: Core, call: Call) -> Written:
         _check_revision_given(call, obj)
         return track(core, call, old, decode_json(pristine, resource.kind))
 
-    if rules.create_on_update and not call.subresource and core.store.get(resource.shelf, call.place) is None:
-        core.allow(call.user, Action("create", resource.group, resource.plural, "", call.namespace, call.name))
+    if creates:
         return await create_object(core, call, track(core, call, None, obj))
     return await change(core, call, replaced, in_place=False)
 

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-import yaml
 
 from gangline.cli.ending import run
 from gangline.errors import BadInput, GanglineError
+from gangline.schema.documents import Unreadable, read_yaml
 
 if TYPE_CHECKING:
     from aiohttp import web
@@ -38,8 +38,8 @@ def command(file: str | None, port: int) -> None:
 
 def _read(file: str) -> dict[str, Any]:
     try:
-        found = yaml.safe_load(sys.stdin.read() if file == "-" else Path(file).read_text())
-    except (OSError, yaml.YAMLError) as error:
+        found = read_yaml(sys.stdin.read() if file == "-" else Path(file).read_text())
+    except (OSError, UnicodeDecodeError, Unreadable) as error:
         raise BadInput(f"{file} cannot be read: {error}") from error
     if not isinstance(found, dict):
         raise BadInput(f"{file} holds no mapping with totalResource and queues")

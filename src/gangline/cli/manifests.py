@@ -7,12 +7,9 @@ import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-import yaml
-
 from gangline.api.meta import Raw
 from gangline.errors import BadInput
-
-_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+from gangline.schema.documents import Unreadable, read_documents
 
 
 def read(sources: Iterable[str]) -> list[Raw]:
@@ -34,14 +31,21 @@ def _texts(source: str) -> Iterator[tuple[str, str]]:
     else:
         raise BadInput(f"there is no file {path}")
     for file in files:
-        yield str(file), file.read_text()
+        yield str(file), _text(file)
+
+
+def _text(file: Path) -> str:
+    try:
+        return file.read_text()
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadInput(f"{file} cannot be read: {error}") from None
 
 
 def parse(text: str, name: str) -> list[Raw]:
     """The documents of one text; a List is taken apart."""
     try:
-        documents = [each for each in yaml.load_all(text, Loader=_LOADER) if each is not None]
-    except yaml.YAMLError as error:
+        documents = [each for each in read_documents(text) if each is not None]
+    except Unreadable as error:
         raise BadInput(f"{name} is not YAML: {error}") from None
     objects: list[Raw] = []
     for number, document in enumerate(documents, 1):

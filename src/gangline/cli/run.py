@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-import yaml
 
 from gangline.cli.connection import kubeconfig_path
 from gangline.cli.ending import run
 from gangline.components import COMPONENTS
 from gangline.errors import ConfigError
+from gangline.schema.documents import Unreadable, read_yaml
 
 if TYPE_CHECKING:
     from gangline.client import Client
@@ -113,8 +113,8 @@ def mapping(path: str | None, flag: str) -> dict[str, Any]:
     if path is None:
         return {}
     try:
-        found = yaml.safe_load(Path(path).read_text()) or {}
-    except (OSError, yaml.YAMLError) as error:
+        found = read_yaml(Path(path).read_text()) or {}
+    except (OSError, UnicodeDecodeError, Unreadable) as error:
         raise ConfigError(f"{flag}={path} cannot be read: {error}") from error
     if not isinstance(found, dict):
         raise ConfigError(f"{flag}={path} holds no mapping")

@@ -18,10 +18,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-import yaml
-
 from gangline.client.http import Http, Token
 from gangline.errors import ConfigError
+from gangline.schema.documents import Unreadable, read_yaml
 
 SERVICE_ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 
@@ -42,10 +41,10 @@ def load(path: str | Path | None = None, context: str = "") -> Target:
     """The context asked for, or the current one, of a kubeconfig (`$KUBECONFIG`, else `~/.kube/config`)."""
     file = _which(path)
     try:
-        config = yaml.safe_load(file.read_text()) or {}
+        config = read_yaml(file.read_text()) or {}
     except FileNotFoundError:
         raise ConfigError(f"no kubeconfig at {file}: start a platform with `gangline up`, or pass --kubeconfig FILE") from None
-    except (yaml.YAMLError, OSError, ValueError, RecursionError) as error:
+    except (Unreadable, OSError, ValueError) as error:
         raise ConfigError(f"{file} is not a readable kubeconfig: {error}") from None
     if not isinstance(config, dict):
         raise ConfigError(f"{file} is not a kubeconfig: it holds no mapping")

@@ -48,16 +48,22 @@ class Program:
 
     def __call__(self, value: Any) -> list[Any]:
         results: list[Any] = []
-        for each in self._run(value, {}):
-            results.append(each)
-            if len(results) >= MOST_RESULTS:
-                raise JqError(f"more than {MOST_RESULTS} results")
+        try:
+            for each in self._run(value, {}):
+                results.append(each)
+                if len(results) >= MOST_RESULTS:
+                    raise JqError(f"more than {MOST_RESULTS} results")
+        except RecursionError:
+            raise JqError("the expression or what it is asked about is nested too deeply") from None
         return results
 
 
 @lru_cache(maxsize=1024)
 def compile(text: str) -> Program:
-    return Program(_whole(text))
+    try:
+        return Program(_whole(text))
+    except RecursionError:
+        raise JqError("the expression is nested too deeply") from None
 
 
 def _whole(text: str) -> Filter:
@@ -69,8 +75,8 @@ def _whole(text: str) -> Filter:
 
 
 def _tokens(text: str) -> list[tuple[str, str]]:
-    found, at = [], 0
-    while text[at:].strip():
+    found, at, text = [], 0, text.rstrip()
+    while at < len(text):
         match = _TOKEN.match(text, at)
         if match is None:
             raise JqError(f"cannot read {text[at:].strip()!r} in the jq expression {text!r}")

@@ -12,6 +12,7 @@ from string import ascii_lowercase, ascii_uppercase
 from typing import Any
 
 from gangline.errors import GanglineError
+from gangline.schema.patterns import BadPattern, Pattern, compile_pattern
 
 
 class JqError(GanglineError):
@@ -23,9 +24,12 @@ class Unsupported(JqError):
 
 
 _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
-_GROUP = re.compile(r"\(\?<(?=[A-Za-z_])")
+_SPACE = re.compile(r"(\\.|\[(?:\\.|[^\]\\])*+\])|\s+|#[^\n]*", re.DOTALL)
+"""White space and remarks of an extended expression; what is escaped or inside a class is found first, and stays."""
 _LOWER, _UPPER = str.maketrans(ascii_uppercase, ascii_lowercase), str.maketrans(ascii_lowercase, ascii_uppercase)
 
+LONGEST = 1_000_000
+"""Letters of a text and items of a list, at most."""
 Run = Callable[[Any], Iterator[Any]]
 Function = Callable[[Any, list[Run]], Iterator[Any]]
 
@@ -114,7 +118,11 @@ def _add(a: Any, b: Any) -> Any:
     kinds = {type_of(a), type_of(b)}
     if kinds == {"object"}:
         return a | b
-    if kinds <= {"number"} or kinds <= {"string"} or kinds <= {"array"}:
+    if kinds <= {"number"}:
+        return a + b
+    if kinds <= {"string"} or kinds <= {"array"}:
+        if len(a) + len(b) > LONGEST:
+            raise JqError(f"a text or list of more than {LONGEST} parts")
         return a + b
     raise JqError(f"cannot add {type_of(a)} and {type_of(b)}")
 
@@ -257,34 +265,60 @@ def _has(value: Any, key: Any) -> bool:
     raise JqError(f"{type_of(value)} cannot have {key!r}")
 
 
-def _pattern(text: Any, flags: str = "") -> re.Pattern[str]:
+def _pattern(text: Any, flags: str = "") -> Pattern:
     """`x` (white space does not count), `s` (one line), `i` (any case) are the flags we know; `g` and `n` are the caller's."""
     if set(flags) - set("gnixs"):
         raise JqError(f"{flags!r} are not flags of a regular expression")
-    known = {"i": re.IGNORECASE, "x": re.VERBOSE, "s": re.DOTALL}
+    plain = _SPACE.sub(lambda found: found[1] or "", _text(text)) if "x" in flags else _text(text)
+    known = "".join(sorted(set(flags) & set("is")))
     try:
-        return re.compile(_GROUP.sub("(?P<", _text(text)), sum((known[flag] for flag in set(flags) & known.keys()), re.NOFLAG))
-    except re.error as error:
+        return compile_pattern(f"(?{known}){plain}" if known else plain)
+    except BadPattern as error:
         raise JqError(f"{text!r} is not a regular expression: {error}") from error
 
 
 def _tested(value: Any, arguments: list[Run]) -> Iterator[Any]:
     for flags in arguments[1](value) if len(arguments) > 1 else ("",):
         for pattern in arguments[0](value):
-            yield _pattern(pattern, _flags(flags)).search(_text(value)) is not None
+            yield _found(_pattern(pattern, _flags(flags)), _text(value))
 
 
 def _replaced(everywhere: bool) -> Function:
     def run(value: Any, arguments: list[Run]) -> Iterator[Any]:
         for flags in arguments[2](value) if len(arguments) > 2 else ("",):
             for pattern in arguments[0](value):
-                count = 0 if everywhere or "g" in _flags(flags) else 1
-                yield _pattern(pattern, _flags(flags)).sub(lambda found: _replacement(found, arguments[1]), _text(value), count)
+                most = None if everywhere or "g" in _flags(flags) else 1
+                found = islice(_matches(_pattern(pattern, _flags(flags)), _text(value)), most)
+                yield _with_replacements(_text(value), found, arguments[1])
 
     return run
 
 
-def _replacement(found: re.Match[str], run: Run) -> str:
+def _found(pattern: Pattern, value: str) -> bool:
+    try:
+        return pattern.found(value)
+    except BadPattern as error:
+        raise JqError(str(error)) from error
+
+
+def _matches(pattern: Pattern, value: str) -> Iterator[Any]:
+    try:
+        yield from pattern.each(value)
+    except BadPattern as error:
+        raise JqError(str(error)) from error
+
+
+def _with_replacements(value: str, found: Iterator[Any], run: Run) -> str:
+    parts, end, size = [], 0, 0
+    for match in found:
+        parts += [value[end:match.start()], _replacement(match, run)]
+        end, size = match.end(), size + len(parts[-1])
+        if size > LONGEST:
+            raise JqError(f"a text of more than {LONGEST} letters")
+    return "".join((*parts, value[end:]))
+
+
+def _replacement(found: Any, run: Run) -> str:
     """What a match is replaced by; it is asked about the named groups of the match."""
     made = [*run(found.groupdict())]
     if len(made) != 1:
@@ -430,5 +464,5 @@ def find(name: str, count: int) -> Function | None:
 def _guarded(run: Callable[[], Any]) -> Any:
     try:
         return run()
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, ArithmeticError, RecursionError) as error:
         raise JqError(str(error)) from error

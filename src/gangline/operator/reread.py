@@ -12,8 +12,6 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-import yaml
-
 from gangline.api.meta import Raw
 from gangline.errors import GanglineError
 from gangline.operator import podgang
@@ -21,6 +19,7 @@ from gangline.operator.backends import Registry
 from gangline.operator.look import Operator
 from gangline.rules.sets import OperatorSettings
 from gangline.runtime import Cache, Context, Service
+from gangline.schema.documents import read_yaml
 
 log = logging.getLogger(__name__)
 PERIOD = 5.0
@@ -34,16 +33,16 @@ class ConfigFile:
     def __init__(self, path: Path, read: Callable[[Raw], OperatorSettings]) -> None:
         self._path, self._read = path, read
         self._text = path.read_text()
-        self._settings = read(yaml.safe_load(self._text) or {})
+        self._settings = read(read_yaml(self._text) or {})
 
     def current(self) -> OperatorSettings:
         try:
             text = self._path.read_text()
             if text != self._text:
                 self._text = text
-                self._settings = self._read(yaml.safe_load(text) or {})
+                self._settings = self._read(read_yaml(text) or {})
                 log.info("%s has changed and is in force", self._path)
-        except (OSError, yaml.YAMLError, GanglineError) as error:
+        except (OSError, UnicodeDecodeError, GanglineError) as error:
             log.error("%s has changed and cannot be used, so the former settings stay: %s", self._path, error)
         return self._settings
 

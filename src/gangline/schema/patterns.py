@@ -1,97 +1,122 @@
-"""Regular expressions as the real server reads them (RE2), on Python's engine.
+"""Regular expressions as the real server reads them: RE2, by its own library, with Go's words for what is wrong.
 
-What RE2 refuses (look-around, back references) is refused, what the two spell differently is rewritten, and a pattern that could
-backtrack without end is handed to linear.py.
+    compile_pattern(text) -> Pattern        raises BadPattern
+    pattern.found(value) -> bool            whether it occurs
+    pattern.each(value) -> matches          for those who need what was found
 
-    finder(text) -> Callable[[str], bool]        whether the pattern occurs
-    compile_pattern(text) -> re.Pattern          for those who need what was found
+Time grows only with the text, and a search that could take longer than a moment is refused. The size of a program and how
+many are kept are bounded. Patterns of custom resources, CEL's `matches` and jq's `test` all come here; nobody else compiles
+a text that a user wrote.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import lru_cache
+from typing import Any
+
+import re2  # type: ignore[import-untyped]
 
 from gangline.errors import GanglineError
-from gangline.schema.linear import Linear, Unsuited, risky
 
-_POSIX = {
-    "alpha": "a-zA-Z", "digit": "0-9", "alnum": "a-zA-Z0-9", "upper": "A-Z", "lower": "a-z", "space": r"\s", "punct": r"!-/:-@\[-`{-~",
-    "word": r"\w", "xdigit": "0-9A-Fa-f", "blank": r" \t", "cntrl": r"\x00-\x1f\x7f", "print": " -~", "graph": "!-~", "ascii": r"\x00-\x7f",
+MEMORY = 4 * 2**20
+"""Bytes a program and what it remembers of its searches may take."""
+KEPT = 128
+STEPS = 128_000_000
+"""Letters times instructions of one search, at most: about a second, for the few patterns that are as slow as that."""
+SEARCHES = 4
+"""How many times as much all matches of a text may take."""
+_GO = {
+    "invalid perl operator": "invalid or unsupported Perl syntax",
+    "bad repetition operator": "invalid nested repetition operator",
+    "missing )": "missing closing )",
+    "missing ]": "missing closing ]",
+    "unexpected )": "unexpected )",
+    "no argument for repetition operator": "missing argument to repetition operator",
+    "invalid repetition size": "invalid repeat count",
+    "invalid escape sequence": "invalid escape sequence",
+    "invalid character class range": "invalid character class range",
+    "invalid character class": "invalid character class",
+    "invalid named capture group": "invalid named capture",
+    "invalid UTF-8": "invalid UTF-8",
 }
-_UNICODE = {"L": r"^\W\d_", "Lu": "A-ZÀ-ÖØ-Þ", "Ll": "a-zß-öø-ÿ", "N": r"\d", "Nd": r"\d"}
-_WORDS = {"unterminated character set": "missing closing ]", "missing ), unterminated subpattern": "missing closing )",
-          "unbalanced parenthesis": "unexpected )", "nothing to repeat": "missing argument to repetition operator",
-          "multiple repeat": "invalid nested repetition operator"}
-_PERL = re.compile(r"\(\?(?:[=!]|<[=!]|>|#)|\(\?\(")
+_BYTE = re.compile(r"(?:[^\\]|\\[^C])*+(\\C)", re.DOTALL)
+"""What RE2 knows and Go does not: any one byte."""
 
 
 class BadPattern(GanglineError):
-    """The expression cannot be compiled; the text is what the server's own engine would say."""
+    """The expression cannot be compiled, or not be searched for; the text is what the server's own engine would say."""
 
 
-@lru_cache(maxsize=2048)
-def compile_pattern(text: str) -> re.Pattern[str]:
-    match = _PERL.search(text)
-    if match is not None:
-        raise BadPattern(f"error parsing regexp: invalid or unsupported Perl syntax: `{match.group()}`")
+class Pattern:
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._program = _program(text, groups=False)
+        self._with_groups: Any = None
+
+    def found(self, value: str) -> bool:
+        self._check(value, self._program)
+        return self._program.search(value) is not None
+
+    def each(self, value: str) -> Iterator[Any]:
+        """Every match, from left to right; each has `group()`, `groupdict()`, `start()` and `end()`, as Python's have."""
+        if self._with_groups is None:
+            self._with_groups = _program(self._text, groups=True)
+        self._check(value, self._with_groups)
+        return self._counted(value, self._with_groups)
+
+    def _counted(self, value: str, program: Any) -> Iterator[Any]:
+        """Each match was a search to the end, at worst."""
+        spent = 0
+        for match in program.finditer(value):
+            yield match
+            spent += (len(value) - match.end()) * program.programsize
+            if spent > SEARCHES * STEPS:
+                raise self._too_large(value)
+
+    def _check(self, value: str, program: Any) -> None:
+        if len(value) * program.programsize > STEPS:
+            raise self._too_large(value)
+
+    def _too_large(self, value: str) -> BadPattern:
+        return BadPattern(f"expression too large for a text of {len(value)} letters: `{_shown(self._text)}`")
+
+
+def _program(text: str, groups: bool) -> Any:
+    options = re2.Options()
+    options.log_errors = False
+    options.max_mem = MEMORY
+    options.never_capture = not groups
+    if byte := _BYTE.match(text):
+        raise BadPattern(f"error parsing regexp: invalid escape sequence: `{byte[1]}`")
     try:
-        return re.compile(_translate(text), re.ASCII)
-    except (re.error, OverflowError, RecursionError) as error:
-        told = _WORDS.get(getattr(error, "msg", ""), str(error))
-        raise BadPattern(f"error parsing regexp: {told}: `{text}`") from None
+        return re2.compile(text, options)
+    except UnicodeEncodeError:
+        raise BadPattern("error parsing regexp: invalid UTF-8: ``") from None
+    except re2.error as error:
+        raise BadPattern(f"error parsing regexp: {_in_go(error.args[0].decode('utf-8', 'replace'))}") from None
 
 
-@lru_cache(maxsize=2048)
+def _in_go(told: str) -> str:
+    if told.startswith("pattern too large"):
+        return "expression too large"
+    if told.startswith("trailing \\"):
+        return "trailing backslash at end of expression: ``"
+    what, _, where = told.partition(": ")
+    return f"{_GO.get(what, what)}: `{where}`"
+
+
+def _shown(text: str) -> str:
+    return text if len(text) <= 60 else f"{text[:60]} ..."
+
+
+@lru_cache(maxsize=KEPT)
+def compile_pattern(text: str) -> Pattern:
+    return Pattern(text)
+
+
 def finder(text: str) -> Callable[[str], bool]:
-    """A test for the pattern whose time grows only with what is searched."""
-    pattern = compile_pattern(text)
-    if risky(pattern):
-        try:
-            return Linear(pattern).found
-        except Unsuited:
-            pass
-    return lambda value: pattern.search(value) is not None
-
-
-def _translate(text: str) -> str:
-    out: list[str] = []
-    at, in_class = 0, False
-    while at < len(text):
-        piece, at, in_class = _piece(text, at, in_class)
-        out.append(piece)
-    return "".join(out)
-
-
-def _piece(text: str, at: int, in_class: bool) -> tuple[str, int, bool]:
-    char = text[at]
-    if char == "\\" and at + 1 < len(text):
-        return (*_escape(text, at, in_class), in_class)
-    if in_class:
-        named = re.compile(r"\[:(\w+):\]").match(text, at)
-        if named and named.group(1) in _POSIX:
-            return _POSIX[named.group(1)], named.end(), True
-        return ("\\[" if char == "[" else char), at + 1, char != "]"
-    if char == "[":
-        opening = re.compile(r"\[\^?\]?").match(text, at)
-        assert opening is not None
-        return opening.group().replace("]", "\\]"), opening.end(), True
-    return (r"\Z" if char == "$" else char), at + 1, False
-
-
-def _escape(text: str, at: int, in_class: bool) -> tuple[str, int]:
-    following = text[at + 1]
-    if following == "z":
-        return r"\Z", at + 2
-    if following == "Q":
-        end = text.find("\\E", at)
-        stop = len(text) if end < 0 else end
-        return re.escape(text[at + 2:stop]), stop + 2
-    if following in "123456789":
-        raise BadPattern(f"error parsing regexp: invalid escape sequence: `\\{following}`")
-    unicode = re.compile(r"\\[pP](?:\{(\^?\w+)\}|(\w))").match(text, at)
-    if unicode:
-        inner = _UNICODE.get(unicode.group(1) or unicode.group(2), r"\w")
-        return (inner.lstrip("^") if in_class else f"[{inner}]"), unicode.end()
-    return text[at:at + 2], at + 2
+    """A test for the pattern; who holds it keeps no program."""
+    compile_pattern(text)
+    return lambda value: compile_pattern(text).found(value)

@@ -14,7 +14,7 @@ from gangline.api.notation import MISSING
 from gangline.errors import Problem
 from gangline.schema import cel
 from gangline.schema import problems as say
-from gangline.schema.cel.emit import Budget
+from gangline.schema.cel.runtime import Budget
 from gangline.schema.node import Node
 from gangline.schema.validate import Where, correlated, path_of
 

@@ -220,8 +220,12 @@ def _pattern(checks: Mapping[str, Any]) -> Checker | None:
         """Of a text whose length is wrong, only that is said."""
         if type(value) is not str or len(value) < shortest or (longest is not None and len(value) > longest):
             return
-        if not found(value):
-            sink.problems.append(say.invalid(sink.field(where), value, _body(where, f"should match '{text}'")))
+        try:
+            told = "" if found(value) else f"should match '{text}'"
+        except BadPattern as error:
+            told = str(error)
+        if told:
+            sink.problems.append(say.invalid(sink.field(where), value, _body(where, told)))
 
     return check
 

@@ -44,12 +44,12 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Literal
 
 import msgspec
-import yaml
 
 from gangline.api import names, resources
 from gangline.api.core import Node
 from gangline.api.meta import Raw
 from gangline.errors import BadInput
+from gangline.schema.documents import Unreadable, read_yaml
 
 READY = "ready"
 NOT_READY: Literal["not-ready"] = "not-ready"
@@ -142,8 +142,8 @@ def read_nodes(text: str, source: str = "the nodes file") -> tuple[NodePool, ...
 def read_file(text: str, source: str = "the nodes file") -> NodeFile:
     """All of a file; what is wrong is said with its place."""
     try:
-        file = msgspec.convert(yaml.safe_load(text), NodeFile)
-    except yaml.YAMLError as error:
+        file = msgspec.convert(read_yaml(text), NodeFile)
+    except Unreadable as error:
         raise BadInput(f"{source} is not YAML: {error}") from error
     except msgspec.ValidationError as error:
         raise BadInput(f"{source}: {error}; examples/nodes.yaml shows every field") from error

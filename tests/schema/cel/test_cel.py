@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from typing import Any
 
 import pytest
@@ -59,10 +60,16 @@ def test_an_expression_holds(text: str) -> None:
 
 
 @pytest.mark.parametrize(("text", "told"), [
-    ("1 / 0 == 1", "division by zero"), ("1 % 0 == 1", "modulus by zero"), ("self.l[7] == 'x'", "index out of bounds: 7"),
-    ("self.o.x == 'y'", "no such key: x"), ("any.nope == 1", "no such key: nope"), ("9223372036854775807 + 1 > 0", "integer overflow"),
-    ("quantity('zz').isInteger()", "quantities must match the regular expression"), ("any.deep > 1", "no such overload"),
-    ("optional.none().value() == 1", "optional.none() dereference"), ("int('x') == 1", "type conversion error from 'string' to 'int'"),
+    ("1 / 0 == 1", "division by zero"),
+    ("1 % 0 == 1", "modulus by zero"),
+    ("self.l[7] == 'x'", "index out of bounds: 7"),
+    ("self.o.x == 'y'", "no such key: x"),
+    ("any.nope == 1", "no such key: nope"),
+    ("9223372036854775807 + 1 > 0", "integer overflow"),
+    ("quantity('zz').isInteger()", "quantities must match the regular expression"),
+    ("any.deep > 1", "no such overload"),
+    ("optional.none().value() == 1", "optional.none() dereference"),
+    ("int('x') == 1", "type conversion error from 'string' to 'int'"),
 ])
 def test_what_cannot_be_evaluated_says_why(text: str, told: str) -> None:
     with pytest.raises(cel.CelError) as caught:
@@ -79,8 +86,11 @@ def test_what_cannot_be_evaluated_says_why(text: str, told: str) -> None:
     ("self.l[0].foo == 1", "type 'string' does not support field selection"), ("self.a +", "mismatched input '<EOF>'"),
     ("has(self.a", "missing ')' at '<EOF>'"), ("has(self)", "invalid argument to has() macro"), ("self.a.matches('[')",
      "invalid matches argument"),
-    ("self.l.all(x.y, true)", "argument must be a simple name"), ("self.n.all(x, true)", "cannot be range of a comprehension"),
-    ("'abc", "token recognition error"), ("1 2", "mismatched input '2' expecting <EOF>"), ("self.a == null", "applied to '(string, null)'"),
+    ("self.l.all(x.y, true)", "argument must be a simple name"),
+    ("self.n.all(x, true)", "cannot be range of a comprehension"),
+    ("'abc", "token recognition error"),
+    ("1 2", "mismatched input '2' expecting <EOF>"),
+    ("self.a == null", "applied to '(string, null)'"),
     ("99999999999999999999", "invalid int literal"),
 ])
 def test_what_does_not_compile_is_pointed_at(text: str, told: str) -> None:
@@ -106,6 +116,61 @@ def test_deep_nesting_is_refused_not_suffered() -> None:
         cel.compile("(" * 500 + "1" + ")" * 500, ENV)
     with pytest.raises(cel.CelSyntaxError, match="recursion limit"):
         cel.compile("!" * 500 + "true", ENV)
+
+
+@pytest.mark.parametrize("text", [
+    "'%.999999999f'.format([1.0]) == ''", "'%.99999999999999999e'.format([1.0]) == ''",
+    "any.replace('', any) == ''", "any.replace('a', any) == ''",
+    "[any, any, any].map(x, any + any + any + any + any).join(any) == ''",
+    "any.split('').size() > 0 && any.split('').size() > 0",
+    "lists.range(100000000).size() > 0", "any.findAll('').size() > 0 && any.findAll('').size() > 0",
+    "[1]" + ".map(x, [x, x])" * 39 + " == [1]" + ".map(x, [x, x])" * 39,
+    "[1]" + ".map(x, [x, x])" * 39 + ".flatten(100) == []", "'%s'.format([[1]" + ".map(x, [x, x])" * 39 + "]) == ''",
+    "lists.range(10000).all(x, any <= any)", "lists.range(10000).all(x, any == any)",
+    "sets.contains(lists.range(2000), lists.range(2000))",
+])
+def test_what_would_take_more_room_than_is_left_is_never_made(text: str) -> None:
+    program = cel.compile(text, cel.Env({"any": cel.DYN}))
+    tracemalloc.start()
+    with pytest.raises(cel.OutOfBudget, match="operation cancelled: actual cost limit exceeded"):
+        program.evaluate({"any": "a" * 600_000}, 100_000)
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert most < 50_000_000
+
+
+@pytest.mark.parametrize("text", [
+    "+".join(["1"] * 250) + " == 250", " && ".join(["true"] * 250), " || ".join(["false"] * 249 + ["true"]),
+    "1" + " * 1 / 1" * 100 + " == 1", "'a'" + " + 'a'" * 200 + " != ''", " == ".join(["true"] * 100),
+])
+def test_a_long_row_of_operators_is_no_nesting(text: str) -> None:
+    assert cel.compile(text, cel.Env()).evaluate({}) is True
+
+
+@pytest.mark.parametrize(("text", "told"), [
+    ("+".join(["1"] * 300) + " == 300", "expression recursion limit exceeded: 250"),
+    ("self" + ".a" * 500 + " == 1", "expression recursion limit exceeded: 40"),
+    ("[" * 50 + "]" * 50 + " == []", "expression recursion limit exceeded: 40"),
+    ("'a'" + ".trim()" * 500 + " == ''", "expression recursion limit exceeded: 40"),
+    ("'" + "a" * 100_000 + "' == ''", "expression code point size exceeds limit: size: 100008, limit 100000"),
+    ("'\\ud800' == ''", "Syntax error: invalid unicode code point"),
+    ("9" * 5000 + " == 1", "Syntax error: invalid int literal"),
+])
+def test_what_is_too_deep_or_too_long_is_refused_in_kubernetes_words(text: str, told: str) -> None:
+    with pytest.raises(cel.CelSyntaxError) as caught:
+        cel.compile(text, cel.Env({"self": cel.DYN}))
+    assert told in str(caught.value)
+
+
+@pytest.mark.parametrize(("text", "told"), [
+    ("{dyn([1]): 2} == {}", "no such overload"),
+    ("timestamp('9999-12-31T23:59:59Z') + duration('10000h') == timestamp('2020-01-01T00:00:00Z')", "out of range"),
+    ("int('" + "9" * 5000 + "') == 1", "4300 digits"),
+    ("quantity('" + "9" * 5000 + "').isInteger()", "quantities must match"),
+])
+def test_whatever_goes_wrong_is_an_error_of_the_expression(text: str, told: str) -> None:
+    with pytest.raises(cel.CelError, match=told):
+        cel.compile(text, cel.Env()).evaluate({})
 
 
 WORDS = st.sampled_from(["self", ".", "a", "l", "n", "m", "(", ")", "[", "]", "{", "}", "&&", "||", "!", "-", "+", "==", "<", "in", "?",

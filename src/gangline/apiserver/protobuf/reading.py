@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import json
 import struct
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
@@ -11,6 +10,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from gangline.apiserver.protobuf.fields import FIELDS
+from gangline.schema.documents import Unreadable, read_json
 
 MAGIC = b"k8s\x00"
 Obj = dict[str, Any]
@@ -18,6 +18,11 @@ GROUPS = {"": "core", "rbac.authorization.k8s.io": "rbac", "admissionregistratio
           "meta.k8s.io": "meta"}
 EVERYWHERE = ("DeleteOptions",)
 """Kinds of `meta` that are sent under the version of the kind they are about."""
+
+
+_DAMAGE = (LookupError, ValueError, TypeError, AttributeError, ArithmeticError, OSError, RecursionError, Unreadable,
+           struct.error)
+"""What reading bytes that are no object of their kind ends in."""
 
 
 class NotUnderstood(ValueError):
@@ -64,7 +69,9 @@ def decode(body: bytes) -> Obj:
         about = {number: value.decode() for number, value in _wire(envelope.get(1, b""))}
         api_version, kind = about.get(1, ""), about.get(2, "")
         return {"apiVersion": api_version, "kind": kind} | _read(envelope.get(2, b""), _message_of(api_version, kind))
-    except (IndexError, UnicodeDecodeError, AttributeError, struct.error) as error:
+    except NotUnderstood:
+        raise
+    except _DAMAGE as error:
         raise NotUnderstood(f"the body is cut off or damaged: {error}") from None
 
 
@@ -125,7 +132,7 @@ def _number_or_text(raw: bytes) -> int | str:
 
 def _json(raw: bytes) -> Any:
     inner = _parts(raw).get(1, b"")
-    return json.loads(inner) if inner else None
+    return read_json(inner) if inner else None
 
 
 _SCALARS: dict[str, Callable[[Any], Any]] = {
@@ -167,11 +174,11 @@ def _wire(data: bytes) -> Iterator[tuple[int, Any]]:
 
 
 def _varint(data: bytes, position: int) -> tuple[int, int]:
-    result, shift = 0, 0
-    while True:
+    result = 0
+    for shift in range(0, 70, 7):
         byte = data[position]
         position += 1
         result |= (byte & 0x7F) << shift
         if byte < 0x80:
-            return result, position
-        shift += 7
+            return result & 0xFFFF_FFFF_FFFF_FFFF, position
+    raise NotUnderstood("a number of more than ten bytes")

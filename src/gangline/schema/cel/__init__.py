@@ -18,10 +18,22 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from gangline.schema.cel.checker import check
-from gangline.schema.cel.emit import Budget, build
+from gangline.schema.cel.emit import build
 from gangline.schema.cel.kinds import AUTHORIZER, BOOL, DYN, STRING, Kind, kind_of, list_of, map_of, optional_of, variables_of
-from gangline.schema.cel.syntax import Call, CelSyntaxError, Expr, Ident, ListLit, Macro, MapLit, Select, parse
-from gangline.schema.cel.values import NONE, CelError, Optional, OutOfBudget
+from gangline.schema.cel.runtime import Budget
+from gangline.schema.cel.syntax import (
+    Call,
+    CelSyntaxError,
+    Expr,
+    Ident,
+    ListLit,
+    Macro,
+    MapLit,
+    Select,
+    parse,
+    too_deep,
+)
+from gangline.schema.cel.values import NONE, CelError, Optional, OutOfBudget, no_overload
 
 __all__ = ["AUTHORIZER", "BOOL", "DYN", "NONE", "STRING", "Budget", "CelError", "CelSyntaxError", "Env", "Kind", "Optional", "OutOfBudget",
            "Program", "compile", "kind_of", "list_of", "map_of", "optional_of", "variables_of"]
@@ -53,6 +65,10 @@ class Program:
             return self._run(*(variables[name] for name in self._names), spend)
         except RecursionError:
             raise CelError("expression is nested too deeply") from None
+        except (TypeError, AttributeError, LookupError):
+            raise no_overload() from None
+        except (ValueError, ArithmeticError) as error:
+            raise CelError(str(error)) from None
 
     def uses(self, name: str) -> bool:
         return any(isinstance(part, Ident) and part.name == name for part in walk(self.tree))
@@ -63,8 +79,8 @@ def compile(text: str, env: Env) -> Program:
         tree = parse(text)
         kind = check(tree, env.variables, text)
         return Program(text, tree, kind, list(env.variables))
-    except (RecursionError, MemoryError):
-        raise CelSyntaxError("expression recursion limit exceeded", 0, text) from None
+    except (RecursionError, MemoryError, SyntaxError):
+        raise too_deep() from None
 
 
 def walk(tree: Expr) -> list[Expr]:

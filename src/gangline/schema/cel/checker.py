@@ -30,7 +30,19 @@ from gangline.schema.cel.kinds import (
     optional_of,
     read_kind,
 )
-from gangline.schema.cel.syntax import Call, CelSyntaxError, Const, Expr, Ident, ListLit, Macro, MapLit, Select
+from gangline.schema.cel.syntax import (
+    LEVELS,
+    Call,
+    CelSyntaxError,
+    Const,
+    Expr,
+    Ident,
+    ListLit,
+    Macro,
+    MapLit,
+    Select,
+    chain,
+)
 from gangline.schema.patterns import BadPattern, compile_pattern
 
 _CONSTANTS = {"bool": BOOL, "int": INT, "uint": UINT, "double": DOUBLE, "string": STRING, "bytes": BYTES, "null": NULL}
@@ -134,8 +146,8 @@ class _Checker:
         if node.target is not None:
             self._qualify(node, scope)
         if node.target is None:
-            if node.name in ("_&&_", "_||_"):
-                return self._logic(node, scope)
+            if node.name in LEVELS:
+                return self._chain(node, scope)
             if node.name not in overloads():
                 raise self.error(f"undeclared reference to '{node.name}' (in container '')", node.at)
             return self._match(node, node.name, [self.kind(arg, scope) for arg in node.args])
@@ -154,8 +166,16 @@ class _Checker:
         if isinstance(target, Ident) and target.name in NAMESPACES and target.name not in scope:
             node.name, node.target = f"{target.name}.{node.name}", None
 
-    def _logic(self, node: Call, scope: dict[str, Kind]) -> Kind:
-        kinds = [self.kind(arg, scope) for arg in node.args]
+    def _chain(self, node: Call, scope: dict[str, Kind]) -> Kind:
+        first, calls = chain(node)
+        kind = self.kind(first, scope)
+        for call in calls:
+            kinds = [kind, self.kind(call.args[1], scope)]
+            is_logic = call.name in ("_&&_", "_||_")
+            kind = call.kind = self._logic(call, kinds) if is_logic else self._match(call, call.name, kinds)
+        return kind
+
+    def _logic(self, node: Call, kinds: list[Kind]) -> Kind:
         if any(kind.name not in ("bool", "dyn") for kind in kinds):
             raise self._no_match(node, node.name, kinds)
         return BOOL

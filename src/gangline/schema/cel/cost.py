@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gangline.schema.cel.kinds import unescape
-from gangline.schema.cel.syntax import Call, Const, Expr, Ident, ListLit, Macro, MapLit, Select
+from gangline.schema.cel.syntax import LEVELS, Call, Const, Expr, Ident, ListLit, Macro, MapLit, Select, chain
 from gangline.schema.node import Node
 
 REQUEST = 3 * 2**20
@@ -107,7 +107,7 @@ class Estimate:
         if isinstance(tree, Macro):
             return self._macro(tree, scope)
         assert isinstance(tree, Call)
-        return self._call(tree, scope)
+        return self._chain(tree, scope) if tree.target is None and tree.name in LEVELS else self._call(tree, scope)
 
     def _child(self, size: Size, name: str) -> Size:
         node = size.node.child(unescape(name)) if size.node is not None else None
@@ -131,8 +131,18 @@ class Estimate:
         result = Size(target.most, node) if tree.name in ("filter", "sortBy") else Size(target.most)
         return cost + 1 + rounds * step, result
 
+    def _chain(self, tree: Call, scope: dict[str, Size]) -> tuple[int, Size]:
+        first, calls = chain(tree)
+        found = self._of(first, scope)
+        for call in calls:
+            found = self._sum(call, [found, self._of(call.args[1], scope)])
+        return found
+
     def _call(self, tree: Call, scope: dict[str, Size]) -> tuple[int, Size]:
-        parts = [self._of(part, scope) for part in ([tree.target] if tree.target is not None else []) + tree.args]
+        parts = [*([tree.target] if tree.target is not None else []), *tree.args]
+        return self._sum(tree, [self._of(part, scope) for part in parts])
+
+    def _sum(self, tree: Call, parts: list[tuple[int, Size]]) -> tuple[int, Size]:
         cost = sum(each for each, _ in parts) + (0 if tree.name in ("_&&_", "_||_", "_?_:_") else 1)
         if tree.name == "_?_:_":
             return parts[0][0] + max(parts[1][0], parts[2][0]), max(parts[1][1], parts[2][1], key=lambda size: size.most)

@@ -1,39 +1,31 @@
 """A checked tree → Python source → a function.
 
 The function takes the variables and a budget. Errors of one side of && and || are forgiven when the other side decides, as CEL demands.
-Every round of a comprehension and every library call spends from the budget.
+Every round of a comprehension and every library call spends from the budget, before it is made (charges.py).
 """
 
 from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 from gangline.schema.cel import access, kubernetes, standard
+from gangline.schema.cel.charges import charge
 from gangline.schema.cel.kinds import Kind, field_of
-from gangline.schema.cel.syntax import Call, Const, Expr, Ident, ListLit, Macro, MapLit, Select
-from gangline.schema.cel.values import NONE, CelError, Optional, OutOfBudget, TypeOf, UInt, duration, equal, no_overload, timestamp
+from gangline.schema.cel.runtime import RUNTIME
+from gangline.schema.cel.syntax import LEVELS, Call, Const, Expr, Ident, ListLit, Macro, MapLit, Select, chain
+from gangline.schema.cel.values import CelError, TypeOf, UInt, duration, timestamp
 from gangline.schema.node import MAP, SET, Node
-from gangline.schema.problems import compact
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {**standard.FUNCTIONS, **kubernetes.FUNCTIONS, **access.FUNCTIONS}
-_CHEAP = frozenset(("_<_", "_<=_", "_>_", "_>=_", "_+_", "_-_", "_*_", "_/_", "_%_", "-_", "_[_]", "_[?_]", ".hasValue", ".value"))
-
-
-class Budget:
-    """How many steps are left."""
-
-    __slots__ = ("left",)
-
-    def __init__(self, steps: int) -> None:
-        self.left = steps
-
-    def spend(self, steps: int) -> None:
-        self.left -= steps
-        if self.left < 0:
-            raise OutOfBudget("operation cancelled: actual cost limit exceeded")
+_CHEAP = frozenset(("_-_", "_*_", "_/_", "_%_", "-_", "_[_]", "_[?_]", ".hasValue", ".value"))
+_CHEAP_NUMBERS = frozenset(("_<_", "_<=_", "_>_", "_>=_", "_+_"))
+"""Cheap as well, where they cannot be about texts or lists."""
+_NUMBERS = frozenset(("int", "uint", "double", "bool", "timestamp", "duration"))
+_NESTED = 12
+"""Operators of one level that are written inside each other; more are written side by side."""
 
 
 def build(tree: Expr, names: list[str]) -> Callable[..., Any]:
@@ -48,7 +40,7 @@ def build(tree: Expr, names: list[str]) -> Callable[..., Any]:
 
 class _Emitter:
     def __init__(self, names: list[str]) -> None:
-        self.globals: dict[str, Any] = {"__builtins__": {}, **_RUNTIME}
+        self.globals: dict[str, Any] = {"__builtins__": {}, **RUNTIME}
         self.count = 0
 
     def constant(self, value: Any) -> str:
@@ -97,12 +89,16 @@ class _Emitter:
     def _call(self, node: Call) -> str:
         name = node.name if node.target is None else f".{node.name}"
         args = [*([node.target] if node.target is not None else []), *node.args]
+        if name in ("_&&_", "_||_"):
+            first, calls = chain(node)
+            sides = ", ".join(f"lambda: {self.code(side)}" for side in (first, *(call.args[1] for call in calls)))
+            return f"_{'and' if name == '_&&_' else 'or'}({sides})"
+        if LEVELS.get(name, 0) > LEVELS["_==_"] and len(chain(node)[1]) > _NESTED:
+            return self._long(node)
         if name in ("_==_", "_!=_"):
             text = self._equality(args[0], args[1])
             return f"(not {text})" if name == "_!=_" else text
         codes = [self.code(arg) for arg in args]
-        if name in ("_&&_", "_||_"):
-            return f"_{'and' if name == '_&&_' else 'or'}(lambda: {codes[0]}, lambda: {codes[1]})"
         if name == "_?_:_":
             return f"(({codes[1]}) if _bool({codes[0]}) else ({codes[2]}))"
         if name == "!_":
@@ -110,15 +106,24 @@ class _Emitter:
         if name in (".or", ".orValue"):
             return f"_opt_{'or' if name == '.or' else 'value'}({codes[0]}, lambda: {codes[1]})"
         function = self.constant(FUNCTIONS[name])
-        if name in _CHEAP:
+        if name in _CHEAP or (name in _CHEAP_NUMBERS and any(_is_number(arg) for arg in args)):
             return f"{function}({', '.join(codes)})"
-        return f"_call(_b, {function}, {', '.join(codes)})" if codes else f"{function}()"
+        return f"_call(_b, {function}, {self.constant(charge(name))}, {', '.join(codes)})" if codes else f"{function}()"
+
+    def _long(self, node: Call) -> str:
+        """Arithmetic of many operands."""
+        first, calls = chain(node)
+        steps = []
+        for call in calls:
+            function, cost = self.constant(FUNCTIONS[call.name]), self.constant(charge(call.name))
+            steps.append(f"({function}, {cost}, {self.code(call.args[1])})")
+        return f"_fold(_b, {self.code(first)}, [{', '.join(steps)}])"
 
     def _equality(self, left: Expr, right: Expr) -> str:
         node = _ordered_node(left.kind) or _ordered_node(right.kind)
         if node is not None:
-            return f"_same({self.constant(node)}, {self.code(left)}, {self.code(right)})"
-        return f"_equal({self.code(left)}, {self.code(right)})"
+            return f"_same(_b, {self.constant(node)}, {self.code(left)}, {self.code(right)})"
+        return f"_equal(_b, {self.code(left)}, {self.code(right)})"
 
     def _macro(self, node: Macro) -> str:
         target = self.code(node.target)
@@ -128,6 +133,10 @@ class _Emitter:
             return f"_{node.name}({target}, {bodies[0]})"
         pairs = f"_pairs(_b, {target})" if len(node.variables) == 2 else f"_items(_b, {target})"
         return f"_m_{node.name}({pairs}, {len(node.variables)}, {', '.join(bodies)})"
+
+
+def _is_number(node: Expr) -> bool:
+    return node.kind is not None and node.kind.name in _NUMBERS
 
 
 def _conversion(kind: Kind) -> Callable[[Any], Any] | None:
@@ -164,232 +173,3 @@ def _unordered(node: Node, depth: int = 0) -> bool:
         return node.list_type in (SET, MAP) or (node.items is not None and _unordered(node.items, depth + 1))
     children = [*node.fields.values(), *([node.values] if node.values else [])]
     return any(_unordered(child, depth + 1) for child in children if not child.type_name)
-
-
-def same(node: Node | None, left: Any, right: Any) -> bool:
-    """Equality that knows which lists are sets."""
-    if node is None or type(left) is not type(right):
-        return equal(left, right)
-    if isinstance(left, dict):
-        return left.keys() == right.keys() and all(same(node.child(name), item, right[name]) for name, item in left.items())
-    if not isinstance(left, list) or node.shape != "list":
-        return equal(left, right)
-    if len(left) != len(right):
-        return False
-    if node.list_type == MAP:
-        known = {compact([item.get(key) for key in node.keys]): item for item in right}
-        return all(same(node.items, item, known.get(compact([item.get(key) for key in node.keys]))) for item in left)
-    if node.list_type == SET:
-        return sorted(map(compact, left)) == sorted(map(compact, right))
-    return all(same(node.items, a, b) for a, b in zip(left, right, strict=True))
-
-
-def _select(operand: Any, name: str) -> Any:
-    if type(operand) is dict:
-        try:
-            return operand[name]
-        except KeyError:
-            raise CelError(f"no such key: {name}") from None
-    if isinstance(operand, dict):
-        raise CelError(f"no such key: {name}")
-    if isinstance(operand, Mapping):
-        return operand[name]
-    raise no_overload(f"select {name}")
-
-
-def _has(operand: Any, name: str) -> bool:
-    if isinstance(operand, Optional):
-        return operand.present and _has(operand.content, name)
-    if isinstance(operand, dict):
-        return name in operand and operand[name] is not None
-    raise no_overload("has")
-
-
-def _opt_select(operand: Any, name: str, convert: Callable[[Any], Any] | None) -> Optional:
-    if isinstance(operand, Optional):
-        if not operand.present:
-            return NONE
-        operand = operand.content
-    if not isinstance(operand, dict):
-        raise no_overload("select")
-    if name not in operand:
-        return NONE
-    return Optional(convert(operand[name]) if convert else operand[name], True)
-
-
-def _bool(value: Any) -> bool:
-    if value is True or value is False:
-        return bool(value)
-    raise no_overload()
-
-
-def _and(left: Callable[[], Any], right: Callable[[], Any]) -> bool:
-    try:
-        if not _bool(left()):
-            return False
-    except OutOfBudget:
-        raise
-    except CelError:
-        if _bool(right()):
-            raise
-        return False
-    return _bool(right())
-
-
-def _or(left: Callable[[], Any], right: Callable[[], Any]) -> bool:
-    try:
-        if _bool(left()):
-            return True
-    except OutOfBudget:
-        raise
-    except CelError:
-        if not _bool(right()):
-            raise
-        return True
-    return _bool(right())
-
-
-def _opt_or(value: Any, other: Callable[[], Any]) -> Any:
-    return value if value.present else other()
-
-
-def _opt_value(value: Any, other: Callable[[], Any]) -> Any:
-    if not isinstance(value, Optional):
-        raise no_overload("orValue")
-    return value.content if value.present else other()
-
-
-def _call(budget: Budget, function: Callable[..., Any], *args: Any) -> Any:
-    first = args[0] if args else None
-    budget.spend(1 + (len(first) // 10 if isinstance(first, str | list | bytes) else 0))
-    try:
-        return function(*args)
-    except (TypeError, AttributeError, IndexError, KeyError):
-        raise no_overload() from None
-    except (ValueError, OverflowError, ArithmeticError) as error:
-        raise CelError(str(error)) from None
-
-
-def _items(budget: Budget, target: Any) -> list[tuple[Any, ...]]:
-    if not isinstance(target, list | dict):
-        raise no_overload("comprehension")
-    return [(item, budget) for item in target]
-
-
-def _pairs(budget: Budget, target: Any) -> list[tuple[Any, ...]]:
-    if isinstance(target, dict):
-        return [(key, value, budget) for key, value in target.items()]
-    if isinstance(target, list):
-        return [(at, value, budget) for at, value in enumerate(target)]
-    raise no_overload("comprehension")
-
-
-def _all(rows: list[tuple[Any, ...]], count: int, test: Callable[..., Any]) -> bool:
-    return _unless(rows, test, True)
-
-
-def _exists(rows: list[tuple[Any, ...]], count: int, test: Callable[..., Any]) -> bool:
-    return _unless(rows, test, False)
-
-
-def _unless(rows: list[tuple[Any, ...]], test: Callable[..., Any], answer: bool) -> bool:
-    """`answer`, unless a row says otherwise: that one decides, whatever failed before it. Else the first failure is raised."""
-    failure: CelError | None = None
-    for row in rows:
-        row[-1].spend(3)
-        try:
-            if _bool(test(*row[:-1])) is not answer:
-                return not answer
-        except OutOfBudget:
-            raise
-        except CelError as error:
-            failure = failure or error
-    if failure is not None:
-        raise failure
-    return answer
-
-
-def _kept(rows: list[tuple[Any, ...]], test: Callable[..., Any] | None) -> list[tuple[Any, ...]]:
-    out = []
-    for row in rows:
-        row[-1].spend(3)
-        if test is None or _bool(test(*row[:-1])):
-            out.append(row[:-1])
-    return out
-
-
-def _split(bodies: tuple[Callable[..., Any], ...]) -> tuple[Callable[..., Any] | None, Callable[..., Any]]:
-    return (bodies[0], bodies[1]) if len(bodies) == 2 else (None, bodies[0])
-
-
-def _exists_one(rows: list[tuple[Any, ...]], count: int, test: Callable[..., Any]) -> bool:
-    return len(_kept(rows, test)) == 1
-
-
-def _filter(rows: list[tuple[Any, ...]], count: int, test: Callable[..., Any]) -> list[Any]:
-    return [row[0] for row in _kept(rows, test)]
-
-
-def _map(rows: list[tuple[Any, ...]], count: int, *bodies: Callable[..., Any]) -> list[Any]:
-    test, body = _split(bodies)
-    return [body(*row) for row in _kept(rows, test)]
-
-
-def _transform_map(rows: list[tuple[Any, ...]], count: int, *bodies: Callable[..., Any]) -> dict[Any, Any]:
-    test, body = _split(bodies)
-    return {row[0]: body(*row) for row in _kept(rows, test)}
-
-
-def _transform_entry(rows: list[tuple[Any, ...]], count: int, *bodies: Callable[..., Any]) -> dict[Any, Any]:
-    test, body = _split(bodies)
-    out: dict[Any, Any] = {}
-    for row in _kept(rows, test):
-        for key, value in body(*row).items():
-            if key in out:
-                raise CelError(f"insert failed: key {key} already exists")
-            out[key] = value
-    return out
-
-
-def _sort_by(rows: list[tuple[Any, ...]], count: int, key: Callable[..., Any]) -> list[Any]:
-    keyed = [(key(*row), row[0]) for row in _kept(rows, None)]
-    standard.sort([each for each, _ in keyed])
-    return [item for _, item in sorted(keyed, key=lambda pair: pair[0])]
-
-
-def _opt_map(value: Any, body: Callable[..., Any]) -> Any:
-    return Optional(body(value.content), True) if value.present else NONE
-
-
-def _opt_flat_map(value: Any, body: Callable[..., Any]) -> Any:
-    return body(value.content) if value.present else NONE
-
-
-def _list_opt(items: list[Any], flags: list[bool]) -> list[Any]:
-    out = []
-    for item, optional in zip(items, flags, strict=True):
-        if not optional:
-            out.append(item)
-        elif item.present:
-            out.append(item.content)
-    return out
-
-
-def _map_lit(entries: list[tuple[Any, Any, bool]]) -> dict[Any, Any]:
-    out: dict[Any, Any] = {}
-    for key, value, optional in entries:
-        if optional and not value.present:
-            continue
-        if key in out:
-            raise CelError(f"insert failed: key {key} already exists")
-        out[key] = value.content if optional else value
-    return out
-
-
-_RUNTIME: dict[str, Any] = {
-    "_select": _select, "_has": _has, "_opt_select": _opt_select, "_bool": _bool, "_and": _and, "_or": _or, "_opt_or": _opt_or,
-    "_opt_value": _opt_value, "_call": _call, "_items": _items, "_pairs": _pairs, "_equal": equal, "_same": same,
-    "_list_opt": _list_opt, "_map_lit": _map_lit, "_optMap": _opt_map, "_optFlatMap": _opt_flat_map,
-    "_m_all": _all, "_m_exists": _exists, "_m_exists_one": _exists_one, "_m_existsOne": _exists_one, "_m_filter": _filter, "_m_map": _map,
-    "_m_transformList": _map, "_m_transformMap": _transform_map, "_m_transformMapEntry": _transform_entry, "_m_sortBy": _sort_by,
-}

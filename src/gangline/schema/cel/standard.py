@@ -9,8 +9,11 @@ from __future__ import annotations
 import ipaddress
 import math
 import re
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
+from itertools import islice
+from string import ascii_lowercase, ascii_uppercase
 from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -428,8 +431,9 @@ def substring(text: str, start: int, end: int | None = None) -> str:
 
 
 def ascii_case(upper: bool) -> Callable[[str], str]:
-    first, last, shift = ("a", "z", -32) if upper else ("A", "Z", 32)
-    return lambda text: "".join(chr(ord(char) + shift) if first <= char <= last else char for char in text)
+    before, after = (ascii_lowercase, ascii_uppercase) if upper else (ascii_uppercase, ascii_lowercase)
+    table = str.maketrans(before, after)
+    return lambda text: _text(text).translate(table)
 
 
 def join(items: list[Any], mark: str = "") -> str:
@@ -456,7 +460,7 @@ def format_(text: str, args: list[Any]) -> str:
 
 
 def _formatted(value: Any, verb: str, precision: str | None) -> str:
-    digits = int(precision[1:]) if precision else 6
+    digits = int(precision[1:]) if precision and len(precision) < 12 else 6 if not precision else sys.maxsize
     if verb == "s":
         return _shown(value)
     if verb == "d" and _whole(value):
@@ -484,18 +488,17 @@ def _shown(value: Any) -> str:
 
 
 def find(text: str, pattern: str) -> str:
-    match = _pattern(pattern).search(text)
-    return match.group() if match else ""
+    return next((str(match.group()) for match in _each(text, pattern)), "")
 
 
 def find_all(text: str, pattern: str, limit: int = -1) -> list[str]:
-    found = [match.group() for match in _pattern(pattern).finditer(text)]
-    return found if limit < 0 else found[:limit]
+    found = (str(match.group()) for match in _each(text, pattern))
+    return list(found if limit < 0 else islice(found, limit))
 
 
-def _pattern(text: str) -> re.Pattern[str]:
+def _each(text: str, pattern: str) -> Iterator[Any]:
     try:
-        return compile_pattern(text)
+        yield from compile_pattern(_text(pattern)).each(_text(text))
     except BadPattern as error:
         raise CelError(str(error)) from None
 
@@ -532,8 +535,15 @@ def extreme(name: str, better: Callable[[Any, Any], bool]) -> Callable[[list[Any
 
 def distinct(items: list[Any]) -> list[Any]:
     out: list[Any] = []
+    seen: set[tuple[bool, Any]] = set()
+    unhashed: list[Any] = []
     for item in items:
-        if not any(equal(item, each) for each in out):
+        if isinstance(item, list | dict):
+            if not any(equal(item, each) for each in unhashed):
+                unhashed.append(item)
+                out.append(item)
+        elif (key := (isinstance(item, bool), item)) not in seen:
+            seen.add(key)
             out.append(item)
     return out
 

@@ -13,6 +13,10 @@ from gangline.errors import GanglineError
 
 DEPTH = 40
 """Nesting beyond this is refused, so that no text can exhaust the stack."""
+CHAIN = 250
+"""Operators that may follow each other without brackets, at most."""
+LONGEST = 100_000
+"""Letters of an expression, at most."""
 
 
 class CelSyntaxError(GanglineError):
@@ -93,6 +97,9 @@ _TOKEN = re.compile(r"""
   | (?P<mark>\[\?|\.\?|&&|\|\||==|!=|<=|>=|[-+*/%<>!?:.,()\[\]{}])
 """, re.VERBOSE | re.DOTALL)
 _RELATIONS = ("==", "!=", "<=", ">=", "<", ">", "in")
+LEVELS = {"_||_": 1, "_&&_": 2, **dict.fromkeys(("_==_", "_!=_", "_<=_", "_>=_", "_<_", "_>_", "@in"), 3),
+          "_+_": 4, "_-_": 4, "_*_": 5, "_/_": 5, "_%_": 5}
+"""Operators of two operands; those of one level follow each other without brackets."""
 _RESERVED = frozenset((
     "as", "break", "const", "continue", "else", "false", "for", "function", "if", "import", "in", "let", "loop",
     "package", "namespace", "null", "return", "true", "var", "void", "while"))
@@ -107,10 +114,25 @@ _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v
 
 
 def parse(text: str) -> Expr:
+    if len(text) > LONGEST:
+        raise CelSyntaxError(f"expression code point size exceeds limit: size: {len(text)}, limit {LONGEST}", 0)
     parser = _Parser(text)
     tree = parser.ternary()
     parser.finish()
     return tree
+
+
+def too_deep(limit: int = DEPTH, at: int = 0, text: str = "") -> CelSyntaxError:
+    return CelSyntaxError(f"expression recursion limit exceeded: {limit}", at, text)
+
+
+def chain(tree: Call) -> tuple[Expr, list[Call]]:
+    """`a + b - c` taken apart: its first operand, and the operators that follow, each with its second one."""
+    calls = [tree]
+    while (left := calls[-1].args[0]) and isinstance(left, Call) and left.target is None and (
+            LEVELS.get(left.name, 0) == LEVELS[tree.name]):
+        calls.append(left)
+    return calls[-1].args[0], calls[::-1]
 
 
 class _Parser:
@@ -152,7 +174,7 @@ class _Parser:
     def ternary(self) -> Expr:
         self.depth += 1
         if self.depth > DEPTH:
-            raise self.error("expression recursion limit exceeded", self.tokens[self.index][2])
+            raise too_deep(DEPTH, self.tokens[self.index][2], self.text)
         condition = self.either()
         at = self.tokens[self.index][2]
         if self.accept("?"):
@@ -179,12 +201,13 @@ class _Parser:
 
     def binary(self, marks: tuple[str, ...], operand: Any) -> Expr:
         left: Expr = operand()
-        while True:
+        for _ in range(CHAIN + 1):
             at = self.tokens[self.index][2]
             mark = self.accept(*marks)
             if not mark:
                 return left
             left = Call(at, None, "@in" if mark == "in" else f"_{mark}_", [left, operand()])
+        raise too_deep(CHAIN, self.tokens[self.index][2], self.text)
 
     def unary(self) -> Expr:
         at = self.tokens[self.index][2]
@@ -199,7 +222,7 @@ class _Parser:
     def nested(self, rule: Any) -> Expr:
         self.depth += 1
         if self.depth > DEPTH:
-            raise self.error("expression recursion limit exceeded", self.tokens[self.index][2])
+            raise too_deep(DEPTH, self.tokens[self.index][2], self.text)
         found: Expr = rule()
         self.depth -= 1
         return found
@@ -278,6 +301,8 @@ class _Parser:
         if form == "float":
             return Const(at, sign * float(word), "double")
         unsigned = word[-1] in "uU"
+        if len(word) > 30:
+            raise self.error(f"Syntax error: invalid {'uint' if unsigned else 'int'} literal", at)
         value = sign * int(word.rstrip("uU"), 16 if word[:2] in ("0x", "0X") else 10)
         low, high = (0, 2**64 - 1) if unsigned else (-(2**63), 2**63 - 1)
         if not low <= value <= high:
@@ -343,6 +368,12 @@ def _tokens(text: str) -> list[tuple[str, str, int]]:
     return tokens
 
 
+def _letter(number: int, parser: _Parser, at: int) -> str:
+    if number > 0x10FFFF or 0xD800 <= number < 0xE000:
+        raise parser.error("Syntax error: invalid unicode code point", at)
+    return chr(number)
+
+
 def _unquote(word: str, parser: _Parser, at: int) -> str:
     raw = word[0] in "rR"
     body = word[1:] if raw else word
@@ -353,8 +384,8 @@ def _unquote(word: str, parser: _Parser, at: int) -> str:
 
     def replace(match: re.Match[str]) -> str:
         code = match.group(1)
-        if code[0] in "xXuU":
-            return chr(int(code[1:], 16))
+        if code[0] in "xXuU" and len(code) > 1:
+            return _letter(int(code[1:], 16), parser, at)
         if code[0] in "0123":
             return chr(int(code, 8))
         if code not in _ESCAPES:

@@ -1,0 +1,101 @@
+"""No request makes the server fail, whatever it says. `make fuzz INPUTS=… SEED=…` asks as often as one likes."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import time
+
+from embedded import ADMIN
+from fuzz.asking import Asking
+from fuzz.standing import bases
+from gangline.api.crds import crds
+from gangline.apiserver.server import Server, ServerSettings
+from gangline.client.wire import InProcess, Request, Response
+
+INPUTS = int(os.environ.get("FUZZ_INPUTS") or 2000)
+SEED = int(os.environ.get("FUZZ_SEED") or 1)
+FIRST = int(os.environ.get("FUZZ_FIRST") or 0)
+FORESEEN = re.compile(
+    rb"failed to create typed patch object|failed to convert merged object"
+    rb"|resourceVersion should not be set on objects to be created|strconv.ParseUint: parsing|nknown patch type"
+    rb"|does not contain declared merge key|expected a map in a list keyed by|unable to find api field"
+    rb"|failed calling webhook|target.name: Required value|target.kind: Unsupported value|PodDisruptionBudget"
+    rb"|the spec replicas field"
+)
+"""What a real server answers with 500 as well, word for word (`make conformance SUITE=apiserver` has the cases)."""
+ROUND = 250
+"""Inputs that one server is asked, each on top of what the others left behind."""
+
+
+async def test_no_request_makes_the_server_fail() -> None:
+    failed, slowest = [], (0.0, 0)
+    for start in range(FIRST - FIRST % ROUND, FIRST + INPUTS, ROUND):
+        server, asking = await _stage()
+        for number in range(start, min(start + ROUND, FIRST + INPUTS)):
+            request = asking.request(number)
+            began = time.perf_counter()
+            response = await server.handle(_as_admin(request))
+            slowest = max(slowest, (time.perf_counter() - began, number))
+            if told := await _fault(response):
+                failed.append(f"{told}\n{_replay(request, number)}")
+        await server.close()
+    print(f"{INPUTS} inputs from {FIRST}, seed {SEED}; the slowest, {slowest[1]}, took {slowest[0]:.2f} s")
+    assert not failed, f"{len(failed)} inputs made the server fail\n\n" + "\n\n".join(failed[:20])
+
+
+async def _stage() -> tuple[Server, Asking]:
+    """A server with an object of every kind."""
+    server = Server(ServerSettings(request_seconds=5, history=100))
+    await server.open()
+    transport, standing = InProcess(server.handle, ADMIN), bases()
+    for definition in crds():
+        await transport.send(
+            Request(
+                "POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", body=json.dumps(definition).encode()
+            )
+        )
+    for path, obj in standing.items():
+        await transport.send(Request("POST", path, body=json.dumps(obj).encode()))
+    return server, Asking(SEED, list(server.catalogue), standing)
+
+
+def _as_admin(request: Request) -> Request:
+    return Request(
+        request.method,
+        request.path,
+        request.query,
+        request.body,
+        request.content_type,
+        request.accept,
+        request.headers,
+        ADMIN,
+    )
+
+
+async def _fault(response: Response) -> str:
+    """What is wrong with an answer; empty if nothing is."""
+    if response.stream is not None:
+        response.stream.take()  # type: ignore[attr-defined]
+        await response.stream.aclose()  # type: ignore[attr-defined]
+        return ""
+    if response.status == 500 and not FORESEEN.search(response.body):
+        return f"500: {response.body[:300].decode('utf-8', 'replace')}"
+    if response.body and response.content_type == "application/json":
+        try:
+            json.loads(response.body)
+        except ValueError as error:
+            return f"{response.status}: the answer is no JSON: {error}"
+    return ""
+
+
+def _replay(request: Request, number: int) -> str:
+    round_ = number - number % ROUND
+    return (
+        f"input {number}: {request.method} {request.path} {dict(request.query)} {request.content_type!r} "
+        f"accept {request.accept!r} {dict(request.headers)}\n  {request.body[:1500]!r}\n"
+        f"  again: make fuzz SEED={SEED} FIRST={round_} INPUTS={number - round_ + 1} "
+        f"ARGS={shlex.quote('-x --log-level=ERROR')}"
+    )
