@@ -126,7 +126,7 @@ def read_patched(call: Call, new: Any, old: Obj) -> Obj:
 def _readmitted(call: Call, new: Obj, old: Obj, refuse: Refuse) -> Obj:
     """Admitted, apart from the parts it shares with the stored object."""
     rules = rules_for(call.resource)
-    shared = [name for name in ("spec", "status") if name in new and new[name] is old.get(name)]
+    shared = [name for name in ("spec", "status") if name in new and name in old and new[name] is old[name]]
     if not shared:
         return admit(call, new, rules, [], refuse)
     rest = {name: value for name, value in new.items() if name not in shared}

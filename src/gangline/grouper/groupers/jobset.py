@@ -89,6 +89,8 @@ def _parts(job: Raw, place: int) -> list[Part]:
         raise Ungroupable(f"{where} has no name")
     replicas = fields.integer(job, "replicas")
     replicas = 1 if replicas is None else replicas
+    if replicas > MOST_REPLICAS:
+        raise Ungroupable(f"{where}.replicas is {replicas}; a gang has at most {MOST_REPLICAS} jobs of a kind")
     minimum, placed = _leaf_minimum(job, where), _leaf_placement(job)
     return [Part(name, children=replicas),
             *(Part(leaf_name(name, str(at)), minimum, parent=name, placement=placed) for at in range(replicas))]
