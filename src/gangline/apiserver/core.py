@@ -29,6 +29,8 @@ _UID_KEPT = ~((0xF << 76) | (0x3 << 62))
 _UID_FIXED = (0x4 << 76) | (0x2 << 62)
 """Version and variant of a random uid (RFC 9562)."""
 SYSTEM_NAMESPACES = ("default", "kube-system", "kube-public", "kube-node-lease")
+LAST_SECOND = 253_402_300_799
+"""Of the year 9999."""
 
 
 @dataclass(slots=True)
@@ -81,8 +83,8 @@ class Core:
         return True
 
     def now(self, ahead: float = 0) -> str:
-        """The time as objects carry it, in whole seconds."""
-        second = int(self.settings.clock() + ahead)
+        """The time as objects carry it, in whole seconds; one that no calendar has is the last that there is."""
+        second = min(int(self.settings.clock() + ahead), LAST_SECOND)
         if second != self._second:
             self._second = second
             self._second_text = datetime.fromtimestamp(second, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
