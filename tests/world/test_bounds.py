@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from gangline.api.core import Pod
-from gangline.api.kinds import DAEMON_SET, DEPLOYMENT, EVENT, JOB, REPLICA_SET, STATEFUL_SET, Kind
+from gangline.api.kinds import DAEMON_SET, DEPLOYMENT, EVENT, JOB, POD, REPLICA_SET, STATEFUL_SET, Kind
 from gangline.api.meta import Raw
 from gangline.world import deployments, hpa, jobs, replicasets, statefulsets
 from gangline.world.jobtally import INDEX
@@ -129,6 +129,15 @@ async def test_a_flood_stops_by_itself_and_says_why(kind: Kind[Any], spec: Raw, 
         told = {event.message for event in (await lived.client.list(EVENT, "default")).items if event.reason == "PodsHeldBack"}
         assert told == {"40 of its pods have no node yet; more are made when these have one"}
         await lived.client.delete(kind, "x", "default", propagation="Background")
+        await lived.rests()
+        assert await lived.pods() == []
+
+
+async def test_a_pod_with_a_grace_period_beyond_any_calendar_can_be_deleted() -> None:
+    async with world(NodePool(name="n", count=1)) as lived:
+        await lived.make(POD, "p", pod_spec(terminationGracePeriodSeconds=9 * 10**18))
+        await lived.rests()
+        await lived.client.delete(POD, "p", "default")
         await lived.rests()
         assert await lived.pods() == []
 

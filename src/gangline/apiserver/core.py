@@ -28,8 +28,9 @@ if TYPE_CHECKING:
 _UID_KEPT = ~((0xF << 76) | (0x3 << 62))
 _UID_FIXED = (0x4 << 76) | (0x2 << 62)
 """Version and variant of a random uid (RFC 9562)."""
-LAST_SECOND = int(datetime(9999, 12, 31, 23, 59, 59, tzinfo=UTC).timestamp())
 SYSTEM_NAMESPACES = ("default", "kube-system", "kube-public", "kube-node-lease")
+LAST_SECOND = 253_402_300_799
+"""Of the year 9999."""
 
 
 @dataclass(slots=True)
@@ -84,7 +85,7 @@ class Core:
         return True
 
     def now(self, ahead: float = 0) -> str:
-        """The time as objects carry it, in whole seconds."""
+        """The time as objects carry it, in whole seconds; one that no calendar has is the last that there is."""
         second = min(int(self.settings.clock() + ahead), LAST_SECOND)
         if second != self._second:
             self._second = second

@@ -20,6 +20,8 @@ from gangline.grouper.look import Look
 
 JOB_NAME, JOB_INDEX = "jobset.sigs.k8s.io/replicatedjob-name", "jobset.sigs.k8s.io/job-index"
 IN_ORDER = "InOrder"
+MOST_REPLICAS = 5_000
+"""Leaves of one replicated job: each is an entry of the PodGroup, which has to fit into one object."""
 
 
 class JobSet:
