@@ -139,7 +139,7 @@ async def reconcile(op: Operator, ctx: Context, key: Key) -> Again | None:
     op.pace.done(key, pcs.metadata.generation, ctx.clock.now())
     if failures:
         raise GanglineError("; ".join(str(failure) for failure in failures))
-    return _again(look.doom.wait, late) if _token_ready(op, pcs) else await op.tokens.awaited(ctx, pcs)
+    return _again(look.doom.wait, late) if _token_ready(op, pcs) else op.tokens.next_look(pcs)
 
 
 def _again(doom: float | None, late: float | None) -> Again | None:
@@ -289,8 +289,7 @@ def _mounts(pod: Pod, secret: str) -> bool:
 
 def _token_ready(op: Operator, pcs: PodCliqueSet) -> bool:
     """Whether cliques may be made: where one waits for another, its init container needs the token first."""
-    current = op.tokens.of(pcs).current
-    return not op.settings.manner.token_first or (current is not None and current.filled)
+    return not op.settings.manner.token_first or op.tokens.of(pcs).ready
 
 
 def _services(op: Operator, read: Reader, pcs: PodCliqueSet) -> list[Step]:
