@@ -320,6 +320,12 @@ def test_a_pod_whose_job_the_set_does_not_have_is_refused() -> None:
         grouped(job_pod(owner, "z"), owner)
 
 
+def test_a_job_set_of_two_billion_jobs_is_refused_before_a_leaf_is_made_for_each() -> None:
+    owner = job_set({"name": "a", "replicas": 2147483647})
+    with pytest.raises(Ungroupable, match=r"spec.replicatedJobs\[0\].replicas is 2147483647; a gang has at most 5000 jobs of a kind"):
+        grouped(job_pod(owner, "a"), owner)
+
+
 def test_a_job_set_grouped_before_there_were_sub_groups_stays_flat() -> None:
     owner = job_set({"name": "a"}, order="InOrder")
     found = grouped(job_pod(owner, "a"), owner, pod_group("pg-js-js-uid-a", spec={"minMember": 1}))

@@ -170,7 +170,7 @@ async def reconcile(op: Operator, unseen: Unseen, ctx: Context, key: Key) -> Aga
     if failures:
         raise GanglineError(in_short(failures))
     if not _token_ready(op, pcs):
-        return await op.tokens.awaited(ctx, pcs)
+        return op.tokens.next_look(pcs)
     return _again(look.doom.wait, late, GROWING if look.partial else None)
 
 
@@ -357,8 +357,7 @@ def _mounts(pod: Pod, secret: str) -> bool:
 
 def _token_ready(op: Operator, pcs: PodCliqueSet) -> bool:
     """Whether cliques may be made: where one waits for another, its init container needs the token first."""
-    current = op.tokens.of(pcs).current
-    return not op.settings.manner.token_first or (current is not None and current.filled)
+    return not op.settings.manner.token_first or op.tokens.of(pcs).ready
 
 
 def _services(op: Operator, read: Reader, look: Look) -> list[Step]:

@@ -14,11 +14,11 @@ from gangline.api import names
 from gangline.api.grove import PodCliqueSet
 from gangline.api.kinds import POD_CLIQUE_SET, SECRET
 from gangline.errors import NotFound
-from gangline.runtime import Again, Context
+from gangline.runtime.controller import NEXT_TURN, Again, Context
 
-SOON, LOOKS, LATER = 0.05, 20, 1.0
-"""Seconds between two looks for a token that has just been asked for, how many looks, and seconds until the set's next
-turn if it has not come by then."""
+LOOKS, LATER = 100, 1.0
+"""How often a token that has just been asked for is looked for without rest, for an API server makes it at once; and the
+seconds between two looks from then on."""
 _MANY = 1000
 
 
@@ -39,6 +39,12 @@ class SetTokens:
     former: TokenSecret | None = None
     seen: str = ""
     """The version of the set they were looked at for."""
+    looks: int = 0
+    """How often the token was looked for and had not come."""
+
+    @property
+    def ready(self) -> bool:
+        return self.current is not None and self.current.filled
 
 
 class TokenSecrets:
@@ -51,26 +57,19 @@ class TokenSecrets:
     async def look(self, ctx: Context, pcs: PodCliqueSet) -> PodCliqueSet:
         """Ask for the Secrets of a set, unless they were all right and the set is as it was; gives the set as it is now."""
         known, version = self.of(pcs), pcs.metadata.resource_version
-        if known.seen == version and known.current is not None and known.current.filled and known.former is None:
+        if known.seen == version and known.ready and known.former is None:
             return pcs
         named = (names.token_secret(pcs.name), names.legacy_token_secret(pcs.name))
         current, former = await asyncio.gather(*(_owned(ctx, pcs, name) for name in named))
         if len(self._known) > _MANY:
             living = {each.uid for each in ctx.read.list(POD_CLIQUE_SET)}
             self._known = {uid: tokens for uid, tokens in self._known.items() if uid in living}
-        self._known[pcs.uid] = SetTokens(current, former, version)
+        self._known[pcs.uid] = SetTokens(current, former, version, known.looks + 1 if not known.ready else 0)
         return ctx.read.get(POD_CLIQUE_SET, pcs.name, pcs.namespace) or pcs
 
-
-    async def awaited(self, ctx: Context, pcs: PodCliqueSet) -> Again:
-        """Wait a moment for the token, which an API server makes at once; then the set has its next turn."""
-        for _ in range(LOOKS):
-            await ctx.clock.sleep(SOON)
-            await self.look(ctx, pcs)
-            current = self.of(pcs).current
-            if current is not None and current.filled:
-                return Again(0.0)
-        return Again(LATER)
+    def next_look(self, pcs: PodCliqueSet) -> Again:
+        """When a set that waits for its token has its next turn."""
+        return NEXT_TURN if self.of(pcs).looks < LOOKS else Again(LATER)
 
 
 async def _owned(ctx: Context, pcs: PodCliqueSet, name: str) -> TokenSecret | None:
