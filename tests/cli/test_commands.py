@@ -71,6 +71,9 @@ def test_a_missing_file_is_named(monkeypatch: pytest.MonkeyPatch, capsys: pytest
 
 @pytest.mark.parametrize(("text", "problem"), [
     ("a: [", "a.yaml is not YAML"),
+    ("a: &a [x]\nb: &b [" + "*a, " * 999 + "*a]\nc: [" + "*b, " * 99 + "*b]",
+     "a.yaml is not YAML: line 3: document contains excessive aliasing"),
+    ("[" * 100_000, "a.yaml is not YAML: line 1: exceeded max depth of 100"),
     ("- 1", "a.yaml, document 1: expected an object with apiVersion and kind, found list"),
     ("kind: Pod", "a.yaml, document 1: apiVersion and metadata missing"),
     ("apiVersion: v1\nkind: Pod\nmetadata: {name: x}\n---\nkind: Pod\nmetadata: {name: y}", "document 2: apiVersion missing"),

@@ -7,13 +7,16 @@ import os
 import re
 import shlex
 import time
+from urllib.parse import quote
 
 from embedded import ADMIN
 from fuzz.asking import Asking
 from fuzz.standing import bases
 from gangline.api.crds import crds
+from gangline.apiserver.http import serve
 from gangline.apiserver.server import Server, ServerSettings
-from gangline.client.wire import InProcess, Request, Response
+from gangline.client.http import Http
+from gangline.client.wire import JSON, InProcess, Request, Response
 
 INPUTS = int(os.environ.get("FUZZ_INPUTS") or 2000)
 SEED = int(os.environ.get("FUZZ_SEED") or 1)
@@ -26,6 +29,8 @@ FORESEEN = re.compile(
     rb"|the spec replicas field"
 )
 """What a real server answers with 500 as well, word for word (`make conformance SUITE=apiserver` has the cases)."""
+OVER_HTTP = 200
+TOKEN = "fuzz-token"
 ROUND = 250
 """Inputs that one server is asked, each on top of what the others left behind."""
 
@@ -46,9 +51,31 @@ async def test_no_request_makes_the_server_fail() -> None:
     assert not failed, f"{len(failed)} inputs made the server fail\n\n" + "\n\n".join(failed[:20])
 
 
+async def test_nor_does_one_over_http() -> None:
+    server, asking = await _stage()
+    listener = await serve(server, tls=False)
+    transport, failed = Http(listener.url, None, _token), []
+    for number in range(OVER_HTTP):
+        request = asking.request(number)
+        plain = Request(request.method, quote(request.path), request.query, request.body, request.content_type, JSON)
+        streams = request.argument("watch") or "/watch/" in request.path
+        if streams or request.method == "HEAD" or not request.content_type.isprintable():
+            continue
+        if told := await _fault(await transport.send(plain)):
+            failed.append(f"{told}\n{_replay(request, number)}")
+    await transport.close()
+    await listener.close()
+    await server.close()
+    assert not failed, "\n\n".join(failed)
+
+
+async def _token() -> str:
+    return TOKEN
+
+
 async def _stage() -> tuple[Server, Asking]:
     """A server with an object of every kind."""
-    server = Server(ServerSettings(request_seconds=5, history=100))
+    server = Server(ServerSettings(request_seconds=5, history=100, tokens={TOKEN: "fuzz"}))
     await server.open()
     transport, standing = InProcess(server.handle, ADMIN), bases()
     for definition in crds():

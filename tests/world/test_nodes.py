@@ -53,6 +53,8 @@ def test_a_file_that_cannot_be_used_says_what_and_where(text: str, said: str) ->
 def test_a_file_that_is_not_yaml_is_refused() -> None:
     with pytest.raises(BadInput, match=r"my\.yaml is not YAML"):
         read_nodes("nodes: [", "my.yaml")
+    with pytest.raises(BadInput, match=r"my\.yaml is not YAML: line 1: exceeded max depth of 100"):
+        read_nodes("[" * 100_000, "my.yaml")
 
 
 def test_a_planned_failure_comes_and_goes_with_the_nodes_age() -> None:

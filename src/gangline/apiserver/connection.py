@@ -233,7 +233,11 @@ class Connection(asyncio.BufferedProtocol):
     # --- answers --------------------------------------------------------------------------------------------
 
     async def _answer(self, method: str, request: Request) -> None:
-        response = await self._server.handle(request)
+        try:
+            response = await self._server.handle(request)
+        except BaseException:
+            self._transport.abort()
+            raise
         self._task = None
         if self._transport.is_closing():
             if isinstance(response.stream, Watch):

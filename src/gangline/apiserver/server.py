@@ -22,7 +22,7 @@ from gangline.apiserver.admission import Admission
 from gangline.apiserver.bodies import read_object
 from gangline.apiserver.call import Call, Parts, as_list, check_timeout, fits_scope, named_by_selector, read_path, verb_of
 from gangline.apiserver.certificates import Certificates
-from gangline.apiserver.codec import YAML_TYPES, encode, media_type, read_document
+from gangline.apiserver.codec import YAML_TYPES, encode, media_type, read_document, to_yaml
 from gangline.apiserver.core import SYSTEM_NAMESPACES, Core, ServerSettings
 from gangline.apiserver.custom import Definitions
 from gangline.apiserver.escalation import Escalation
@@ -43,7 +43,7 @@ from gangline.apiserver.resources import DEPRECATED, Catalogue, Resource, builti
 from gangline.apiserver.reviews import Reviews
 from gangline.apiserver.rules import RETURNING, rules_for
 from gangline.apiserver.scale import scale
-from gangline.apiserver.shapes import list_response, object_response, scale_response, watch_shape
+from gangline.apiserver.shapes import YAML, list_response, object_response, scale_response, watch_shape
 from gangline.apiserver.site import Site
 from gangline.apiserver.status import answer, failure, forbidden, method_not_allowed, no_such_resource, not_found, success
 from gangline.apiserver.store import Store
@@ -55,10 +55,8 @@ from gangline.errors import ApiError, DataFolderError
 
 __all__ = ["Server", "ServerSettings"]
 log = logging.getLogger(__name__)
-TEXT = "text/plain; charset=utf-8"
 SHORT = 8 * 1024
-"""A longer YAML body takes more than a few milliseconds to read: it is read on a thread, one after another, while
-others are answered."""
+"""Longer YAML takes more than a few milliseconds to read or print: a thread does it while others are answered."""
 Obj = dict[str, Any]
 
 
@@ -195,7 +193,6 @@ class Server:
         except DataFolderError as error:
             return answer(failure(500, "InternalError", f"Internal error occurred: {error}"))
         except RecursionError:
-            log.warning("%s %s nests too deeply", request.method, request.path)
             return answer(failure(400, "BadRequest", "the request nests too deeply to be read"))
         except Exception:
             log.exception("%s %s failed", request.method, request.path)
@@ -214,7 +211,7 @@ class Server:
         call = self._understand(request, user, verb, parts)
         started = time.perf_counter()
         if len(request.body) > SHORT and media_type(request.content_type) in YAML_TYPES:
-            call.document = await asyncio.get_running_loop().run_in_executor(self._reader, read_document, request.body)
+            call.document = await self._aside(read_document, request.body)
         try:
             response = await (self._in_time(call) if self.admission.calls_out else self._dispatch(call))
         except ApiError as error:
@@ -228,7 +225,14 @@ class Server:
         if call.warnings:
             response.warnings = (*response.warnings, *call.warnings)
         await self.store.settled(self.store.revision)
+        if response.content_type == YAML:
+            response.body = await self._aside(to_yaml, response.body)
         return response
+
+    async def _aside(self, work: Callable[[bytes], Any], data: bytes) -> Any:
+        if len(data) <= SHORT:
+            return work(data)
+        return await asyncio.get_running_loop().run_in_executor(self._reader, work, data)
 
     async def _in_time(self, call: Call) -> Response:
         """Only those who ask others can wait for long."""
@@ -368,7 +372,7 @@ class Server:
         pods.connect(self.core, call)
 
     async def _log(self, call: Call) -> Response:
-        return Response(200, pods.log(self.core, call), TEXT)
+        return Response(200, pods.log(self.core, call), "text/plain; charset=utf-8")
 
     async def _token(self, call: Call) -> Response:
         return Response(201, encode(self._reviews.token_request(call)))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import msgspec
 
 from gangline.apiserver.call import Call
-from gangline.apiserver.codec import encode, to_yaml
+from gangline.apiserver.codec import encode
 from gangline.apiserver.columns import printer_for
 from gangline.apiserver.core import Core, whole
 from gangline.apiserver.reads import Page, list_bytes, object_bytes
@@ -126,9 +126,8 @@ def list_response(core: Core, call: Call, page: Page) -> Response:
 
 
 def finished(shape: Shape, body: bytes, status: int = 200) -> Response:
-    if shape.yaml:
-        return Response(status, to_yaml(body), YAML)
-    return Response(status, body)
+    """In JSON; one that is to be YAML is printed last, by the server."""
+    return Response(status, body, YAML if shape.yaml else JSON)
 
 
 def watch_shape(core: Core, call: Call) -> Line | None:
