@@ -63,7 +63,7 @@ def command_lines(spec: dict[str, Any], shard: dict[str, Any]) -> list[tuple[lis
 def test_every_command_line_is_read_by_the_program_that_it_starts(
         spec: dict[str, Any], shard: dict[str, Any], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     started: list[tuple[str, Options]] = []
-    monkeypatch.setattr(run_command, "run", lambda work: None)
+    monkeypatch.setattr(run_command, "run", lambda work, serves: None)
     monkeypatch.setattr(run_command, "_run", lambda component, kubeconfig, options: started.append((component, options)))
     monkeypatch.setattr(prometheus_client, "REGISTRY", prometheus_client.CollectorRegistry())
     for words, config in command_lines(spec, shard):
