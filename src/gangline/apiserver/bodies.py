@@ -137,7 +137,8 @@ def _check_custom_kind(body: Obj, resource: Resource, raw: bytes) -> None:
     if version != resource.api_version:
         raise _wrong_version(version, resource)
     if kind != resource.kind:
-        name = (body.get("metadata") or {}).get("name") or ""
+        about = body.get("metadata")
+        name = str(about.get("name") or "") if isinstance(about, dict) else ""
         raise invalid(resource.group, kind, name, [Problem("kind", f'Invalid value: "{kind}": must be {resource.kind}')])
 
 

@@ -87,10 +87,14 @@ def _parts(meta: Obj) -> list[Problem]:
             *check_annotations(meta.get("annotations") or {}, "metadata.annotations"), *_check_owners(meta.get("ownerReferences") or [])]
 
 
+MOST_TOLD = 10
+"""How often a list is quoted whole for what is wrong with its items."""
+
+
 def _check_owners(owners: list[Obj]) -> list[Problem]:
     problems: list[Problem] = []
     path = "metadata.ownerReferences"
-    controller = ""
+    controller, told = "", 0
     for owner in owners:
         group, _, version = (owner.get("apiVersion") or "").rpartition("/")
         if not version or "/" in group:
@@ -101,11 +105,11 @@ def _check_owners(owners: list[Obj]) -> list[Problem]:
             problems.append(invalid(path, owner, "/v1, Kind=Event is disallowed from being an owner"))
         if owner.get("controller"):
             this = f"{owner.get('kind', '')}/{owner.get('name', '')}"
-            if controller:
+            if controller and told < MOST_TOLD:
+                told += 1
                 problems.append(invalid(path, owners, "Only one reference can have Controller set to true. "
                                         f'Found "true" in references for {controller} and {this}'))
-            else:
-                controller = this
+            controller = controller or this
     return problems
 
 

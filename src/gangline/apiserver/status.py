@@ -15,6 +15,7 @@ from gangline.apiserver.resources import Resource
 from gangline.client.wire import Response
 from gangline.errors import ApiError, Problem, api_error
 
+MOST_TOLD = 1000
 UNKNOWN_RESOURCE = "the server could not find the requested resource"
 
 
@@ -128,7 +129,8 @@ def too_large_body(limit: int) -> ApiError:
 
 
 def invalid(group: str, kind: str, name: str, problems: Sequence[Problem]) -> ApiError:
-    """422 with one cause per problem. A problem's message is the whole text after the field's path."""
+    """422 with one cause per problem, as many as anybody reads. A problem's message is the whole text after the field's path."""
+    problems = problems[:MOST_TOLD]
     texts = list(dict.fromkeys(f"{problem.path}: {problem.message}" for problem in problems))
     joined = texts[0] if len(texts) == 1 else "[" + ", ".join(texts) + "]"
     causes = [{"reason": problem.kind, "message": problem.message, "field": problem.path} for problem in problems]

@@ -8,12 +8,14 @@ from the built-in tables; where they name none a list is replaced. Neither argum
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 from typing import Any
 
 from gangline.errors import GanglineError
 from gangline.schema import Node, Schema
 from gangline.schema.node import ANY
+from gangline.schema.problems import compact
 
 Obj = dict[str, Any]
 _PATCH, _RETAIN, _ORDER, _DELETE = "$patch", "$retainKeys", "$setElementOrder/", "$deleteFromPrimitiveList/"
@@ -66,10 +68,10 @@ def _retained(original: Obj, patch: Obj) -> Obj:
     keep = patch[_RETAIN]
     if not isinstance(keep, list):
         raise BadRetention("invalid patch format of retainKeys")
-    strangers = [name for name in patch if not name.startswith("$") and name not in keep]
-    if strangers:
+    kept = {_mark(name) for name in keep}
+    if any(not name.startswith("$") and name not in kept for name in patch):
         raise BadRetention("invalid patch format of retainKeys")
-    return {name: value for name, value in original.items() if name in keep}
+    return {name: value for name, value in original.items() if name in kept}
 
 
 def _merge_field(out: Obj, name: str, value: Any, patch: Obj, node: Node) -> None:
@@ -101,7 +103,8 @@ def _fresh(value: Any, node: Node) -> Any:
 
 def _delete_primitives(out: Obj, name: str, values: Any) -> None:
     if isinstance(values, list) and isinstance(out.get(name), list):
-        out[name] = [item for item in out[name] if item not in values]
+        gone = {_mark(value) for value in values}
+        out[name] = [item for item in out[name] if _mark(item) not in gone]
 
 
 def _order_untouched(out: Obj, patch: Obj, node: Node) -> None:
@@ -116,15 +119,16 @@ def _order_untouched(out: Obj, patch: Obj, node: Node) -> None:
 def _merge_list(original: list[Any], patch: list[Any], node: Node, order: Any) -> list[Any]:
     scalars = all(not isinstance(item, dict) for item in [*original, *patch])
     if scalars:
-        merged = [*original, *(item for index, item in enumerate(patch) if item not in original and item not in patch[:index])]
+        merged = [*original, *_new(original, patch)]
         return _sorted(merged, original, lambda item: item, order if isinstance(order, list) else patch)
     key = node.merge_key
     kept, changes, replaced = _special(original, patch, key)
     if replaced:
         return [_fresh(item, node.items or ANY) for item in changes]
     merged = list(kept)
+    places = {_mark(each.get(key)): at for at, each in reversed([*enumerate(merged)]) if isinstance(each, dict)}
     for item in changes:
-        _merge_item(merged, item, key, node.items or ANY)
+        _merge_item(merged, places, item, key, node.items or ANY)
     if isinstance(order, list):
         _check_order(changes, order, _identity(node))
     return _sorted(merged, original, _identity(node), order if isinstance(order, list) else changes)
@@ -132,15 +136,16 @@ def _merge_list(original: list[Any], patch: list[Any], node: Node, order: Any) -
 
 def _check_order(changes: list[Any], order: list[Any], identity: Callable[[Any], Any]) -> None:
     """What a patch changes stands in its list of order, and in that order."""
-    wanted = [identity(item) for item in changes]
-    given = [identity(item) for item in order]
-    if [each for each in given if each in wanted] != wanted:
+    wanted = [_mark(identity(item)) for item in changes]
+    given, asked = [_mark(identity(item)) for item in order], set(wanted)
+    if [each for each in given if each in asked] != wanted:
         raise BadDirective(f"The order in patch list:\n{go_text(changes)}\n doesn't match $setElementOrder list:\n{go_text(order)}\n")
 
 
 def _special(original: list[Any], patch: list[Any], key: str) -> tuple[list[Any], list[Any], bool]:
     """What is left of the original after `$patch` items, the ordinary items, and whether the list is replaced."""
-    kept, changes, replaced = list(original), [], False
+    deleted: set[Any] = set()
+    changes, replaced = [], False
     for item in patch:
         if not isinstance(item, dict):
             raise BadDirective(f"expected a map in a list keyed by {key}, got {go_text(item)}")
@@ -152,12 +157,12 @@ def _special(original: list[Any], patch: list[Any], key: str) -> tuple[list[Any]
             if len(item) > 1:
                 changes.append({name: value for name, value in item.items() if name != _PATCH})
         elif directive == "delete":
-            wanted = _key(item, key)
-            kept = [each for each in kept if not isinstance(each, dict) or each.get(key) != wanted]
+            deleted.add(_mark(_key(item, key)))
         elif directive == "merge":
             raise BadDirective("merging lists cannot yet be specified in the patch")
         else:
             raise BadDirective(f"unknown patch type: {directive} in map: {go_text(item)}")
+    kept = [each for each in original if not isinstance(each, dict) or _mark(each.get(key)) not in deleted]
     return kept, changes, replaced
 
 
@@ -167,13 +172,13 @@ def _key(item: Obj, key: str) -> Any:
     return item[key]
 
 
-def _merge_item(merged: list[Any], item: Obj, key: str, node: Node) -> None:
-    wanted = _key(item, key)
-    for index, each in enumerate(merged):
-        if isinstance(each, dict) and each.get(key) == wanted:
-            merged[index] = _merge_map(each, item, node)
-            return
-    merged.append(_fresh(item, node))
+def _merge_item(merged: list[Any], places: dict[Any, int], item: Obj, key: str, node: Node) -> None:
+    """`places`: where the item of each key stands."""
+    at = places.setdefault(_mark(_key(item, key)), len(merged))
+    if at < len(merged):
+        merged[at] = _merge_map(merged[at], item, node)
+    else:
+        merged.append(_fresh(item, node))
 
 
 def _identity(node: Node) -> Callable[[Any], Any]:
@@ -185,13 +190,36 @@ def _sorted(merged: list[Any], original: list[Any], identity: Callable[[Any], An
     """Patched items in the patch's order, the others where they stood; a new item comes before those it is not compared with."""
     if not isinstance(order, list):
         raise BadDirective(f"invalid patch format of setElementOrder: {go_text(order)}")
-    given = [identity(item) for item in order]
-    stood = [identity(item) for item in original]
-    patched = sorted((item for item in merged if identity(item) in given), key=lambda item: given.index(identity(item)))
-    others = sorted((item for item in merged if identity(item) not in given), key=lambda item: stood.index(identity(item)))
+    given, stood = _positions(order, identity), _positions(original, identity)
+    named = [(_mark(identity(item)), item) for item in merged]
+    patched = deque(sorted((each for each in named if each[0] in given), key=lambda each: given[each[0]]))
+    others = deque(sorted((each for each in named if each[0] not in given), key=lambda each: stood.get(each[0], len(stood))))
     out: list[Any] = []
     while patched and others:
-        left, right = identity(others[0]), identity(patched[0])
-        earlier = left in stood and right in stood and stood.index(left) < stood.index(right)
-        out.append(others.pop(0) if earlier else patched.pop(0))
-    return [*out, *patched, *others]
+        left, right = others[0][0], patched[0][0]
+        earlier = left in stood and right in stood and stood[left] < stood[right]
+        out.append((others if earlier else patched).popleft()[1])
+    return [*out, *(item for _, item in patched), *(item for _, item in others)]
+
+
+def _new(original: list[Any], patch: list[Any]) -> list[Any]:
+    """What a patch adds to a list, each once."""
+    seen, added = {_mark(item) for item in original}, []
+    for item in patch:
+        if _mark(item) not in seen:
+            seen.add(_mark(item))
+            added.append(item)
+    return added
+
+
+def _positions(items: list[Any], identity: Callable[[Any], Any]) -> dict[Any, int]:
+    """Where each stands first."""
+    found: dict[Any, int] = {}
+    for at, item in enumerate(items):
+        found.setdefault(_mark(identity(item)), at)
+    return found
+
+
+def _mark(value: Any) -> Any:
+    """A value as one that can be looked up."""
+    return compact(value) if isinstance(value, list | dict) else value

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import msgspec
+
 from gangline.apiserver import meta, ownership
 from gangline.apiserver.admission import CREATE, UPDATE, Review
 from gangline.apiserver.apply import Untypable
@@ -76,15 +78,15 @@ def deduplicate_owners(call: Call, obj: Obj) -> None:
     owners = obj["metadata"].get("ownerReferences")
     if not owners or len(owners) < 2:
         return
-    kept: list[Obj] = []
+    kept: dict[bytes, Obj] = {}
     doubled: list[str] = []
     for owner in owners:
-        if owner in kept:
+        mark = msgspec.json.encode(owner, order="deterministic")
+        if mark in kept:
             doubled.append(owner.get("uid", ""))
-        else:
-            kept.append(owner)
+        kept.setdefault(mark, owner)
     if doubled:
-        obj["metadata"]["ownerReferences"] = kept
+        obj["metadata"]["ownerReferences"] = list(kept.values())
         call.warnings.append(
             ".metadata.ownerReferences contains duplicate entries; API server dedups owner references in 1.20+, and may reject such "
             f"requests as early as 1.24; please fix your requests; duplicate UID(s) observed: {', '.join(dict.fromkeys(doubled))}")
