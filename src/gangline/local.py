@@ -37,7 +37,7 @@ from gangline.errors import AlreadyExists, DataFolderError, NotFound
 from gangline.local_shards import Shards
 from gangline.operator.probes import Probes, ask_for_all
 from gangline.rights import any_owner, objects
-from gangline.runtime import Clock, Component, Manager, SystemClock
+from gangline.runtime import Clock, Component, Manager, SystemClock, background
 
 ELSEWHERE = ("admission", "resource-reservation", "installer")
 """Components that one machine does without: the hooks of the webhook server run inside the embedded server, the simulated kubelet plays
@@ -204,7 +204,7 @@ class Platform(Team):
     def _note_definition(self, key: ShelfKey, change: Change) -> None:
         """Owners of a kind that is defined later may be looked at too."""
         if key == DEFINITIONS and change.type == ADDED:
-            task = asyncio.get_running_loop().create_task(self._let_grouper_look())
+            task = background.start("rights of the grouper", self._let_grouper_look, self.clock)
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
 

@@ -105,7 +105,8 @@ def only(*backends: str) -> OperatorSettings:
 
 
 async def open_queue(here: Stage, name: str) -> None:
-    await here.client.create(VOLCANO_QUEUE, {"metadata": {"name": name}, "spec": {"weight": 1}, "status": {"state": "Open"}})
+    await here.client.create(VOLCANO_QUEUE, {"metadata": {"name": name}, "spec": {"weight": 1}})
+    await here.client.patch(VOLCANO_QUEUE, name, "", {"status": {"state": "Open"}}, subresource="status")
 
 
 def on_kai(name: str = "llm", **more: Any) -> Raw:

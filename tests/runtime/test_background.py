@@ -22,6 +22,7 @@ WATCHED_OVER = {
     "runtime/queue.py": "a timer that only adds a key",
     "scheduler/shell/writing.py": "told by `noticed`",
     "cli/run.py": "waited for by name",
+    "local.py": "`while_it_can` waits for both",
     "apiserver/connection.py": "one answer; its connection is hung up when it fails",
     "apiserver/http.py": "a sweep that only looks and hangs up",
 }

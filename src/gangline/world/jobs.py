@@ -245,7 +245,7 @@ def _pod(job: Job, name: str, index: int | None = None, failures: int = 0) -> Ra
 
 def _status(job: Job, found: Tally, now: float, active: int, end: tuple[str, str, str] | None = None) -> Raw | None:
     """The status to write, or None when the Job already says it."""
-    ready = sum(is_ready(pod) for pod in found.active) if active else 0
+    ready = min(sum(is_ready(pod) for pod in found.active), active)
     wanted: Raw = {"active": active or None, "ready": ready, "terminating": found.leaving, "succeeded": found.succeeded or None,
                    "failed": found.failed or None,
                    "uncountedTerminatedPods": {how: uids or None for how, uids in found.noted.items()},
