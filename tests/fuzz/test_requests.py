@@ -23,7 +23,8 @@ SEED = int(os.environ.get("FUZZ_SEED") or 1)
 FIRST = int(os.environ.get("FUZZ_FIRST") or 0)
 FORESEEN = re.compile(
     rb"failed to create typed patch object|failed to convert merged object"
-    rb"|resourceVersion should not be set on objects to be created|strconv.ParseUint: parsing|nknown patch type|match \$setElementOrder list"
+    rb"|resourceVersion should not be set on objects to be created|strconv.ParseUint: parsing|nknown patch type"
+    rb"|match \$setElementOrder list"
     rb"|does not contain declared merge key|expected a map in a list keyed by|unable to find api field"
     rb"|failed calling webhook|target.name: Required value|target.kind: Unsupported value|PodDisruptionBudget"
     rb"|the spec replicas field"
