@@ -60,9 +60,14 @@ def test_a_parent_that_is_not_there_is_not_found() -> None:
 
 
 def test_a_queue_with_queues_below_it_stays() -> None:
-    refusal, _ = asked(queue("a", children=("b", "c")), operation="DELETE")
+    below = [queue(name, parentQueue="a") for name in "bc"]
+    refusal, _ = asked(queue("a", children=("b", "c")), *below, operation="DELETE")
     assert refusal == (403, "queue a still has queues below it: b, c; delete or move those first")
     assert asked(queue("a"), operation="DELETE") == (None, [])
+
+
+def test_queues_that_went_or_hang_elsewhere_by_now_do_not_hold_their_parent() -> None:
+    assert asked(queue("a", children=("b", "c")), queue("c", parentQueue="x"), operation="DELETE") == (None, [])
 
 
 def test_deleting_is_checked_unless_upstream_is_imitated() -> None:

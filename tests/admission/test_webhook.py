@@ -68,7 +68,9 @@ def test_a_deletion_is_judged_by_the_old_object() -> None:
     old = {"metadata": {"name": "q"}, "spec": {"resources": {}}, "status": {"childQueues": ["c"]}}
     request = {"uid": "1", "operation": "DELETE", "object": None, "oldObject": old}
     path = "/validate-scheduling-run-ai-v2-queue"
-    response = answer(path, routes(kai.hooks())[path], {"request": request})["response"]
+    below = {"metadata": {"name": "c"}, "spec": {"parentQueue": "q"}}
+    judges = kai.hooks(find_queue=lambda name: below if name == "c" else None)
+    response = answer(path, routes(judges)[path], {"request": request})["response"]
     assert response["status"]["message"] == "queue q still has queues below it: c; delete or move those first"
 
 

@@ -77,6 +77,8 @@ def test_a_missing_file_is_named(monkeypatch: pytest.MonkeyPatch, capsys: pytest
     ("- 1", "a.yaml, document 1: expected an object with apiVersion and kind, found list"),
     ("kind: Pod", "a.yaml, document 1: apiVersion and metadata missing"),
     ("apiVersion: v1\nkind: Pod\nmetadata: {name: x}\n---\nkind: Pod\nmetadata: {name: y}", "document 2: apiVersion missing"),
+    ("apiVersion: v1\nkind: Pod\nmetadata: hi", "a.yaml: metadata of Pod must be a map"),
+    ("apiVersion: v1\nkind: List\nitems: [5]", "a.yaml: metadata of 5 must be a map"),
 ])
 def test_a_broken_manifest_is_refused_with_its_place(text: str, problem: str) -> None:
     with pytest.raises(BadInput, match=problem):

@@ -14,8 +14,7 @@ PODS = 8
 
 async def start(story: Story) -> None:
     await story.nodes(4, gpus=8)
-    await story.apply(f"{FOLDER}/topology.yaml")
-    await story.apply(f"{FOLDER}/llama.yaml")
+    await story.apply(FOLDER)
     await story.running(PODS, of="llama")
 
 

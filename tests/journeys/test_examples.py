@@ -40,7 +40,7 @@ def test_the_package_carries_the_examples_where_the_demo_looks_for_them() -> Non
 # --- every example on every nodes file -------------------------------------------------------------------------------------
 
 
-FIRST = ("queues.yaml", "topology.yaml", "load.yaml", "borrow.yaml")
+FIRST = ("queues.yaml", "load.yaml", "borrow.yaml")
 """What the other files of an example need, or act on."""
 OWN_BACKEND = ("custom-backend",)
 """Examples that bring a program of their own: their test starts it."""

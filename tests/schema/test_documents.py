@@ -106,3 +106,8 @@ def test_python_alone_reads_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     assert read_yaml("a: &x {b: 1}\nd: {<<: *x, c: '3'}") == {"a": {"b": 1}, "d": {"b": 1, "c": "3"}}
     with pytest.raises(Unreadable, match="exceeded max depth"):
         read_yaml("[" * 500)
+
+
+def test_a_number_of_a_million_digits_is_text_that_no_pattern_is_tried_on() -> None:
+    text = "1" + "_" * 1_000_000 + "1x"
+    assert read_yaml(f"a: {text}") == {"a": text}

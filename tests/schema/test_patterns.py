@@ -104,3 +104,8 @@ def test_only_so_many_patterns_are_kept() -> None:
     for number in range(2 * KEPT):
         compile_pattern(f"a{number}")
     assert compile_pattern.cache_info().currsize == KEPT
+
+
+def test_an_expression_of_a_hundred_thousand_alternatives_is_too_large_to_compile() -> None:
+    with pytest.raises(BadPattern, match="expression too large"):
+        compile_pattern("|".join(map(str, range(100_000))))

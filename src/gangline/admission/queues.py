@@ -24,7 +24,7 @@ Find = Callable[[str], Raw | None]
 def problem(review: Review, settings: AdmissionSettings, find: Find) -> Denied | None:
     spec = review.obj.get("spec") or {}
     if review.operation == "DELETE":
-        return _has_children(review)
+        return _has_children(review, find)
     if review.same_spec:
         return None
     unreadable = bad_duration(spec, DURATIONS)
@@ -42,8 +42,14 @@ def problem(review: Review, settings: AdmissionSettings, find: Find) -> Denied |
     return None
 
 
-def _has_children(review: Review) -> Denied | None:
-    below = (review.obj.get("status") or {}).get("childQueues") or []
+def _hangs_below(queue: Raw | None, parent: str) -> bool:
+    return queue is not None and not queue["metadata"].get("deletionTimestamp") and (queue.get("spec") or {}).get("parentQueue") == parent
+
+
+def _has_children(review: Review, find: Find) -> Denied | None:
+    """Its status names them, and may be behind: those that went, are going or hang elsewhere by now do not count."""
+    named = (review.obj.get("status") or {}).get("childQueues") or []
+    below = [name for name in named if _hangs_below(find(name), _name(review.obj))]
     if not below:
         return None
     return Denied(f"queue {_name(review.obj)} still has queues below it: {', '.join(below)}; delete or move those first")

@@ -252,8 +252,10 @@ def read_applied(call: Call) -> Obj:
         shown = version if "/" in version or not version else f"/{version}"
         raise bad_request(f"invalid object type: {shown or '/'}, Kind={kind}")
     about = body.get("metadata")
-    if not isinstance(about, dict):
+    if about is None:
         about = body["metadata"] = {}
+    if not isinstance(about, dict):
+        raise bad_request(f"error decoding YAML: metadata is {type(about).__name__}, not an object")
     check_name(call, body) if about.get("name") else about.update(name=call.name)
     check_namespace(call, body)
     if about.get("managedFields"):

@@ -59,4 +59,7 @@ def parse(text: str, name: str) -> list[Raw]:
         if missing:
             raise BadInput(f"{where}: {' and '.join(missing)} missing")
         objects.append(document)
+    for obj in objects:
+        if not isinstance(obj, dict) or not isinstance(obj.get("metadata"), dict):
+            raise BadInput(f"{name}: metadata of {obj.get('kind') if isinstance(obj, dict) else obj} must be a map")
     return objects

@@ -33,6 +33,8 @@ VALUES = 200_000
 """How many values a text may hold: no object comes near, and one of 3 MiB could say eight times as many."""
 REPEATED = 100_000
 """How many values aliases may add to a document; a long text counts as several."""
+LONGEST_NUMBER = 1024
+"""Letters of a number at most; what is longer is text."""
 _LETTERS = 16
 """Letters of a text that count as one more value when it is repeated."""
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -298,6 +300,8 @@ def _plain(text: str, event: Any) -> Any:
     if text in _WORDS:
         return _WORDS[text]
     if text[0] not in "-+.0123456789":
+        return text
+    if len(text) > LONGEST_NUMBER:
         return text
     whole = _INTEGER.fullmatch(text)
     if whole and len(text) <= 64:

@@ -22,6 +22,8 @@ from gangline.errors import GanglineError
 
 MEMORY = 4 * 2**20
 """Bytes a program and what it remembers of its searches may take."""
+LONGEST = 64 * 2**10
+"""Letters of an expression: what is longer takes too long to compile."""
 KEPT = 128
 STEPS = 128_000_000
 """Letters times instructions of one search, at most: about a second, for the few patterns that are as slow as that."""
@@ -88,6 +90,8 @@ def _program(text: str, groups: bool) -> Any:
     options.log_errors = False
     options.max_mem = MEMORY
     options.never_capture = not groups
+    if len(text) > LONGEST:
+        raise BadPattern("error parsing regexp: expression too large")
     if byte := _BYTE.match(text):
         raise BadPattern(f"error parsing regexp: invalid escape sequence: `{byte[1]}`")
     try:
