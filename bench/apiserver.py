@@ -28,11 +28,11 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, cast
 
-from gangline.apiserver.http import serve
-from gangline.apiserver.identity import administrator
-from gangline.apiserver.server import Server, ServerSettings
 from gangline.client.http import Http
 from gangline.client.wire import MERGE_PATCH, Request, Response
+from gangline.cluster.server.access.identity import administrator
+from gangline.cluster.server.server import Server, ServerSettings
+from gangline.cluster.server.wire.http import serve
 
 PODS = "/api/v1/namespaces/default/pods"
 MAPS = "/api/v1/namespaces/default/configmaps"

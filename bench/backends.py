@@ -32,8 +32,8 @@ from gangline.api.kinds import (
     WORKLOAD_V1BETA1,
 )
 from gangline.api.meta import Raw
-from gangline.apiserver.server import Server, ServerSettings
 from gangline.client import Client, User
+from gangline.cluster.server.server import Server, ServerSettings
 from gangline.operator.backends import Registry
 from gangline.operator.backends.contract import Backend, Facts, GroupInfo, PodGangInfo
 from gangline.operator.component import backend_component

@@ -20,9 +20,9 @@ from collections.abc import Callable
 from multiprocessing.connection import Connection
 from pathlib import Path
 
-from gangline.apiserver.connection import Patience
-from gangline.apiserver.http import ListenerSettings, serve
-from gangline.apiserver.server import Server, ServerSettings
+from gangline.cluster.server.server import Server, ServerSettings
+from gangline.cluster.server.wire.connection import Patience
+from gangline.cluster.server.wire.http import ListenerSettings, serve
 from gangline.runtime.files import allow_many
 
 TOKEN = "bench"

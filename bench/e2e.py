@@ -38,7 +38,7 @@ from gangline.errors import AlreadyExists, NotFound
 from gangline.local import Platform, PlatformSettings, Team, write_kubeconfig
 from gangline.runtime import Cache, SystemClock
 from gangline.runtime.memory import settle
-from gangline.scheduler.component import component
+from gangline.scheduler.loop.component import component
 from gangline.scheduler.settings import Settings
 
 COMPONENTS = ("grouper", "scheduler", "binder", "podgroup-controller", "queue-controller", "kubelet", "controller-manager")

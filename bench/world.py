@@ -16,12 +16,12 @@ import time
 from collections.abc import Awaitable, Callable
 
 from gangline.api.kinds import POD
-from gangline.apiserver.server import Server, ServerSettings
 from gangline.client import Client, User
+from gangline.cluster.server.server import Server, ServerSettings
+from gangline.cluster.world.component import PARTS, components
+from gangline.cluster.world.nodes.nodes import NodePool
+from gangline.cluster.world.settings import WorldSettings
 from gangline.runtime import Manager
-from gangline.world.component import PARTS, components
-from gangline.world.nodes import NodePool
-from gangline.world.settings import WorldSettings
 
 IN_FLIGHT = 50
 ADMIN = User("admin", ("system:masters",))

@@ -10,8 +10,8 @@ from contextlib import asynccontextmanager
 
 from gangline.api.crds import crds
 from gangline.api.kinds import CRD
-from gangline.apiserver.server import Server, ServerSettings
 from gangline.client import Client, User
+from gangline.cluster.server.server import Server, ServerSettings
 
 PATIENCE = float(os.environ.get("GANGLINE_PATIENCE", "120"))
 """Seconds for what must come true, in every test: far more than it takes, on a busy machine too. Only a broken test waits so long."""

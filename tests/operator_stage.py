@@ -14,13 +14,13 @@ from gangline.api.core import Pod
 from gangline.api.grove import PodCliqueSet, PodGang
 from gangline.api.kinds import POD, POD_CLIQUE_SET, POD_GANG, QUEUE, Kind
 from gangline.api.meta import Object, Raw
-from gangline.apiserver.server import Server, ServerSettings
 from gangline.client import Client, User
+from gangline.cluster.server.server import Server, ServerSettings
+from gangline.cluster.world.component import PARTS, control_plane
+from gangline.cluster.world.settings import WorldSettings
 from gangline.operator.component import component
 from gangline.rules.sets import OperatorSettings
 from gangline.runtime import Manager, ManualClock, SystemClock
-from gangline.world.component import PARTS, control_plane
-from gangline.world.settings import WorldSettings
 
 OPERATOR = User("system:serviceaccount:gangline-system:gangline-operator", ("system:masters", "system:authenticated"))
 NAMESPACE = "default"

@@ -18,8 +18,8 @@ from gangline.api.core import Pod
 from gangline.api.kai import BindRequest, PodGroup
 from gangline.api.kinds import BIND_REQUEST, EVENT, NAMESPACE, NODE, POD, POD_GROUP, QUEUE
 from gangline.api.meta import Raw
-from gangline.apiserver.server import Server, ServerSettings
 from gangline.client import Client, Transport, User
+from gangline.cluster.server.server import Server, ServerSettings
 from gangline.controllers.defaults import default_objects
 from gangline.runtime import Clock, Component, Manager, SystemClock
 

@@ -28,12 +28,12 @@ def words(flags: Mapping[str, str]) -> list[str]:
 
 def known_flags(name: str) -> tuple[str, ...]:
     """Every flag that a component accepts, beside the options of `gangline run` itself."""
-    from gangline.admission.settings import KNOWN as ADMISSION
+    from gangline.admission.scheduling.settings import KNOWN as ADMISSION
     from gangline.binder.flags import FLAGS as BINDER
     from gangline.controllers.flags import NODE_SCALE, POD_GROUP, QUEUE, SERVED_ELSEWHERE
     from gangline.grouper.settings import KNOWN as GROUPER
     from gangline.installer.settings import FLAGS as INSTALLER
-    from gangline.scheduler.flags import KNOWN as SCHEDULER
+    from gangline.scheduler.loop.flags import KNOWN as SCHEDULER
 
     own: dict[str, Iterable[str]] = {
         "admission": ADMISSION, "binder": BINDER, "grouper": GROUPER, "installer": INSTALLER, "node-scale-adjuster": NODE_SCALE,
@@ -44,8 +44,8 @@ def known_flags(name: str) -> tuple[str, ...]:
 
 def idle_flags(name: str) -> tuple[str, ...]:
     """Those that are accepted, so that upstream's command line can be kept, and do nothing."""
-    from gangline.admission.settings import NO_EFFECT
-    from gangline.scheduler.flags import WITHOUT_MEANING
+    from gangline.admission.scheduling.settings import NO_EFFECT
+    from gangline.scheduler.loop.flags import WITHOUT_MEANING
 
     webhooks = ("enable-podgroup-webhook", "enable-webhook", "enable-quota-validation")
     admission = ("leader-elect", *(each for each in NO_EFFECT if each not in ("webhook-addr", "cert-dir")))
@@ -88,13 +88,13 @@ def check(name: str, flags: Mapping[str, str], config: Mapping[str, Any], compat
 
 def _reader(name: str, flags: Mapping[str, str], config: Mapping[str, Any], compat: Sequence[str]) -> Callable[[], object]:
     """What reads all that a component is told."""
-    from gangline.admission.settings import from_flags as admission
+    from gangline.admission.scheduling.settings import from_flags as admission
     from gangline.binder.flags import read_flags as binder_flags
     from gangline.binder.plugins import build as binder_plugins
     from gangline.controllers.flags import node_scale_flags, pod_group_flags, queue_flags
     from gangline.grouper.settings import from_flags as grouper
     from gangline.operator.backends import Registry
-    from gangline.scheduler.component import check as scheduler
+    from gangline.scheduler.loop.component import check as scheduler
 
     def sets() -> Registry:
         return Registry(replace(configured(config), manner=manner(compat)))

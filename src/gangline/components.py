@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from gangline import rights
-from gangline.admission.settings import SCHEDULER, WORKLOAD, AdmissionSettings
+from gangline.admission.scheduling.settings import SCHEDULER, WORKLOAD, AdmissionSettings
 from gangline.api import names
 from gangline.api.kinds import MUTATING_WEBHOOK, NAMESPACE, QUEUE, TOPOLOGY_BINDING, VALIDATING_WEBHOOK, Kind
 from gangline.api.meta import Raw, as_raw
@@ -99,7 +99,7 @@ def _named(options: Options) -> dict[str, str]:
 
 
 def _operator(options: Options) -> Component:
-    from gangline.admission.podcliqueset import faults
+    from gangline.admission.sets.podcliqueset import faults
     from gangline.operator.component import component
 
     settings = _sets(options)
@@ -121,8 +121,8 @@ def _grouper(options: Options) -> Component:
 
 
 def _scheduler(options: Options) -> Component:
-    from gangline.scheduler.component import component
-    from gangline.scheduler.flags import read_flags
+    from gangline.scheduler.loop.component import component
+    from gangline.scheduler.loop.flags import read_flags
 
     started = read_flags({"schedule-period": f"{options.period}s", **_named(options)}, options.config)
     how = manner(options.compat)
@@ -179,7 +179,7 @@ def _resource_reservation(options: Options) -> Component:
 
 
 def _admission_settings(options: Options) -> AdmissionSettings:
-    from gangline.admission.settings import from_flags
+    from gangline.admission.scheduling.settings import from_flags
 
     return from_flags(words(_named(options)), base=options.admission)
 
@@ -217,7 +217,7 @@ def _installer(options: Options) -> Component:
 def installer_parts() -> Parts:
     """What the installer must know of the other components: their rights, flags, hooks and certificates."""
     from gangline.installer.contract import Pair, Parts
-    from gangline.scheduler.flags import KNOWN
+    from gangline.scheduler.loop.flags import KNOWN
 
     def rules(component: str) -> Mapping[str, Sequence[Raw]]:
         return {namespace: rights.rules(component, namespace) for namespace in ("", *rights.namespaces(component))}
@@ -264,8 +264,8 @@ def _world(part: str) -> Callable[[Options], Component]:
     """One component of the simulated world."""
 
     def build_part(options: Options) -> Component:
-        from gangline.world.component import components
-        from gangline.world.settings import WorldSettings, read_settings
+        from gangline.cluster.world.component import components
+        from gangline.cluster.world.settings import WorldSettings, read_settings
 
         settings = read_settings(options.nodes) if options.nodes else WorldSettings()
         return next((each for each in components(settings) if each.name == part), Component(part))
@@ -319,7 +319,8 @@ async def preflight(name: str, options: Options, client: Client) -> None:
 
 def hooks(options: Options, read: Reader, probes: Probes | None = None) -> Iterable[Hook]:
     """Every admission hook of the two halves; `read` is what they may look up, `probes` what is known of fields that the server drops."""
-    from gangline.admission import authorizer, kai, podcliqueset, topologybinding
+    from gangline.admission.scheduling import kai
+    from gangline.admission.sets import authorizer, podcliqueset, topologybinding
     from gangline.operator.checks import backend_check, backend_move, schedulers
 
     settings = _sets(options)

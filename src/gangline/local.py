@@ -21,16 +21,16 @@ from gangline.api import names
 from gangline.api.crds import crds
 from gangline.api.kinds import CLUSTER_ROLE_BINDING, CRD, KINDS, NAMESPACE, NODE, Kind
 from gangline.api.meta import Object, Raw
-from gangline.apiserver.custom import SHELF as DEFINITIONS
-from gangline.apiserver.features import EXTENDED_RESOURCES, WORKLOAD_GENERATIONS
-from gangline.apiserver.fresh import Fresh
-from gangline.apiserver.hooks import admit_with
-from gangline.apiserver.http import PER_ADDRESS, Listener, ListenerSettings, serve
-from gangline.apiserver.identity import kubeconfig
-from gangline.apiserver.privatefiles import alone, private_folder, read_private, write_private
-from gangline.apiserver.server import Server, ServerSettings
-from gangline.apiserver.store import ADDED, Change, ShelfKey
 from gangline.client import Client, Lanes, User
+from gangline.cluster.server.access.identity import kubeconfig
+from gangline.cluster.server.admit.hooks import admit_with
+from gangline.cluster.server.custom import SHELF as DEFINITIONS
+from gangline.cluster.server.features import EXTENDED_RESOURCES, WORKLOAD_GENERATIONS
+from gangline.cluster.server.server import Server, ServerSettings
+from gangline.cluster.server.store.live_reader import Fresh
+from gangline.cluster.server.store.private_files import alone, private_folder, read_private, write_private
+from gangline.cluster.server.store.store import ADDED, Change, ShelfKey
+from gangline.cluster.server.wire.http import PER_ADDRESS, Listener, ListenerSettings, serve
 from gangline.components import COMPONENTS, Options, build, hooks
 from gangline.controllers.defaults import default_objects
 from gangline.errors import AlreadyExists, DataFolderError, NotFound

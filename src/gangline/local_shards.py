@@ -15,11 +15,11 @@ from gangline.api.kai import SchedulingShard
 from gangline.api.kinds import CONFIG, SCHEDULING_SHARD
 from gangline.api.meta import Object
 from gangline.components import Options, build, installer_parts
+from gangline.installer.config_reader import Said
 from gangline.installer.contract import CONFIG_NAME, Facts, Wishes, digest
 from gangline.installer.look import rivals, the_config
-from gangline.installer.said import Said
+from gangline.installer.objects.shards import config_yaml, scheduler_flags, wishes_of_shard
 from gangline.installer.settings import InstallerSettings
-from gangline.installer.shards import config_yaml, scheduler_flags, wishes_of_shard
 from gangline.installer.status import Outcome, conditions, unused
 from gangline.installer.tell import Teller
 from gangline.runtime import Again, Component, Context, Controller, Key, Manager, Reader, Watch, itself

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gangline.admission.authorizer import allowed, hooks, ours, warnings
+from gangline.admission.sets.authorizer import allowed, hooks, ours, warnings
 from gangline.api.grove import PodCliqueSet
 from gangline.api.meta import Metadata, Raw
 from gangline.rules.hooks import Review

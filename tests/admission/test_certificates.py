@@ -13,10 +13,10 @@ import aiohttp
 import pytest
 
 from embedded import admin, embedded, until
-from gangline.admission import kai
 from gangline.admission.certificates import GOOD_FOR, KeyPair, authority_of, self_signed
 from gangline.admission.component import LOOK_AGAIN, TLS_SECRET, WebhookSettings, component, mounted
 from gangline.admission.registration import Place
+from gangline.admission.scheduling import kai
 from gangline.api import names
 from gangline.api.kinds import NAMESPACE, SECRET, VALIDATING_WEBHOOK
 from gangline.client import Client

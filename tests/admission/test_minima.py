@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from gangline.admission import podcliqueset
+from gangline.admission.sets import podcliqueset
 from gangline.api.meta import Raw
 from gangline.config import manner
 from gangline.rules.hooks import Denied, Review

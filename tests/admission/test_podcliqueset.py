@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from gangline.admission import podcliqueset
+from gangline.admission.sets import podcliqueset
 from gangline.api.grove import ClusterTopologyBinding
 from gangline.api.meta import Raw
 from gangline.operator.checks import backend_check

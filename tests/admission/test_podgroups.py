@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from gangline.admission import podgroups
+from gangline.admission.scheduling import podgroups
 from gangline.api.meta import Raw
 from gangline.rules.hooks import Review
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from gangline.admission import kai, pods
-from gangline.admission.settings import AdmissionSettings, from_flags
+from gangline.admission.scheduling import kai, pods
+from gangline.admission.scheduling.settings import AdmissionSettings, from_flags
 from gangline.api.meta import Raw
 from gangline.config import KAI, manner
 from gangline.errors import ConfigError

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from embedded import admin, embedded, until
-from gangline.admission import kai
 from gangline.admission.component import WebhookSettings, component
-from gangline.admission.queued import queued
 from gangline.admission.registration import Place, configurations
-from gangline.admission.settings import AdmissionSettings
+from gangline.admission.scheduling import kai
+from gangline.admission.scheduling.queued import queued
+from gangline.admission.scheduling.settings import AdmissionSettings
 from gangline.api import names
 from gangline.api.kinds import MUTATING_WEBHOOK, NAMESPACE, POD
 from gangline.api.meta import Raw

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from gangline.admission import kai, queues
-from gangline.admission.settings import AdmissionSettings
+from gangline.admission.scheduling import kai, queues
+from gangline.admission.scheduling.settings import AdmissionSettings
 from gangline.api.meta import Raw
 from gangline.config import KAI, manner
 from gangline.rules.hooks import Review

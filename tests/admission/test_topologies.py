@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gangline.admission import topologies
+from gangline.admission.scheduling import topologies
 from gangline.rules.hooks import Review
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gangline.admission.topologybinding import Schedulers, problems_of
+from gangline.admission.sets.topologybinding import Schedulers, problems_of
 from gangline.api.meta import Raw
 
 SCHEDULERS = Schedulers(("default-scheduler", "kai-scheduler"), ("kai-scheduler",))

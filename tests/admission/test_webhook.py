@@ -14,10 +14,10 @@ import msgspec
 import pytest
 
 from embedded import admin, embedded, until
-from gangline.admission import kai
 from gangline.admission.certificates import GOOD_FOR, self_signed, still_good
 from gangline.admission.component import TLS_SECRET, WebhookSettings, component
 from gangline.admission.registration import Place, configurations, path_of, routes
+from gangline.admission.scheduling import kai
 from gangline.admission.webhook import Listener, answer, changes
 from gangline.api import names
 from gangline.api.kinds import MUTATING_WEBHOOK, NAMESPACE, POD, QUEUE, SECRET, VALIDATING_WEBHOOK

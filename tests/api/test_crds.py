@@ -10,8 +10,8 @@ import pytest
 import yaml
 
 from gangline.api.crds import crds, printed
-from gangline.apiserver.builtin import rules
-from gangline.schema import compile_schema
+from gangline.cluster.kinds import rules
+from gangline.cluster.schema import compile_schema
 
 Obj = dict[str, Any]
 REPOSITORY = Path(__file__).resolve().parents[2]

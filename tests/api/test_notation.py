@@ -6,7 +6,7 @@ import pytest
 
 from gangline.api import notation
 from gangline.api.notation import MISSING
-from gangline.apiserver.builtin.table import GROUPS
+from gangline.cluster.kinds.table import GROUPS
 
 
 def field(table: str, kind: str, name: str) -> notation.Field:

@@ -13,8 +13,8 @@ from backends.test_journeys import BACKEND, llm
 from gangline.api import names
 from gangline.api.kinds import COSCHEDULING_POD_GROUP, POD_CLIQUE_SET, TOPOLOGY_BINDING, Kind
 from gangline.api.kinds import NAMESPACE as NAMESPACE_KIND
-from gangline.apiserver.fresh import Fresh
-from gangline.apiserver.hooks import admit_with
+from gangline.cluster.server.admit.hooks import admit_with
+from gangline.cluster.server.store.live_reader import Fresh
 from gangline.components import Options, hooks
 from gangline.errors import ApiError
 from gangline.operator.probes import Probes, ask_for_all

@@ -16,11 +16,11 @@ import aiohttp
 import pytest
 
 from gangline.api.kinds import CONFIG_MAP
-from gangline.apiserver.privatefiles import private_folder, write_private
-from gangline.apiserver.server import Server, ServerSettings
 from gangline.cli import main
 from gangline.client import Client
 from gangline.client.kubeconfig import load, transport
+from gangline.cluster.server.server import Server, ServerSettings
+from gangline.cluster.server.store.private_files import private_folder, write_private
 
 
 async def up(home: Path, *arguments: str) -> asyncio.subprocess.Process:

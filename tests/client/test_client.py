@@ -9,10 +9,10 @@ import pytest
 
 from embedded import admin, embedded
 from gangline.api.kinds import CONFIG_MAP, NODE, POD
-from gangline.apiserver.http import serve
-from gangline.apiserver.server import Server, ServerSettings
 from gangline.client import Client, Request, Response
 from gangline.client.http import Http
+from gangline.cluster.server.server import Server, ServerSettings
+from gangline.cluster.server.wire.http import serve
 from gangline.errors import AlreadyExists, Conflict, Gone, NotFound, Unavailable
 
 POD_BODY = {"metadata": {"name": "p", "namespace": "default"}, "spec": {"containers": [{"name": "c", "image": "i"}]}}

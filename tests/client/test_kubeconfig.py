@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 import yaml
 
-from gangline.apiserver.identity import Authority
 from gangline.client import kubeconfig
 from gangline.client.kubeconfig import ExecToken, in_cluster, load, transport
 from gangline.client.wire import Request
+from gangline.cluster.server.access.identity import Authority
 from gangline.errors import ConfigError
 
 

@@ -10,7 +10,7 @@ from gangline.client import Client
 from gangline.controllers.component import node_scale_adjuster
 from gangline.controllers.node_scale import NodeScaleSettings, plan
 from gangline.runtime import Again, Component, Context, Controller, Key, ManualClock, Watch, itself
-from gangline.scheduler.component import component as scheduler
+from gangline.scheduler.loop.component import component as scheduler
 from stage import SPACE, Stage, stage
 
 SCALE = names.SCALE_NAMESPACE

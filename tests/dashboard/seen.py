@@ -12,7 +12,7 @@ from gangline.api.kinds import EVENT, JOB, NODE, POD, POD_CLIQUE, POD_CLIQUE_SET
 from gangline.api.meta import Raw
 from gangline.dashboard.look import Look, node_fact, pod_fact
 from gangline.dashboard.model import Source
-from gangline.rules.times import seconds
+from gangline.rules.values.times import seconds
 
 NOW = "2026-01-01T01:00:00Z"
 MADE = "2026-01-01T00:58:00Z"

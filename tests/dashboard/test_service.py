@@ -17,11 +17,11 @@ from embedded import admin, embedded, until
 from gangline.api import names
 from gangline.api.crds import crds
 from gangline.api.kinds import CRD, NAMESPACE, POD, POD_GANG, POD_GROUP, QUEUE
-from gangline.apiserver.http import serve
-from gangline.apiserver.server import Server
 from gangline.cli.connection import Connection
 from gangline.client import Client, Request, Response, Transport
 from gangline.client.kubeconfig import load, transport
+from gangline.cluster.server.server import Server
+from gangline.cluster.server.wire.http import serve
 from gangline.components import COMPONENTS
 from gangline.dashboard.service import KINDS, Dashboard
 from gangline.local import Platform, PlatformSettings, write_kubeconfig

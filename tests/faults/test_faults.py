@@ -21,8 +21,8 @@ from gangline.binder.settings import Settings
 from gangline.controllers.component import pod_group_controller, queue_controller
 from gangline.runtime import Component, Manager
 from gangline.runtime.election import Elected, Election, ElectionSettings
-from gangline.scheduler.component import component as scheduler
-from gangline.scheduler.options import Options
+from gangline.scheduler.loop.component import component as scheduler
+from gangline.scheduler.loop.options import Options
 from stage import SPACE, Stage, stage
 
 QUICK = Settings(first_delay=0.01, longest_delay=0.05)

@@ -13,8 +13,8 @@ from faults.trouble import TIMES_OUT, Dawdles, Dies, Refuses
 from gangline.api import names
 from gangline.api.kinds import BIND_REQUEST, DEVICE_CLASS, NODE, POD, PRIORITY_CLASS, RESOURCE_CLAIM, RESOURCE_SLICE
 from gangline.api.meta import condition
-from gangline.apiserver.features import EXTENDED_RESOURCES
 from gangline.binder.component import component as binder
+from gangline.cluster.server.features import EXTENDED_RESOURCES
 from gangline.controllers.component import pod_group_controller, queue_controller
 from gangline.local import Platform
 from journeys.story import Story, told

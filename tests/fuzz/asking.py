@@ -13,11 +13,11 @@ from urllib.parse import quote
 
 import yaml
 
-from apiserver.builtin.samples import sample
+from cluster.server.builtin.samples import sample
 from fuzz import odd
-from gangline.apiserver.resources import Resource
-from gangline.apiserver.rules import rules_for
 from gangline.client.wire import APPLY_PATCH, JSON, JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH, Request
+from gangline.cluster.server.catalogue import Resource
+from gangline.cluster.server.verbs.kind_rules import rules_for
 
 Obj = dict[str, Any]
 QUERIES: dict[str, Sequence[str]] = {

@@ -16,12 +16,12 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from embedded import embedded
-from gangline.apiserver.connection import Patience
-from gangline.apiserver.http import Listener, ListenerSettings, serve
-from gangline.apiserver.request_reader import Asked, RequestReader
-from gangline.apiserver.server import ServerSettings
 from gangline.client.response_reader import ResponseReader
 from gangline.client.wire import Response
+from gangline.cluster.server.server import ServerSettings
+from gangline.cluster.server.wire.connection import Patience
+from gangline.cluster.server.wire.http import Listener, ListenerSettings, serve
+from gangline.cluster.server.wire.request_reader import Asked, RequestReader
 
 INPUTS, SEED = int(os.environ.get("FUZZ_INPUTS", "400")), int(os.environ.get("FUZZ_SEED", "15"))
 AT_ONCE = 100
@@ -137,8 +137,8 @@ async def ask(listener: Listener, chance: random.Random, data: bytes) -> bytes:
 
 async def test_no_request_makes_the_server_fail(monkeypatch: pytest.MonkeyPatch,
                                                 caplog: pytest.LogCaptureFixture) -> None:
-    monkeypatch.setattr("gangline.apiserver.http.SWEEP_SECONDS", 0.01)
-    monkeypatch.setattr("gangline.apiserver.connection.FAREWELL_SECONDS", 0.01)
+    monkeypatch.setattr("gangline.cluster.server.wire.http.SWEEP_SECONDS", 0.01)
+    monkeypatch.setattr("gangline.cluster.server.wire.connection.FAREWELL_SECONDS", 0.01)
     left, patience = list(inputs(REQUESTS, INPUTS)), Patience(0.1, 0.1, 0.1, 0.1, 1.0)
     async with embedded(settings=ServerSettings(tokens={TOKEN: "admin"})) as server:
         while left:

@@ -13,9 +13,9 @@ from gangline.api import names
 from gangline.api.kai import PodGroup
 from gangline.api.kinds import CLUSTER_ROLE, CLUSTER_ROLE_BINDING, CRD, EVENT, JOB, NAMESPACE, POD, POD_GANG, POD_GROUP, foreign, reference
 from gangline.api.meta import Raw
-from gangline.apiserver.server import Server
 from gangline.client import Client, User
 from gangline.client.lanes import AT_ONCE
+from gangline.cluster.server.server import Server
 from gangline.config import KAI, manner
 from gangline.grouper.component import component
 from gangline.grouper.settings import GrouperSettings

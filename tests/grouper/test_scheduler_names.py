@@ -14,7 +14,7 @@ from gangline.errors import ConfigError
 from gangline.grouper.settings import from_flags as grouper_flags
 from gangline.operator.backends.kai import Kai
 from gangline.rules.schedulers import SERVED, pod_fields, read_names
-from gangline.scheduler.flags import read_flags as scheduler_flags
+from gangline.scheduler.loop.flags import read_flags as scheduler_flags
 
 BOTH = ("kai-scheduler", "grove-scheduler")
 READERS: dict[str, Any] = {

@@ -11,7 +11,7 @@ from gangline.api.kinds import CONFIG, JOB, POD, POD_CLIQUE_SET, POD_GROUP, QUEU
 from gangline.client import Client, User
 from gangline.components import EVERYWHERE, Options, build, lease
 from gangline.errors import Forbidden
-from gangline.installer.services import SERVICES
+from gangline.installer.objects.services import SERVICES
 from gangline.runtime import SystemClock
 from gangline.runtime.election import Election, ElectionSettings
 from installer.ground import SPACE, Ground, ground

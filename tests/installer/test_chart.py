@@ -29,9 +29,9 @@ from gangline.cli.connection import Connection
 from gangline.client import Client, User, kubeconfig
 from gangline.components import installer_parts
 from gangline.errors import BadInput
-from gangline.installer.chart import ONCE, SERVICE, SPEC_MARK, UNINSTALLER, WORDS
 from gangline.installer.contract import OURS
-from gangline.installer.values import VALUES
+from gangline.installer.release.chart import ONCE, SERVICE, SPEC_MARK, UNINSTALLER, WORDS
+from gangline.installer.release.values import VALUES
 from installer.ground import Ground, ground
 from installer.test_commands import SET
 

@@ -15,10 +15,10 @@ from gangline.cli import install, main, uninstall
 from gangline.cli import run as run_command
 from gangline.components import Options, build, installer_parts
 from gangline.errors import BadInput
+from gangline.installer.config_reader import Said
 from gangline.installer.contract import Facts, Pair, Wishes
-from gangline.installer.desired import wishes_of_config
-from gangline.installer.said import Said
-from gangline.installer.shards import wishes_of_shard
+from gangline.installer.objects.desired import wishes_of_config
+from gangline.installer.objects.shards import wishes_of_shard
 from gangline.local import write_kubeconfig
 from gangline.rules.flags import parse
 from installer.ground import Ground, ground

@@ -28,12 +28,12 @@ from gangline.api.kinds import (
 from gangline.api.meta import Raw
 from gangline.components import Options, _sets, installer_parts
 from gangline.errors import ConfigError
+from gangline.installer.config_reader import Said
 from gangline.installer.contract import Facts, Leader, Pair, Wishes
-from gangline.installer.desired import wishes_of_config
 from gangline.installer.look import cdi_of
-from gangline.installer.said import Said
+from gangline.installer.objects.desired import wishes_of_config
+from gangline.installer.objects.shards import wishes_of_shard
 from gangline.installer.settings import Image, InstallerSettings, read_flags, read_image
-from gangline.installer.shards import wishes_of_shard
 from gangline.scheduler.settings import read_config, shard_settings
 
 PARTS = installer_parts()

@@ -11,12 +11,12 @@ import yaml
 
 from gangline.cli import group
 from gangline.components import installer_parts
+from gangline.installer.config_reader import Said
 from gangline.installer.contract import Facts
-from gangline.installer.desired import wishes_of_config
-from gangline.installer.manifests import wanted
-from gangline.installer.said import Said
-from gangline.installer.services import SERVICES
-from gangline.installer.shards import wishes_of_shard
+from gangline.installer.objects.desired import wishes_of_config
+from gangline.installer.objects.services import SERVICES
+from gangline.installer.objects.shards import wishes_of_shard
+from gangline.installer.release.manifests import wanted
 
 PAGE = (Path(__file__).parents[2] / "docs" / "guide" / "install.md").read_text()
 

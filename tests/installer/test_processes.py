@@ -20,12 +20,12 @@ from gangline.api.kinds import CONFIG_MAP, DEPLOYMENT
 from gangline.api.meta import Raw
 from gangline.cli import install
 from gangline.components import installer_parts
+from gangline.installer.config_reader import Said
 from gangline.installer.contract import Facts, Pair
-from gangline.installer.desired import wishes_of_config
-from gangline.installer.said import Said
-from gangline.installer.services import CERTIFICATES
-from gangline.installer.shards import wishes_of_shard
-from gangline.installer.workload import FOLDER
+from gangline.installer.objects.desired import wishes_of_config
+from gangline.installer.objects.services import CERTIFICATES
+from gangline.installer.objects.shards import wishes_of_shard
+from gangline.installer.objects.workload import FOLDER
 from gangline.local import write_kubeconfig
 from installer.ground import SPACE, ground
 

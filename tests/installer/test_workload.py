@@ -23,11 +23,11 @@ from gangline.api.kinds import (
 from gangline.api.meta import Raw
 from gangline.api.names import CONFIG_HASH
 from gangline.components import installer_parts
+from gangline.installer.config_reader import Said
 from gangline.installer.contract import Facts, Pair, Wishes
-from gangline.installer.desired import wishes_of_config
-from gangline.installer.said import Said
+from gangline.installer.objects.desired import wishes_of_config
+from gangline.installer.objects.shards import wishes_of_shard
 from gangline.installer.settings import InstallerSettings
-from gangline.installer.shards import wishes_of_shard
 from gangline.operator.backends import Registry
 from gangline.operator.rights import election_rights, rights
 from gangline.operator.settings import notes, read

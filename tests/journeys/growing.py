@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 
 from gangline.api.kinds import NODE
+from gangline.cluster.world.component import AUTOSCALER, components
+from gangline.cluster.world.settings import read_settings
 from gangline.runtime import Component
-from gangline.world.component import AUTOSCALER, components
-from gangline.world.settings import read_settings
 from journeys.story import Story
 
 STEP = 20.0

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from embedded import PATIENCE
-from gangline.admission.settings import AdmissionSettings
+from gangline.admission.scheduling.settings import AdmissionSettings
 from gangline.api import names
 from gangline.api.core import Pod
 from gangline.api.kinds import EVENT, NODE, POD, Kind
@@ -28,14 +28,14 @@ from gangline.cli import manifests
 from gangline.cli.apply import apply_one, kind_of
 from gangline.cli.connection import Connection
 from gangline.cli.explain import explain
+from gangline.cluster.world.nodes.heartbeats import register
+from gangline.cluster.world.nodes.nodes import NodePool
 from gangline.components import COMPONENTS, Options
 from gangline.errors import NotFound
 from gangline.local import ELSEWHERE, Platform, PlatformSettings, Team
 from gangline.rules.sets import OperatorSettings
 from gangline.runtime import Clock, Component, ManualClock, SystemClock
 from gangline.runtime.clock import timestamp
-from gangline.world.heart import register
-from gangline.world.nodes import NodePool
 from journeys.clock import MovedClock
 from journeys.words import Words
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from gangline.admission.settings import AdmissionSettings
+from gangline.admission.scheduling.settings import AdmissionSettings
 from gangline.errors import ApiError
 from journeys.story import Story, told
 from journeys.words import container

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gangline.admission.settings import AdmissionSettings
+from gangline.admission.scheduling.settings import AdmissionSettings
 from gangline.api import names
 from gangline.api.kinds import BIND_REQUEST, CONFIG_MAP, NODE, POD
 from gangline.binder.component import component as binder

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gangline.admission.settings import AdmissionSettings
+from gangline.admission.scheduling.settings import AdmissionSettings
 from gangline.binder.component import component as binder
 from gangline.binder.settings import PluginSetting, Settings
 from journeys.story import Story, told

@@ -11,8 +11,8 @@ from gangline.api.meta import Raw
 from gangline.dashboard.model import GangPage
 from gangline.dashboard.pages import page
 from gangline.dashboard.service import Dashboard
-from gangline.scheduler.component import component
-from gangline.scheduler.options import Options
+from gangline.scheduler.loop.component import component
+from gangline.scheduler.loop.options import Options
 from gangline.scheduler.settings import shard_settings
 from journeys.story import Story, told
 

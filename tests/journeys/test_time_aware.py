@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gangline.scheduler.component import component
+from gangline.scheduler.loop.component import component
 from gangline.scheduler.settings import Settings
 from gangline.scheduler.usage.windows import STORE, UsageSettings
 from journeys.story import Story, told

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gangline.admission.settings import AdmissionSettings
+from gangline.admission.scheduling.settings import AdmissionSettings
 from gangline.api.kinds import NAMESPACE, POD, POD_GROUP
 from gangline.api.meta import Raw
 from journeys.sets import Sets

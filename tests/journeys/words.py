@@ -21,7 +21,7 @@ from gangline.api.meta import Condition, Raw, condition
 from gangline.client import Client
 from gangline.errors import AlreadyExists, Forbidden, NotFound
 from gangline.runtime import Component
-from gangline.scheduler.component import component as scheduler_component
+from gangline.scheduler.loop.component import component as scheduler_component
 from gangline.scheduler.settings import ACTIONS, DEFAULT_PLUGINS, PluginSetting, Settings
 
 GANG = "gang"

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from gangline.admission.podcliqueset import faults
+from gangline.admission.sets.podcliqueset import faults
 from gangline.api.grove import PodCliqueSet
 from gangline.api.kinds import (
     HPA,

@@ -12,8 +12,8 @@ from embedded import until
 from gangline.api.grove import PodCliqueSet
 from gangline.api.kinds import POD, POD_CLIQUE, POD_CLIQUE_SET, POD_GANG, SCALING_GROUP
 from gangline.api.meta import Raw, condition
-from gangline.apiserver.fresh import Fresh
-from gangline.apiserver.hooks import admit_with
+from gangline.cluster.server.admit.hooks import admit_with
+from gangline.cluster.server.store.live_reader import Fresh
 from gangline.components import Options, hooks
 from gangline.operator.desired import bounds, layout
 from gangline.operator.desired.bounds import Backlog, horizon

@@ -28,9 +28,9 @@ from gangline.api.kinds import (
 )
 from gangline.api.kinds import NAMESPACE as NAMESPACE_KIND
 from gangline.api.meta import Raw
-from gangline.apiserver.fresh import Fresh
-from gangline.apiserver.hooks import admit_with
 from gangline.client import Client
+from gangline.cluster.server.admit.hooks import admit_with
+from gangline.cluster.server.store.live_reader import Fresh
 from gangline.components import Options, hooks
 from gangline.config import manner
 from gangline.errors import ApiError

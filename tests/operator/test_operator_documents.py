@@ -13,8 +13,8 @@ from backends.crds import stand_in
 from backends.test_journeys import BACKEND, noticed
 from gangline.api.kinds import CRD, KOORDINATOR_POD_GROUP, POD_CLIQUE_SET, POD_GROUP, WORKLOAD, Kind
 from gangline.api.meta import Raw
-from gangline.apiserver.fresh import Fresh
-from gangline.apiserver.hooks import admit_with
+from gangline.cluster.server.admit.hooks import admit_with
+from gangline.cluster.server.store.live_reader import Fresh
 from gangline.components import Options, hooks
 from gangline.errors import ApiError
 from gangline.operator.backends import Registry

@@ -20,10 +20,10 @@ from conformance.apiserver.controllers import controlled_server
 from conformance.apiserver.player import Handle, Player
 from conformance.apiserver.run import settings
 from gangline.api.crds import crds
-from gangline.apiserver.http import serve
-from gangline.apiserver.identity import kubeconfig
-from gangline.apiserver.server import Server
 from gangline.client.wire import Request, Response
+from gangline.cluster.server.access.identity import kubeconfig
+from gangline.cluster.server.server import Server
+from gangline.cluster.server.wire.http import serve
 from real.answerer import Answerer, answerer
 from real.plane import TOKEN, Plane
 from real.releases import USUAL, Release
@@ -39,7 +39,7 @@ class Pair:
     plain: Player
     """The embedded server alone."""
     controlled: Player
-    """The embedded server with the controllers of world/, for scripts that wait for what controllers do."""
+    """The embedded server with the controllers of cluster/world/, for scripts that wait for what controllers do."""
     kubeconfigs: tuple[Path, Path]
     """Real, embedded."""
     hooks: Answerer

@@ -18,15 +18,15 @@ from gangline.api.meta import Raw
 from gangline.cli import install
 from gangline.cli.manifests import parse
 from gangline.client import Transport
+from gangline.cluster.world.component import simulated_nodes
+from gangline.cluster.world.settings import Pace, WorldSettings
 from gangline.components import COMPONENTS, Options
 from gangline.errors import NotFound
-from gangline.installer.chart import ONCE, SPEC_MARK
 from gangline.installer.contract import OURS
 from gangline.installer.plan import ALWAYS
+from gangline.installer.release.chart import ONCE, SPEC_MARK
 from gangline.local import ELSEWHERE, Team, write_kubeconfig
 from gangline.runtime import SystemClock
-from gangline.world.component import simulated_nodes
-from gangline.world.settings import Pace, WorldSettings
 from installer.test_commands import SET
 from journeys.story import Story, embedded_platform, real_platform
 from real import chart

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from cluster.world.living import pod_spec
 from gangline.api import names
 from gangline.api.kinds import (
     CONFIG_MAP,
@@ -38,13 +39,12 @@ from gangline.api.kinds import (
 from gangline.api.meta import Object, Raw
 from gangline.client import Client
 from gangline.client.kubeconfig import load, transport
+from gangline.cluster.world.component import components
+from gangline.cluster.world.nodes.nodes import NodePool
+from gangline.cluster.world.settings import WorldSettings
 from gangline.errors import NotFound
 from gangline.runtime import Manager
-from gangline.world.component import components
-from gangline.world.nodes import NodePool
-from gangline.world.settings import WorldSettings
 from real.plane import Plane, missing
-from world.living import pod_spec
 
 pytestmark = pytest.mark.skipif(os.environ.get("GANGLINE_SERVER") != "real", reason="`make test-real` runs it")
 PATIENCE = 60.0

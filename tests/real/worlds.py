@@ -16,9 +16,9 @@ from gangline.api.kinds import CRD, NAMESPACE
 from gangline.api.meta import Raw
 from gangline.client import Client, Request, Transport
 from gangline.client.kubeconfig import load, transport
+from gangline.cluster.world.component import PARTS, control_plane
+from gangline.cluster.world.settings import WorldSettings
 from gangline.runtime import Manager, SystemClock
-from gangline.world.component import PARTS, control_plane
-from gangline.world.settings import WorldSettings
 from real.broom import Broom
 from real.plane import Plane
 from real.releases import USUAL, Release

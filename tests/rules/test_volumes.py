@@ -84,6 +84,6 @@ def test_only_volumes_in_reach_of_the_node_count() -> None:
 
 
 def test_the_rule_is_written_once() -> None:
-    asking = ("world/volumes.py", "binder/plugins/volumes.py", "scheduler/objects/storage.py")
+    asking = ("cluster/world/upkeep/volumes.py", "binder/plugins/volumes.py", "scheduler/objects/storage.py")
     assert [path for path in asking if "from gangline.rules.volumes import" not in (SOURCE / path).read_text()] == []
     assert [path for path in asking if "accessModes\") or ())" in (SOURCE / path).read_text()] == []

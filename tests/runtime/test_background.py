@@ -20,11 +20,11 @@ WATCHED_OVER = {
     "runtime/clock.py": "`within` takes what comes of it",
     "runtime/election.py": "whatever ends it sets `lost`, and the process ends",
     "runtime/queue.py": "a timer that only adds a key",
-    "scheduler/shell/writing.py": "told by `noticed`",
+    "scheduler/loop/writer.py": "told by `noticed`",
     "cli/run.py": "waited for by name",
     "local.py": "`while_it_can` waits for both",
-    "apiserver/connection.py": "one answer; its connection is hung up when it fails",
-    "apiserver/http.py": "a sweep that only looks and hangs up",
+    "cluster/server/wire/connection.py": "one answer; its connection is hung up when it fails",
+    "cluster/server/wire/http.py": "a sweep that only looks and hangs up",
 }
 """Where a task is started by hand, and who notices when it dies."""
 

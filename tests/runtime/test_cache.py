@@ -11,9 +11,9 @@ from embedded import admin, embedded, until
 from gangline.api.core import ConfigMap
 from gangline.api.crds import crds
 from gangline.api.kinds import CONFIG_MAP, CRD, POD, QUEUE
-from gangline.apiserver.server import ServerSettings
 from gangline.client import Client
 from gangline.client.wire import Request, Response
+from gangline.cluster.server.server import ServerSettings
 from gangline.runtime import Cache, ManualClock
 
 

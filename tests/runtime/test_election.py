@@ -10,9 +10,9 @@ import pytest
 
 from embedded import admin, embedded, until
 from gangline.api.kinds import CONFIG_MAP, LEASE, NAMESPACE, POD
-from gangline.apiserver.server import Server
 from gangline.client import Client, InProcess, Request, Response, User
 from gangline.client.wire import JSON
+from gangline.cluster.server.server import Server
 from gangline.errors import ConfigError, Unavailable
 from gangline.runtime import Again, Component, Context, Controller, Key, Manager, ManualClock, Watch, itself
 from gangline.runtime.election import Elected, Election, ElectionSettings

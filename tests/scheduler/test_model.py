@@ -9,6 +9,7 @@ import pytest
 
 from gangline.errors import ConfigError, Refusal
 from gangline.scheduler.cycle import decide, run_actions
+from gangline.scheduler.loop.thinker import think
 from gangline.scheduler.model.cluster import Cluster
 from gangline.scheduler.model.node import Node
 from gangline.scheduler.model.status import Status
@@ -18,7 +19,6 @@ from gangline.scheduler.plugin import Plugin
 from gangline.scheduler.records import GangRecord, NodeRecord, QueueRecord, TaskRecord
 from gangline.scheduler.session import Session
 from gangline.scheduler.settings import Settings, read_config, seconds
-from gangline.scheduler.shell.think import think
 from scheduler.scene import NOW, Scene
 
 

@@ -21,7 +21,7 @@ from gangline.admission.certificates import KeyPair
 from gangline.admission.registration import MUTATE, routes
 from gangline.api.meta import Raw
 from gangline.rules.hooks import Denied, Hook, Review
-from gangline.schema.documents import Unreadable, read_json
+from gangline.rules.values.documents import Unreadable, read_json
 
 log = logging.getLogger(__name__)
 BODY_LIMIT = 8 * 1024 * 1024

@@ -21,7 +21,7 @@ from gangline.binder.attempt import Attempt, CannotBind, NotYet
 from gangline.binder.settings import Settings
 from gangline.client import Client
 from gangline.errors import AlreadyExists, Conflict, NotFound
-from gangline.rules import times
+from gangline.rules.values import times
 from gangline.runtime import Again, Context, Controller, Key, Reader, Watch
 from gangline.runtime.clock import timestamp
 

@@ -15,7 +15,7 @@ import click
 
 from gangline.cli.ending import run
 from gangline.errors import BadInput, GanglineError
-from gangline.schema.documents import Unreadable, read_yaml
+from gangline.rules.values.documents import Unreadable, read_yaml
 
 if TYPE_CHECKING:
     from aiohttp import web

@@ -15,7 +15,7 @@ from gangline.cli.ending import run
 from gangline.errors import AlreadyExists, BadInput, NotFound
 
 if TYPE_CHECKING:
-    from gangline.installer.manifests import Manifest
+    from gangline.installer.release.manifests import Manifest
 
 MANAGER = "gangline-install"
 LOOK_AGAIN = 0.5
@@ -47,7 +47,7 @@ def manifests(image: str | None, file: str | None, half: str) -> list[Manifest]:
     from gangline.api.crds import crds
     from gangline.cli.manifests import read
     from gangline.controllers.defaults import default_objects
-    from gangline.installer.manifests import manifests as wanted
+    from gangline.installer.release.manifests import manifests as wanted
     from gangline.installer.settings import read_flags
     from gangline.rights import objects
 

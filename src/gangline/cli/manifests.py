@@ -9,7 +9,7 @@ from pathlib import Path
 
 from gangline.api.meta import Raw
 from gangline.errors import BadInput
-from gangline.schema.documents import Unreadable, read_documents
+from gangline.rules.values.documents import Unreadable, read_documents
 
 
 def read(sources: Iterable[str]) -> list[Raw]:

@@ -16,7 +16,7 @@ from gangline.cli.connection import kubeconfig_path
 from gangline.cli.ending import run
 from gangline.components import COMPONENTS
 from gangline.errors import ConfigError
-from gangline.schema.documents import Unreadable, read_yaml
+from gangline.rules.values.documents import Unreadable, read_yaml
 
 if TYPE_CHECKING:
     from gangline.client import Client
@@ -96,7 +96,7 @@ def command(component: str, flags: tuple[str, ...], kubeconfig: str | None, conf
 
 def pace(text: str) -> float:
     """Seconds, given as a number of them or as upstream writes durations."""
-    from gangline.rules.times import duration
+    from gangline.rules.values.times import duration
 
     try:
         return float(text)

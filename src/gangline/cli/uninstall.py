@@ -66,7 +66,7 @@ async def _check(connection: Connection, everything: bool) -> None:
     """A set cannot be deleted once nobody runs who lets go of it."""
     from gangline.api import names
     from gangline.api.kinds import DEPLOYMENT, POD_CLIQUE_SET
-    from gangline.installer.services import OPERATOR
+    from gangline.installer.objects.services import OPERATOR
 
     sets = await _listed(connection, POD_CLIQUE_SET)
     operator = any(each.name == OPERATOR.name and each.labels.get(names.MANAGED_BY) == names.INSTALLER

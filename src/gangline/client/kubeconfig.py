@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 
 from gangline.client.http import Http, Token
 from gangline.errors import ConfigError
-from gangline.schema.documents import Unreadable, read_yaml
+from gangline.rules.values.documents import Unreadable, read_yaml
 
 SERVICE_ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 

@@ -16,7 +16,7 @@ from gangline.api.builtin import Job
 from gangline.api.core import Event
 from gangline.api.kai import PodGroup
 from gangline.api.meta import Raw
-from gangline.rules import times
+from gangline.rules.values import times
 
 Place: TypeAlias = tuple[str, str]
 _WORDS = {

@@ -18,7 +18,8 @@ from gangline.dashboard import evictions
 from gangline.dashboard.evictions import Eviction
 from gangline.dashboard.look import Look, PodFact, first_owner
 from gangline.dashboard.model import Evicted, GangLine, Remedy, Why
-from gangline.rules import times, verdicts
+from gangline.rules import verdicts
+from gangline.rules.values import times
 
 WAITING, EVICTED, STARTING, RUNNING, ENDED, FAILED = "waiting", "evicted", "starting", "running", "ended", "failed"
 Place: TypeAlias = tuple[str, str]

@@ -31,8 +31,9 @@ from gangline.dashboard.model import (
     QueuePage,
     Table,
 )
-from gangline.rules import times, trees
+from gangline.rules import trees
 from gangline.rules.trees import Branch
+from gangline.rules.values import times
 
 ROWS = 25
 PODS = 200

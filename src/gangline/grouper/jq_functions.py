@@ -12,7 +12,7 @@ from string import ascii_lowercase, ascii_uppercase
 from typing import Any
 
 from gangline.errors import GanglineError
-from gangline.schema.patterns import BadPattern, Pattern, compile_pattern
+from gangline.rules.values.patterns import BadPattern, Pattern, compile_pattern
 
 
 class JqError(GanglineError):

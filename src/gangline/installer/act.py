@@ -17,10 +17,10 @@ from gangline.api.kinds import MUTATING_WEBHOOK, NAMESPACE, VALIDATING_WEBHOOK, 
 from gangline.api.meta import Object, OwnerReference, Raw
 from gangline.client import Client
 from gangline.errors import AlreadyExists, ApiError, Conflict, Invalid, NotFound
+from gangline.installer.config_reader import at
 from gangline.installer.contract import OURS, Wanted
+from gangline.installer.objects.webhooks import with_what_others_add
 from gangline.installer.plan import ORDER, PATIENCE, Place, Plan, Written, contested, place, place_of
-from gangline.installer.said import at
-from gangline.installer.webhooks import with_what_others_add
 
 T = TypeVar("T")
 AT_ONCE = 8

@@ -16,13 +16,13 @@ from gangline.api.kinds import CONFIG, DAEMON_SET, DEPLOYMENT, POD, SCHEDULING_S
 from gangline.api.meta import Object
 from gangline.errors import GanglineError
 from gangline.installer.act import Report, Writer
+from gangline.installer.config_reader import Said
 from gangline.installer.contract import APP, CONFIG_NAME, OURS, Wanted, Wishes
-from gangline.installer.desired import wishes_of_config
 from gangline.installer.look import Installer, config_facts, owned, shard_facts, the_config
+from gangline.installer.objects.desired import wishes_of_config
+from gangline.installer.objects.services import SCHEDULER
+from gangline.installer.objects.shards import wishes_of_shard
 from gangline.installer.plan import ALWAYS, SOMETIMES, Place, Written, place_of, plan
-from gangline.installer.said import Said
-from gangline.installer.services import SCHEDULER
-from gangline.installer.shards import wishes_of_shard
 from gangline.installer.status import Outcome, conditions, daemon_set_waits, deployment_waits, unused
 from gangline.installer.tell import Teller
 from gangline.runtime import Again, Context, Controller, Key, Reader, Watch, itself, owner

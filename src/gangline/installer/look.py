@@ -27,13 +27,13 @@ from gangline.api.kinds import (
 from gangline.api.meta import Object, Raw, as_raw
 from gangline.client import Client
 from gangline.errors import NotFound
+from gangline.installer.config_reader import Said, at
 from gangline.installer.contract import CONFIG_NAME, Facts, Leader, Pair, Parts
+from gangline.installer.objects.services import ADMISSION, SCHEDULER, admission_address
+from gangline.installer.objects.shards import lease_of
+from gangline.installer.objects.webhooks import TLS_SECRET, pair_of
 from gangline.installer.plan import ALWAYS, SOMETIMES
-from gangline.installer.said import Said, at
-from gangline.installer.services import ADMISSION, SCHEDULER, admission_address
 from gangline.installer.settings import InstallerSettings
-from gangline.installer.shards import lease_of
-from gangline.installer.webhooks import TLS_SECRET, pair_of
 from gangline.runtime import Cache, Context, Reader
 
 FAKE_GPU = {"run.ai/fake.gpu": "true"}

@@ -1,6 +1,6 @@
 """What the installer itself can be told at start, and the image that its Deployments use unless a Config says otherwise.
 
-Read by said.py and the composition root. Nothing here knows a Config.
+Read by config_reader.py and the composition root. Nothing here knows a Config.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from gangline.api import names
 from gangline.api.core import ContainerStatus, Pod
 from gangline.api.meta import Condition, condition
 from gangline.operator.desired.pods import failed, ready
-from gangline.rules.times import as_duration, seconds
+from gangline.rules.values.times import as_duration, seconds
 
 FIRST, LONGEST = 10.0, 300.0
 """Seconds before the second replacement in a row; it doubles up to the longest."""

@@ -89,7 +89,7 @@ from gangline.operator.tell import HELD_BACK, LONGEST, error_list, status_patch
 from gangline.operator.trims import TRIMS
 from gangline.operator.unseen import Unseen
 from gangline.rules import wishes
-from gangline.rules.times import seconds
+from gangline.rules.values.times import seconds
 from gangline.runtime import Again, Context, Controller, Key, Reader, Watch, itself, owner
 from gangline.runtime.clock import timestamp
 

@@ -10,7 +10,7 @@ from gangline.api.meta import Condition, Raw, condition
 from gangline.operator.plan import condition_raw
 from gangline.operator.status import SetView, update_open
 from gangline.rules import wishes
-from gangline.rules.times import as_duration, seconds
+from gangline.rules.values.times import as_duration, seconds
 
 PROGRESSING = "Progressing"
 STUCK = "ProgressDeadlineExceeded"

@@ -18,8 +18,8 @@ from gangline.operator import podgang
 from gangline.operator.backends import Registry
 from gangline.operator.look import Operator
 from gangline.rules.sets import OperatorSettings
+from gangline.rules.values.documents import read_yaml
 from gangline.runtime import Cache, Context, Service
-from gangline.schema.documents import read_yaml
 
 log = logging.getLogger(__name__)
 PERIOD = 5.0

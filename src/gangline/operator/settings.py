@@ -16,7 +16,7 @@ from gangline.config import NATIVE, Manner
 from gangline.errors import ConfigError, Problem, list_problems
 from gangline.operator.backends import ALIASES
 from gangline.rules.sets import LeaderElection, OperatorProcess, OperatorSettings, Profile, WebhookServer, Workers
-from gangline.rules.times import duration
+from gangline.rules.values.times import duration
 
 __all__ = ["BadConfiguration", "OperatorSettings", "Profile", "Workers", "notes", "process", "read"]
 

@@ -14,7 +14,7 @@ from gangline.api.grove import PodClique, PodCliqueScalingGroup, PodCliqueSet
 from gangline.api.meta import Condition, condition
 from gangline.operator.status import BREACHED, SCHEDULED, TERMINATING, is_true
 from gangline.rules import wishes
-from gangline.rules.times import duration, seconds
+from gangline.rules.values.times import duration, seconds
 
 SETTLING = 5.0
 """A first breach this close to creation is only the start."""

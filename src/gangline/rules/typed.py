@@ -14,7 +14,7 @@ from typing import Any
 from gangline.api.notation import Field, Struct, Type, struct
 from gangline.api.resources import QuantityError, canonical
 from gangline.errors import Problem
-from gangline.rules.times import as_duration, duration
+from gangline.rules.values.times import as_duration, duration
 
 _ZERO: dict[str, Any] = {"str": "", "int32": 0, "int64": 0, "int": 0, "float": 0, "bool": False, "quantity": "0", "intstr": 0}
 _LIMITS = {"int32": 2**31, "int64": 2**63, "int": 2**63}

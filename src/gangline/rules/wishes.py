@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 
 from gangline.api import names
 from gangline.errors import Problem
-from gangline.rules.times import duration
+from gangline.rules.values.times import duration
 
 DISABLED, ENABLED = "disabled", "enabled"
 

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from functools import partial
 
-from .actions import ACTIONS
-from .collector import undisturbed
-from .decisions import Decisions
-from .model.cluster import Cluster
-from .session import Session
-from .settings import Settings
-from .tally import Tally
+from gangline.scheduler.actions import ACTIONS
+from gangline.scheduler.collector import undisturbed
+from gangline.scheduler.decisions import Decisions
+from gangline.scheduler.model.cluster import Cluster
+from gangline.scheduler.session import Session
+from gangline.scheduler.settings import Settings
+from gangline.scheduler.tally import Tally
 
 
 @undisturbed()

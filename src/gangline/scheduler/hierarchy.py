@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from .model.cluster import Cluster
-from .model.queue import Queue
-from .records import QueueRecord, Share
+from gangline.scheduler.model.cluster import Cluster
+from gangline.scheduler.model.queue import Queue
+from gangline.scheduler.records import QueueRecord, Share
 
 FLAT_ROOT = "default"
 EVERYTHING = Share(quota=-1, limit=-1, weight=1)

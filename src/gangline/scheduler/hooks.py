@@ -9,11 +9,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from .combine import compare, consent, exclusion, first, key, least, overriding, tell, total, total_or_none, veto, vetoes
-from .model.gang import Gang, Group, PodSet
-from .model.node import Node
-from .model.task import Task
-from .plugin import Plugin
+from gangline.scheduler.combine import (
+    compare,
+    consent,
+    exclusion,
+    first,
+    key,
+    least,
+    overriding,
+    tell,
+    total,
+    total_or_none,
+    veto,
+    vetoes,
+)
+from gangline.scheduler.model.gang import Gang, Group, PodSet
+from gangline.scheduler.model.node import Node
+from gangline.scheduler.model.task import Task
+from gangline.scheduler.plugin import Plugin
 
 
 class Hooks:

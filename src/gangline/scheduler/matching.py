@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from .records import NodeTerm, Requirement, Taint, Toleration
+from gangline.scheduler.records import NodeTerm, Requirement, Taint, Toleration
 
 if TYPE_CHECKING:
-    from .model.node import Node
+    from gangline.scheduler.model.node import Node
 
 BLOCKING = ("NoSchedule", "NoExecute")
 

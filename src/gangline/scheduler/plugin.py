@@ -14,16 +14,16 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ..errors import Refusal
-from .model.gang import Gang, Group, PodSet
-from .model.node import Node
-from .model.queue import NOTHING, Amount, Queue
-from .model.task import Task, ZoneShare
-from .refusals import GangRefusals
+from gangline.errors import Refusal
+from gangline.scheduler.model.gang import Gang, Group, PodSet
+from gangline.scheduler.model.node import Node
+from gangline.scheduler.model.queue import NOTHING, Amount, Queue
+from gangline.scheduler.model.task import Task, ZoneShare
+from gangline.scheduler.refusals import GangRefusals
 
 if TYPE_CHECKING:
-    from .session import Session
-    from .victims.accumulate import Accumulation, Scenario
+    from gangline.scheduler.session import Session
+    from gangline.scheduler.victims.accumulate import Accumulation, Scenario
 
 Triple = tuple[float, float, float]
 """CPU in millicores, memory in bytes, GPUs; -1 is unlimited."""

@@ -16,8 +16,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from gangline.rules.requests import GpuRequest
-
-from .model.status import Status
+from gangline.scheduler.model.status import Status
 
 Amounts: TypeAlias = Mapping[str, float]
 """Resource name → amount, in the units above. The names "cpu", "memory", "gpu" and "pods" are the fixed ones."""

@@ -12,26 +12,25 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
+from gangline.errors import ConfigError, Refusal
+from gangline.scheduler.decisions import Commit, Decisions, Evict, GangUpdate, Refuse
+from gangline.scheduler.hierarchy import queues_of
+from gangline.scheduler.hooks import NO_HOOKS, Hooks
+from gangline.scheduler.model.cluster import Cluster
+from gangline.scheduler.model.gang import Gang, Group, PodSet
+from gangline.scheduler.model.node import Node, NodeList
+from gangline.scheduler.model.queue import Amount, Queue
+from gangline.scheduler.model.resources import GPU, Vector, summed
+from gangline.scheduler.model.task import Task
 from gangline.scheduler.placing.lists import GangLists
 from gangline.scheduler.placing.order import held_by, tasks_to_allocate, tasks_to_evict
+from gangline.scheduler.plugin import Plugin, PluginClass
+from gangline.scheduler.plugins import plugin_class
+from gangline.scheduler.refusals import NO_QUEUE, PODS, GangRefusals, summary
+from gangline.scheduler.settings import Settings
+from gangline.scheduler.statement import Statement
+from gangline.scheduler.tally import Tally
 from gangline.scheduler.victims.free import FreeGpus
-
-from ..errors import ConfigError, Refusal
-from .decisions import Commit, Decisions, Evict, GangUpdate, Refuse
-from .hierarchy import queues_of
-from .hooks import NO_HOOKS, Hooks
-from .model.cluster import Cluster
-from .model.gang import Gang, Group, PodSet
-from .model.node import Node, NodeList
-from .model.queue import Amount, Queue
-from .model.resources import GPU, Vector, summed
-from .model.task import Task
-from .plugin import Plugin, PluginClass
-from .plugins import plugin_class
-from .refusals import NO_QUEUE, PODS, GangRefusals, summary
-from .settings import Settings
-from .statement import Statement
-from .tally import Tally
 
 
 @dataclass(slots=True)

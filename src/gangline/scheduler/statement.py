@@ -17,17 +17,17 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Literal
 
-from .decisions import Bind, ExtendedBind, Nominate
-from .model.gang import set_status
-from .model.node import Node
-from .model.status import Status
-from .model.task import Task, ZoneShare
-from .placing.devices import configs
-from .placing.extended import extended_claim
-from .refusals import PODS, GangRefusals
+from gangline.scheduler.decisions import Bind, ExtendedBind, Nominate
+from gangline.scheduler.model.gang import set_status
+from gangline.scheduler.model.node import Node
+from gangline.scheduler.model.status import Status
+from gangline.scheduler.model.task import Task, ZoneShare
+from gangline.scheduler.placing.devices import configs
+from gangline.scheduler.placing.extended import extended_claim
+from gangline.scheduler.refusals import PODS, GangRefusals
 
 if TYPE_CHECKING:
-    from .session import Session
+    from gangline.scheduler.session import Session
 
 
 @dataclass(slots=True)

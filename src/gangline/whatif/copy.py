@@ -14,12 +14,12 @@ from gangline.api import names
 from gangline.api.kinds import CRD, EVENT, NODE, POD, POD_GROUP, Kind
 from gangline.api.meta import Object, Raw
 from gangline.client import Client
+from gangline.cluster.world.component import components
+from gangline.cluster.world.settings import Pace, WorldSettings
 from gangline.components import Options
 from gangline.errors import ApiError
 from gangline.local import Platform, PlatformSettings
 from gangline.whatif.compare import Look
-from gangline.world.component import components
-from gangline.world.settings import Pace, WorldSettings
 
 LEFT_OUT = frozenset({"events", "secrets", "leases", "endpoints", "endpointslices", "horizontalpodautoscalers", "cronjobs",
                       "componentstatuses"})

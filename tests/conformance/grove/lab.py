@@ -14,13 +14,15 @@ from typing import Any
 import yaml
 
 from conformance.shared import suite_folder
-from gangline.admission import podcliqueset, topologybinding
+from gangline.admission.sets import podcliqueset, topologybinding
 from gangline.api.core import Pod
 from gangline.api.kinds import CRD, NAMESPACE, POD, Kind, known
 from gangline.api.meta import Raw
-from gangline.apiserver.hooks import admit_with
-from gangline.apiserver.server import Server, ServerSettings
 from gangline.client import Client, User
+from gangline.cluster.server.admit.hooks import admit_with
+from gangline.cluster.server.server import Server, ServerSettings
+from gangline.cluster.world.component import PARTS, control_plane
+from gangline.cluster.world.settings import WorldSettings
 from gangline.config import manner
 from gangline.errors import NotFound
 from gangline.operator.checks import backend_check, schedulers
@@ -28,8 +30,6 @@ from gangline.operator.component import component
 from gangline.operator.settings import GROVE_PROFILES
 from gangline.rules.sets import OperatorSettings, Profile
 from gangline.runtime import Manager, ManualClock
-from gangline.world.component import PARTS, control_plane
-from gangline.world.settings import WorldSettings
 
 ADMIN = User("admin", ("system:masters", "system:authenticated"))
 SECOND_STEPS = (0.02, 0.08, 0.4, 0.5, 1, 1, 1, 1, 1, 1, 1, 1)

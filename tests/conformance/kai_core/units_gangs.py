@@ -7,7 +7,7 @@ from typing import Any
 
 from conformance.kai_core import pieces
 from conformance.kai_core.rows import Row, differs, only
-from gangline.rules import times
+from gangline.rules.values import times
 from gangline.scheduler.model.gang import Gang, Group, PodSet
 from gangline.scheduler.model.task import Task
 from gangline.scheduler.placing import order

@@ -15,8 +15,8 @@ import msgspec
 from conformance.kai_services.lab import Environment, Lab
 from conformance.kai_services.placeholders import Uids, difference
 from conformance.kai_services.steps import NAMESPACE, UnknownCase, check_keys, scoped
-from gangline.admission import kai
-from gangline.admission.settings import from_flags
+from gangline.admission.scheduling import kai
+from gangline.admission.scheduling.settings import from_flags
 from gangline.client.wire import JSON, MERGE_PATCH
 from gangline.config import KAI, manner
 from gangline.controllers.component import queue_controller

@@ -7,7 +7,7 @@ from typing import Any
 from conformance.kai_services.lab import ACCOUNT, Environment, Lab
 from conformance.kai_services.placeholders import Uids, difference
 from conformance.kai_services.steps import NAMESPACE, UnknownCase, concerns_pod, do
-from gangline.admission import kai
+from gangline.admission.scheduling import kai
 from gangline.api.kinds import EVENT, POD, POD_GROUP
 from gangline.config import KAI, manner
 from gangline.grouper.component import component

@@ -27,9 +27,9 @@ from gangline.api.kinds import (
     foreign,
     known,
 )
-from gangline.apiserver.hooks import admit_with
-from gangline.apiserver.server import Server, ServerSettings
 from gangline.client import Client, User
+from gangline.cluster.server.admit.hooks import admit_with
+from gangline.cluster.server.server import Server, ServerSettings
 from gangline.rules.hooks import Hook
 from gangline.runtime import Component, Manager, ManualClock
 

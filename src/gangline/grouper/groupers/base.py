@@ -16,7 +16,7 @@ from gangline.grouper.defaults import defaults_of, kind_defaults
 from gangline.grouper.grouping import Grouping, Placement
 from gangline.grouper.look import Look
 from gangline.grouper.topowner import described
-from gangline.rules import times
+from gangline.rules.values import times
 
 TRAIN, BUILD, INFERENCE = "train", "build", "inference"
 PREEMPTIBILITIES = ("preemptible", "non-preemptible", "")

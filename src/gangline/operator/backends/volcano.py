@@ -31,7 +31,7 @@ from gangline.operator.backends.contract import (
     live_spec,
 )
 from gangline.operator.backends.losses import demand, every_constraint, levelled, lost_wishes, refusals
-from gangline.rules.text import subdomain_problem
+from gangline.rules.values.text import subdomain_problem
 
 if TYPE_CHECKING:
     from gangline.runtime import Reader

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from gangline.scheduler.model.gang import Gang
 from gangline.scheduler.placing.order import GangQueue
 from gangline.scheduler.placing.place import allocate_gang
 
-from ..model.gang import Gang
-
 if TYPE_CHECKING:
-    from ..session import Session
+    from gangline.scheduler.session import Session
 
 
 def run(session: Session) -> None:

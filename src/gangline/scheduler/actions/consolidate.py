@@ -8,6 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from gangline.scheduler.model.gang import Gang
+from gangline.scheduler.model.status import ALIVE
+from gangline.scheduler.model.task import Task
 from gangline.scheduler.placing.easier import FailedGangs
 from gangline.scheduler.placing.order import GangQueue
 from gangline.scheduler.placing.place import allocate_gang
@@ -16,13 +19,9 @@ from gangline.scheduler.victims.evictions import consolidate_message, may_evict,
 from gangline.scheduler.victims.packing import fewest_moves
 from gangline.scheduler.victims.search import Plan, Solution, solve, still_leaving
 
-from ..model.gang import Gang
-from ..model.status import ALIVE
-from ..model.task import Task
-
 if TYPE_CHECKING:
-    from ..session import Session
-    from ..statement import Statement
+    from gangline.scheduler.session import Session
+    from gangline.scheduler.statement import Statement
 
 
 def run(session: Session) -> None:

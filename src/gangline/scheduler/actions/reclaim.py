@@ -8,15 +8,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from gangline.scheduler.model.gang import Gang
 from gangline.scheduler.placing.easier import FailedGangs
 from gangline.scheduler.placing.order import GangQueue
 from gangline.scheduler.victims.evictions import may_evict, reclaim_message, victim_invariant_holds
 from gangline.scheduler.victims.search import Plan, solve
 
-from ..model.gang import Gang
-
 if TYPE_CHECKING:
-    from ..session import Session
+    from gangline.scheduler.session import Session
 
 
 def run(session: Session) -> None:

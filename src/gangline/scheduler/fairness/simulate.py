@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from gangline.errors import BadInput
-from gangline.rules import times
+from gangline.rules.values import times
 from gangline.scheduler.fairness.accounts import RESOURCES, UNLIMITED, Account, Amounts
 from gangline.scheduler.fairness.divide import divide_all
 

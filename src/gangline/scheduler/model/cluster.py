@@ -12,8 +12,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from ..collector import undisturbed
-from ..records import (
+from gangline.scheduler.collector import undisturbed
+from gangline.scheduler.model.dra import Devices
+from gangline.scheduler.model.gang import Gang
+from gangline.scheduler.model.journal import Journal
+from gangline.scheduler.model.node import Node
+from gangline.scheduler.model.queue import NOTHING, Booking, Queue, amount_of
+from gangline.scheduler.model.resources import ResourceNames, Vector, minus, plus, summed
+from gangline.scheduler.model.status import ACTIVE_USED, ALLOCATED, Status
+from gangline.scheduler.model.task import Shape, Task, is_plain, shape_key
+from gangline.scheduler.model.topology import TopologyTree
+from gangline.scheduler.records import (
     ClaimRecord,
     ConfigMapRecord,
     DeviceClassRecord,
@@ -27,15 +36,6 @@ from ..records import (
     TopologyRecord,
     VolumeClaimRecord,
 )
-from .dra import Devices
-from .gang import Gang
-from .journal import Journal
-from .node import Node
-from .queue import NOTHING, Booking, Queue, amount_of
-from .resources import ResourceNames, Vector, minus, plus, summed
-from .status import ACTIVE_USED, ALLOCATED, Status
-from .task import Shape, Task, is_plain, shape_key
-from .topology import TopologyTree
 
 Key = str | tuple[str, str]
 

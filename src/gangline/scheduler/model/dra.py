@@ -11,13 +11,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..matching import node_matches
-from ..records import ClaimRecord, Device, DeviceClassRecord, DeviceId, NodeTerm, SliceRecord
-from .journal import Journal
-from .task import Task
+from gangline.scheduler.matching import node_matches
+from gangline.scheduler.model.journal import Journal
+from gangline.scheduler.model.task import Task
+from gangline.scheduler.records import ClaimRecord, Device, DeviceClassRecord, DeviceId, NodeTerm, SliceRecord
 
 if TYPE_CHECKING:
-    from .node import Node
+    from gangline.scheduler.model.node import Node
 
 IMPLICIT = "deviceclass.resource.kubernetes.io/"
 """Every class backs the extended resource of this prefix and its name."""

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from ..records import DEFAULT_POD_SET, GangRecord, GroupRecord, PodSetRecord, TopologyRule
-from .journal import Journal
-from .status import ACTIVE_ALLOCATED, ACTIVE_USED, ALLOCATED, Status
-from .task import Task
+from gangline.scheduler.model.journal import Journal
+from gangline.scheduler.model.status import ACTIVE_ALLOCATED, ACTIVE_USED, ALLOCATED, Status
+from gangline.scheduler.model.task import Task
+from gangline.scheduler.records import DEFAULT_POD_SET, GangRecord, GroupRecord, PodSetRecord, TopologyRule
 
 _STATUSES = tuple(int(status) for status in Status)
 _PLACE = {status: place for place, status in enumerate(_STATUSES)}

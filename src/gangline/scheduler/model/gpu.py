@@ -8,9 +8,9 @@ GPU counts must move. It is owned by `Node` and changed only there.
 
 from __future__ import annotations
 
-from .journal import Journal
-from .status import Status
-from .task import Task, share_of
+from gangline.scheduler.model.journal import Journal
+from gangline.scheduler.model.status import Status
+from gangline.scheduler.model.task import Task, share_of
 
 WHOLE_GPU = "-2"
 

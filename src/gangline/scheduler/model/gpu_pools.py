@@ -11,12 +11,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from .resources import GPU
-from .status import Status
+from gangline.scheduler.model.resources import GPU
+from gangline.scheduler.model.status import Status
 
 if TYPE_CHECKING:
-    from .node import Node, Placed
-    from .task import Task
+    from gangline.scheduler.model.node import Node, Placed
+    from gangline.scheduler.model.task import Task
 
 UNNAMED = ""
 """GPUs of which no resource name is known: any will do."""

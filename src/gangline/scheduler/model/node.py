@@ -11,14 +11,25 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, overload
 
-from ..records import NodeRecord, TaskRecord
-from . import gpu_pools
-from .dra import Devices
-from .gpu import SharedGpus, device_memory
-from .journal import Journal
-from .resources import GPU, PODS, ResourceNames, Vector, at, fits, is_mig, minus, plain_name, plus
-from .status import Status
-from .task import Task, ZoneShare, share_of
+from gangline.scheduler.model import gpu_pools
+from gangline.scheduler.model.dra import Devices
+from gangline.scheduler.model.gpu import SharedGpus, device_memory
+from gangline.scheduler.model.journal import Journal
+from gangline.scheduler.model.resources import (
+    GPU,
+    PODS,
+    ResourceNames,
+    Vector,
+    at,
+    fits,
+    is_mig,
+    minus,
+    plain_name,
+    plus,
+)
+from gangline.scheduler.model.status import Status
+from gangline.scheduler.model.task import Task, ZoneShare, share_of
+from gangline.scheduler.records import NodeRecord, TaskRecord
 
 UNKNOWN_GPU_MEMORY = 100
 """MiB that stand for a device of which nothing is known: shares then are percents."""

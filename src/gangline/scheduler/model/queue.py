@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from ..records import QueueRecord
-from .resources import CPU, MEMORY, ResourceNames, Vector, half_up
+from gangline.scheduler.model.resources import CPU, MEMORY, ResourceNames, Vector, half_up
+from gangline.scheduler.records import QueueRecord
 
 
 class Amount(NamedTuple):

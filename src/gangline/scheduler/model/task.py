@@ -13,14 +13,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from gangline.rules.requests import GpuRequest
-
-from ..records import TaskRecord
-from .resources import GPU, ResourceNames, Vector, half_up, mig_portion, plain
-from .status import Status
+from gangline.scheduler.model.resources import GPU, ResourceNames, Vector, half_up, mig_portion, plain
+from gangline.scheduler.model.status import Status
+from gangline.scheduler.records import TaskRecord
 
 if TYPE_CHECKING:
-    from .gang import Gang, PodSet
-    from .queue import Booking
+    from gangline.scheduler.model.gang import Gang, PodSet
+    from gangline.scheduler.model.queue import Booking
 
 
 ZoneShare = tuple[int, tuple[tuple[str, float], ...]]

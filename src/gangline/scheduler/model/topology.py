@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Protocol
 
-from ..records import TopologyRecord
+from gangline.scheduler.records import TopologyRecord
 
 ROOT = "root"
 

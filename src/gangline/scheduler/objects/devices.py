@@ -11,7 +11,8 @@ from typing import Any
 
 from gangline.api import resources
 from gangline.api.meta import Raw
-from gangline.rules import requests, times
+from gangline.rules import requests
+from gangline.rules.values import times
 from gangline.scheduler.objects import affinity
 from gangline.scheduler.records import (
     ClaimRecord,

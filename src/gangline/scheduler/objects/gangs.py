@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from gangline.api import kai, names
 from gangline.api.builtin import PriorityClass
-from gangline.rules import times
+from gangline.rules.values import times
 from gangline.scheduler.objects.reading import DEFAULTS, Reading, refuse
 from gangline.scheduler.records import (
     DEFAULT_POD_SET,

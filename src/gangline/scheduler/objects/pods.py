@@ -13,7 +13,8 @@ from typing import Literal
 from gangline.api import kai, names
 from gangline.api.core import Pod
 from gangline.api.meta import Raw
-from gangline.rules import requests, times
+from gangline.rules import requests
+from gangline.rules.values import times
 from gangline.scheduler.model.status import Status
 from gangline.scheduler.objects import affinity
 from gangline.scheduler.objects.devices import allocated_devices, made_for

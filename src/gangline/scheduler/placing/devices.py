@@ -10,13 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from gangline.schema.cel import CelError, CelSyntaxError
-from gangline.schema.devices import device_value, selects
-
-from ..matching import untolerated
-from ..model.dra import Devices, Published
-from ..model.node import Node
-from ..records import ClaimRecord, Counters, DeviceConstraint, DeviceId, DeviceRequest
+from gangline.rules.cel import CelError, CelSyntaxError
+from gangline.rules.cel.devices import device_value, selects
+from gangline.scheduler.matching import untolerated
+from gangline.scheduler.model.dra import Devices, Published
+from gangline.scheduler.model.node import Node
+from gangline.scheduler.records import ClaimRecord, Counters, DeviceConstraint, DeviceId, DeviceRequest
 
 MOST_STEPS = 20_000
 """So many devices are tried before the answer is no."""

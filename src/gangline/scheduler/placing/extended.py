@@ -11,12 +11,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from gangline.rules import requests
-
-from ..decisions import ContainerUse
-from ..model import gpu_pools
-from ..model.dra import Devices
-from ..model.node import Node
-from ..records import ClaimRecord, DeviceRequest, ExtendedNeed, TaskRecord
+from gangline.scheduler.decisions import ContainerUse
+from gangline.scheduler.model import gpu_pools
+from gangline.scheduler.model.dra import Devices
+from gangline.scheduler.model.node import Node
+from gangline.scheduler.records import ClaimRecord, DeviceRequest, ExtendedNeed, TaskRecord
 
 NAME = "<extended-resources>"
 """No name that an object could have."""

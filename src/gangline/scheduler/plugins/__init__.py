@@ -11,8 +11,7 @@ from importlib import import_module
 from typing import cast
 
 from gangline import extend
-
-from ..plugin import Plugin, PluginClass, adopted
+from gangline.scheduler.plugin import Plugin, PluginClass, adopted
 
 BUILT_IN: dict[str, str] = {
     "predicates": "predicates:Predicates",

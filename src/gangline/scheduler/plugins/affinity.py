@@ -11,13 +11,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from ..matching import all_match
-from ..model.node import Node
-from ..model.task import Task
-from ..records import PodTerm
+from gangline.scheduler.matching import all_match
+from gangline.scheduler.model.node import Node
+from gangline.scheduler.model.task import Task
+from gangline.scheduler.records import PodTerm
 
 if TYPE_CHECKING:
-    from ..model.cluster import Cluster
+    from gangline.scheduler.model.cluster import Cluster
 
 Pair = tuple[str, str]
 

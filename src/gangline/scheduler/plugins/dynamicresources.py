@@ -11,19 +11,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from ...errors import Refusal
-from ..matching import node_matches
-from ..model.dra import ClaimState, device_key
-from ..model.gang import Gang
-from ..model.node import Node
-from ..model.task import Task
-from ..placing.devices import CannotTell, choose
-from ..placing.extended import Extended, extended_claim
-from ..plugin import Plugin
-from ..records import ClaimRecord, DeviceId
+from gangline.errors import Refusal
+from gangline.scheduler.matching import node_matches
+from gangline.scheduler.model.dra import ClaimState, device_key
+from gangline.scheduler.model.gang import Gang
+from gangline.scheduler.model.node import Node
+from gangline.scheduler.model.task import Task
+from gangline.scheduler.placing.devices import CannotTell, choose
+from gangline.scheduler.placing.extended import Extended, extended_claim
+from gangline.scheduler.plugin import Plugin
+from gangline.scheduler.records import ClaimRecord, DeviceId
 
 if TYPE_CHECKING:
-    from ..session import Session
+    from gangline.scheduler.session import Session
 
 MOST_CONSUMERS = 256
 Key = tuple[str, str]

@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING
 
 from gangline.scheduler.model.gang import Gang
 from gangline.scheduler.model.task import Task
+from gangline.scheduler.plugin import Plugin
 from gangline.scheduler.victims.accumulate import Accumulation, Batch, Scenario
 from gangline.scheduler.victims.free import DUST
 
-from ..plugin import Plugin
-
 if TYPE_CHECKING:
-    from ..session import Session
+    from gangline.scheduler.session import Session
 
 
 class NodeLocalGreedy(Plugin):

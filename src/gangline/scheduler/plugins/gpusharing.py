@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..model.gpu import WHOLE_GPU, device_memory
-from ..model.node import Node
-from ..model.task import Task
-from ..plugin import Plugin
-from ..scores import GPU_SHARING
+from gangline.scheduler.model.gpu import WHOLE_GPU, device_memory
+from gangline.scheduler.model.node import Node
+from gangline.scheduler.model.task import Task
+from gangline.scheduler.plugin import Plugin
+from gangline.scheduler.scores import GPU_SHARING
 
 if TYPE_CHECKING:
     pass

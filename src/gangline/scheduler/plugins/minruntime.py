@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol
 
-from ...rules import times
-from ..model.gang import Gang
-from ..model.task import Task
-from ..plugin import Plugin
-from ..session import Session
+from gangline.rules.values import times
+from gangline.scheduler.model.gang import Gang
+from gangline.scheduler.model.task import Task
+from gangline.scheduler.plugin import Plugin
+from gangline.scheduler.session import Session
 
 QUEUE = "queue"
 LOWEST_COMMON_ANCESTOR = "lca"

@@ -10,14 +10,14 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from ..model.node import Node
-from ..model.resources import CPU, GPU
-from ..model.task import Task
-from ..plugin import Plugin
-from ..scores import DENSITY
+from gangline.scheduler.model.node import Node
+from gangline.scheduler.model.resources import CPU, GPU
+from gangline.scheduler.model.task import Task
+from gangline.scheduler.plugin import Plugin
+from gangline.scheduler.scores import DENSITY
 
 if TYPE_CHECKING:
-    from ..session import Session
+    from gangline.scheduler.session import Session
 
 SPREAD = "spread"
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..model.node import Node
-from ..model.task import Task
-from ..plugin import Plugin
-from ..scores import NOMINATED_NODE
+from gangline.scheduler.model.node import Node
+from gangline.scheduler.model.task import Task
+from gangline.scheduler.plugin import Plugin
+from gangline.scheduler.scores import NOMINATED_NODE
 
 if TYPE_CHECKING:
     pass

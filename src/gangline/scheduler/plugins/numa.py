@@ -11,17 +11,17 @@ from collections.abc import Iterable, Mapping
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from ...errors import Refusal
-from ..model.node import Node
-from ..model.resources import at, plain_name
-from ..model.status import ACTIVE_ALLOCATED
-from ..model.task import Task, ZoneShare
-from ..plugin import Plugin
-from ..records import ContainerRecord, NumaRecord
-from ..scores import NUMA
+from gangline.errors import Refusal
+from gangline.scheduler.model.node import Node
+from gangline.scheduler.model.resources import at, plain_name
+from gangline.scheduler.model.status import ACTIVE_ALLOCATED
+from gangline.scheduler.model.task import Task, ZoneShare
+from gangline.scheduler.plugin import Plugin
+from gangline.scheduler.records import ContainerRecord, NumaRecord
+from gangline.scheduler.scores import NUMA
 
 if TYPE_CHECKING:
-    from ..session import Session
+    from gangline.scheduler.session import Session
 
 Amounts = dict[str, float]
 Free = tuple[Mapping[str, float], ...]

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..model.gang import Gang, Group, PodSet
-from ..model.task import Task
-from ..plugin import Plugin
+from gangline.scheduler.model.gang import Gang, Group, PodSet
+from gangline.scheduler.model.task import Task
+from gangline.scheduler.plugin import Plugin
 
 if TYPE_CHECKING:
     pass

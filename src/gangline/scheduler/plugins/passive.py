@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..plugin import Plugin
+from gangline.scheduler.plugin import Plugin
 
 
 class Snapshot(Plugin):

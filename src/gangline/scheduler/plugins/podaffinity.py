@@ -6,14 +6,14 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from ..model.node import Node
-from ..model.task import Task
-from ..plugin import Plugin
-from ..scores import POD_AFFINITY
-from .affinity import Pair, preferred_scores
+from gangline.scheduler.model.node import Node
+from gangline.scheduler.model.task import Task
+from gangline.scheduler.plugin import Plugin
+from gangline.scheduler.plugins.affinity import Pair, preferred_scores
+from gangline.scheduler.scores import POD_AFFINITY
 
 if TYPE_CHECKING:
-    from ..session import Session
+    from gangline.scheduler.session import Session
 
 
 class PodAffinity(Plugin):

@@ -10,20 +10,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from gangline.errors import Refusal
+from gangline.scheduler.matching import node_matches, untolerated
+from gangline.scheduler.model.gang import Gang
+from gangline.scheduler.model.node import Node
+from gangline.scheduler.model.resources import CPU, GPU, MEMORY, PODS, Vector, at
+from gangline.scheduler.model.task import Task
 from gangline.scheduler.placing.place import choose_gpus
 from gangline.scheduler.placing.storage import Storage
-
-from ...errors import Refusal
-from ..matching import node_matches, untolerated
-from ..model.gang import Gang
-from ..model.node import Node
-from ..model.resources import CPU, GPU, MEMORY, PODS, Vector, at
-from ..model.task import Task
-from ..plugin import Plugin
-from .affinity import Required, required_counts, required_refusal
+from gangline.scheduler.plugin import Plugin
+from gangline.scheduler.plugins.affinity import Required, required_counts, required_refusal
 
 if TYPE_CHECKING:
-    from ..session import Session
+    from gangline.scheduler.session import Session
 
 GPU_WORKER = "node-role.kubernetes.io/gpu-worker"
 CPU_WORKER = "node-role.kubernetes.io/cpu-worker"

@@ -12,22 +12,22 @@ from collections import ChainMap
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol
 
-from ...errors import Refusal
-from ..fairness import Account, Amounts, capacity, divide, order, reclaim
-from ..fairness.accounts import NOTHING, UNLIMITED, line, minus, plus
-from ..fairness.capacity import Overrun
-from ..fairness.reclaim import Chunk, Taker
-from ..model.gang import Gang
-from ..model.node import Node
-from ..model.queue import Amount, Queue
-from ..model.resources import CPU, GPU, MEMORY, ResourceNames, Vector, summed
-from ..model.status import ACTIVE_ALLOCATED
-from ..model.task import Task, share_of
-from ..plugin import Plugin, QueueSide
-from ..records import Share
-from ..refusals import GangRefusals, QueueFigures
-from ..session import Session
-from ..tally import QueueShare
+from gangline.errors import Refusal
+from gangline.scheduler.fairness import Account, Amounts, capacity, divide, order, reclaim
+from gangline.scheduler.fairness.accounts import NOTHING, UNLIMITED, line, minus, plus
+from gangline.scheduler.fairness.capacity import Overrun
+from gangline.scheduler.fairness.reclaim import Chunk, Taker
+from gangline.scheduler.model.gang import Gang
+from gangline.scheduler.model.node import Node
+from gangline.scheduler.model.queue import Amount, Queue
+from gangline.scheduler.model.resources import CPU, GPU, MEMORY, ResourceNames, Vector, summed
+from gangline.scheduler.model.status import ACTIVE_ALLOCATED
+from gangline.scheduler.model.task import Task, share_of
+from gangline.scheduler.plugin import Plugin, QueueSide
+from gangline.scheduler.records import Share
+from gangline.scheduler.refusals import GangRefusals, QueueFigures
+from gangline.scheduler.session import Session
+from gangline.scheduler.tally import QueueShare
 
 GPU_WORKER = "node-role.kubernetes.io/gpu-worker"
 NO_LIMIT: Amounts = (UNLIMITED, UNLIMITED, UNLIMITED)

@@ -9,18 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from gangline.scheduler.model.cluster import Cluster
+from gangline.scheduler.model.gang import Gang, Group, PodSet
+from gangline.scheduler.model.node import Node
+from gangline.scheduler.model.resources import GPU, Vector
+from gangline.scheduler.model.task import Task
+from gangline.scheduler.model.topology import Domain, TopologyTree
 from gangline.scheduler.placing import domains
 from gangline.scheduler.placing.domains import Demand, Question, Room, Tally
-
-from ..model.cluster import Cluster
-from ..model.gang import Gang, Group, PodSet
-from ..model.node import Node
-from ..model.resources import GPU, Vector
-from ..model.task import Task
-from ..model.topology import Domain, TopologyTree
-from ..plugin import Plugin, SubsetRefused
-from ..refusals import PODS, GangRefusals
-from ..session import Session
+from gangline.scheduler.plugin import Plugin, SubsetRefused
+from gangline.scheduler.refusals import PODS, GangRefusals
+from gangline.scheduler.session import Session
 
 KEPT_SIZES = 128
 

@@ -14,7 +14,7 @@ from typing import Any
 from gangline.api import names
 from gangline.api.meta import Raw
 from gangline.errors import BadInput
-from gangline.rules import times
+from gangline.rules.values import times
 from gangline.scheduler.objects.reading import Reading
 from gangline.scheduler.settings import Settings, read_config
 from gangline.scheduler.snapshots.whole import Saved, records_from_objects

@@ -18,7 +18,7 @@ from gangline.api import resources
 from gangline.api.kinds import NODE, QUEUE
 from gangline.errors import GanglineError
 from gangline.runtime import Cache, Context
-from gangline.scheduler.shell import metrics
+from gangline.scheduler.loop import metrics
 from gangline.scheduler.usage import prometheus as usage_prometheus
 from gangline.scheduler.usage.store import UsageStore
 from gangline.scheduler.usage.windows import NONE, RESOURCES, STORE, UsageSettings

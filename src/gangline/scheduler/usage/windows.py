@@ -13,7 +13,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from gangline.errors import ConfigError
-from gangline.rules.times import duration, seconds
+from gangline.rules.values.times import duration, seconds
 
 RESOURCES = ("gpu", "cpu", "memory")
 SLIDING, TUMBLING, CRON = "sliding", "tumbling", "cron"
