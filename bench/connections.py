@@ -21,7 +21,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 
 from gangline.cluster.server.server import Server, ServerSettings
-from gangline.cluster.server.wire.connection import Patience
+from gangline.cluster.server.wire.connection import ConnectionTimeouts
 from gangline.cluster.server.wire.http import ListenerSettings, serve
 from gangline.runtime.files import allow_many
 
@@ -35,7 +35,7 @@ def _serve(pipe: Connection) -> None:
     async def main() -> None:
         server = Server(ServerSettings(tokens={TOKEN: "bench"}))
         await server.open()
-        settings = ListenerSettings(per_address=1_000_000, patience=Patience(NEVER, NEVER))
+        settings = ListenerSettings(per_address=1_000_000, patience=ConnectionTimeouts(NEVER, NEVER))
         listener = await serve(server, settings=settings)
         pipe.send(listener.port)
         while await asyncio.to_thread(pipe.recv) != "stop":

@@ -26,7 +26,7 @@ from typing import Any
 from gangline.rules.requests import GpuRequest
 from gangline.scheduler.cycle import decide
 from gangline.scheduler.decisions import Decisions
-from gangline.scheduler.model.cluster import Cluster
+from gangline.scheduler.model.cluster import ClusterModel
 from gangline.scheduler.model.status import Status
 from gangline.scheduler.records import (
     GangRecord,
@@ -39,17 +39,17 @@ from gangline.scheduler.records import (
     TopologyRule,
     plain_gang,
 )
-from gangline.scheduler.settings import Settings
+from gangline.scheduler.settings import SchedulerSettings
 
 NOW = 1_800_000_000.0
 FREE = Share(-1, -1, 1)
-SETTINGS = Settings(max_consolidation_victims=-1, staleness_grace=0, signatures=False)
+SETTINGS = SchedulerSettings(max_consolidation_victims=-1, staleness_grace=0, signatures=False)
 
 
 @dataclass(slots=True)
 class Scene:
     records: list[Record]
-    settings: Settings = SETTINGS
+    settings: SchedulerSettings = SETTINGS
     check: Callable[[Decisions], bool] = lambda decisions: True
     family: str = ""
     size: int = 0
@@ -77,14 +77,14 @@ def gang(
         )
 
 
-def with_actions(*names: str) -> Settings:
-    return Settings(actions=names, max_consolidation_victims=-1, staleness_grace=0, signatures=False)
+def with_actions(*names: str) -> SchedulerSettings:
+    return SchedulerSettings(actions=names, max_consolidation_victims=-1, staleness_grace=0, signatures=False)
 
 
 # ── the scenarios ──
 
 
-def mixed(nodes: int, jobs: int, actions: Settings, running: Callable[[int], bool]) -> Scene:
+def mixed(nodes: int, jobs: int, actions: SchedulerSettings, running: Callable[[int], bool]) -> Scene:
     """One-GPU jobs in four queues below two departments."""
     total = nodes * 8
     records: list[Record] = [node(f"node-{i}") for i in range(nodes)]
@@ -186,7 +186,7 @@ def crowded(nodes: int, pods: int) -> list[Record]:
     return records
 
 
-def small_to_large(name: str, actions: Settings, running: Callable[[int], bool]) -> dict[str, Callable[[], Scene]]:
+def small_to_large(name: str, actions: SchedulerSettings, running: Callable[[int], bool]) -> dict[str, Callable[[], Scene]]:
     sizes = {"Small": (10, 50), "Medium": (50, 200), "Large": (100, 500)}
     return {f"{name}{word}": partial(mixed, nodes, jobs, actions, running) for word, (nodes, jobs) in sizes.items()}
 
@@ -225,7 +225,7 @@ def measure(name: str, repeat: int) -> dict[str, Any]:
     for _ in range(repeat):
         gc.collect()
         start = time.perf_counter()
-        cluster = Cluster.build(scene.records)
+        cluster = ClusterModel.build(scene.records)
         built = time.perf_counter()
         decisions = decide(cluster, scene.settings, NOW)
         end = time.perf_counter()
@@ -243,7 +243,7 @@ def _line(name: str, total: float, alone: float, decisions: Decisions, right: bo
 def measure_incremental(repeat: int) -> dict[str, Any]:
     """100,000 pods on 5,000 nodes: 1 % of them leave, as many new ones wait; the events are applied and one cycle runs."""
     nodes, pods = 5000, 100_000
-    cluster = Cluster.build(crowded(nodes, pods))
+    cluster = ClusterModel.build(crowded(nodes, pods))
     decide(cluster, SETTINGS, NOW)
     gc.collect()
     gc.freeze()

@@ -20,7 +20,7 @@ import msgspec
 
 from gangline.api import names
 from gangline.api.kinds import NODE, POD, POD_GROUP, QUEUE, Kind
-from gangline.dashboard.look import Look, node_fact, pod_fact
+from gangline.dashboard.look import ClusterView, node_fact, pod_fact
 from gangline.dashboard.model import Source
 from gangline.dashboard.pages import overview
 from gangline.dashboard.views import document
@@ -30,7 +30,7 @@ WHEN = "2026-01-01T00:00:00Z"
 T = TypeVar("T")
 
 
-def look(pods: int, nodes: int) -> tuple[Look, float]:
+def look(pods: int, nodes: int) -> tuple[ClusterView, float]:
     """A full cluster, and what the facts of its pods and nodes cost in seconds."""
     made = [read(POD, pod(number, pods, nodes)) for number in range(pods)]
     machines = [read(NODE, node(number)) for number in range(nodes)]
@@ -39,7 +39,7 @@ def look(pods: int, nodes: int) -> tuple[Look, float]:
     started = time.perf_counter()
     facts, rooms = [pod_fact(each) for each in made], [node_fact(each) for each in machines]
     spent = time.perf_counter() - started
-    return Look(source=Source(server="bench", now=1.8e9, heard=1.8e9), pods=facts, nodes=rooms, groups=groups, queues=queues), spent
+    return ClusterView(source=Source(server="bench", now=1.8e9, heard=1.8e9), pods=facts, nodes=rooms, groups=groups, queues=queues), spent
 
 
 def read(kind: Kind[Any], obj: dict[str, Any]) -> Any:

@@ -33,13 +33,13 @@ from gangline.api.kai import PodGroup
 from gangline.api.kinds import JOB, NAMESPACE, NODE, POD, POD_GROUP, QUEUE, TOPOLOGY
 from gangline.api.meta import Raw
 from gangline.client import Client, Request, Response, Transport
-from gangline.components import Options
+from gangline.components import ComponentOptions
 from gangline.errors import AlreadyExists, NotFound
 from gangline.local import Platform, PlatformSettings, Team, write_kubeconfig
 from gangline.runtime import Cache, SystemClock
 from gangline.runtime.memory import settle
 from gangline.scheduler.loop.component import component
-from gangline.scheduler.settings import Settings
+from gangline.scheduler.settings import SchedulerSettings
 
 COMPONENTS = ("grouper", "scheduler", "binder", "podgroup-controller", "queue-controller", "kubelet", "controller-manager")
 SPACE = "bench"
@@ -130,7 +130,7 @@ class Bench:
     async def start(self) -> None:
         racks = "topology: {example.com/block: 64, example.com/rack: 16}"
         nodes = f"nodes:\n- {{name: node, count: {self.nodes}, gpus: {GPUS}, cpu: 128, memory: 1Ti, pods: 110, {racks}}}\n"
-        options = Options(period=0.05, nodes=nodes)
+        options = ComponentOptions(period=0.05, nodes=nodes)
         self.team = await self._connect(options)
         await self._make(NAMESPACE, {"metadata": {"name": SPACE}})
         levels = [{"nodeLabel": f"example.com/{level}"} for level in ("block", "rack")]
@@ -144,7 +144,7 @@ class Bench:
         settle()
         await self.until(lambda: self.ready_nodes() >= self.nodes, "the nodes")
 
-    async def _connect(self, options: Options) -> Team:
+    async def _connect(self, options: ComponentOptions) -> Team:
         if self.arguments.kubeconfig:
             from gangline.client.kubeconfig import load, transport
 
@@ -176,9 +176,9 @@ class Bench:
         period = ("--schedule-period", "0.05", "--max-consolidation-preemptees=-1") if name == "scheduler" else ()
         self.apart.append(await Apart.start(name, config, *period))
 
-    async def _start_scheduler(self, team: Team, options: Options) -> None:
+    async def _start_scheduler(self, team: Team, options: ComponentOptions) -> None:
         """Consolidation may move any number of pods, as upstream's benchmark has it."""
-        scheduler = component(Settings(max_consolidation_victims=-1), period=options.period)
+        scheduler = component(SchedulerSettings(max_consolidation_victims=-1), period=options.period)
         await team.hire(scheduler)
 
     @property

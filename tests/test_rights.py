@@ -12,7 +12,7 @@ import yaml
 from gangline.api.kinds import CRD, POD, QUEUE, SECRET, Kind, foreign
 from gangline.cli.rights import command
 from gangline.client import Client, Request, Response
-from gangline.components import COMPONENTS, Options, build
+from gangline.components import COMPONENTS, ComponentOptions, build
 from gangline.errors import BadInput, Forbidden
 from gangline.local import Platform, PlatformSettings
 from gangline.operator.backends import Registry
@@ -39,7 +39,7 @@ def allowed(name: str, verb: str, namespace: str = "") -> set[str]:
 
 @pytest.mark.parametrize("name", [each for each in COMPONENTS if each != "controller-manager"])
 def test_a_component_may_read_all_that_it_watches(name: str) -> None:
-    watched = {informer.kind.resource for informer in Manager(build(name, Options()), Client(Nowhere())).cache.informers}
+    watched = {informer.kind.resource for informer in Manager(build(name, ComponentOptions()), Client(Nowhere())).cache.informers}
     for verb in ("list", "watch"):
         assert watched <= allowed(name, verb)
 

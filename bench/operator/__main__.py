@@ -31,7 +31,7 @@ from gangline.api.core import Pod
 from gangline.api.kinds import POD, POD_CLIQUE_SET
 from gangline.api.meta import Raw
 from gangline.client import Client, Request, Response, Transport
-from gangline.components import Options, build
+from gangline.components import ComponentOptions, build
 from gangline.local import Platform, PlatformSettings, account, write_kubeconfig
 from gangline.runtime import Manager, key_of
 
@@ -81,14 +81,14 @@ class Bench:
 
     def __init__(self, world: bool) -> None:
         self.platform = Platform(PlatformSettings(
-            components=WORLD if world else ("controller-manager",), options=Options(period=0.05, nodes=NODES)))
+            components=WORLD if world else ("controller-manager",), options=ComponentOptions(period=0.05, nodes=NODES)))
         self.counts: Counter[str] = Counter()
         self.operator: Manager | None = None
 
     async def __aenter__(self) -> Bench:
         await self.platform.start()
         transport = Counting(self.platform.server.transport(account("operator")), self.counts)
-        self.operator = Manager(build("operator", Options()), Client(transport, manager="gangline-operator"))
+        self.operator = Manager(build("operator", ComponentOptions()), Client(transport, manager="gangline-operator"))
         await self.operator.start()
         return self
 
@@ -186,7 +186,7 @@ class Apart:
 async def apart(scale: float) -> Raw:
     """10,000 pods of one set with their gates gone, by an operator in a process of its own."""
     replicas = int(5000 * scale)
-    platform = Platform(PlatformSettings(components=("controller-manager",), options=Options(nodes=NODES)))
+    platform = Platform(PlatformSettings(components=("controller-manager",), options=ComponentOptions(nodes=NODES)))
     with tempfile.TemporaryDirectory() as folder:
         await platform.start()
         operator = Apart(write_kubeconfig(platform, await platform.listen("127.0.0.1", 0), Path(folder) / "kubeconfig"))

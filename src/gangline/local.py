@@ -27,11 +27,11 @@ from gangline.cluster.server.admit.hooks import admit_with
 from gangline.cluster.server.custom import SHELF as DEFINITIONS
 from gangline.cluster.server.features import EXTENDED_RESOURCES, WORKLOAD_GENERATIONS
 from gangline.cluster.server.server import Server, ServerSettings
-from gangline.cluster.server.store.live_reader import Fresh
+from gangline.cluster.server.store.live_reader import LiveReader
 from gangline.cluster.server.store.private_files import alone, private_folder, read_private, write_private
-from gangline.cluster.server.store.store import ADDED, Change, ShelfKey
-from gangline.cluster.server.wire.http import PER_ADDRESS, Listener, ListenerSettings, serve
-from gangline.components import COMPONENTS, Options, build, hooks
+from gangline.cluster.server.store.store import ADDED, ShelfKey, StoreChange
+from gangline.cluster.server.wire.http import PER_ADDRESS, ListenerSettings, ServerListener, serve
+from gangline.components import COMPONENTS, ComponentOptions, build, hooks
 from gangline.controllers.defaults import default_objects
 from gangline.errors import AlreadyExists, DataFolderError, NotFound
 from gangline.local_shards import Shards
@@ -57,7 +57,7 @@ class PlatformSettings:
     folder: Path | None = None
     """Where objects are kept; None: in memory, gone when the platform stops."""
     components: Sequence[str] = tuple(name for name in COMPONENTS if name not in ELSEWHERE)
-    options: Options = field(default_factory=lambda: Options(period=0.05))
+    options: ComponentOptions = field(default_factory=lambda: ComponentOptions(period=0.05))
     clock: Clock = field(default_factory=SystemClock)
     workload_api: str = "1.35"
     """The Kubernetes release whose Workload API is served, or `none` (apiserver.features.WORKLOAD_GENERATIONS)."""
@@ -72,7 +72,7 @@ class PlatformSettings:
 class Team:
     """Components at work on one API server, whichever it is."""
 
-    def __init__(self, connect: Callable[[str], Client], options: Options, clock: Clock) -> None:
+    def __init__(self, connect: Callable[[str], Client], options: ComponentOptions, clock: Clock) -> None:
         self.options = options
         self.clock = clock
         self.managers: list[Manager] = []
@@ -180,7 +180,7 @@ class Platform(Team):
         self.server = Server(ServerSettings(folder=settings.folder, clock=settings.clock.now, tokens={self.token: ADMIN.name},
                                             workload_versions=WORKLOAD_GENERATIONS[settings.workload_api],
                                             features=frozenset(settings.feature_gates)))
-        self._listener: Listener | None = None
+        self._listener: ServerListener | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         super().__init__(self._client, settings.options, settings.clock)
 
@@ -194,14 +194,14 @@ class Platform(Team):
     async def open(self) -> None:
         """The server with all that a cluster needs before the first component starts."""
         await self.server.open()
-        probes, fresh = Probes(), Fresh(self.server.store, self.server.catalogue)
+        probes, fresh = Probes(), LiveReader(self.server.store, self.server.catalogue)
         for hook in hooks(self.options, fresh, probes):
             admit_with(self.server.admission, hook)
         await self.install()
         self.server.store.listeners.append(self._note_definition)
         await ask_for_all(probes, self.admin, self.clock, self.options.operator, fresh.serves)
 
-    def _note_definition(self, key: ShelfKey, change: Change) -> None:
+    def _note_definition(self, key: ShelfKey, change: StoreChange) -> None:
         """Owners of a kind that is defined later may be looked at too."""
         if key == DEFINITIONS and change.type == ADDED:
             task = background.start("rights of the grouper", self._let_grouper_look, self.clock)

@@ -14,14 +14,14 @@ from typing import Any
 from gangline.api.kai import SchedulingShard
 from gangline.api.kinds import CONFIG, SCHEDULING_SHARD
 from gangline.api.meta import Object
-from gangline.components import Options, build, installer_parts
-from gangline.installer.config_reader import Said
-from gangline.installer.contract import CONFIG_NAME, Facts, Wishes, digest
+from gangline.components import ComponentOptions, build, installer_parts
+from gangline.installer.config_reader import ConfigReading
+from gangline.installer.contract import CONFIG_NAME, InstallFacts, Wishes, digest
 from gangline.installer.look import rivals, the_config
 from gangline.installer.objects.shards import config_yaml, scheduler_flags, wishes_of_shard
 from gangline.installer.settings import InstallerSettings
 from gangline.installer.status import Outcome, conditions, unused
-from gangline.installer.tell import Teller
+from gangline.installer.tell import ConfigTeller
 from gangline.runtime import Again, Component, Context, Controller, Key, Manager, Reader, Watch, itself
 
 ABOUT_CONFIGS = ("on one machine all components run in one process, with the settings they were started with; of a Config only what "
@@ -32,14 +32,14 @@ ABOUT_CONFIGS = ("on one machine all components run in one process, with the set
 class Shards:
     """Schedulers by shard, and how the platform starts and stops one."""
 
-    options: Options
+    options: ComponentOptions
     start: Callable[[Component], Awaitable[Manager]]
     stop: Callable[[Manager], Awaitable[None]]
     usual: Manager | None = None
     """The scheduler that the platform started with; None: it rests."""
     running: dict[str, tuple[str, Manager]] = field(default_factory=dict)
     """By shard: the digest of its settings, and its scheduler."""
-    told: Teller = field(default_factory=Teller)
+    told: ConfigTeller = field(default_factory=ConfigTeller)
 
     def component(self) -> Component:
         def every(obj: Object, read: Reader) -> list[Key]:
@@ -64,7 +64,7 @@ class Shards:
             await self._as_usual(ctx.read)
             return None
         said = self._said(ctx.read)
-        wishes = wishes_of_shard(said, shard.name, shard.spec, Facts(rivals=tuple(rivals(said, shard, ctx.read.list(SCHEDULING_SHARD)))),
+        wishes = wishes_of_shard(said, shard.name, shard.spec, InstallFacts(rivals=tuple(rivals(said, shard, ctx.read.list(SCHEDULING_SHARD)))),
                                  installer_parts())
         await self._carry_out(shard, said, wishes)
         await self._as_usual(ctx.read)
@@ -72,11 +72,11 @@ class Shards:
         await self.told.tell(ctx, SCHEDULING_SHARD, shard, conditions(outcome, shard.metadata.generation))
         return None
 
-    def _said(self, read: Reader) -> Said:
+    def _said(self, read: Reader) -> ConfigReading:
         config = the_config(read)
-        return Said(config.spec if config is not None else {}, InstallerSettings(compat=self.options.compat))
+        return ConfigReading(config.spec if config is not None else {}, InstallerSettings(compat=self.options.compat))
 
-    async def _carry_out(self, shard: SchedulingShard, said: Said, wishes: Wishes) -> None:
+    async def _carry_out(self, shard: SchedulingShard, said: ConfigReading, wishes: Wishes) -> None:
         """The scheduler of a shard that is refused goes on as it was."""
         if wishes.problems:
             return

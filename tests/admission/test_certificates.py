@@ -13,9 +13,9 @@ import aiohttp
 import pytest
 
 from embedded import admin, embedded, until
-from gangline.admission.certificates import GOOD_FOR, KeyPair, authority_of, self_signed
+from gangline.admission.certificates import GOOD_FOR, WebhookKeyPair, authority_of, self_signed
 from gangline.admission.component import LOOK_AGAIN, TLS_SECRET, WebhookSettings, component, mounted
-from gangline.admission.registration import Place
+from gangline.admission.registration import WebhookAddress
 from gangline.admission.scheduling import kai
 from gangline.api import names
 from gangline.api.kinds import NAMESPACE, SECRET, VALIDATING_WEBHOOK
@@ -31,7 +31,7 @@ async def served(port: int, clock: ManualClock, folder: str = "", register: bool
     async with embedded(kinds=True) as server:
         client = admin(server)
         await client.create(NAMESPACE, {"metadata": {"name": names.SYSTEM_NAMESPACE}})
-        settings = WebhookSettings(Place(url=f"https://{HOST}:{port}"), HOST, port, folder=folder, register=register)
+        settings = WebhookSettings(WebhookAddress(url=f"https://{HOST}:{port}"), HOST, port, folder=folder, register=register)
         manager = Manager(component(lambda read: kai.hooks(), settings), client, clock)
         await manager.start()
         try:
@@ -96,7 +96,7 @@ async def test_a_certificate_that_another_replica_made_is_taken_up(unused_tcp_po
         await until(taken_up, "the other certificate")
 
 
-def put(folder: Path, pair: KeyPair) -> None:
+def put(folder: Path, pair: WebhookKeyPair) -> None:
     for name, value in (("tls.crt", pair.certificate), ("tls.key", pair.key), ("ca.crt", pair.authority)):
         (folder / name).write_bytes(value)
 

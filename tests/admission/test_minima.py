@@ -9,7 +9,7 @@ import pytest
 from gangline.admission.sets import podcliqueset
 from gangline.api.meta import Raw
 from gangline.config import manner
-from gangline.rules.hooks import Denied, Review
+from gangline.rules.hooks import Denied, HookReview
 from gangline.rules.sets import OperatorSettings
 from operator_stage import clique, group, pod_clique_set
 
@@ -19,10 +19,10 @@ NATIVE, LIKE_GROVE = OperatorSettings(), OperatorSettings(manner=manner(["grove"
 def told(raw: Raw, settings: OperatorSettings = NATIVE) -> dict[str, str]:
     [defaults, checks] = podcliqueset.hooks(settings)
     assert defaults.mutate is not None and checks.validate is not None
-    filled = defaults.mutate(Review("CREATE", raw | {"spec": raw["spec"] | {"template": {
+    filled = defaults.mutate(HookReview("CREATE", raw | {"spec": raw["spec"] | {"template": {
         "cliqueStartupType": "CliqueStartupTypeAnyOrder", **raw["spec"]["template"]}}}))
     assert not isinstance(filled, Denied), filled
-    refused = checks.validate(Review("CREATE", filled))
+    refused = checks.validate(HookReview("CREATE", filled))
     return {problem.path: problem.message for problem in refused.problems} if refused is not None else {}
 
 
@@ -32,7 +32,7 @@ def sizes(**spec: Any) -> tuple[int, int]:
     given = raw["spec"]["template"]["cliques"][0]["spec"]
     del given["replicas"], given["minAvailable"]
     given |= spec
-    filled = podcliqueset.defaulted(Review("CREATE", raw))
+    filled = podcliqueset.defaulted(HookReview("CREATE", raw))
     assert not isinstance(filled, Denied)
     made = filled["spec"]["template"]["cliques"][0]["spec"]
     return made["replicas"], made["minAvailable"]

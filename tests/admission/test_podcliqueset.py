@@ -13,7 +13,7 @@ from gangline.admission.sets import podcliqueset
 from gangline.api.grove import ClusterTopologyBinding
 from gangline.api.meta import Raw
 from gangline.operator.checks import backend_check
-from gangline.rules.hooks import Denied, Review
+from gangline.rules.hooks import Denied, HookReview
 from gangline.rules.sets import OperatorSettings
 from gangline.rules.typed import go_duration
 from operator_stage import clique, group, pod_clique_set
@@ -26,14 +26,14 @@ def given(*cliques: Raw, **more: Any) -> Raw:
 
 
 def filled(raw: Raw) -> Raw:
-    found = podcliqueset.defaulted(Review("CREATE", raw))
+    found = podcliqueset.defaulted(HookReview("CREATE", raw))
     assert not isinstance(found, Denied), found
     return found
 
 
 def refusals(raw: Raw, old: Raw | None = None, settings: OperatorSettings | None = None, read: Any = None) -> dict[str, str]:
     wanted = settings or OperatorSettings()
-    found = podcliqueset.validated(Review("UPDATE" if old else "CREATE", raw, old), wanted, read, backend_check(wanted))
+    found = podcliqueset.validated(HookReview("UPDATE" if old else "CREATE", raw, old), wanted, read, backend_check(wanted))
     return {problem.path: problem.message for problem in found.problems} if found is not None else {}
 
 
@@ -116,7 +116,7 @@ def test_durations_are_written_as_go_does(text: str, canonical: str | None) -> N
     (lambda raw: raw["spec"]["template"].update(terminationDelay="soon"), "spec.template.terminationDelay"),
     (lambda raw: raw["spec"]["template"]["cliques"][0].update(labels={"a": 1}), "spec.template.cliques[0].labels")])
 def test_a_value_of_the_wrong_type_is_refused_with_its_path(change: Change, path: str) -> None:
-    found = podcliqueset.defaulted(Review("CREATE", changed(pod_clique_set("p", clique("a")), change)))
+    found = podcliqueset.defaulted(HookReview("CREATE", changed(pod_clique_set("p", clique("a")), change)))
     assert isinstance(found, Denied) and found.code == 400
     assert [problem.path for problem in found.problems] == [path]
 

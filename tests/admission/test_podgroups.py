@@ -8,12 +8,12 @@ import pytest
 
 from gangline.admission.scheduling import podgroups
 from gangline.api.meta import Raw
-from gangline.rules.hooks import Review
+from gangline.rules.hooks import HookReview
 
 
 def asked(operation: str = "CREATE", *groups: Raw, **spec: Any) -> tuple[str | None, list[str]]:
     """The refusal and the warnings for a PodGroup."""
-    review = Review(operation, {"metadata": {"name": "g"}, "spec": {**spec, **({"subGroups": list(groups)} if groups else {})}})
+    review = HookReview(operation, {"metadata": {"name": "g"}, "spec": {**spec, **({"subGroups": list(groups)} if groups else {})}})
     denied = podgroups.problem(review)
     return (denied.message if denied else None), podgroups.warnings(review)
 
@@ -67,6 +67,6 @@ def test_a_parent_that_counts_pods_is_only_warned_about_later() -> None:
 
 
 def test_a_duration_that_nobody_can_read_is_a_bad_request() -> None:
-    denied = podgroups.problem(Review("CREATE", {"metadata": {"name": "g"}, "spec": {"preemptionDelay": "soon"}}))
+    denied = podgroups.problem(HookReview("CREATE", {"metadata": {"name": "g"}, "spec": {"preemptionDelay": "soon"}}))
     assert denied is not None
     assert (denied.code, denied.message) == (400, "spec.preemptionDelay must be a duration such as 90s or 1h30m, not 'soon'")

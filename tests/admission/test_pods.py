@@ -12,7 +12,7 @@ from gangline.admission.scheduling.settings import AdmissionSettings, from_flags
 from gangline.api.meta import Raw
 from gangline.config import KAI, manner
 from gangline.errors import ConfigError
-from gangline.rules.hooks import Denied, Review
+from gangline.rules.hooks import Denied, HookReview
 
 NATIVE = AdmissionSettings()
 COMPAT = AdmissionSettings(manner=manner([KAI]))
@@ -26,13 +26,13 @@ def pod(*containers: Raw, annotations: Raw | None = None, **meta: Any) -> Raw:
 
 
 def completed(which: Raw, settings: AdmissionSettings = NATIVE) -> Raw:
-    found = pods.complete(Review("CREATE", which, namespace="work"), settings, lambda: "bcdfghj")
+    found = pods.complete(HookReview("CREATE", which, namespace="work"), settings, lambda: "bcdfghj")
     assert isinstance(found, dict), found
     return found
 
 
 def refusal(which: Raw, settings: AdmissionSettings = NATIVE) -> str | None:
-    found = pods.problem(Review("CREATE", which, namespace="work", name="p"), settings)
+    found = pods.problem(HookReview("CREATE", which, namespace="work", name="p"), settings)
     return found.message if found else None
 
 
@@ -71,7 +71,7 @@ def test_another_container_may_be_named_even_an_init_container() -> None:
 
 def test_a_container_that_is_not_there_is_refused_by_name() -> None:
     which = pod(annotations={"gpu-fraction": "0.5", "gpu-fraction-container-name": "nope"})
-    found = pods.complete(Review("CREATE", which), NATIVE, lambda: "x")
+    found = pods.complete(HookReview("CREATE", which), NATIVE, lambda: "x")
     assert found == Denied("annotation gpu-fraction-container-name names container 'nope', which the pod does not have")
 
 
@@ -165,11 +165,11 @@ def test_a_container_may_not_choose_its_devices_where_they_are_hidden() -> None:
 
 def test_the_hooks_match_only_pods_of_our_scheduler_outside_exempt_namespaces() -> None:
     hook = next(hook for hook in kai.hooks() if hook.mutate is not None)
-    assert hook.matches(Review("CREATE", pod(), namespace="work"))
-    assert not hook.matches(Review("CREATE", pod(), namespace="kube-system"))
+    assert hook.matches(HookReview("CREATE", pod(), namespace="work"))
+    assert not hook.matches(HookReview("CREATE", pod(), namespace="kube-system"))
     other = pod()
     other["spec"]["schedulerName"] = "default-scheduler"
-    assert not hook.matches(Review("CREATE", other, namespace="work"))
+    assert not hook.matches(HookReview("CREATE", other, namespace="work"))
 
 
 def test_upstreams_flags_are_understood_on_top_of_upstreams_defaults() -> None:

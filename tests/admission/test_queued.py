@@ -8,7 +8,7 @@ import pytest
 
 from embedded import admin, embedded, until
 from gangline.admission.component import WebhookSettings, component
-from gangline.admission.registration import Place, configurations
+from gangline.admission.registration import WebhookAddress, configurations
 from gangline.admission.scheduling import kai
 from gangline.admission.scheduling.queued import queued
 from gangline.admission.scheduling.settings import AdmissionSettings
@@ -16,7 +16,7 @@ from gangline.api import names
 from gangline.api.kinds import MUTATING_WEBHOOK, NAMESPACE, POD
 from gangline.api.meta import Raw
 from gangline.config import KAI, manner
-from gangline.rules.hooks import Review
+from gangline.rules.hooks import HookReview
 from gangline.runtime import Manager
 
 LABEL = "gangline.io/schedule-queued-pods"
@@ -31,7 +31,7 @@ def pod(scheduler: str | None = "default-scheduler", labels: dict[str, str] | No
 
 def ours(obj: Raw, settings: AdmissionSettings | None = None, namespace: str = "work", said: str = "") -> bool:
     labels = {LABEL: said} if said else {}
-    return queued(Review("CREATE", obj, namespace=namespace), settings or AdmissionSettings(), lambda name: labels)
+    return queued(HookReview("CREATE", obj, namespace=namespace), settings or AdmissionSettings(), lambda name: labels)
 
 
 @pytest.mark.parametrize(("settings", "said", "is_ours"), [
@@ -64,7 +64,7 @@ def test_upstream_is_imitated_without_it() -> None:
 
 
 def test_a_cluster_is_told_to_leave_out_the_namespaces_that_want_none_of_it() -> None:
-    mutating, _ = configurations(kai.hooks(EVERYWHERE), Place("adm", "sys"), b"ca")
+    mutating, _ = configurations(kai.hooks(EVERYWHERE), WebhookAddress("adm", "sys"), b"ca")
     where = mutating["webhooks"][1]["namespaceSelector"]["matchExpressions"]
     assert where[1] == {"key": LABEL, "operator": "NotIn", "values": ["false"]}
 
@@ -74,7 +74,7 @@ async def test_the_webhook_says_the_same(unused_tcp_port: int) -> None:
         client = admin(server)
         for name, labels in (("work", {LABEL: "true"}), ("other", {}), (names.SYSTEM_NAMESPACE, {})):
             await client.create(NAMESPACE, {"metadata": {"name": name, "labels": labels}})
-        settings = WebhookSettings(Place(url=f"https://127.0.0.1:{unused_tcp_port}"), "127.0.0.1", unused_tcp_port)
+        settings = WebhookSettings(WebhookAddress(url=f"https://127.0.0.1:{unused_tcp_port}"), "127.0.0.1", unused_tcp_port)
 
         def hooks(read: Any) -> Any:
             return kai.hooks(labels=lambda name: found.labels if (found := read.get(NAMESPACE, name)) is not None else {})

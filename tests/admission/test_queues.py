@@ -8,7 +8,7 @@ from gangline.admission.scheduling import kai, queues
 from gangline.admission.scheduling.settings import AdmissionSettings
 from gangline.api.meta import Raw
 from gangline.config import KAI, manner
-from gangline.rules.hooks import Review
+from gangline.rules.hooks import HookReview
 
 CHECKING = AdmissionSettings(quota_checks=True)
 
@@ -21,7 +21,7 @@ def queue(name: str, cpu: float = 0, gpu: float = 0, memory: float = 0, children
 def asked(which: Raw, *others: Raw, operation: str = "CREATE", old: Raw | None = None,
           settings: AdmissionSettings = CHECKING) -> tuple[tuple[int, str] | None, list[str]]:
     find = {each["metadata"]["name"]: each for each in others}.get
-    review = Review(operation, which, old)
+    review = HookReview(operation, which, old)
     denied = queues.problem(review, settings, find)
     return ((denied.code, denied.message) if denied else None), queues.warnings(review, settings, find)
 

@@ -13,7 +13,7 @@ from gangline.api.grove import ClusterTopologyBinding
 from gangline.api.meta import Raw
 from gangline.config import manner
 from gangline.operator.checks import backend_check
-from gangline.rules.hooks import Denied, Review
+from gangline.rules.hooks import Denied, HookReview
 from gangline.rules.sets import OperatorSettings
 from operator_stage import clique, group, pod_clique_set
 
@@ -40,10 +40,10 @@ def a_set(*cliques: Raw, **more: Any) -> Raw:
 
 def told(raw: Raw, old: Raw | None = None, settings: OperatorSettings = NATIVE) -> dict[str, str]:
     operation = "UPDATE" if old else "CREATE"
-    filled = podcliqueset.defaulted(Review(operation, raw, old), settings.manner.zero_minimum_refused)
+    filled = podcliqueset.defaulted(HookReview(operation, raw, old), settings.manner.zero_minimum_refused)
     assert not isinstance(filled, Denied), filled
     reader: Any = Bindings()
-    refused = podcliqueset.validated(Review(operation, filled, old), settings, reader, backend_check(settings))
+    refused = podcliqueset.validated(HookReview(operation, filled, old), settings, reader, backend_check(settings))
     return {problem.path: problem.message for problem in refused.problems} if refused is not None else {}
 
 
@@ -238,7 +238,7 @@ def template(raw: Raw) -> Raw:
 def test_a_change_that_cannot_be_is_named_with_its_place(change: Change, path: str, message: str) -> None:
     def fresh() -> Raw:
         given = a_set(groups=[group("g", ["b"])], cliqueStartupType="CliqueStartupTypeExplicit", topologyConstraint=pack())
-        made = podcliqueset.defaulted(Review("CREATE", given))
+        made = podcliqueset.defaulted(HookReview("CREATE", given))
         assert not isinstance(made, Denied)
         return made
 
@@ -280,9 +280,9 @@ def test_the_deprecated_domain_may_become_the_new_form_and_not_the_other_way_rou
 def test_claim_templates_without_requests_are_refused_in_either_way() -> None:
     path = f"{TEMPLATE}.resourceClaimTemplates[0].templateSpec.spec"
     raw = a_set(groups=[group("g", ["b"])], resourceClaimTemplates=[{"name": "t"}])
-    open_ended = podcliqueset.defaulted(Review("CREATE", raw))
+    open_ended = podcliqueset.defaulted(HookReview("CREATE", raw))
     assert isinstance(open_ended, Denied) and (open_ended.code, open_ended.problems[0].path) == (422, f"{path}.devices.requests")
-    whole = podcliqueset.defaulted(Review("CREATE", a_set(groups=[group("g", ["b"])])))
+    whole = podcliqueset.defaulted(HookReview("CREATE", a_set(groups=[group("g", ["b"])])))
     assert not isinstance(whole, Denied)
     template(whole)["resourceClaimTemplates"] = [{"name": "t"}]
     assert told(whole) == {f"{path}.devices.requests": "at least one device request must be given"}
@@ -299,5 +299,5 @@ def test_a_preference_wider_than_what_is_required_is_warned_of() -> None:
     reader: Any = Bindings()
     [_, checks] = podcliqueset.hooks(NATIVE, lambda: reader)
     raw = a_set(topologyConstraint={"topologyName": "dc", "pack": {"required": "rack", "preferred": "zone"}})
-    assert checks.warn(Review("CREATE", raw)) == [
+    assert checks.warn(HookReview("CREATE", raw)) == [
         "spec.template.topologyConstraint.pack.preferred: zone is wider than the required rack and has no effect"]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from gangline.admission.scheduling import topologies
-from gangline.rules.hooks import Review
+from gangline.rules.hooks import HookReview
 
 
 def refusal(*levels: tuple[str, str]) -> str | None:
     listed = [{"nodeLabel": label, **({"alias": alias} if alias else {})} for label, alias in levels]
-    denied = topologies.problem(Review("CREATE", {"metadata": {"name": "t"}, "spec": {"levels": listed}}))
+    denied = topologies.problem(HookReview("CREATE", {"metadata": {"name": "t"}, "spec": {"levels": listed}}))
     return denied.message if denied else None
 
 

@@ -16,9 +16,9 @@ import pytest
 from embedded import admin, embedded, until
 from gangline.admission.certificates import GOOD_FOR, self_signed, still_good
 from gangline.admission.component import TLS_SECRET, WebhookSettings, component
-from gangline.admission.registration import Place, configurations, path_of, routes
+from gangline.admission.registration import WebhookAddress, configurations, path_of, routes
 from gangline.admission.scheduling import kai
-from gangline.admission.webhook import Listener, answer, changes
+from gangline.admission.webhook import WebhookListener, answer, changes
 from gangline.api import names
 from gangline.api.kinds import MUTATING_WEBHOOK, NAMESPACE, POD, QUEUE, SECRET, VALIDATING_WEBHOOK
 from gangline.api.meta import Raw
@@ -81,7 +81,7 @@ def test_a_patch_names_only_what_changed() -> None:
 
 
 def test_the_cluster_asks_us_only_about_what_is_ours() -> None:
-    mutating, validating = configurations(kai.hooks(), Place("adm", "sys"), b"ca")
+    mutating, validating = configurations(kai.hooks(), WebhookAddress("adm", "sys"), b"ca")
     pods, queued = mutating["webhooks"]
     ours = "object.spec.schedulerName in ['kai-scheduler', 'grove-scheduler']"
     assert pods["matchConditions"] == [{"name": "ours", "expression": ours}]
@@ -108,7 +108,7 @@ def test_a_certificate_is_kept_while_it_names_the_host_and_has_not_run_out() -> 
 
 async def test_what_is_no_review_is_a_bad_request() -> None:
     pair = self_signed(["127.0.0.1"], datetime.now(UTC))
-    listener = Listener(kai.hooks(), pair, "127.0.0.1", 0)
+    listener = WebhookListener(kai.hooks(), pair, "127.0.0.1", 0)
     await listener.start()
     trust = ssl.create_default_context(cadata=pair.certificate.decode())
     try:
@@ -128,7 +128,7 @@ async def asked_over_https(port: int) -> AsyncIterator[Client]:
         client = admin(server)
         for name in ("work", names.SYSTEM_NAMESPACE):
             await client.create(NAMESPACE, {"metadata": {"name": name}})
-        settings = WebhookSettings(Place(url=f"https://127.0.0.1:{port}"), "127.0.0.1", port)
+        settings = WebhookSettings(WebhookAddress(url=f"https://127.0.0.1:{port}"), "127.0.0.1", port)
         manager = Manager(component(lambda read: kai.hooks(), settings), client)
         await manager.start()
         try:

@@ -14,8 +14,8 @@ from gangline.api import names
 from gangline.api.kinds import COSCHEDULING_POD_GROUP, POD_CLIQUE_SET, TOPOLOGY_BINDING, Kind
 from gangline.api.kinds import NAMESPACE as NAMESPACE_KIND
 from gangline.cluster.server.admit.hooks import admit_with
-from gangline.cluster.server.store.live_reader import Fresh
-from gangline.components import Options, hooks
+from gangline.cluster.server.store.live_reader import LiveReader
+from gangline.components import ComponentOptions, hooks
 from gangline.errors import ApiError
 from gangline.operator.probes import Probes, ask_for_all
 from gangline.rules.sets import OperatorSettings
@@ -30,7 +30,7 @@ async def guarded(*kinds: Kind[Any]) -> AsyncIterator[Stage]:
     """The operator on a server with gangline's admission, and a topology of racks."""
     async with stage() as here:
         await install(here.client, *kinds)
-        for hook in hooks(Options(), Fresh(here.server.store, here.server.catalogue)):
+        for hook in hooks(ComponentOptions(), LiveReader(here.server.store, here.server.catalogue)):
             admit_with(here.server.admission, hook)
         await here.client.create(TOPOLOGY_BINDING, {"metadata": {"name": "t"}, "spec": {"levels": LEVELS}})
         yield here
@@ -53,8 +53,8 @@ async def test_a_guarantee_that_the_backend_cannot_give_is_refused_with_the_back
 
 async def test_a_guarantee_that_the_server_drops_without_a_word_is_refused_and_taken_once_the_gate_is_on() -> None:
     async with stage(workloads=("v1alpha2",)) as here:
-        fresh, probes, clock = Fresh(here.server.store, here.server.catalogue), Probes(), ManualClock()
-        for hook in hooks(Options(), fresh, probes):
+        fresh, probes, clock = LiveReader(here.server.store, here.server.catalogue), Probes(), ManualClock()
+        for hook in hooks(ComponentOptions(), fresh, probes):
             admit_with(here.server.admission, hook)
         await here.client.create(NAMESPACE_KIND, {"metadata": {"name": names.SYSTEM_NAMESPACE}})
         await here.client.create(TOPOLOGY_BINDING, {"metadata": {"name": "t"}, "spec": {"levels": LEVELS}})

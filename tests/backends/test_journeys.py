@@ -37,7 +37,7 @@ from gangline.api.kinds import (
 from gangline.api.meta import Raw, condition
 from gangline.cli.run import command
 from gangline.client import Client
-from gangline.components import Options, build
+from gangline.components import ComponentOptions, build
 from gangline.operator.backends import NoBackend
 from gangline.rules.sets import OperatorSettings
 from gangline.runtime import Manager, ManualClock
@@ -321,7 +321,7 @@ async def test_a_backend_that_runs_outside_translates_its_own_gangs_in_its_own_p
         await here.apply(llm("coscheduling"))
         assert await here.every(COSCHEDULING_POD_GROUP) == []
         assert len(await here.pods()) == 7 and all(pod.spec.scheduling_gates for pod in await here.pods())
-        alone = Manager(build("backend-coscheduling", Options()), Client(here.server.transport(OPERATOR), manager="backend"), here.clock)
+        alone = Manager(build("backend-coscheduling", ComponentOptions()), Client(here.server.transport(OPERATOR), manager="backend"), here.clock)
         await alone.start()
         try:
             await until(lambda: _minimum(here, COSCHEDULING_POD_GROUP), "the gang's own object")
@@ -335,9 +335,9 @@ async def _gated(here: Stage, count: int) -> bool:
 
 
 def test_a_backend_alone_is_known_by_its_old_names_and_a_wrong_one_is_answered() -> None:
-    assert build("backend-podgang", Options()).name == "backend-kai"
+    assert build("backend-podgang", ComponentOptions()).name == "backend-kai"
     with pytest.raises(NoBackend, match="no backend is called 'slurm'; there are: default, kai"):
-        build("backend-slurm", Options())
+        build("backend-slurm", ComponentOptions())
 
 
 def test_the_command_asks_which_backend() -> None:

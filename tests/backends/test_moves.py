@@ -12,7 +12,7 @@ from embedded import until
 from gangline.api.grove import PodCliqueSet
 from gangline.api.kinds import COSCHEDULING_POD_GROUP, POD_CLIQUE, POD_CLIQUE_SET, POD_GANG, POD_GROUP, VOLCANO_POD_GROUP, WORKLOAD
 from gangline.client import Client
-from gangline.components import Options, build
+from gangline.components import ComponentOptions, build
 from gangline.config import manner
 from gangline.operator.checks import backend_move
 from gangline.rules.sets import OperatorSettings
@@ -64,7 +64,7 @@ async def test_a_gang_whose_pods_are_bound_stays_says_so_and_moves_once_none_is(
 async def test_a_gang_moves_between_two_processes_and_each_prunes_what_is_its_own() -> None:
     async with cluster(COSCHEDULING_POD_GROUP, VOLCANO_POD_GROUP,
                        settings=OperatorSettings(outside=("coscheduling", "volcano"))) as here:
-        alone = [Manager(build(f"backend-{name}", Options()), Client(here.server.transport(OPERATOR), manager=name), here.clock)
+        alone = [Manager(build(f"backend-{name}", ComponentOptions()), Client(here.server.transport(OPERATOR), manager=name), here.clock)
                  for name in ("coscheduling", "volcano")]
         for manager in alone:
             await manager.start()
@@ -130,7 +130,7 @@ async def test_a_gang_that_is_taken_over_keeps_its_pod_group_and_new_pods_join_i
         [theirs] = await grove.every(POD_GROUP)
         assert theirs.name == "llm-0"
         await grove.manager.stop()
-        ours = Manager(build("operator", Options()), Client(grove.server.transport(OPERATOR), manager="gangline"), grove.clock)
+        ours = Manager(build("operator", ComponentOptions()), Client(grove.server.transport(OPERATOR), manager="gangline"), grove.clock)
         await ours.start()
         try:
             grove.manager = ours

@@ -10,7 +10,7 @@ from gangline.api.kinds import EVENT, LEASE, POD_GROUP
 from gangline.api.kinds import NAMESPACE as NAMESPACE_KIND
 from gangline.api.meta import condition
 from gangline.client import Client
-from gangline.components import BACKEND, Options, lease
+from gangline.components import BACKEND, ComponentOptions, lease
 from gangline.operator.component import backend_component
 from gangline.operator.outside import lease_of
 from gangline.rules import verdicts
@@ -46,7 +46,7 @@ async def process(here: Stage) -> Elected:
 
 
 def test_the_lease_is_the_one_that_the_process_holds() -> None:
-    assert lease_of("kai") == lease(f"{BACKEND}kai", Options())
+    assert lease_of("kai") == lease(f"{BACKEND}kai", ComponentOptions())
 
 
 async def test_a_gang_whose_backend_does_not_run_says_so_within_half_a_minute_and_forgets_it_when_one_comes() -> None:

@@ -12,10 +12,10 @@ from backends.test_journeys import BACKEND, cluster, llm, said
 from gangline.api.grove import PodReference
 from gangline.api.kinds import COSCHEDULING_POD_GROUP, POD_GANG
 from gangline.api.meta import Raw
-from gangline.operator.backends.coscheduling import Coscheduling
-from gangline.operator.backends.kueue import Kueue
+from gangline.operator.backends.coscheduling import CoschedulingBackend
+from gangline.operator.backends.kueue import KueueBackend
 from gangline.operator.backends.places import affinity, placed
-from gangline.operator.backends.yunikorn import Yunikorn
+from gangline.operator.backends.yunikorn import YunikornBackend
 from operator_stage import NAMESPACE, Stage, clique, pod_clique_set
 
 REUSE = "gangline.io/reuse-places-of"
@@ -44,19 +44,19 @@ def test_a_wish_for_nodes_is_added_to_what_the_user_asked_for() -> None:
 def test_placeholders_of_yunikorn_share_the_wish() -> None:
     gang = a_gang()
     gang = replace(gang, groups=(replace(gang.groups[0], places=("n1",)), gang.groups[1]))
-    notes = Yunikorn().prepare_pod(a_pod(), gang)["metadata"]["annotations"]["yunikorn.apache.org/task-groups"]
+    notes = YunikornBackend().prepare_pod(a_pod(), gang)["metadata"]["annotations"]["yunikorn.apache.org/task-groups"]
     assert notes.count('"values":["n1"]') == 1 and PREFILL in notes and DECODE in notes
 
 
 def test_a_wish_that_cannot_be_passed_on_is_told_and_so_is_one_that_came_too_late() -> None:
     gang = a_gang(reuse=PodReference(namespace="serve", name="old-0"))
-    assert Kueue().gang_status(gang, EMPTY).lost == ("the places of old-0 would rather be used again",)
-    assert Coscheduling().gang_status(gang, EMPTY).lost == ()
+    assert KueueBackend().gang_status(gang, EMPTY).lost == ("the places of old-0 would rather be used again",)
+    assert CoschedulingBackend().gang_status(gang, EMPTY).lost == ()
     late = with_pods(gang, {"metadata": {"name": "p"}, "spec": {}})
-    assert Coscheduling().gang_status(late, EMPTY).lost == (
+    assert CoschedulingBackend().gang_status(late, EMPTY).lost == (
         "the places of old-0 would rather be used again (it had no bound pods of the same groups when these pods were made)",)
     early = with_pods(gang, {"metadata": {"name": "p"}, "spec": {"affinity": affinity(None, ["n1"])}})
-    assert Coscheduling().gang_status(early, EMPTY).lost == ()
+    assert CoschedulingBackend().gang_status(early, EMPTY).lost == ()
 
 
 async def old_and_new(here: Stage, backend: str) -> None:

@@ -18,7 +18,7 @@ from gangline.api.grove import PodCliqueSet
 from gangline.api.kinds import COSCHEDULING_POD_GROUP, POD_GROUP
 from gangline.api.meta import Raw
 from gangline.client import Client
-from gangline.components import Options, build
+from gangline.components import ComponentOptions, build
 from gangline.operator.checks import backend_check
 from gangline.operator.reread import ConfigFile
 from gangline.operator.settings import read
@@ -38,7 +38,7 @@ async def operator(path: Path) -> AsyncIterator[Stage]:
         await install(here.client, COSCHEDULING_POD_GROUP)
         await here.manager.stop()
         file = ConfigFile(path, read)
-        options = Options(operator=file.current(), reread=file.current)
+        options = ComponentOptions(operator=file.current(), reread=file.current)
         here.manager = Manager(build("operator", options), Client(here.server.transport(OPERATOR), manager="gangline"), clock)
         await here.manager.start()
         yield here

@@ -20,7 +20,7 @@ from gangline.api.kinds import (
 from gangline.api.meta import Raw
 from gangline.client import Client, User
 from gangline.client.wire import Request, Response, Transport
-from gangline.components import Options, build
+from gangline.components import ComponentOptions, build
 from gangline.operator.backends import BUILT_IN, Registry
 from gangline.operator.rights import election_rights, rights
 from gangline.rules.sets import OperatorSettings
@@ -88,7 +88,7 @@ async def test_a_backend_works_as_its_own_process_with_just_the_rights_that_it_u
         await grant(here)
         ledger = Ledger(here.server.transport(USER))
         client = Client(ledger, manager="backend")
-        worker = Elected(lambda: Manager(build("backend-coscheduling", Options()), client, here.clock),
+        worker = Elected(lambda: Manager(build("backend-coscheduling", ComponentOptions()), client, here.clock),
                          Election(client, here.clock, ElectionSettings(LEASE, HOME)))
         await worker.start()
         try:

@@ -24,7 +24,7 @@ from gangline.api.kinds import (
     Kind,
 )
 from gangline.api.meta import Raw, condition
-from gangline.components import Options
+from gangline.components import ComponentOptions
 from gangline.local import Platform, PlatformSettings
 from journeys.story import Story
 from operator_stage import clique, pod_clique_set
@@ -44,7 +44,7 @@ GENERATIONS: dict[str, tuple[str, tuple[str, ...], tuple[Kind[Any], ...], str]] 
 async def up(release: str, *gates: str) -> AsyncIterator[Story]:
     plain = PlatformSettings()
     platform = Platform(PlatformSettings(workload_api=release, feature_gates=(*plain.feature_gates, *gates),
-                                         options=Options(period=0.0, nodes="nodes: []")))
+                                         options=ComponentOptions(period=0.0, nodes="nodes: []")))
     await platform.start()
     try:
         yield Story(platform)

@@ -9,7 +9,7 @@ from gangline.api import names
 from gangline.api.kinds import BIND_REQUEST, NODE, POD
 from gangline.api.meta import condition
 from gangline.binder.component import component
-from gangline.binder.settings import Settings
+from gangline.binder.settings import BinderSettings
 from gangline.client import InProcess, Request, Response, User
 from gangline.client.lanes import AT_ONCE
 from gangline.client.wire import JSON
@@ -49,7 +49,7 @@ async def test_a_pod_is_bound_and_told_what_it_received_in_one_write() -> None:
 
 
 async def test_in_upstreams_manner_every_bind_is_told() -> None:
-    async with stage(component(Settings(manner=manner([KAI])))) as here:
+    async with stage(component(BinderSettings(manner=manner([KAI])))) as here:
         await here.node("n")
         await here.request(await here.pod("p"), "n")
         await here.settles()

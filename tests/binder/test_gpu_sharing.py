@@ -13,7 +13,7 @@ from gangline.binder import reservations
 from gangline.binder.component import component
 from gangline.binder.plugins import build
 from gangline.binder.plugins.hami import memory_limit
-from gangline.binder.settings import DEFAULTS, PluginSetting, Settings
+from gangline.binder.settings import DEFAULTS, BinderPluginSetting, BinderSettings
 from gangline.client import Client, InProcess, Request, Response, User
 from gangline.errors import ConfigError
 from gangline.runtime import Context, ManualClock
@@ -147,7 +147,7 @@ async def test_a_binder_that_dies_after_any_write_loses_nothing_and_books_nothin
 
         await until(spent, "the writes to be used up")
         await here.kill("binder")
-        await here.start(component(Settings(first_delay=0.01)))
+        await here.start(component(BinderSettings(first_delay=0.01)))
 
         async def bound() -> bool:
             await played_device_plugin(here)
@@ -208,16 +208,16 @@ async def test_reservations_left_over_from_before_are_cleaned_up_at_start() -> N
 def test_hami_limits_memory_to_the_pods_part_and_needs_gpu_sharing_before_it() -> None:
     assert memory_limit("8192", "0.25") == "2048m"
     assert memory_limit("", "0.25") is None and memory_limit("8192", "x") is None
-    on = PluginSetting(enabled=True)
-    assert [each.name for each in build(Settings(plugins={"hamicore": on}))][-2:] == ["gpusharing", "hamicore"]
+    on = BinderPluginSetting(enabled=True)
+    assert [each.name for each in build(BinderSettings(plugins={"hamicore": on}))][-2:] == ["gpusharing", "hamicore"]
     with pytest.raises(ConfigError, match="hamicore needs gpusharing, switched on and with a higher priority"):
-        build(Settings(plugins={"hamicore": on, "gpusharing": PluginSetting(enabled=False)}))
+        build(BinderSettings(plugins={"hamicore": on, "gpusharing": BinderPluginSetting(enabled=False)}))
     with pytest.raises(ConfigError, match="there is no nonsense; known are reservation, volumebinding"):
-        build(Settings(plugins={"nonsense": on}))
+        build(BinderSettings(plugins={"nonsense": on}))
 
 
 async def test_hami_tells_the_container_its_memory() -> None:
-    async with stage(component(Settings(plugins={"hamicore": PluginSetting(enabled=True)}))) as here:
+    async with stage(component(BinderSettings(plugins={"hamicore": BinderPluginSetting(enabled=True)}))) as here:
         await here.node("n", nvidia_com__gpu_memory="8192")
         await share(here)
         await report(here)

@@ -13,23 +13,23 @@ from cli.test_commands import call
 from gangline.api.kinds import POD
 from gangline.cli import manifests
 from gangline.cli.apply import apply_one, kind_of
-from gangline.cli.connection import Connection
+from gangline.cli.connection import ClusterConnection
 from gangline.cli.whatif import lines
 from gangline.errors import BadInput
 from gangline.local import Platform, PlatformSettings
 from gangline.rules.verdicts import reason
-from gangline.whatif import Answer, Copy, compare
+from gangline.whatif import Copy, WhatifAnswer, compare
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
 @asynccontextmanager
-async def cluster(*files: str) -> AsyncIterator[Connection]:
+async def cluster(*files: str) -> AsyncIterator[ClusterConnection]:
     """A platform on which examples run."""
     platform = Platform(PlatformSettings())
     await platform.start()
     try:
-        connection = Connection(platform.admin, "default", "here")
+        connection = ClusterConnection(platform.admin, "default", "here")
         await give(connection, *files)
         await platform.settles()
         yield connection
@@ -37,15 +37,15 @@ async def cluster(*files: str) -> AsyncIterator[Connection]:
         await platform.stop()
 
 
-async def give(connection: Connection, *files: str) -> None:
+async def give(connection: ClusterConnection, *files: str) -> None:
     for obj in manifests.read(str(EXAMPLES / file) for file in files):
         await apply_one(connection, await kind_of(connection, obj), obj)
 
 
-async def ask(connection: Connection, *files: str) -> Answer:
+async def ask(connection: ClusterConnection, *files: str) -> WhatifAnswer:
     async with Copy(connection.client, [each.kind for each in await connection.served()]) as copy:
         before = await copy.look()
-        await give(Connection(copy.client, "default", "the copy"), *files)
+        await give(ClusterConnection(copy.client, "default", "the copy"), *files)
         await copy.settles()
         return compare(before, await copy.look(), reason)
 

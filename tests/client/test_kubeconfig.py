@@ -12,7 +12,7 @@ import yaml
 from gangline.client import kubeconfig
 from gangline.client.kubeconfig import ExecToken, in_cluster, load, transport
 from gangline.client.wire import Request
-from gangline.cluster.server.access.identity import Authority
+from gangline.cluster.server.access.identity import CertificateAuthority
 from gangline.errors import ConfigError
 
 
@@ -51,7 +51,7 @@ def test_a_server_is_an_address(tmp_path: Path, server: str) -> None:
         load(written(tmp_path, {"server": server}))
 
 
-PAIR = Authority.make().client("a")
+PAIR = CertificateAuthority.make().client("a")
 
 
 @pytest.mark.parametrize(("cluster", "user", "said"), [
@@ -59,7 +59,7 @@ PAIR = Authority.make().client("a")
     ({"certificate-authority-data": "%%%"}, {}, "its certificate-authority-data is no base64"),
     ({"certificate-authority-data": encoded(b"no certificate")}, {}, "its certificate-authority holds no certificate in PEM: "),
     ({"certificate-authority-data": encoded(b"\xff\xfe")}, {}, "its certificate-authority holds no certificate in PEM: "),
-    ({}, {"client-certificate-data": encoded(PAIR.certificate), "client-key-data": encoded(Authority.make().client("b").key)},
+    ({}, {"client-certificate-data": encoded(PAIR.certificate), "client-key-data": encoded(CertificateAuthority.make().client("b").key)},
      "its client-certificate and client-key are no pair in PEM: "),
     ({}, {"client-certificate-data": encoded(b"x"), "client-key-data": encoded(b"y")},
      "its client-certificate and client-key are no pair in PEM: "),
@@ -104,7 +104,7 @@ def test_a_pod_without_its_accounts_files_is_told(tmp_path: Path, monkeypatch: p
 
 
 def test_a_pair_that_fits_is_taken(tmp_path: Path) -> None:
-    authority = Authority.make()
+    authority = CertificateAuthority.make()
     pair = authority.client("a")
     user = {"client-certificate-data": encoded(pair.certificate), "client-key-data": encoded(pair.key)}
     target = load(written(tmp_path, {"server": "https://a:1", "certificate-authority-data": encoded(authority.pair.certificate)}, user))

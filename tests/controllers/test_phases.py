@@ -14,7 +14,7 @@ from gangline.api.kinds import POD, POD_GROUP
 from gangline.api.meta import Raw
 from gangline.config import KAI, manner
 from gangline.controllers.component import pod_group_controller
-from gangline.controllers.phases import Standing, Standings, conditions, met, minimum, phase
+from gangline.controllers.phases import PodStanding, Standings, conditions, met, minimum, phase
 from stage import SPACE, Stage, stage
 
 TREE = {"subGroups": [{"name": "leader", "minMember": 1}, {"name": "workers", "minSubGroup": 1},
@@ -28,7 +28,7 @@ def spec(**said: Any) -> PodGroupSpec:
 def pods(*states: str, part: str = "") -> Standings:
     found = Standings()
     for number, state in enumerate(states):
-        found.put((part, number), Standing(part, state))
+        found.put((part, number), PodStanding(part, state))
     return found
 
 
@@ -61,7 +61,7 @@ def test_of_several_sub_groups_some_may_be_enough() -> None:
 
 def test_a_pod_that_changes_its_sub_group_is_counted_once() -> None:
     found = pods("Running")
-    found.put(("", 0), Standing("a", "Running"))
+    found.put(("", 0), PodStanding("a", "Running"))
     assert found.by_part(("Running",)) == {"": 0, "a": 1}
     found.put(("", 0), None)
     assert not any(found.counts.values()) and not found.pods

@@ -10,7 +10,7 @@ import msgspec
 from gangline.api import names
 from gangline.api.kinds import EVENT, JOB, NODE, POD, POD_CLIQUE, POD_CLIQUE_SET, POD_GANG, POD_GROUP, QUEUE, TOPOLOGY, Kind
 from gangline.api.meta import Raw
-from gangline.dashboard.look import Look, node_fact, pod_fact
+from gangline.dashboard.look import ClusterView, node_fact, pod_fact
 from gangline.dashboard.model import Source
 from gangline.rules.values.times import seconds
 
@@ -21,14 +21,14 @@ Given = tuple[Kind[Any], Raw]
 """An object and its kind."""
 
 
-def look(*objects: Given, **source: Any) -> Look:
+def look(*objects: Given, **source: Any) -> ClusterView:
     """What the pages would be made from, were these objects all there is."""
     held: dict[Kind[Any], list[Any]] = {}
     for kind, obj in objects:
         held.setdefault(kind, []).append(msgspec.convert(obj, kind.type, strict=False))
     now = seconds(NOW) or 0.0
     told: dict[str, Any] = {"server": "here", "now": now, "heard": now} | source
-    return Look(source=Source(**told), pods=[pod_fact(each) for each in held.get(POD, [])],
+    return ClusterView(source=Source(**told), pods=[pod_fact(each) for each in held.get(POD, [])],
                 nodes=[node_fact(each) for each in held.get(NODE, [])], gangs=held.get(POD_GANG, []), groups=held.get(POD_GROUP, []),
                 queues=held.get(QUEUE, []), sets=held.get(POD_CLIQUE_SET, []), cliques=held.get(POD_CLIQUE, []),
                 topologies=held.get(TOPOLOGY, []), events=held.get(EVENT, []), jobs=held.get(JOB, []))

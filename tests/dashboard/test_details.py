@@ -5,7 +5,7 @@ from __future__ import annotations
 from dashboard.seen import Given, event, gang, group, look, meta, node, owned_by, pod, queue, verdict
 from gangline.api import names
 from gangline.api.kinds import POD_CLIQUE, POD_CLIQUE_SET
-from gangline.dashboard.model import GangPage, Missing, NodePage, QueuePage
+from gangline.dashboard.model import GangPage, MissingPage, NodePage, QueuePage
 from gangline.dashboard.pages import page
 from gangline.dashboard.views import document
 
@@ -67,7 +67,7 @@ def test_an_unknown_gang_is_answered_with_what_may_have_been_meant() -> None:
     given = look(*llm())
     for name, near in (("llm", ["work/llm-0", "work/llm-1"]), ("llm-0-w-b", ["work/llm-0"]), ("lml-0", ["work/llm-0"])):
         found = page(given, ["gang", "work", name], {})
-        assert isinstance(found, Missing) and [shown for _, shown in found.near][:len(near)] == near
+        assert isinstance(found, MissingPage) and [shown for _, shown in found.near][:len(near)] == near
     text = document(page(given, ["gang", "work", "llm"], {}))
     assert "There is no gang llm in namespace work." in text and 'href="/gang/work/llm-0"' in text and "To the overview" in text
 

@@ -8,13 +8,13 @@ import pytest
 from dashboard.seen import event, gang, group, look, node, owned_by, pod, queue, verdict
 from gangline.api import names
 from gangline.api.kinds import TOPOLOGY
-from gangline.dashboard.look import Look
+from gangline.dashboard.look import ClusterView
 from gangline.dashboard.model import Overview
 from gangline.dashboard.pages import ROWS, overview, page
 from gangline.dashboard.views import document
 
 
-def seen(given: Look, **query: str) -> Overview:
+def seen(given: ClusterView, **query: str) -> Overview:
     return overview(given, query)
 
 

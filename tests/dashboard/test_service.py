@@ -17,7 +17,7 @@ from embedded import admin, embedded, until
 from gangline.api import names
 from gangline.api.crds import crds
 from gangline.api.kinds import CRD, NAMESPACE, POD, POD_GANG, POD_GROUP, QUEUE
-from gangline.cli.connection import Connection
+from gangline.cli.connection import ClusterConnection
 from gangline.client import Client, Request, Response, Transport
 from gangline.client.kubeconfig import load, transport
 from gangline.cluster.server.server import Server
@@ -223,7 +223,7 @@ async def test_with_its_own_account_and_no_more_it_shows_the_examples_of_the_pla
     platform = Platform(PlatformSettings())
     await platform.start()
     try:
-        await give(Connection(platform.admin, "default", "here"), "04-waiting", "03-job")
+        await give(ClusterConnection(platform.admin, "default", "here"), "04-waiting", "03-job")
         await platform.settles()
         noting = Noting(platform.connect("dashboard").transport)
         async with shown(Client(noting)) as page:

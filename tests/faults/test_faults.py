@@ -17,19 +17,19 @@ from gangline.api import names
 from gangline.api.kinds import BIND_REQUEST, CONFIG_MAP, NODE, POD
 from gangline.api.resources import units
 from gangline.binder.component import component as binder
-from gangline.binder.settings import Settings
+from gangline.binder.settings import BinderSettings
 from gangline.controllers.component import pod_group_controller, queue_controller
 from gangline.runtime import Component, Manager
 from gangline.runtime.election import Elected, Election, ElectionSettings
 from gangline.scheduler.loop.component import component as scheduler
-from gangline.scheduler.loop.options import Options
+from gangline.scheduler.loop.options import SchedulerOptions
 from stage import SPACE, Stage, stage
 
-QUICK = Settings(first_delay=0.01, longest_delay=0.05)
+QUICK = BinderSettings(first_delay=0.01, longest_delay=0.05)
 
 
 def shard() -> Component:
-    return scheduler(options=Options(period=0.01))
+    return scheduler(options=SchedulerOptions(period=0.01))
 
 
 async def booked(here: Stage) -> Counter[str]:
@@ -183,7 +183,7 @@ async def test_a_pod_whose_binds_fail_waits_longer_each_time_and_the_gang_says_s
             return await send(request)  # type: ignore[arg-type]
 
         line.send = refuse  # type: ignore[assignment, method-assign]
-        await here.start(binder(Settings(first_delay=0.05, longest_delay=1000)), line)
+        await here.start(binder(BinderSettings(first_delay=0.05, longest_delay=1000)), line)
         await here.node("n0")
         await here.gang("g", 1, gpus=1)
 

@@ -19,8 +19,8 @@ from embedded import embedded
 from gangline.client.response_reader import ResponseReader
 from gangline.client.wire import Response
 from gangline.cluster.server.server import ServerSettings
-from gangline.cluster.server.wire.connection import Patience
-from gangline.cluster.server.wire.http import Listener, ListenerSettings, serve
+from gangline.cluster.server.wire.connection import ConnectionTimeouts
+from gangline.cluster.server.wire.http import ListenerSettings, ServerListener, serve
 from gangline.cluster.server.wire.request_reader import Asked, RequestReader
 
 INPUTS, SEED = int(os.environ.get("FUZZ_INPUTS", "400")), int(os.environ.get("FUZZ_SEED", "15"))
@@ -120,7 +120,7 @@ def inputs(bases: list[bytes], count: int) -> Iterator[tuple[random.Random, byte
 # --- over a socket -----------------------------------------------------------------------------------------
 
 
-async def ask(listener: Listener, chance: random.Random, data: bytes) -> bytes:
+async def ask(listener: ServerListener, chance: random.Random, data: bytes) -> bytes:
     reader, writer = await asyncio.open_connection("127.0.0.1", listener.port)
     try:
         for piece in pieces(chance, data):
@@ -139,7 +139,7 @@ async def test_no_request_makes_the_server_fail(monkeypatch: pytest.MonkeyPatch,
                                                 caplog: pytest.LogCaptureFixture) -> None:
     monkeypatch.setattr("gangline.cluster.server.wire.http.SWEEP_SECONDS", 0.01)
     monkeypatch.setattr("gangline.cluster.server.wire.connection.FAREWELL_SECONDS", 0.01)
-    left, patience = list(inputs(REQUESTS, INPUTS)), Patience(0.1, 0.1, 0.1, 0.1, 1.0)
+    left, patience = list(inputs(REQUESTS, INPUTS)), ConnectionTimeouts(0.1, 0.1, 0.1, 0.1, 1.0)
     async with embedded(settings=ServerSettings(tokens={TOKEN: "admin"})) as server:
         while left:
             batch, left = left[:AT_ONCE], left[AT_ONCE:]

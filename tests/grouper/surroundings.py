@@ -14,8 +14,8 @@ from gangline.api.meta import Object, Raw
 from gangline.api.selectors import Selector, equals
 from gangline.config import KAI, manner
 from gangline.errors import ApiError, api_error
-from gangline.grouper.grouping import Grouping, Part
-from gangline.grouper.look import Answer, Look, Ref
+from gangline.grouper.grouping import Grouping, GroupPart
+from gangline.grouper.look import Answer, GrouperView, Ref
 from gangline.grouper.plan import plan
 from gangline.grouper.settings import GrouperSettings
 
@@ -84,7 +84,7 @@ def asked(which: Raw, *others: Raw, settings: GrouperSettings | None = None,
     classes = [{"apiVersion": PRIORITY_CLASS.api_version, "kind": PRIORITY_CLASS.kind, "metadata": {"name": name}} for name in CLASSES]
     view: Pod = msgspec.convert(which, Pod, strict=False)
     seen = _Seen([which, *others], refused or {})
-    return plan(view, Look(settings or GrouperSettings(), Shelf([which, *others, *classes]), cast("dict[Ref, Answer]", seen)))
+    return plan(view, GrouperView(settings or GrouperSettings(), Shelf([which, *others, *classes]), cast("dict[Ref, Answer]", seen)))
 
 
 class _Seen:
@@ -105,6 +105,6 @@ class _Seen:
         return next(([each] for each in kind if each["metadata"]["name"] == ref.name), MISSING)
 
 
-def shape(parts: Sequence[Part]) -> dict[str, tuple[int | None, str | None]]:
+def shape(parts: Sequence[GroupPart]) -> dict[str, tuple[int | None, str | None]]:
     """Name → (pods it needs, or None for a parent; its parent)."""
     return {part.name: (part.minimum if part.children is None else None, part.parent) for part in parts}

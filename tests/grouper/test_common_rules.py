@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gangline.grouper.grouping import Placement, Ungroupable
+from gangline.grouper.grouping import GroupTopology, Ungroupable
 from gangline.grouper.settings import GrouperSettings, from_flags
 from grouper.surroundings import COMPAT, FORBIDDEN, MISSING, asked, grouped, obj, pod, pod_group
 
@@ -138,7 +138,7 @@ def test_preemptibility_and_delays_are_searched_from_the_nearest_owner_to_the_po
 
 def test_topology_comes_from_the_top_owner() -> None:
     job = obj(JOB, "j", annotations={"kai.scheduler/topology": "dc", "kai.scheduler/topology-required-placement": "rack"})
-    assert grouped(pod(owner=job), job).placement == Placement("dc", "rack", "")
+    assert grouped(pod(owner=job), job).placement == GroupTopology("dc", "rack", "")
 
 
 def test_the_group_joins_the_node_pool_of_its_pod() -> None:

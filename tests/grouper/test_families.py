@@ -8,7 +8,7 @@ import pytest
 
 from gangline.api.meta import Raw
 from gangline.grouper.groupers import GROUPERS
-from gangline.grouper.grouping import Placement, Ungroupable
+from gangline.grouper.grouping import GroupTopology, Ungroupable
 from gangline.grouper.rights import rights
 from gangline.grouper.settings import from_flags
 from grouper.surroundings import COMPAT, grouped, obj, pod, pod_group, shape
@@ -136,7 +136,7 @@ def test_segments_past_the_elastic_minimum_ask_for_nothing() -> None:
     found = grouped(pod(owner=job, labels={REPLICA_TYPE: "worker", REPLICA_INDEX: "4"}), job)
     assert shape(found.parts) == {"master": (1, None), "worker": (None, None), "worker-0": (2, "worker"), "worker-1": (0, "worker"),
                                   "worker-2": (0, "worker")}
-    assert (found.leaf, found.parts[2].placement) == ("worker-2", Placement("dc", "rack", ""))
+    assert (found.leaf, found.parts[2].placement) == ("worker-2", GroupTopology("dc", "rack", ""))
 
 
 @pytest.mark.parametrize("size", ["0", "-2", "two", "1.5"])
@@ -370,7 +370,7 @@ def test_topology_groups_become_parents() -> None:
     its = gang(leaf("a", 1, "a-0"), leaf("b", 1), spec=spec, annotations={"grove.io/topology-name": "dc"})
     found = grouped(clique_pod("a-0"), CLIQUE, SET, its)
     assert shape(found.parts) == {"both": (None, None), "a": (1, "both"), "b": (1, "both")}
-    assert found.parts[0].placement == Placement("dc", "rack", "")
+    assert found.parts[0].placement == GroupTopology("dc", "rack", "")
 
 
 def test_a_gang_may_not_name_pods_of_another_namespace() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from gangline.api.meta import Raw
 from gangline.grouper import jq
-from gangline.grouper.grouping import Placement, Ungroupable
+from gangline.grouper.grouping import GroupTopology, Ungroupable
 from gangline.grouper.jq_functions import JqError
 from gangline.grouper.settings import from_flags
 from grouper.surroundings import grouped, obj, pod, shape
@@ -52,7 +52,7 @@ def test_pods_may_be_grouped_by_the_values_of_their_keys() -> None:
 def test_topology_of_a_karta_counts_before_the_owners() -> None:
     said = {"podGroup": {"name": "t", "topology": {"topologyName": "dc", "requiredTopologyLevel": "rack"}}}
     found = grouped(WORKER, OWNER, karta(said))
-    assert (found.placement, found.minimum) == (Placement("dc", "rack", ""), 4)
+    assert (found.placement, found.minimum) == (GroupTopology("dc", "rack", ""), 4)
 
 
 @pytest.mark.parametrize("kartas", [

@@ -10,7 +10,7 @@ import msgspec
 from gangline.api.core import Pod
 from gangline.api.kai import PodGroup
 from gangline.api.meta import Raw
-from gangline.grouper.grouping import Grouping, Part, Placement
+from gangline.grouper.grouping import Grouping, GroupPart, GroupTopology
 from gangline.grouper.plan import matters
 from gangline.grouper.settings import GrouperSettings, from_flags
 from gangline.grouper.write import change, new_object, pod_change
@@ -19,7 +19,7 @@ from grouper.surroundings import COMPAT, grouped, obj, pod
 OWNER = {"apiVersion": "batch/v1", "kind": "Job", "name": "j", "uid": "1"}
 GROUPING = Grouping("pg-j-1", "work", OWNER, labels={"kai.scheduler/queue": "a", "kai.scheduler/node-pool": "p"}, annotations={"n": "1"},
                     queue="a", priority_class="train", minimum=4, leaf="w",
-                    parts=(Part("w", 3), Part("s", children=2), Part("x", 1, parent="s", placement=Placement("dc", "rack"))))
+                    parts=(GroupPart("w", 3), GroupPart("s", children=2), GroupPart("x", 1, parent="s", placement=GroupTopology("dc", "rack"))))
 SETTINGS = GrouperSettings()
 
 

@@ -12,7 +12,7 @@ from embedded import PATIENCE
 from gangline.api.builtin import Replicated
 from gangline.api.kinds import CONFIG, DEPLOYMENT, SCHEDULING_SHARD, Kind
 from gangline.api.meta import Object, Raw
-from gangline.components import Options
+from gangline.components import ComponentOptions
 from gangline.installer.contract import OURS
 from gangline.installer.plan import ALWAYS
 from gangline.local import Platform, PlatformSettings
@@ -89,7 +89,7 @@ def _conditions(obj: Any) -> list[Raw]:
 
 @asynccontextmanager
 async def ground(*, installer: bool = True) -> AsyncIterator[Ground]:
-    platform = Platform(PlatformSettings(components=WORLD, options=Options(period=0.0, nodes=NODES)))
+    platform = Platform(PlatformSettings(components=WORLD, options=ComponentOptions(period=0.0, nodes=NODES)))
     await platform.start()
     try:
         if installer:

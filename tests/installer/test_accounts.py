@@ -9,7 +9,7 @@ import pytest
 from embedded import PATIENCE
 from gangline.api.kinds import CONFIG, JOB, POD, POD_CLIQUE_SET, POD_GROUP, QUEUE, SCHEDULING_SHARD
 from gangline.client import Client, User
-from gangline.components import EVERYWHERE, Options, build, lease
+from gangline.components import EVERYWHERE, ComponentOptions, build, lease
 from gangline.errors import Forbidden
 from gangline.installer.objects.services import SERVICES
 from gangline.runtime import SystemClock
@@ -26,11 +26,11 @@ def client(cluster: Ground, account: str) -> Client:
     return Client(cluster.platform.server.transport(user), manager=f"gangline-{account}")
 
 
-async def start(cluster: Ground, component: str, options: Options | None = None) -> None:
+async def start(cluster: Ground, component: str, options: ComponentOptions | None = None) -> None:
     """As `gangline run` does inside the cluster: first the lease, then the work."""
-    mine, said = client(cluster, ACCOUNTS[component]), options or Options(period=0.0)
+    mine, said = client(cluster, ACCOUNTS[component]), options or ComponentOptions(period=0.0)
     if component not in EVERYWHERE:
-        await asyncio.wait_for(Election(mine, SystemClock(), ElectionSettings(lease(component, Options()), SPACE)).win(), PATIENCE)
+        await asyncio.wait_for(Election(mine, SystemClock(), ElectionSettings(lease(component, ComponentOptions()), SPACE)).win(), PATIENCE)
     await asyncio.wait_for(cluster.platform.hire(build(component, said), mine), PATIENCE)
 
 
@@ -41,7 +41,7 @@ async def test_a_job_and_a_set_run_under_the_accounts_that_the_installer_made_wi
         await cluster.ready(CONFIG, "kai-config")
         await cluster.ready(SCHEDULING_SHARD, "default")
         for component in ACCOUNTS:
-            await start(cluster, component, Options(period=0.0, outside=("kai",)))
+            await start(cluster, component, ComponentOptions(period=0.0, outside=("kai",)))
         pod = {"schedulerName": "kai-scheduler", "containers": [{"name": "c", "image": "i", "resources": {"requests": {"cpu": "1"}}}]}
         template = {"metadata": {"annotations": {"gangline.io/run-seconds": "0"}}, "spec": pod | {"restartPolicy": "Never"}}
         await cluster.client.create(JOB, {"metadata": {"name": "train", "namespace": "default"}, "spec": {"template": template}})

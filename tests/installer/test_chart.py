@@ -25,7 +25,7 @@ from gangline.api.kinds import (
 )
 from gangline.api.meta import Raw
 from gangline.cli import chart, connection, install, uninstall
-from gangline.cli.connection import Connection
+from gangline.cli.connection import ClusterConnection
 from gangline.client import Client, User, kubeconfig
 from gangline.components import installer_parts
 from gangline.errors import BadInput
@@ -131,14 +131,14 @@ def test_nothing_that_values_decide_is_left_as_install_prints_it() -> None:
 # --- taking it away --------------------------------------------------------------------------------------------------------------
 
 
-async def hooked(cluster: Ground) -> Connection:
+async def hooked(cluster: Ground) -> ClusterConnection:
     """Connected under the account of the chart's hook, with its rights and no others."""
     kinds = {each.kind: each for each in (SERVICE_ACCOUNT, CLUSTER_ROLE, CLUSTER_ROLE_BINDING)}
     for obj in documents("uninstall.yaml"):
         if obj["kind"] in kinds:
             await cluster.client.create(kinds[obj["kind"]], obj)
     user = User(f"system:serviceaccount:gangline-system:{UNINSTALLER}", ("system:authenticated",))
-    return Connection(Client(cluster.platform.server.transport(user), manager="hook"), "gangline-system", "the test's server")
+    return ClusterConnection(Client(cluster.platform.server.transport(user), manager="hook"), "gangline-system", "the test's server")
 
 
 async def test_the_hook_takes_what_users_made_too_and_leaves_the_installer() -> None:

@@ -13,17 +13,17 @@ import yaml
 from gangline.api.kinds import CONFIG, CONFIG_MAP, CRD, DEPLOYMENT, NAMESPACE, POD_CLIQUE_SET, PRIORITY_CLASS, QUEUE, SCHEDULING_SHARD
 from gangline.cli import install, main, uninstall
 from gangline.cli import run as run_command
-from gangline.components import Options, build, installer_parts
+from gangline.components import ComponentOptions, build, installer_parts
 from gangline.errors import BadInput
-from gangline.installer.config_reader import Said
-from gangline.installer.contract import Facts, Pair, Wishes
+from gangline.installer.config_reader import ConfigReading
+from gangline.installer.contract import InstallFacts, Pair, Wishes
 from gangline.installer.objects.desired import wishes_of_config
 from gangline.installer.objects.shards import wishes_of_shard
 from gangline.local import write_kubeconfig
 from gangline.rules.flags import parse
 from installer.ground import Ground, ground
 
-FACTS = Facts(certificate=Pair(b"c", b"k", b"a"), fake_gpus=True, cdi=True, answers=True)
+FACTS = InstallFacts(certificate=Pair(b"c", b"k", b"a"), fake_gpus=True, cdi=True, answers=True)
 FULL: dict[str, Any] = {
     "global": {"jsonLog": True, "replicaCount": 2, "podLabelSelector": {"a": "b"}, "namespaceLabelSelector": {"c": "d"},
                "schedulerName": "mine", "queueLabelKey": "example.com/queue", "nodePoolLabelKey": ""},
@@ -47,7 +47,7 @@ SHARD = {"partitionLabelValue": "blue", "kValue": 2.5, "args": {
 
 def command_lines(spec: dict[str, Any], shard: dict[str, Any]) -> list[tuple[list[str], str]]:
     """Every container's command, with the config.yaml it finds mounted."""
-    parts, said = installer_parts(), Said(spec)
+    parts, said = installer_parts(), ConfigReading(spec)
     answers: list[Wishes] = [wishes_of_config(said, FACTS, parts), wishes_of_shard(said, "s", shard, FACTS, parts)]
     found: list[tuple[list[str], str]] = []
     for wishes in answers:
@@ -62,7 +62,7 @@ def command_lines(spec: dict[str, Any], shard: dict[str, Any]) -> list[tuple[lis
 @pytest.mark.parametrize(("spec", "shard"), [({}, {}), (FULL, SHARD)], ids=["plain", "full"])
 def test_every_command_line_is_read_by_the_program_that_it_starts(
         spec: dict[str, Any], shard: dict[str, Any], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    started: list[tuple[str, Options]] = []
+    started: list[tuple[str, ComponentOptions]] = []
     monkeypatch.setattr(run_command, "run", lambda work, serves: None)
     monkeypatch.setattr(run_command, "_run", lambda component, kubeconfig, options: started.append((component, options)))
     monkeypatch.setattr(prometheus_client, "REGISTRY", prometheus_client.CollectorRegistry())
@@ -80,7 +80,7 @@ def test_every_command_line_is_read_by_the_program_that_it_starts(
 
 def test_the_addresses_of_probes_and_metrics_are_both_served() -> None:
     [binder] = [words for words, _ in command_lines(FULL, {}) if words[2] == "binder"]
-    options = Options(flags=parse(each for each in binder[3:] if not each.startswith("--log")))
+    options = ComponentOptions(flags=parse(each for each in binder[3:] if not each.startswith("--log")))
     assert run_command._addresses("binder", options) == [("0.0.0.0", 2), ("0.0.0.0", 1)]
 
 

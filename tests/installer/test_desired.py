@@ -26,10 +26,10 @@ from gangline.api.kinds import (
     Kind,
 )
 from gangline.api.meta import Raw
-from gangline.components import Options, _sets, installer_parts
+from gangline.components import ComponentOptions, _sets, installer_parts
 from gangline.errors import ConfigError
-from gangline.installer.config_reader import Said
-from gangline.installer.contract import Facts, Leader, Pair, Wishes
+from gangline.installer.config_reader import ConfigReading
+from gangline.installer.contract import InstallFacts, Leader, Pair, Wishes
 from gangline.installer.look import cdi_of
 from gangline.installer.objects.desired import wishes_of_config
 from gangline.installer.objects.shards import wishes_of_shard
@@ -42,11 +42,11 @@ EVERYTHING = frozenset(kind.resource for kind in (VPA, PROMETHEUS, SERVICE_MONIT
 
 
 def config(spec: Raw | None = None, settings: InstallerSettings | None = None, **facts: Any) -> Wishes:
-    return wishes_of_config(Said(spec or {}, settings or InstallerSettings()), Facts(**({"certificate": CERTIFICATE} | facts)), PARTS)
+    return wishes_of_config(ConfigReading(spec or {}, settings or InstallerSettings()), InstallFacts(**({"certificate": CERTIFICATE} | facts)), PARTS)
 
 
 def shard(spec: Raw | None = None, of: Raw | None = None, **facts: Any) -> Wishes:
-    return wishes_of_shard(Said(of or {}), "s", spec or {}, Facts(**facts), PARTS)
+    return wishes_of_shard(ConfigReading(of or {}), "s", spec or {}, InstallFacts(**facts), PARTS)
 
 
 def only(wishes: Wishes, kind: Kind[Any], name: str) -> Raw:
@@ -242,9 +242,9 @@ def test_an_admission_server_that_is_installed_needs_no_secrets_and_registers_no
 def test_sets_that_start_in_order_wait_in_the_image_of_the_installer() -> None:
     settings = InstallerSettings(image=read_image("registry.example:5000/gangline@sha256:ab"))
     said = flags(config(settings=settings), "gangline-operator")
-    told = _sets(Options(flags=said))
+    told = _sets(ComponentOptions(flags=said))
     assert f"{told.init_image}:{told.init_version}" == "registry.example:5000/gangline@sha256:ab"
-    assert told.init_command == ("gangline", "initc") and _sets(Options()).init_command == ()
+    assert told.init_command == ("gangline", "initc") and _sets(ComponentOptions()).init_command == ()
 
 
 def test_a_certificate_that_runs_out_is_renewed_and_the_old_one_trusted_a_while_longer() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from gangline.api import names
 from gangline.api.kinds import CONFIG, NODE, POD, POD_GROUP, QUEUE, SCHEDULING_SHARD
-from gangline.components import Options
+from gangline.components import ComponentOptions
 from gangline.local import ELSEWHERE, Platform, PlatformSettings
 from installer.ground import Ground
 
@@ -19,7 +19,7 @@ COMPONENTS = tuple(name for name in PlatformSettings().components if name not in
 
 @pytest.fixture
 async def here() -> AsyncIterator[Ground]:
-    platform = Platform(PlatformSettings(components=COMPONENTS, options=Options(period=0.0, nodes=NODES), shards=True))
+    platform = Platform(PlatformSettings(components=COMPONENTS, options=ComponentOptions(period=0.0, nodes=NODES), shards=True))
     await platform.start()
     try:
         yield Ground(platform)

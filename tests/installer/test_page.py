@@ -11,8 +11,8 @@ import yaml
 
 from gangline.cli import group
 from gangline.components import installer_parts
-from gangline.installer.config_reader import Said
-from gangline.installer.contract import Facts
+from gangline.installer.config_reader import ConfigReading
+from gangline.installer.contract import InstallFacts
 from gangline.installer.objects.desired import wishes_of_config
 from gangline.installer.objects.services import SERVICES
 from gangline.installer.objects.shards import wishes_of_shard
@@ -28,9 +28,9 @@ def blocks(language: str) -> list[str]:
 def test_the_objects_of_the_page_are_deployed_without_a_complaint() -> None:
     given: list[Any] = [each for text in blocks("yaml") for each in yaml.safe_load_all(text)]
     config, shards = wanted(given)
-    said = Said(config.obj["spec"])
-    answers = [wishes_of_config(said, Facts(), installer_parts()),
-               *(wishes_of_shard(said, each.name, each.obj["spec"], Facts(), installer_parts()) for each in shards)]
+    said = ConfigReading(config.obj["spec"])
+    answers = [wishes_of_config(said, InstallFacts(), installer_parts()),
+               *(wishes_of_shard(said, each.name, each.obj["spec"], InstallFacts(), installer_parts()) for each in shards)]
     assert len(answers) == 3 and not [text for each in answers for text in (*each.problems, *each.notes, *each.missing)]
 
 

@@ -20,8 +20,8 @@ from gangline.api.kinds import CONFIG_MAP, DEPLOYMENT
 from gangline.api.meta import Raw
 from gangline.cli import install
 from gangline.components import installer_parts
-from gangline.installer.config_reader import Said
-from gangline.installer.contract import Facts, Pair
+from gangline.installer.config_reader import ConfigReading
+from gangline.installer.contract import InstallFacts, Pair
 from gangline.installer.objects.desired import wishes_of_config
 from gangline.installer.objects.services import CERTIFICATES
 from gangline.installer.objects.shards import wishes_of_shard
@@ -35,7 +35,7 @@ PAIR: Pair = PARTS.certificate(("admission.kai-scheduler.svc",), time.time(), No
 
 def described() -> dict[str, tuple[Raw, str]]:
     """Component → its container, and the config.yaml it finds mounted. The operator and those around it are configured."""
-    said, facts = Said({"workload": {"scheduler": {"outside": ["kai"]}}}), Facts(certificate=PAIR)
+    said, facts = ConfigReading({"workload": {"scheduler": {"outside": ["kai"]}}}), InstallFacts(certificate=PAIR)
     objects = [*wishes_of_config(said, facts, PARTS).objects, *wishes_of_shard(said, "default", {}, facts, PARTS).objects]
     maps = {each.name: each.obj["data"]["config.yaml"] for each in objects if each.kind == CONFIG_MAP}
     pods = [each.obj["spec"]["template"]["spec"] for each in objects if each.kind == DEPLOYMENT]

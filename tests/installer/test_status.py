@@ -10,7 +10,7 @@ import pytest
 from gangline.api.builtin import Replicated
 from gangline.api.core import Pod
 from gangline.api.meta import Raw
-from gangline.installer.plan import Written, contested
+from gangline.installer.plan import WrittenObject, contested
 from gangline.installer.status import Outcome, conditions, daemon_set_waits, deployment_waits, merged
 
 
@@ -82,6 +82,6 @@ def test_a_condition_that_says_nothing_new_is_not_written_and_its_time_moves_wit
 
 
 def test_what_is_put_back_five_times_in_a_minute_is_contested_for_the_rest_of_it() -> None:
-    often = Written("d", 1, (0.0, 1.0, 2.0, 3.0, 4.0))
+    often = WrittenObject("d", 1, (0.0, 1.0, 2.0, 3.0, 4.0))
     assert contested(often, 10.0) and not contested(often, 61.0)
-    assert not contested(Written("d", 1, (0.0, 1.0)), 2.0) and not contested(None, 0.0)
+    assert not contested(WrittenObject("d", 1, (0.0, 1.0)), 2.0) and not contested(None, 0.0)

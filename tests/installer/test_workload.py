@@ -23,8 +23,8 @@ from gangline.api.kinds import (
 from gangline.api.meta import Raw
 from gangline.api.names import CONFIG_HASH
 from gangline.components import installer_parts
-from gangline.installer.config_reader import Said
-from gangline.installer.contract import Facts, Pair, Wishes
+from gangline.installer.config_reader import ConfigReading
+from gangline.installer.contract import InstallFacts, Pair, Wishes
 from gangline.installer.objects.desired import wishes_of_config
 from gangline.installer.objects.shards import wishes_of_shard
 from gangline.installer.settings import InstallerSettings
@@ -40,7 +40,7 @@ APART: Raw = {"workload": {"scheduler": {"outside": ["volcano", "podgang"]}}}
 
 
 def config(spec: Raw, settings: InstallerSettings | None = None) -> Wishes:
-    return wishes_of_config(Said(spec, settings or InstallerSettings()), Facts(certificate=CERTIFICATE, answers=True), PARTS)
+    return wishes_of_config(ConfigReading(spec, settings or InstallerSettings()), InstallFacts(certificate=CERTIFICATE, answers=True), PARTS)
 
 
 def only(wishes: Wishes, kind: Kind[Any], name: str) -> Raw:
@@ -153,7 +153,7 @@ def test_the_manner_reaches_every_component() -> None:
     found = config({"global": {"compat": ["grove", "kai"]}} | APART)
     for words in commands(found).values():
         assert [word for word in words if word.startswith("--compat")] == ["--compat=grove", "--compat=kai"]
-    scheduler = wishes_of_shard(Said({"global": {"compat": ["kai"]}}), "s", {}, Facts(), PARTS)
+    scheduler = wishes_of_shard(ConfigReading({"global": {"compat": ["kai"]}}), "s", {}, InstallFacts(), PARTS)
     assert "--compat=kai" in commands(scheduler)["kai-scheduler-s"]
     assert "--scheduler-name=kai-scheduler" in commands(scheduler)["kai-scheduler-s"]
     mutating = [each["name"] for each in only(found, MUTATING_WEBHOOK, "mutating-kai-admission")["webhooks"]]
@@ -161,7 +161,7 @@ def test_the_manner_reaches_every_component() -> None:
 
 
 def test_natively_both_scheduler_names_are_served_and_others_if_the_config_says_so() -> None:
-    scheduler = wishes_of_shard(Said({}), "s", {}, Facts(), PARTS)
+    scheduler = wishes_of_shard(ConfigReading({}), "s", {}, InstallFacts(), PARTS)
     assert "--scheduler-name=kai-scheduler,grove-scheduler" in commands(scheduler)["kai-scheduler-s"]
     mine = config({"global": {"schedulerName": "mine"}})
     assert "--scheduler-name=mine" in commands(mine)["binder"]

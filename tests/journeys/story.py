@@ -26,11 +26,11 @@ from gangline.api.kinds import EVENT, NODE, POD, Kind
 from gangline.api.meta import Object, Raw
 from gangline.cli import manifests
 from gangline.cli.apply import apply_one, kind_of
-from gangline.cli.connection import Connection
+from gangline.cli.connection import ClusterConnection
 from gangline.cli.explain import explain
 from gangline.cluster.world.nodes.heartbeats import register
 from gangline.cluster.world.nodes.nodes import NodePool
-from gangline.components import COMPONENTS, Options
+from gangline.components import COMPONENTS, ComponentOptions
 from gangline.errors import NotFound
 from gangline.local import ELSEWHERE, Platform, PlatformSettings, Team
 from gangline.rules.sets import OperatorSettings
@@ -48,14 +48,14 @@ NOT_READY = "node.kubernetes.io/not-ready"
 NOT_OURS = ("kubernetes", "kube-root-ca.crt")
 
 
-def embedded_platform(*, clock: Clock | None = None, without: tuple[str, ...] = (), options: Options | None = None) -> Platform:
+def embedded_platform(*, clock: Clock | None = None, without: tuple[str, ...] = (), options: ComponentOptions | None = None) -> Platform:
     """The platform a story is told on by default: in memory, without nodes, deciding as soon as something changes."""
     chosen = [name for name in COMPONENTS if name not in (*ELSEWHERE, *without)]
     return Platform(PlatformSettings(
-        components=chosen, clock=clock or SystemClock(), options=options or Options(period=0.0, nodes="nodes: []")))
+        components=chosen, clock=clock or SystemClock(), options=options or ComponentOptions(period=0.0, nodes="nodes: []")))
 
 
-async def real_platform(without: tuple[str, ...], options: Options, clock: Clock) -> RealPlatform:
+async def real_platform(without: tuple[str, ...], options: ComponentOptions, clock: Clock) -> RealPlatform:
     from real.plane import missing
     from real.platform import OURS, Home, RealPlatform
 
@@ -74,7 +74,7 @@ async def told(*hired: Component, moved: bool = False, admission: AdmissionSetti
     nodes of a nodes file (empty: those that `gangline up` has by itself)."""
     clock: Clock = SystemClock() if not moved else MovedClock() if REAL else ManualClock()
     absent = (*without, *(each.name for each in hired))
-    options = Options(period=0.0, nodes=nodes, admission=admission or AdmissionSettings(), operator=operator or OperatorSettings())
+    options = ComponentOptions(period=0.0, nodes=nodes, admission=admission or AdmissionSettings(), operator=operator or OperatorSettings())
     platform = await real_platform(absent, options, clock) if REAL else embedded_platform(clock=clock, without=absent, options=options)
     try:
         await platform.start()
@@ -92,7 +92,7 @@ class Story(Words):
         self.platform = platform
         self.clock = platform.clock
         self.client = platform.admin
-        self._connection = Connection(self.client, "default", "the story's server")
+        self._connection = ClusterConnection(self.client, "default", "the story's server")
         self._nodes = 0
 
     async def nodes(self, count: int = 1, *, gpus: int = 8, name: str = "node", **pool: Any) -> list[str]:

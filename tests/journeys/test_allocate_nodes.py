@@ -10,8 +10,8 @@ from gangline.api import names
 from gangline.api.kinds import CONFIG_MAP, CSI_DRIVER, CSI_STORAGE_CAPACITY, PV, PVC, RESOURCE_SLICE, STORAGE_CLASS
 from gangline.cluster.world.nodes.nodes import NodeTaint
 from gangline.scheduler.loop.component import component
-from gangline.scheduler.loop.options import Options
-from gangline.scheduler.settings import Settings
+from gangline.scheduler.loop.options import SchedulerOptions
+from gangline.scheduler.settings import SchedulerSettings
 from journeys.story import Story, told
 from journeys.words import container, scheduler
 
@@ -126,7 +126,7 @@ async def test_a_tainted_node_takes_only_pods_that_tolerate_it(story: Story, tol
 
 
 async def test_worker_nodes_may_be_restricted_to_what_they_are_for() -> None:
-    restricted = component(options=Options(settings=Settings(restrict_nodes=True), restrict_nodes=True, period=0.0))
+    restricted = component(options=SchedulerOptions(settings=SchedulerSettings(restrict_nodes=True), restrict_nodes=True, period=0.0))
     async with told(restricted) as story:
         await story.nodes(1, gpus=2)
         [gpu] = await story.nodes(1, gpus=2, labels={"node-role.kubernetes.io/gpu-worker": ""})

@@ -8,8 +8,8 @@ from gangline.admission.scheduling.settings import AdmissionSettings
 from gangline.api import names
 from gangline.api.kinds import BIND_REQUEST, CONFIG_MAP, NODE, POD
 from gangline.binder.component import component as binder
-from gangline.binder.settings import PluginSetting
-from gangline.binder.settings import Settings as BinderSettings
+from gangline.binder.settings import BinderPluginSetting
+from gangline.binder.settings import BinderSettings as BinderSettings
 from gangline.errors import ApiError
 from journeys.growing import come, grows
 from journeys.story import Story, told
@@ -112,7 +112,7 @@ async def test_parts_get_the_runtime_class_they_need_and_whole_gpus_keep_theirs(
 
 
 async def test_devices_are_named_for_cdi_where_the_binder_is_told_so() -> None:
-    settings = BinderSettings(plugins={"gpusharing": PluginSetting(arguments={"cdiEnabled": "true"})})
+    settings = BinderSettings(plugins={"gpusharing": BinderPluginSetting(arguments={"cdiEnabled": "true"})})
     async with told(binder(settings)) as story:
         await story.nodes(1, gpus=1)
         await story.part("p", 0.5)

@@ -28,7 +28,7 @@ from gangline.api.kinds import (
 from gangline.api.meta import Raw
 from gangline.cli import install, uninstall
 from gangline.client import Client, Request, Response, Transport
-from gangline.components import Options, build
+from gangline.components import ComponentOptions, build
 from gangline.local import Platform, account, write_kubeconfig
 from journeys.story import Story, told
 
@@ -55,7 +55,7 @@ async def story() -> AsyncIterator[Story]:
     async with told() as story:
         carrier = story.platform._connect("installer").transport
         client = None if isinstance(story.platform, Platform) else Client(Impersonated(carrier), manager="gangline-installer")
-        await story.platform.hire(build("installer", Options()), client)
+        await story.platform.hire(build("installer", ComponentOptions()), client)
         yield story
 
 

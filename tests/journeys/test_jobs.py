@@ -12,7 +12,7 @@ from gangline.dashboard.model import GangPage
 from gangline.dashboard.pages import page
 from gangline.dashboard.service import Dashboard
 from gangline.scheduler.loop.component import component
-from gangline.scheduler.loop.options import Options
+from gangline.scheduler.loop.options import SchedulerOptions
 from gangline.scheduler.settings import shard_settings
 from journeys.story import Story, told
 
@@ -56,7 +56,7 @@ async def preempted(story: Story, job: Raw) -> None:
 
 
 async def test_a_preempted_job_that_ignores_disruptions_comes_back_and_completes() -> None:
-    async with told(component(options=Options(settings=shard_settings(), period=0.0, tell_disruption=True)), moved=True) as story:
+    async with told(component(options=SchedulerOptions(settings=shard_settings(), period=0.0, tell_disruption=True)), moved=True) as story:
         await preempted(story, printed(run_seconds="30"))
         line = (await shown(story, "train")).gang
         assert line.state == "evicted" and line.evicted is not None
@@ -77,7 +77,7 @@ async def test_a_preempted_job_that_ignores_disruptions_comes_back_and_completes
 
 
 async def test_a_preempted_job_that_counts_disruptions_fails_and_the_page_says_so() -> None:
-    async with told(component(options=Options(settings=shard_settings(), period=0.0, tell_disruption=True)), moved=True) as story:
+    async with told(component(options=SchedulerOptions(settings=shard_settings(), period=0.0, tell_disruption=True)), moved=True) as story:
         await preempted(story, printed(run_seconds="30", policy=False))
         line = (await shown(story, "train")).gang
         assert (line.state, line.failure) == ("failed", "BackoffLimitExceeded: Job has reached the specified backoff limit")

@@ -13,7 +13,7 @@ import pytest
 from embedded import admin, embedded, until
 from gangline.admission.certificates import self_signed
 from gangline.admission.component import TLS_SECRET, WebhookSettings, component
-from gangline.admission.registration import Place
+from gangline.admission.registration import WebhookAddress
 from gangline.api import names
 from gangline.api.core import Pod
 from gangline.api.kinds import (
@@ -39,7 +39,7 @@ from gangline.api.kinds import (
 )
 from gangline.api.meta import Raw
 from gangline.client import Client
-from gangline.components import Options, hooks
+from gangline.components import ComponentOptions, hooks
 from gangline.errors import ApiError, NotFound
 from gangline.rules.sets import OperatorSettings
 from gangline.runtime import Manager
@@ -132,8 +132,8 @@ async def test_cascade_a_deleted_set_takes_everything_with_it(sets: Sets) -> Non
 @asynccontextmanager
 async def webhook(client: Client, port: int) -> AsyncIterator[None]:
     """Our hooks behind HTTPS, asked by a server that knows them no other way."""
-    settings = WebhookSettings(Place(url=f"https://127.0.0.1:{port}"), "127.0.0.1", port)
-    manager = Manager(component(lambda read: hooks(Options(), read), settings, (QUEUE, TOPOLOGY_BINDING)), client)
+    settings = WebhookSettings(WebhookAddress(url=f"https://127.0.0.1:{port}"), "127.0.0.1", port)
+    manager = Manager(component(lambda read: hooks(ComponentOptions(), read), settings, (QUEUE, TOPOLOGY_BINDING)), client)
     await manager.start()
     try:
         await until(lambda: _trusts(client), "the registration of the kept certificate")

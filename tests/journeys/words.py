@@ -22,7 +22,7 @@ from gangline.client import Client
 from gangline.errors import AlreadyExists, Forbidden, NotFound
 from gangline.runtime import Component
 from gangline.scheduler.loop.component import component as scheduler_component
-from gangline.scheduler.settings import ACTIONS, DEFAULT_PLUGINS, PluginSetting, Settings
+from gangline.scheduler.settings import ACTIONS, DEFAULT_PLUGINS, PluginSetting, SchedulerSettings
 
 GANG = "gang"
 """Label of the pods of a gang made here: what `shares` counts by."""
@@ -285,4 +285,4 @@ def scheduler(*more: str, placement: str = "binpack", **settings: Any) -> Compon
     told = {"nodeplacement": {"cpu": placement, "gpu": placement}}
     plugins = tuple(PluginSetting(each, told.get(each, {})) for each in [*chosen, *more, *(() if packs else ("gpuspread",))])
     actions = tuple(each for each in ACTIONS if packs or each != "consolidation")
-    return scheduler_component(Settings(plugins=plugins, actions=actions, **settings), period=0.0)
+    return scheduler_component(SchedulerSettings(plugins=plugins, actions=actions, **settings), period=0.0)

@@ -13,8 +13,8 @@ from gangline.api.grove import PodCliqueSet
 from gangline.api.kinds import POD, POD_CLIQUE, POD_CLIQUE_SET, POD_GANG, SCALING_GROUP
 from gangline.api.meta import Raw, condition
 from gangline.cluster.server.admit.hooks import admit_with
-from gangline.cluster.server.store.live_reader import Fresh
-from gangline.components import Options, hooks
+from gangline.cluster.server.store.live_reader import LiveReader
+from gangline.components import ComponentOptions, hooks
 from gangline.operator.desired import bounds, layout
 from gangline.operator.desired.bounds import Backlog, horizon
 from gangline.runtime import ManualClock
@@ -127,7 +127,7 @@ async def test_shared_claims_of_two_billion_replicas_are_made_as_far_as_replicas
 
 async def test_a_base_gang_that_no_object_could_hold_is_said_and_nothing_is_made() -> None:
     async with stage() as here:
-        for hook in hooks(Options(), Fresh(here.server.store, here.server.catalogue)):
+        for hook in hooks(ComponentOptions(), LiveReader(here.server.store, here.server.catalogue)):
             admit_with(here.server.admission, hook)
         await here.apply(pod_clique_set("w", clique("a", 1), groups=[group("g", ["a"], MOST, MOST)]))
         assert await here.every(POD_GANG) == []

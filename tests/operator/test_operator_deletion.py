@@ -30,15 +30,15 @@ from gangline.api.kinds import NAMESPACE as NAMESPACE_KIND
 from gangline.api.meta import Raw
 from gangline.client import Client
 from gangline.cluster.server.admit.hooks import admit_with
-from gangline.cluster.server.store.live_reader import Fresh
-from gangline.components import Options, hooks
+from gangline.cluster.server.store.live_reader import LiveReader
+from gangline.components import ComponentOptions, hooks
 from gangline.config import manner
 from gangline.errors import ApiError
 from gangline.operator import backends
 from gangline.operator.backends import BUILT_IN
-from gangline.operator.backends.kai import Kai
+from gangline.operator.backends.kai import KaiBackend
 from gangline.operator.component import component
-from gangline.rules.hooks import Hook, Review
+from gangline.rules.hooks import Hook, HookReview
 from gangline.rules.sets import OperatorSettings, Profile
 from gangline.runtime import Manager
 from operator_stage import NAMESPACE, OPERATOR, Stage, clique, pod_clique_set, stage
@@ -55,9 +55,9 @@ class Judged:
 
     async def configure(self, settings: OperatorSettings) -> None:
         await self.here.manager.stop()
-        fresh = Fresh(self.here.server.store, self.here.server.catalogue)
+        fresh = LiveReader(self.here.server.store, self.here.server.catalogue)
         compat = ("grove",) if settings.manner.one_gate else ()
-        self.judges[:] = list(hooks(Options(operator=settings, compat=compat), fresh))
+        self.judges[:] = list(hooks(ComponentOptions(operator=settings, compat=compat), fresh))
         self.here.manager = Manager(component(settings), Client(self.here.server.transport(OPERATOR), manager="gangline"), self.here.clock)
         await self.here.manager.start()
 
@@ -166,7 +166,7 @@ async def test_a_set_whose_topology_binding_was_deleted_is_deleted_and_so_is_a_b
 
 
 async def test_a_set_whose_backend_crashes_at_translating_and_at_judging_is_deleted(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Broken(Kai):
+    class Broken(KaiBackend):
         def check(self, pcs: Any, facts: Any) -> Any:
             raise ZeroDivisionError("no idea")
 
@@ -263,5 +263,5 @@ async def test_what_a_new_annotation_is_to_blame_for_is_refused_and_what_was_wro
 
 def test_hooks_judge_no_update_of_an_object_that_is_being_deleted() -> None:
     leaving = {"metadata": {"name": "x", "deletionTimestamp": "2026-01-01T00:00:00Z"}, "spec": {}}
-    every = list(hooks(Options(operator=OperatorSettings(authorizer=True)), None))  # type: ignore[arg-type]
-    assert every and not any(hook.asks(Review("UPDATE", leaving, leaving)) for hook in every)
+    every = list(hooks(ComponentOptions(operator=OperatorSettings(authorizer=True)), None))  # type: ignore[arg-type]
+    assert every and not any(hook.asks(HookReview("UPDATE", leaving, leaving)) for hook in every)

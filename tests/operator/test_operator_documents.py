@@ -14,8 +14,8 @@ from backends.test_journeys import BACKEND, noticed
 from gangline.api.kinds import CRD, KOORDINATOR_POD_GROUP, POD_CLIQUE_SET, POD_GROUP, WORKLOAD, Kind
 from gangline.api.meta import Raw
 from gangline.cluster.server.admit.hooks import admit_with
-from gangline.cluster.server.store.live_reader import Fresh
-from gangline.components import Options, hooks
+from gangline.cluster.server.store.live_reader import LiveReader
+from gangline.components import ComponentOptions, hooks
 from gangline.errors import ApiError
 from gangline.operator.backends import Registry
 from gangline.rules.sets import OperatorSettings
@@ -49,7 +49,7 @@ async def test_a_printed_set_becomes_gangs_objects_of_its_backend_and_pods(pcs: 
     async with stage() as here:
         await here.client.create(CRD, stand_in(KOORDINATOR_POD_GROUP))
         await noticed(here, KOORDINATOR_POD_GROUP)
-        for hook in hooks(Options(), Fresh(here.server.store, here.server.catalogue)):
+        for hook in hooks(ComponentOptions(), LiveReader(here.server.store, here.server.catalogue)):
             admit_with(here.server.admission, hook)
         made = await here.apply(pcs)
         assert len(await here.pods()) == pods
@@ -63,7 +63,7 @@ async def test_a_printed_set_becomes_gangs_objects_of_its_backend_and_pods(pcs: 
 
 async def test_under_compat_grove_two_cliques_without_a_role_are_refused_as_upstream_refuses_them() -> None:
     async with stage() as here:
-        for hook in hooks(Options(compat=("grove",)), Fresh(here.server.store, here.server.catalogue)):
+        for hook in hooks(ComponentOptions(compat=("grove",)), LiveReader(here.server.store, here.server.catalogue)):
             admit_with(here.server.admission, hook)
         with pytest.raises(ApiError, match=r"spec\.template\.cliques\.roleName: given more than once: ''"):
             await here.client.create(POD_CLIQUE_SET, PRINTED[2][0])

@@ -13,7 +13,7 @@ from gangline.api.kinds import POD_CLIQUE, POD_CLIQUE_SET, POD_GANG, RESOURCE_CL
 from gangline.api.meta import Raw, condition
 from gangline.config import manner
 from gangline.operator.backends.contract import Facts
-from gangline.operator.backends.volcano import Volcano
+from gangline.operator.backends.volcano import VolcanoBackend
 from gangline.rules.sets import OperatorSettings
 from operator_stage import NAMESPACE, Stage, clique, group, pod_clique_set, stage
 
@@ -142,5 +142,5 @@ def test_a_clique_that_names_no_volcano_queue_goes_to_the_sets_or_to_the_default
     cliques = [clique(name, scheduler="volcano") | ({"annotations": {key: queue}} if queue else {})
                for name, queue in (("a", on_first), ("b", on_second))]
     pcs = msgspec.convert(pod_clique_set("p", *cliques, annotations={key: on_set} if on_set else {}), PodCliqueSet)
-    told = [problem.message for problem in Volcano().check(pcs, Facts())]
+    told = [problem.message for problem in VolcanoBackend().check(pcs, Facts())]
     assert fine == (told == []), told

@@ -10,8 +10,8 @@ from gangline.api.meta import Raw
 from gangline.operator.desired import pods as desired
 from gangline.operator.desired.cliques import grouped_clique, standalone_clique
 from gangline.operator.desired.groups import scaling_group
-from gangline.operator.desired.layout import Place, group_places, standalone_places
-from gangline.operator.unseen import Told
+from gangline.operator.desired.layout import CliquePlace, group_places, standalone_places
+from gangline.operator.unseen import UnseenChoices
 from gangline.runtime import Key
 from operator_stage import clique, group, pod, pod_clique_set
 
@@ -44,11 +44,11 @@ def test_pods_are_given_up_unscheduled_then_unready_then_outdated_then_youngest_
     assert [each.name for each in order] == ["c-4", "c-3", "c-2", "c-1", "c-0"]
 
 
-def built(pcs: PodCliqueSet, live: PodClique, place: Place, *, keep_gates: bool = True) -> Raw:
+def built(pcs: PodCliqueSet, live: PodClique, place: CliquePlace, *, keep_gates: bool = True) -> Raw:
     return desired.build(live, desired.Recipe(pcs, place, "initc:1", "gate", keep_gates, ""), 0, "p")
 
 
-def a_clique(pcs: PodCliqueSet, name: str) -> tuple[PodClique, Place]:
+def a_clique(pcs: PodCliqueSet, name: str) -> tuple[PodClique, CliquePlace]:
     place = next(place for place in standalone_places(pcs, 0) if place.template.name == name)
     return msgspec.convert(standalone_clique(pcs, place), PodClique), place
 
@@ -106,7 +106,7 @@ def test_a_choice_that_the_cache_has_not_shown_yet_keeps_the_next_one_back() -> 
     def at(revision: str) -> PodClique:
         return msgspec.convert({"metadata": {"name": "c", "resourceVersion": revision}}, PodClique)
 
-    told, key = Told(), Key("default", "c")
+    told, key = UnseenChoices(), Key("default", "c")
     assert told.seen(key, at("5"))
     told.note(key, at("7"))
     assert not told.seen(key, at("6")) and told.seen(key, at("8")) and told.seen(key, at("6"))

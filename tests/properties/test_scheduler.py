@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from gangline.rules.requests import GpuRequest
 from gangline.scheduler.cycle import decide
 from gangline.scheduler.decisions import Bind, Decisions, Evict, Nominate
-from gangline.scheduler.model.cluster import Cluster
+from gangline.scheduler.model.cluster import ClusterModel
 from gangline.scheduler.model.resources import GPU
 from gangline.scheduler.model.status import ACTIVE_ALLOCATED, Status
 from gangline.scheduler.records import (
@@ -28,11 +28,11 @@ from gangline.scheduler.records import (
     TopologyRule,
     plain_gang,
 )
-from gangline.scheduler.settings import Settings
+from gangline.scheduler.settings import SchedulerSettings
 
 NOW = 1_000_000.0
 FREE = Share(-1, -1, 1)
-SETTINGS = Settings(max_consolidation_victims=-1)
+SETTINGS = SchedulerSettings(max_consolidation_victims=-1)
 MANY = settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
@@ -47,8 +47,8 @@ class World:
     def records(self) -> list[Record]:
         return [*self.nodes, *self.queues, *self.gangs, *self.tasks]
 
-    def cluster(self) -> Cluster:
-        return Cluster.build(self.records)
+    def cluster(self) -> ClusterModel:
+        return ClusterModel.build(self.records)
 
 
 @st.composite
@@ -192,7 +192,7 @@ def test_deciding_restores_the_cluster_and_decides_the_same_again(world: World) 
 @given(worlds(), st.randoms(use_true_random=False))
 def test_a_cluster_fed_event_by_event_equals_one_built_from_scratch(world: World, random: Any) -> None:
     after = carried_out(world, decide(world.cluster(), SETTINGS, NOW))
-    cluster = Cluster()
+    cluster = ClusterModel()
     for record in random.sample(world.records, len(world.records)):
         cluster.apply(record)
     for record in random.sample(after.records, len(after.records)):
@@ -274,7 +274,7 @@ def odd_records(draw: st.DrawFn) -> list[Record]:
 @MANY
 @given(odd_records())
 def test_bad_input_stops_no_cycle_and_leaves_no_trace(records: list[Record]) -> None:
-    cluster = Cluster.build(records)
+    cluster = ClusterModel.build(records)
     before = cluster.state()
     decide(cluster, SETTINGS, NOW)
     assert cluster.state() == before

@@ -22,7 +22,7 @@ from typing import Any
 
 from aiohttp import web
 
-from gangline.admission.certificates import KeyPair, self_signed
+from gangline.admission.certificates import WebhookKeyPair, self_signed
 
 Obj = dict[str, Any]
 SLOW = 8.0
@@ -120,7 +120,7 @@ WAYS: dict[str, Callable[[Obj, dict[str, str]], Obj]] = {
 }
 
 
-def _tls(pair: KeyPair) -> ssl.SSLContext:
+def _tls(pair: WebhookKeyPair) -> ssl.SSLContext:
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     with tempfile.TemporaryDirectory() as folder:
         certificate, key = Path(folder, "crt"), Path(folder, "key")

@@ -22,9 +22,9 @@ from gangline.api.core import Pod
 from gangline.api.kinds import POD
 from gangline.api.meta import Raw
 from gangline.cli import uninstall
-from gangline.cli.connection import Connection
+from gangline.cli.connection import ClusterConnection
 from gangline.client import Client, Request, Response, Transport
-from gangline.components import Options, build
+from gangline.components import ComponentOptions, build
 from gangline.errors import GanglineError, NotFound
 from gangline.local import Team
 from gangline.rules.flags import parse
@@ -111,7 +111,7 @@ class Containers:
         self._running[uid] = None
         if words[:3] == ["gangline", "run", "installer"]:
             flags = parse(each for each in words[3:] if not each.startswith("--log"))
-            self._running[uid] = await self.team.hire(build("installer", Options(flags=flags)), client)
+            self._running[uid] = await self.team.hire(build("installer", ComponentOptions(flags=flags)), client)
         elif words[:2] == ["gangline", "uninstall"]:
             await self._uninstall(pod, words[2:], client)
 
@@ -119,7 +119,7 @@ class Containers:
         params: dict[str, Any] = uninstall.command.make_context("uninstall", words).params
         assert params["keep_installer"]
         try:
-            await uninstall.take_components(Connection(client, self.namespace, "the cluster"), params["everything"], params["timeout"])
+            await uninstall.take_components(ClusterConnection(client, self.namespace, "the cluster"), params["everything"], params["timeout"])
             self.said.append("")
         except GanglineError as error:
             self.said.append(str(error))

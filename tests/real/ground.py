@@ -22,7 +22,7 @@ from typing import Any
 from gangline.api import names
 from gangline.api.kinds import NAMESPACE, NODE, POD_CLIQUE, POD_CLIQUE_SET, POD_GANG, SECRET, TOPOLOGY_BINDING, Kind
 from gangline.api.meta import Condition, Raw, condition
-from gangline.components import Options
+from gangline.components import ComponentOptions
 from gangline.local import Team
 from gangline.runtime import SystemClock
 from journeys.story import Story
@@ -70,7 +70,7 @@ class Ground(Home):
 
     async def _start(self) -> None:
         await self.plane.start_server()
-        team = Team(self.connect, Options(), SystemClock())
+        team = Team(self.connect, ComponentOptions(), SystemClock())
         for name in self.scheduler.namespaces:
             await team.admin.create(NAMESPACE, {"metadata": {"name": name}})
         for kind, obj in self.scheduler.installs(next(iter(self._ports.values()), 0)):

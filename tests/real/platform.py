@@ -16,7 +16,7 @@ from gangline.api.kinds import CONFIG_MAP, NAMESPACE, POD_CLIQUE_SET, QUEUE, SER
 from gangline.api.meta import Raw
 from gangline.client import Client
 from gangline.client.kubeconfig import load, transport
-from gangline.components import COMPONENTS, Options
+from gangline.components import COMPONENTS, ComponentOptions
 from gangline.errors import ApiError
 from gangline.local import NAMESPACES, Team
 from gangline.runtime import Clock, SystemClock
@@ -52,7 +52,7 @@ class Home:
 
     async def _start(self) -> None:
         await self.plane.start_server()
-        team = Team(self.connect, Options(), SystemClock())
+        team = Team(self.connect, ComponentOptions(), SystemClock())
         await team.install()
         self.plane.start_rest()
         await self._populated(team.admin)
@@ -79,12 +79,12 @@ class Home:
 class RealPlatform(Team):
     """Speaks to a plane as `Platform` does to the embedded server."""
 
-    def __init__(self, home: Home, components: Sequence[str] = OURS, options: Options | None = None,
+    def __init__(self, home: Home, components: Sequence[str] = OURS, options: ComponentOptions | None = None,
                  clock: Clock | None = None) -> None:
         self.home = home
         self._components = components
         self._clients: list[Client] = []
-        super().__init__(self._client, options or Options(period=0.1, nodes="nodes: []", webhook=home.webhook), clock or SystemClock())
+        super().__init__(self._client, options or ComponentOptions(period=0.1, nodes="nodes: []", webhook=home.webhook), clock or SystemClock())
 
     def _client(self, name: str) -> Client:
         client = self.home.connect(name)

@@ -19,8 +19,8 @@ from gangline.cli import install
 from gangline.cli.manifests import parse
 from gangline.client import Transport
 from gangline.cluster.world.component import simulated_nodes
-from gangline.cluster.world.settings import Pace, WorldSettings
-from gangline.components import COMPONENTS, Options
+from gangline.cluster.world.settings import NodePace, WorldSettings
+from gangline.components import COMPONENTS, ComponentOptions
 from gangline.errors import NotFound
 from gangline.installer.contract import OURS
 from gangline.installer.plan import ALWAYS
@@ -161,7 +161,7 @@ async def cleared(team: Team, definitions: bool) -> None:
 @asynccontextmanager
 async def cluster(server: str, folder: Path) -> AsyncIterator[Cluster]:
     if server == "real":
-        platform: Any = await real_platform(tuple(COMPONENTS), Options(nodes="nodes: []"), SystemClock())
+        platform: Any = await real_platform(tuple(COMPONENTS), ComponentOptions(nodes="nodes: []"), SystemClock())
         await platform.start()
         kubeconfig = platform.home.plane.kubeconfig
         carrier: Callable[[], Transport] = lambda: platform._client("release").transport  # noqa: E731
@@ -172,7 +172,7 @@ async def cluster(server: str, folder: Path) -> AsyncIterator[Cluster]:
         carrier = lambda: platform._connect("admin").transport  # noqa: E731
     try:
         await cleared(platform, definitions=server == "embedded")
-        await platform.hire(simulated_nodes(WorldSettings(nodes=(), pace=Pace(job=3600.0))))
+        await platform.hire(simulated_nodes(WorldSettings(nodes=(), pace=NodePace(job=3600.0))))
         story = Story(platform)
         await story.nodes(2, gpus=8)
         async with containers(platform, carrier) as playing:

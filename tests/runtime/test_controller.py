@@ -14,6 +14,7 @@ from gangline.errors import BadInput
 from gangline.runtime import (
     NEXT_TURN,
     Again,
+    BackgroundService,
     Cache,
     Component,
     Context,
@@ -21,7 +22,6 @@ from gangline.runtime import (
     Key,
     Manager,
     ManualClock,
-    Service,
     Watch,
     itself,
     owner,
@@ -127,7 +127,7 @@ async def test_a_service_that_fails_is_started_again() -> None:
         await asyncio.Event().wait()
 
     async with embedded() as server:
-        manager = Manager(Component("test", services=[Service("test", run)]), admin(server), clock)
+        manager = Manager(Component("test", services=[BackgroundService("test", run)]), admin(server), clock)
         await manager.start()
         await until(lambda: len(starts) == 1)
         await asyncio.sleep(0)

@@ -14,7 +14,7 @@ from typing import Any
 from gangline.rules.requests import GpuRequest
 from gangline.scheduler.cycle import decide
 from gangline.scheduler.decisions import Bind, Decisions, Evict, Nominate
-from gangline.scheduler.model.cluster import Cluster
+from gangline.scheduler.model.cluster import ClusterModel
 from gangline.scheduler.model.status import Status
 from gangline.scheduler.records import (
     DEFAULT_POD_SET,
@@ -30,7 +30,7 @@ from gangline.scheduler.records import (
     TopologyRule,
     plain_gang,
 )
-from gangline.scheduler.settings import Settings
+from gangline.scheduler.settings import SchedulerSettings
 from gangline.scheduler.why.explain import explain
 from gangline.scheduler.why.verdict import Verdict
 
@@ -41,7 +41,7 @@ FREE = Share(-1, -1, 1)
 @dataclass
 class Scene:
     records: list[Record] = field(default_factory=list)
-    settings: Settings = field(default_factory=lambda: Settings(staleness_grace=60))
+    settings: SchedulerSettings = field(default_factory=lambda: SchedulerSettings(staleness_grace=60))
     now: float = NOW
     born: int = 0
 
@@ -109,8 +109,8 @@ class Scene:
         self.settings = replace(self.settings, **changes)
         return self
 
-    def cluster(self) -> Cluster:
-        return Cluster.build(self.records)
+    def cluster(self) -> ClusterModel:
+        return ClusterModel.build(self.records)
 
     def decide(self) -> Outcome:
         return Outcome(decide(self.cluster(), self.settings, self.now))

@@ -9,8 +9,8 @@ from gangline.scheduler.records import (
     PodTerm,
     Requirement,
     StorageCapacityRecord,
-    Taint,
-    Toleration,
+    TaintRecord,
+    TolerationRecord,
     VolumeClaimRecord,
 )
 from scheduler.scene import NOW, Scene
@@ -99,11 +99,11 @@ def test_a_nominated_node_beats_everything_else() -> None:
 
 
 def test_selectors_affinity_and_taints_keep_a_task_away() -> None:
-    scene = Scene().node("red", labels={"colour": "red"}).node("blue", labels={"colour": "blue"}, taints=(Taint("mine", "NoSchedule"),))
+    scene = Scene().node("red", labels={"colour": "red"}).node("blue", labels={"colour": "blue"}, taints=(TaintRecord("mine", "NoSchedule"),))
     scene.queue("a", quota=8)
     wants_blue = {"node_selector": {"colour": "blue"}}
     assert not scene.gang("a/blue", 1, task=wants_blue).decide().bound
-    tolerant = {"node_affinity": (NodeTerm((Requirement("colour", "NotIn", ("red",)),)),), "tolerations": (Toleration("mine", "Exists"),)}
+    tolerant = {"node_affinity": (NodeTerm((Requirement("colour", "NotIn", ("red",)),)),), "tolerations": (TolerationRecord("mine", "Exists"),)}
     assert scene.gang("a/tolerant", 1, task=tolerant).decide().bound == {"tolerant-0": "blue"}
 
 

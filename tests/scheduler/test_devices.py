@@ -10,9 +10,9 @@ from gangline.scheduler.model.status import Status
 from gangline.scheduler.records import (
     ClaimRecord,
     ContainerRecord,
-    Device,
     DeviceClassRecord,
     DeviceId,
+    DeviceRecord,
     DeviceRequest,
     NumaRecord,
     SliceRecord,
@@ -164,7 +164,7 @@ def test_a_part_that_opens_a_gpu_takes_both_places_from_what_matters_less() -> N
 
 def claims(scene: Scene, *records: Any, devices: int = 2) -> Scene:
     scene.records += [DeviceClassRecord("gpu.example.com"), SliceRecord(
-        "s0", "n0", "gpu.example.com", "n0", tuple(Device(str(number), "gpu.example.com") for number in range(devices)))]
+        "s0", "n0", "gpu.example.com", "n0", tuple(DeviceRecord(str(number), "gpu.example.com") for number in range(devices)))]
     scene.records += records
     return scene.with_settings(dynamic_resources=True)
 

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from gangline.scheduler.model.cluster import Cluster
-from gangline.scheduler.plugins.proportion import Proportion
+from gangline.scheduler.model.cluster import ClusterModel
+from gangline.scheduler.plugins.proportion import ProportionPlugin
 from gangline.scheduler.records import GangRecord, GroupRecord, PodSetRecord
 from gangline.scheduler.session import Session
-from gangline.scheduler.settings import Budgets, PluginSetting, Settings
+from gangline.scheduler.settings import Budgets, PluginSetting, SchedulerSettings
 from scheduler.scene import NOW, Scene
 
 
@@ -224,5 +224,5 @@ def test_a_generator_that_used_up_its_steps_leaves_the_rest_to_the_next() -> Non
 
 @pytest.mark.parametrize("name", ["relcaimerSaturationMultiplier", "reclaimerUtilizationMultiplier"])
 def test_how_far_a_reclaimer_stays_below_others_is_heard_under_the_name_of_upstreams_code_and_of_its_documentation(name: str) -> None:
-    settings = Settings(plugins=(PluginSetting("proportion", {name: "1.5"}),))
-    assert Proportion(Session(Cluster(), settings, 0), settings.arguments("proportion")).multiplier == 1.5
+    settings = SchedulerSettings(plugins=(PluginSetting("proportion", {name: "1.5"}),))
+    assert ProportionPlugin(Session(ClusterModel(), settings, 0), settings.arguments("proportion")).multiplier == 1.5

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gangline.scheduler.model.status import Status
-from gangline.scheduler.records import Taint, TopologyRule
+from gangline.scheduler.records import TaintRecord, TopologyRule
 from gangline.scheduler.why.explain import explain_waiting
 from gangline.scheduler.why.verdict import Verdict, amount, spoken
 
@@ -93,7 +93,7 @@ def test_a_pod_larger_than_every_node_can_never_start() -> None:
 
 
 def test_nodes_that_may_not_be_used_at_all_say_why() -> None:
-    scene = Scene().nodes(2, taints=(Taint("dedicated", "NoSchedule", "team-b"),)).queue("q").gang("q/llm-0", 1)
+    scene = Scene().nodes(2, taints=(TaintRecord("dedicated", "NoSchedule", "team-b"),)).queue("q").gang("q/llm-0", 1)
     assert scene.explain("llm-0").headline == (
         "llm-0 waits: none of 2 nodes may be used by it (node(s) had untolerated taint {dedicated: team-b})")
 

@@ -11,7 +11,7 @@ from gangline.api.core import Node, Pod
 from gangline.rules.requests import GpuRequest
 from gangline.scheduler.objects.nodes import node_record
 from gangline.scheduler.objects.pods import task_record
-from gangline.scheduler.records import ClaimRecord, Device, DeviceClassRecord, DeviceRequest, ExtendedNeed, SliceRecord
+from gangline.scheduler.records import ClaimRecord, DeviceClassRecord, DeviceRecord, DeviceRequest, ExtendedNeed, SliceRecord
 from scheduler.scene import Scene
 
 NVIDIA, AMD = "nvidia.com/gpu", "amd.com/gpu"
@@ -21,7 +21,7 @@ DRIVER = "gpu.example.com"
 def devices(scene: Scene, node: str, number: int, resource: str = "") -> Scene:
     """The node has so many GPUs for claims; `resource`: the extended resource that their class backs."""
     scene.records += [DeviceClassRecord(DRIVER, resource),
-                      SliceRecord(f"slice-{node}", node, DRIVER, node, tuple(Device(str(each), DRIVER) for each in range(number)))]
+                      SliceRecord(f"slice-{node}", node, DRIVER, node, tuple(DeviceRecord(str(each), DRIVER) for each in range(number)))]
     return scene.with_settings(dynamic_resources=True)
 
 

@@ -10,15 +10,15 @@ import pytest
 from gangline.errors import ConfigError, Refusal
 from gangline.scheduler.cycle import decide, run_actions
 from gangline.scheduler.loop.thinker import think
-from gangline.scheduler.model.cluster import Cluster
-from gangline.scheduler.model.node import Node
+from gangline.scheduler.model.cluster import ClusterModel
+from gangline.scheduler.model.node import NodeInfo
 from gangline.scheduler.model.status import Status
-from gangline.scheduler.model.task import Task
+from gangline.scheduler.model.task import TaskInfo
 from gangline.scheduler.placing.order import Heap
 from gangline.scheduler.plugin import Plugin
 from gangline.scheduler.records import GangRecord, NodeRecord, QueueRecord, TaskRecord
 from gangline.scheduler.session import Session
-from gangline.scheduler.settings import Settings, read_config, seconds
+from gangline.scheduler.settings import SchedulerSettings, read_config, seconds
 from scheduler.scene import NOW, Scene
 
 
@@ -31,9 +31,9 @@ KEYS = {NodeRecord: "name", QueueRecord: "name", GangRecord: "uid", TaskRecord: 
 
 def test_records_may_come_in_any_order() -> None:
     records: list[Any] = small().records
-    want = Cluster.build(records).state()
+    want = ClusterModel.build(records).state()
     for turn in range(5):
-        cluster = Cluster()
+        cluster = ClusterModel()
         for record in random.Random(turn).sample(records, len(records)):
             cluster.apply(record)
         assert cluster.state() == want
@@ -41,15 +41,15 @@ def test_records_may_come_in_any_order() -> None:
 
 def test_taking_things_away_again_leaves_nothing_behind() -> None:
     records: list[Any] = small().records
-    cluster = Cluster.build(records)
+    cluster = ClusterModel.build(records)
     for record in random.Random(1).sample(records, len(records)):
         cluster.remove(type(record), getattr(record, KEYS[type(record)]))
-    assert cluster.state() == Cluster().state()
+    assert cluster.state() == ClusterModel().state()
 
 
 def test_a_changed_record_replaces_the_old_one() -> None:
     from dataclasses import replace
-    cluster = Cluster.build(small().records)
+    cluster = ClusterModel.build(small().records)
     task = next(record for record in small().records if isinstance(record, TaskRecord) and record.uid == "run-0")
     cluster.apply(replace(task, status=Status.RELEASING))
     node = cluster.nodes["n0"]
@@ -67,14 +67,14 @@ def test_a_pod_on_an_unknown_node_waits_for_it() -> None:
 def test_deciding_leaves_the_cluster_exactly_as_it_was() -> None:
     cluster = small().cluster()
     before = cluster.state()
-    first = decide(cluster, Settings(), NOW)
+    first = decide(cluster, SchedulerSettings(), NOW)
     assert cluster.state() == before and first.commits
-    assert decide(cluster, Settings(), NOW) == first
+    assert decide(cluster, SchedulerSettings(), NOW) == first
 
 
 def test_leaving_a_statement_without_commit_undoes_it() -> None:
     cluster = small().cluster()
-    session = Session(cluster, Settings(), NOW)
+    session = Session(cluster, SchedulerSettings(), NOW)
     before = cluster.state()
     with session.statement() as statement:
         statement.evict(cluster.tasks["run-0"])
@@ -86,7 +86,7 @@ def test_leaving_a_statement_without_commit_undoes_it() -> None:
 
 def test_a_task_put_back_where_it_was_evicted_from_was_never_evicted() -> None:
     cluster = small().cluster()
-    session = Session(cluster, Settings(), NOW)
+    session = Session(cluster, SchedulerSettings(), NOW)
     with session.statement() as statement:
         statement.evict(cluster.tasks["run-0"])
         statement.pipeline(cluster.tasks["run-0"], cluster.nodes["n0"])
@@ -96,7 +96,7 @@ def test_a_task_put_back_where_it_was_evicted_from_was_never_evicted() -> None:
 
 def test_a_checkpoint_undoes_only_what_came_after() -> None:
     cluster = small().cluster()
-    session = Session(cluster, Settings(), NOW)
+    session = Session(cluster, SchedulerSettings(), NOW)
     with session.statement() as statement:
         statement.evict(cluster.tasks["run-0"])
         mark = statement.checkpoint()
@@ -128,7 +128,7 @@ def test_unknown_actions_and_plugins_are_refused_by_name() -> None:
     with pytest.raises(ConfigError, match="there is no action 'sleep'; known are allocate, consolidation"):
         read_config({"actions": "sleep"})
     with pytest.raises(ConfigError, match="there is no plugin 'magic'"):
-        Session(Cluster(), read_config({"tiers": [{"plugins": [{"name": "magic"}]}]}), NOW)
+        Session(ClusterModel(), read_config({"tiers": [{"plugins": [{"name": "magic"}]}]}), NOW)
 
 
 @pytest.mark.parametrize(("text", "wanted"), [("90s", 90), ("1h30m", 5400), ("2d", 172800), ("-1s", -1), ("0", 0), ("1.5m", 90)])
@@ -158,13 +158,13 @@ class NoBind(Plugin):
 
     name = "no-bind"
 
-    def before_bind(self, task: Task, node: Node) -> Refusal:
+    def before_bind(self, task: TaskInfo, node: NodeInfo) -> Refusal:
         return Refusal(self.name, "not today")
 
 
 def test_a_refused_bind_puts_the_task_back_and_ends_its_gangs_turn() -> None:
     cluster = Scene().nodes(1).queue("a", quota=8).gang("a/elastic", 2, needs=1).cluster()
-    session = Session(cluster, Settings(), NOW, extra=[NoBind])
+    session = Session(cluster, SchedulerSettings(), NOW, extra=[NoBind])
     run_actions(session, ("allocate",))
     assert not session.commits and {task.status for task in cluster.tasks.values()} == {Status.PENDING}
     assert cluster.nodes["n0"].idle == cluster.nodes["n0"].allocatable

@@ -12,7 +12,7 @@ from gangline.api.builtin import PriorityClass
 from gangline.api.core import Node, PersistentVolumeClaim, Pod
 from gangline.scheduler import objects
 from gangline.scheduler.model.status import Status
-from gangline.scheduler.objects import Reading, Unreadable
+from gangline.scheduler.objects import ObjectReading, ObjectUnreadable
 from gangline.scheduler.objects.gangs import level_aliases
 from gangline.scheduler.records import GroupRecord, PodSetRecord, Requirement, Share, TaskRecord, TopologyRule
 
@@ -28,8 +28,8 @@ def bind_request(**spec: Any) -> kai.BindRequest:
     return msgspec.convert({"spec": {"podName": "p", "selectedNode": "n1", **spec}}, kai.BindRequest)
 
 
-def task(reading: Reading | None = None, binding: kai.BindRequest | None = None, **parts: dict[str, Any]) -> TaskRecord:
-    return objects.task_record(pod(**parts), binding, reading=reading or Reading())
+def task(reading: ObjectReading | None = None, binding: kai.BindRequest | None = None, **parts: dict[str, Any]) -> TaskRecord:
+    return objects.task_record(pod(**parts), binding, reading=reading or ObjectReading())
 
 
 # --- pods ---------------------------------------------------------------------------------------------------------------
@@ -64,9 +64,9 @@ def test_a_live_bind_request_holds_its_node_and_a_failed_one_does_not() -> None:
 def test_a_pod_that_will_not_go_away_is_stuck_after_two_minutes() -> None:
     gone = {"deletionTimestamp": "1970-01-01T00:01:00Z"}
     running = {"phase": "Running"}
-    assert task(Reading(now=180), meta=gone, status=running).status is Status.RELEASING
-    assert task(Reading(now=181), meta=gone, status=running).status is Status.STUCK_RELEASING
-    assert task(Reading(now=9999), meta=gone).status is Status.RELEASING
+    assert task(ObjectReading(now=180), meta=gone, status=running).status is Status.RELEASING
+    assert task(ObjectReading(now=181), meta=gone, status=running).status is Status.STUCK_RELEASING
+    assert task(ObjectReading(now=9999), meta=gone).status is Status.RELEASING
 
 
 def test_gpus_stand_apart_from_the_other_amounts() -> None:
@@ -76,7 +76,7 @@ def test_gpus_stand_apart_from_the_other_amounts() -> None:
 
 
 def test_a_negative_request_is_refused_by_name() -> None:
-    with pytest.raises(Unreadable, match=r"spec.containers.resources.requests\[cpu\]: must not be negative"):
+    with pytest.raises(ObjectUnreadable, match=r"spec.containers.resources.requests\[cpu\]: must not be negative"):
         task(spec={"containers": [{"resources": {"requests": {"cpu": "-1"}}}]})
 
 
@@ -91,7 +91,7 @@ def test_required_node_affinity_keeps_alternatives_apart_and_drops_empty_terms()
 def test_a_namespace_selector_is_resolved_to_names() -> None:
     term = {"topologyKey": "rack", "labelSelector": {"matchLabels": {"app": "x"}}, "namespaceSelector": {"matchLabels": {"team": "a"}}}
     spec = {"affinity": {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}}
-    reading = Reading(namespaces={"one": {"team": "a"}, "two": {"team": "b"}})
+    reading = ObjectReading(namespaces={"one": {"team": "a"}, "two": {"team": "b"}})
     assert task(reading, spec=spec).pod_anti_affinity[0].namespaces == ("one",)
     everywhere = {**term, "namespaceSelector": {}}
     spec = {"affinity": {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [everywhere]}}}
@@ -182,7 +182,7 @@ def test_queue_memory_is_in_millions_of_bytes_and_minus_one_stays_unlimited() ->
 
 def test_a_quota_below_minus_one_is_refused() -> None:
     queue = msgspec.convert({"spec": {"resources": {"gpu": {"quota": -2}}}}, kai.Queue)
-    with pytest.raises(Unreadable, match=r"spec.resources.gpu.quota: must be -1 \(unlimited\) or not negative"):
+    with pytest.raises(ObjectUnreadable, match=r"spec.resources.gpu.quota: must be -1 \(unlimited\) or not negative"):
         objects.queue_record(queue)
 
 
@@ -237,7 +237,7 @@ def test_a_gang_that_backs_off_is_skipped_in_the_pool_it_failed_in() -> None:
 
 
 def test_a_topology_without_levels_is_refused() -> None:
-    with pytest.raises(Unreadable, match=r"spec\.levels: must name at least one level"):
+    with pytest.raises(ObjectUnreadable, match=r"spec\.levels: must name at least one level"):
         objects.topology_record(msgspec.convert({"metadata": {"name": "t"}}, kai.Topology))
 
 

@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 
 from gangline.scheduler.decisions import ContainerUse
-from gangline.scheduler.model.cluster import Cluster
+from gangline.scheduler.model.cluster import ClusterModel
 from gangline.scheduler.placing.devices import CannotTell, choose
 from gangline.scheduler.placing.extended import extended_claim
 from gangline.scheduler.records import (
     ClaimRecord,
-    Device,
     DeviceClassRecord,
     DeviceConstraint,
+    DeviceRecord,
     DeviceRequest,
     ExtendedNeed,
     NodeRecord,
@@ -23,27 +23,27 @@ from gangline.scheduler.records import (
     Record,
     Requirement,
     SliceRecord,
-    Taint,
+    TaintRecord,
     TaskRecord,
-    Toleration,
+    TolerationRecord,
 )
 
 DRIVER = "gpu.example.com"
 GPU = DeviceClassRecord("gpu", selectors=(f"device.driver == '{DRIVER}'",))
 
 
-def device(name: str, memory: str = "80Gi", **more: Any) -> Device:
+def device(name: str, memory: str = "80Gi", **more: Any) -> DeviceRecord:
     attributes: Mapping[str, Mapping[str, object]] = more.pop("attributes", {})
-    return Device(name, attributes={f"{DRIVER}/{key}": value for key, value in attributes.items()},
+    return DeviceRecord(name, attributes={f"{DRIVER}/{key}": value for key, value in attributes.items()},
                   capacity={f"{DRIVER}/memory": memory}, **more)
 
 
-def on_node(*devices: Device, **more: Any) -> list[Record]:
+def on_node(*devices: DeviceRecord, **more: Any) -> list[Record]:
     return [NodeRecord("n0", {"pods": 10}, labels={"zone": "a"}), GPU, SliceRecord("s0", "n0", DRIVER, "n0", devices, **more)]
 
 
 def given(records: list[Record], *requests: DeviceRequest, constraints: tuple[DeviceConstraint, ...] = ()) -> list[str] | None:
-    cluster = Cluster.build(records)
+    cluster = ClusterModel.build(records)
     found = choose(cluster.devices, cluster.nodes["n0"], [ClaimRecord("c", requests=requests, constraints=constraints)])
     return None if found is None else [each.device for each in found[0]]
 
@@ -66,7 +66,7 @@ def test_capacity_is_compared_as_a_quantity_and_a_version_as_a_version() -> None
 
 
 def test_the_class_and_the_request_must_both_mean_the_device() -> None:
-    other = SliceRecord("s1", "n0", "nic.example.com", "n0-nics", (Device("nic"),))
+    other = SliceRecord("s1", "n0", "nic.example.com", "n0-nics", (DeviceRecord("nic"),))
     assert given([*on_node(device("0")), other], wants("true", None)) == ["0"]
 
 
@@ -96,9 +96,9 @@ def test_only_the_newest_generation_of_a_pool_counts() -> None:
 
 
 def test_a_tainted_device_is_for_those_who_tolerate_it() -> None:
-    records = on_node(device("0", taints=(Taint("broken", "NoSchedule"),)))
+    records = on_node(device("0", taints=(TaintRecord("broken", "NoSchedule"),)))
     assert given(records, wants()) is None
-    assert given(records, wants(tolerations=(Toleration("broken", "Exists"),))) == ["0"]
+    assert given(records, wants(tolerations=(TolerationRecord("broken", "Exists"),))) == ["0"]
 
 
 def test_devices_that_must_agree_come_from_the_same_root_even_when_the_first_does_not_suffice() -> None:
@@ -116,7 +116,7 @@ def test_devices_that_must_differ_do() -> None:
 def test_the_first_choice_that_can_be_met_is_taken_and_named() -> None:
     records = on_node(device("0", attributes={"model": {"string": "L4"}}))
     choices = (wants(f"device.attributes['{DRIVER}'].model == 'H100'", name="r/big"), wants(name="r/any"))
-    cluster = Cluster.build(records)
+    cluster = ClusterModel.build(records)
     found = choose(cluster.devices, cluster.nodes["n0"], [ClaimRecord("c", requests=(DeviceRequest("r", "gpu", choices=choices),))])
     assert found is not None and [each.request for each in found[0]] == ["r/any"]
 
@@ -156,7 +156,7 @@ Claimed = tuple[list[tuple[str, int | None]], list[tuple[str, str]]]
 
 def claimed(*needs: ExtendedNeed, allocatable: dict[str, float] | None = None) -> Claimed | None:
     backing = DeviceClassRecord("gpu", RESOURCE)
-    cluster = Cluster.build([NodeRecord("n0", {"pods": 10} | (allocatable or {})), backing])
+    cluster = ClusterModel.build([NodeRecord("n0", {"pods": 10} | (allocatable or {})), backing])
     found = extended_claim(cluster.devices, TaskRecord("p", extended=needs), cluster.nodes["n0"])
     if found is None:
         return None
@@ -192,5 +192,5 @@ def test_a_class_backs_its_own_name_without_being_told() -> None:
 
 
 def test_of_two_classes_behind_one_resource_the_newer_serves_it() -> None:
-    cluster = Cluster.build([DeviceClassRecord("old", RESOURCE, created=1), DeviceClassRecord("new", RESOURCE, created=2)])
+    cluster = ClusterModel.build([DeviceClassRecord("old", RESOURCE, created=1), DeviceClassRecord("new", RESOURCE, created=2)])
     assert cluster.devices.class_of(RESOURCE) == "new"

@@ -10,7 +10,7 @@ import pytest
 from gangline.errors import BadInput
 from gangline.scheduler.decisions import Bind, Decisions
 from gangline.scheduler.records import GangRecord, NodeRecord, QueueRecord, TaskRecord, TopologyRecord
-from gangline.scheduler.settings import Settings
+from gangline.scheduler.settings import SchedulerSettings
 from gangline.scheduler.snapshots import whole as snapshot
 from gangline.scheduler.snapshots.redact import redact
 from gangline.scheduler.snapshots.whole import Saved, records_from_objects
@@ -56,7 +56,7 @@ def cluster() -> list[dict[str, Any]]:
 
 def saved(objects: list[dict[str, Any]] | None = None) -> Saved:
     read = records_from_objects(cluster() if objects is None else objects)
-    return Saved(read.records, Settings(), 1000.0, read.problems)
+    return Saved(read.records, SchedulerSettings(), 1000.0, read.problems)
 
 
 def placed(decisions: Decisions) -> list[tuple[str, str]]:

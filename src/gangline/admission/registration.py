@@ -24,7 +24,7 @@ STAYS = "request.operation != 'UPDATE' || !has(object.metadata.deletionTimestamp
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class WebhookAddress:
     """Where the cluster finds us: a service, or (outside the cluster) a URL."""
 
     service: str = ""
@@ -64,7 +64,7 @@ def routes(hooks: Iterable[Hook]) -> dict[str, list[Hook]]:
     return found
 
 
-def configurations(hooks: Sequence[Hook], place: Place, authority: bytes) -> list[Raw]:
+def configurations(hooks: Sequence[Hook], place: WebhookAddress, authority: bytes) -> list[Raw]:
     """One mutating and one validating configuration, ready to apply."""
     mutating = [_webhook(hook, MUTATE, place, authority) | {"reinvocationPolicy": "IfNeeded"} for hook in hooks if hook.mutate]
     validating = [_webhook(hook, VALIDATE, place, authority) for hook in hooks if hook.validate]
@@ -73,7 +73,7 @@ def configurations(hooks: Sequence[Hook], place: Place, authority: bytes) -> lis
             for kind, webhooks in pairs]
 
 
-def _webhook(hook: Hook, verb: str, place: Place, authority: bytes) -> Raw:
+def _webhook(hook: Hook, verb: str, place: WebhookAddress, authority: bytes) -> Raw:
     resources = [f"{hook.plural}/{each}" if each else hook.plural for each in hook.subresources]
     webhook: Raw = {
         "name": hook.name, "clientConfig": place.client_config(path_of(verb, hook), authority), "admissionReviewVersions": ["v1"],

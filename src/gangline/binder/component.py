@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from gangline.binder import controller, reservations
-from gangline.binder.settings import DEFAULTS, Settings
+from gangline.binder.settings import DEFAULTS, BinderSettings
 from gangline.runtime import Component
 
 
-def component(settings: Settings = DEFAULTS) -> Component:
+def component(settings: BinderSettings = DEFAULTS) -> Component:
     return Component("binder", (controller.controller(settings), reservations.clean_up(settings)))

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from gangline.binder.settings import DEFAULTS, PluginSetting, Settings
+from gangline.binder.settings import DEFAULTS, BinderPluginSetting, BinderSettings
 from gangline.rules.flags import COMMON, Table, refuse_unknown, truth, values
 from gangline.rules.schedulers import read_names
 
@@ -26,9 +26,9 @@ def _words(text: str) -> tuple[str, ...]:
     return tuple(found)
 
 
-def read_plugins(text: str) -> dict[str, PluginSetting]:
+def read_plugins(text: str) -> dict[str, BinderPluginSetting]:
     """`{"gpusharing": {"enabled": true, "priority": 100, "arguments": {"cdiEnabled": "true"}}}`"""
-    return {name: PluginSetting(bool(given.get("enabled", True)), given.get("priority"), dict(given.get("arguments") or {}))
+    return {name: BinderPluginSetting(bool(given.get("enabled", True)), given.get("priority"), dict(given.get("arguments") or {}))
             for name, given in _object(text).items()}
 
 
@@ -45,6 +45,6 @@ FLAGS: Table = {
     "resource-reservation-container-security-context": ("reservation_container_security", _object)}
 
 
-def read_flags(flags: Mapping[str, str], base: Settings = DEFAULTS) -> Settings:
+def read_flags(flags: Mapping[str, str], base: BinderSettings = DEFAULTS) -> BinderSettings:
     refuse_unknown("binder", flags, (*FLAGS, *COMMON))
     return replace(base, **values(flags, FLAGS))

@@ -17,8 +17,8 @@ from gangline.api.core import Pod
 from gangline.api.kai import BindRequest
 from gangline.api.kinds import BIND_REQUEST, POD
 from gangline.api.meta import Raw, as_raw, condition
-from gangline.binder.attempt import Attempt, CannotBind, NotYet
-from gangline.binder.settings import Settings
+from gangline.binder.attempt import BindAttempt, CannotBind, NotYet
+from gangline.binder.settings import BinderSettings
 from gangline.client import Client
 from gangline.errors import AlreadyExists, Conflict, NotFound
 from gangline.rules.values import times
@@ -45,7 +45,7 @@ def by_group(pod: Pod) -> list[str]:
     return list(dict.fromkeys(value for key, value in pod.labels.items() if key == names.GPU_GROUP or key.startswith(prefix)))
 
 
-async def reserve(attempt: Attempt, group: str, settings: Settings) -> str:
+async def reserve(attempt: BindAttempt, group: str, settings: BinderSettings) -> str:
     """The UUID of the group's GPU; raises NotYet until its reservation pod has said it."""
     client, namespace, name = attempt.ctx.client, settings.reservation_namespace, pod_name(attempt.node.name, group)
     try:
@@ -68,7 +68,7 @@ async def reserve(attempt: Attempt, group: str, settings: Settings) -> str:
                      f"{settings.reservation_timeout:g} s")
 
 
-async def free_unused(attempt: Attempt, settings: Settings) -> None:
+async def free_unused(attempt: BindAttempt, settings: BinderSettings) -> None:
     """A pod for whole GPUs waits until reservations on its node that nobody uses any more have given theirs back."""
     read = attempt.ctx.read
     unused = [group for pod in read.by(POD, ON_NODE, attempt.node.name) for group in by_group(pod)
@@ -88,7 +88,7 @@ def _said(pod: Pod) -> tuple[str | None, str, bool]:
     return pod.annotations.get(names.RESERVED_GPU), pod.status.phase, pod.metadata.deleting
 
 
-async def _create(attempt: Attempt, group: str, settings: Settings) -> Pod:
+async def _create(attempt: BindAttempt, group: str, settings: BinderSettings) -> Pod:
     waiting = next((pod for pod in attempt.ctx.read.list(POD, settings.scale_namespace) if _unscheduled(pod)), None)
     if waiting is not None:
         raise CannotBind(f"the cluster is growing (scaling pod {waiting.name} waits), so no GPU is reserved on "
@@ -105,7 +105,7 @@ def _unscheduled(pod: Pod) -> bool:
     return found is not None and found.status != "True"
 
 
-def reservation_pod(attempt: Attempt, group: str, settings: Settings) -> Raw:
+def reservation_pod(attempt: BindAttempt, group: str, settings: BinderSettings) -> Raw:
     gpu = {names.NVIDIA_GPU: "1"}
     given = settings.reservation_resources
     container: Raw = {
@@ -133,7 +133,7 @@ def reservation_pod(attempt: Attempt, group: str, settings: Settings) -> Raw:
                                          SINCE: timestamp(attempt.ctx.clock.now())}}, "spec": spec}
 
 
-async def settle(ctx: Context, group: str, settings: Settings) -> None:
+async def settle(ctx: Context, group: str, settings: BinderSettings) -> None:
     """Bring one group in order: a reservation nobody uses goes, a pod that shares a GPU nobody holds goes.
 
     Who arrives makes a request, touches the reservation, then labels its pod. So: note the reservation's revision, then
@@ -149,20 +149,20 @@ async def settle(ctx: Context, group: str, settings: Settings) -> None:
             await _delete(ctx.client, pod)
 
 
-async def _members(client: Client, group: str, settings: Settings) -> tuple[list[Pod], list[Pod]]:
+async def _members(client: Client, group: str, settings: BinderSettings) -> tuple[list[Pod], list[Pod]]:
     """Who reserves the group, and who shares it."""
     pods = (await client.list(POD, labels={names.GPU_GROUP: group})).items
     pods += (await client.list(POD, labels={f"{names.GPU_GROUP}/{group}": group})).items
     return split(pods, settings)
 
 
-def split(pods: list[Pod], settings: Settings) -> tuple[list[Pod], list[Pod]]:
+def split(pods: list[Pod], settings: BinderSettings) -> tuple[list[Pod], list[Pod]]:
     held = [pod for pod in pods if pod.namespace == settings.reservation_namespace]
     others = [pod for pod in pods if pod.namespace != settings.reservation_namespace]
     return held, [pod for pod in others if pod.status.phase in ("Pending", "Running")]
 
 
-def in_order(read: Reader, group: str, settings: Settings) -> bool:
+def in_order(read: Reader, group: str, settings: BinderSettings) -> bool:
     """Whether, as far as the cache knows, the group needs nothing: spares the server most questions."""
     held, sharers = split(read.by(POD, GROUP, group), settings)
     if sharers or not held:
@@ -170,7 +170,7 @@ def in_order(read: Reader, group: str, settings: Settings) -> bool:
     return any(_wants(each, group) for each in read.by(BIND_REQUEST, GROUP, group))
 
 
-def clean_up(settings: Settings) -> Controller:
+def clean_up(settings: BinderSettings) -> Controller:
     """Looks at a group when a pod or a request leaves it, and at all groups at start."""
 
     async def reconcile(ctx: Context, key: Key) -> Again | None:

@@ -7,7 +7,7 @@ import click
 from gangline.api.kinds import Kind
 from gangline.api.meta import Object, Raw
 from gangline.cli import manifests
-from gangline.cli.connection import Connection, cluster_options, connect
+from gangline.cli.connection import ClusterConnection, cluster_options, connect
 from gangline.cli.ending import run
 from gangline.errors import ApiError, BadInput, NotFound
 
@@ -34,14 +34,14 @@ async def _apply(objects: list[Raw], kubeconfig: str | None, namespace: str | No
         raise BadInput(f"{refused} of {len(objects)} objects were not applied")
 
 
-async def kind_of(connection: Connection, obj: Raw) -> Kind[Object]:
+async def kind_of(connection: ClusterConnection, obj: Raw) -> Kind[Object]:
     for each in await connection.served():
         if (each.kind.api_version, each.kind.kind) == (obj.get("apiVersion"), obj.get("kind")):
             return each.kind
     raise BadInput(f"the server at {connection.server} serves no {obj.get('kind')} of {obj.get('apiVersion')}")
 
 
-async def apply_one(connection: Connection, kind: Kind[Object], obj: Raw) -> str:
+async def apply_one(connection: ClusterConnection, kind: Kind[Object], obj: Raw) -> str:
     """Applies one object; says whether it was created, configured or left as it was."""
     meta = dict(obj["metadata"])
     if kind.namespaced:

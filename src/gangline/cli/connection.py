@@ -2,7 +2,7 @@
 
 The kubeconfig is, in this order: `--kubeconfig`, `$KUBECONFIG`, the platform started here by `gangline up`
 (`$GANGLINE_HOME/kubeconfig`), and `~/.kube/config`; in a pod that has none of these, the pod's own cluster is meant. Commands get a
-`Connection` and never open files themselves.
+`ClusterConnection` and never open files themselves.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def kubeconfig_path(given: str | None) -> Path | None:
 
 
 @dataclass(slots=True)
-class Connection:
+class ClusterConnection:
     client: Client
     namespace: str
     server: str
@@ -58,16 +58,16 @@ class Connection:
             raise BadInput(f"the server at {self.server} serves no {name!r}; it serves: {', '.join(known)}")
         return min(found, key=lambda each: (each.kind.group not in PREFERRED, each.kind.resource)).kind
 
-    async def served(self) -> list[Served]:
+    async def served(self) -> list[ServedKinds]:
         groups = [""] + [each["name"] for each in (await self.json("/apis")).get("groups", [])]
         versions = await asyncio.gather(*(self._preferred(group) for group in groups))
         return [each for listing in versions for each in listing]
 
-    async def _preferred(self, group: str) -> list[Served]:
+    async def _preferred(self, group: str) -> list[ServedKinds]:
         """What a group serves, each kind in the first version that has it; the preferred version goes first."""
         if not group:
             return _resources("v1", await self.json("/api/v1"))
-        found: dict[str, Served] = {}
+        found: dict[str, ServedKinds] = {}
         try:
             about = await self.json(f"/apis/{group}")
             for version in dict.fromkeys(each["groupVersion"] for each in (about["preferredVersion"], *about["versions"])):
@@ -82,12 +82,12 @@ class Connection:
 
 
 @dataclass(frozen=True, slots=True)
-class Served:
+class ServedKinds:
     kind: Kind[Object]
     names: frozenset[str]
 
 
-def _resources(group_version: str, listing: dict[str, Any]) -> list[Served]:
+def _resources(group_version: str, listing: dict[str, Any]) -> list[ServedKinds]:
     served = []
     for each in listing.get("resources", []):
         if "/" in each["name"]:
@@ -95,16 +95,16 @@ def _resources(group_version: str, listing: dict[str, Any]) -> list[Served]:
         kind = kinds.known(group_version, each["kind"]) or kinds.foreign(
             group_version, each["kind"], each["name"], each["namespaced"])
         names = {each["name"], each.get("singularName") or each["kind"].lower(), *each.get("shortNames", [])}
-        served.append(Served(kind, frozenset(names)))
+        served.append(ServedKinds(kind, frozenset(names)))
     return served
 
 
 @asynccontextmanager
-async def connect(kubeconfig: str | None, namespace: str | None) -> AsyncIterator[Connection]:
+async def connect(kubeconfig: str | None, namespace: str | None) -> AsyncIterator[ClusterConnection]:
     carrier, usual = _carrier(kubeconfig_path(kubeconfig))
     client = Client(carrier, manager="gangline-cli", retries=1)
     try:
-        yield Connection(client, namespace or usual, carrier.server)
+        yield ClusterConnection(client, namespace or usual, carrier.server)
     finally:
         await client.close()
 

@@ -33,7 +33,7 @@ from gangline.api.kinds import (
 from gangline.api.meta import Object
 from gangline.cli import manifests
 from gangline.cli.apply import apply_one, kind_of
-from gangline.cli.connection import Connection
+from gangline.cli.connection import ClusterConnection
 from gangline.cli.ending import run
 from gangline.cli.explain import headline
 from gangline.errors import GanglineError
@@ -81,7 +81,7 @@ class Stage:
     def __init__(self, platform: Platform) -> None:
         self.platform = platform
         self.client = platform.admin
-        self._connection = Connection(platform.admin, NAMESPACE, "the demo's server")
+        self._connection = ClusterConnection(platform.admin, NAMESPACE, "the demo's server")
 
     async def apply(self, path: str) -> None:
         for obj in manifests.read([str(_examples() / path)]):

@@ -22,7 +22,7 @@ from gangline.cli.ending import run
 from gangline.client import Client
 from gangline.errors import BadInput, NotFound
 from gangline.rules import verdicts
-from gangline.rules.verdicts import Answer
+from gangline.rules.verdicts import GangAnswer
 
 
 @click.command(help="Say why a gang waits and what would start it. NAME: a gang, a set, a PodGroup, a pod or a Job.")
@@ -42,7 +42,7 @@ async def _explain(name: str, output: str, kubeconfig: str | None, namespace: st
             click.echo("\n".join(line for each in answers for line in (each.text, each.evicted, *each.failed) if line))
 
 
-async def explain(client: Client, name: str, namespace: str) -> list[Answer]:
+async def explain(client: Client, name: str, namespace: str) -> list[GangAnswer]:
     """One answer per gang that NAME stands for."""
     gangs = await _gangs(client, name, namespace)
     groups = (await client.list(POD_GROUP, namespace)).items
@@ -57,15 +57,15 @@ async def explain(client: Client, name: str, namespace: str) -> list[Answer]:
     return [_named(_with_failures(verdicts.of_group(group), verdicts.failures(pods, "", group.name)), titles) for group in found]
 
 
-def _of_gang(gang: PodGang, group: PodGroup | None, pods: Iterable[Pod]) -> Answer:
+def _of_gang(gang: PodGang, group: PodGroup | None, pods: Iterable[Pod]) -> GangAnswer:
     return _with_failures(verdicts.of_gang(gang, group), verdicts.failures(pods, gang.name, group.name if group is not None else ""))
 
 
-def _with_failures(answer: Answer, failed: tuple[str, ...]) -> Answer:
+def _with_failures(answer: GangAnswer, failed: tuple[str, ...]) -> GangAnswer:
     return msgspec.structs.replace(answer, failed=failed, data=answer.data | ({"failed": list(failed)} if failed else {}))
 
 
-def _named(answer: Answer, titles: Mapping[str, str]) -> Answer:
+def _named(answer: GangAnswer, titles: Mapping[str, str]) -> GangAnswer:
     """Gangs that others would have to make room with are called by the names that users gave them."""
     return msgspec.structs.replace(answer, text=verdicts.renamed(answer.text, titles), evicted=verdicts.renamed(answer.evicted, titles))
 

@@ -15,7 +15,7 @@ import click
 
 from gangline.cli.ending import run
 from gangline.errors import BadInput, GanglineError
-from gangline.rules.values.documents import Unreadable, read_yaml
+from gangline.rules.values.documents import DocumentUnreadable, read_yaml
 
 if TYPE_CHECKING:
     from aiohttp import web
@@ -39,7 +39,7 @@ def command(file: str | None, port: int) -> None:
 def _read(file: str) -> dict[str, Any]:
     try:
         found = read_yaml(sys.stdin.read() if file == "-" else Path(file).read_text())
-    except (OSError, UnicodeDecodeError, Unreadable) as error:
+    except (OSError, UnicodeDecodeError, DocumentUnreadable) as error:
         raise BadInput(f"{file} cannot be read: {error}") from error
     if not isinstance(found, dict):
         raise BadInput(f"{file} holds no mapping with totalResource and queues")

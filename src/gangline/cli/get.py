@@ -10,7 +10,7 @@ import yaml
 
 from gangline.api.kinds import Kind
 from gangline.api.meta import Object
-from gangline.cli.connection import Connection, cluster_options, connect
+from gangline.cli.connection import ClusterConnection, cluster_options, connect
 from gangline.cli.ending import run
 from gangline.client.wire import Request
 from gangline.errors import api_error
@@ -43,7 +43,7 @@ async def _get(kind_name: str, name: str, output: str, everywhere: bool, selecto
             click.echo(as_text(answer, wide=output == "wide", everywhere=everywhere and kind.namespaced))
 
 
-async def _ask(connection: Connection, kind: Kind[Object], name: str, everywhere: bool, selector: str, *, table: bool) -> Any:
+async def _ask(connection: ClusterConnection, kind: Kind[Object], name: str, everywhere: bool, selector: str, *, table: bool) -> Any:
     path = kind.path("" if everywhere else connection.namespace, name)
     query = (("labelSelector", selector),) if selector else ()
     request = Request("GET", path, query, accept=TABLE if table else "application/json")

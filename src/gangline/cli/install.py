@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gangline.cli.connection import Connection, connect
+from gangline.cli.connection import ClusterConnection, connect
 from gangline.cli.ending import run
 from gangline.errors import AlreadyExists, BadInput, NotFound
 
@@ -79,7 +79,7 @@ async def _install(found: list[Manifest], kubeconfig: str | None, seconds: float
             await at_work(connection, [each for each in found if each.kind in (CONFIG, SCHEDULING_SHARD)], seconds)
 
 
-async def _write(connection: Connection, manifest: Manifest) -> None:
+async def _write(connection: ClusterConnection, manifest: Manifest) -> None:
     """One object, and one line about it."""
     client, kind = connection.client, manifest.kind
     try:
@@ -99,7 +99,7 @@ async def _write(connection: Connection, manifest: Manifest) -> None:
     click.echo(f"{kind.resource}/{manifest.name} {'unchanged' if same else 'created' if before is None else 'changed'}")
 
 
-async def served(connection: Connection, definitions: list[Manifest], seconds: float = 60.0) -> None:
+async def served(connection: ClusterConnection, definitions: list[Manifest], seconds: float = 60.0) -> None:
     """A server needs a moment before it serves a new kind."""
     from gangline.api.kinds import KINDS
 
@@ -116,7 +116,7 @@ async def served(connection: Connection, definitions: list[Manifest], seconds: f
                 await asyncio.sleep(LOOK_AGAIN)
 
 
-async def at_work(connection: Connection, wanted: list[Manifest], seconds: float) -> None:
+async def at_work(connection: ClusterConnection, wanted: list[Manifest], seconds: float) -> None:
     """Until Config and shards say so; whatever they wait for is told when it changes."""
     deadline, told = time.monotonic() + seconds, ""
     while True:
@@ -133,7 +133,7 @@ async def at_work(connection: Connection, wanted: list[Manifest], seconds: float
         await asyncio.sleep(LOOK_AGAIN)
 
 
-async def _waits(connection: Connection, manifest: Manifest) -> str:
+async def _waits(connection: ClusterConnection, manifest: Manifest) -> str:
     """What a Config or shard says that it waits for; empty: it is ready."""
     obj: Any = await connection.client.get(manifest.kind, manifest.name)
     label = f"  {manifest.kind.kind} {manifest.name}: "

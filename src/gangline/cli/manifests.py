@@ -9,7 +9,7 @@ from pathlib import Path
 
 from gangline.api.meta import Raw
 from gangline.errors import BadInput
-from gangline.rules.values.documents import Unreadable, read_documents
+from gangline.rules.values.documents import DocumentUnreadable, read_documents
 
 
 def read(sources: Iterable[str]) -> list[Raw]:
@@ -45,7 +45,7 @@ def parse(text: str, name: str) -> list[Raw]:
     """The documents of one text; a List is taken apart."""
     try:
         documents = [each for each in read_documents(text) if each is not None]
-    except Unreadable as error:
+    except DocumentUnreadable as error:
         raise BadInput(f"{name} is not YAML: {error}") from None
     objects: list[Raw] = []
     for number, document in enumerate(documents, 1):

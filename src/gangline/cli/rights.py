@@ -71,9 +71,9 @@ def _deployment(component: str, image: str | None) -> Raw:
     """The backend alone, in the namespace of its account."""
     from gangline.api import names
     from gangline.api.kinds import DEPLOYMENT
-    from gangline.installer.config_reader import Said
+    from gangline.installer.config_reader import ConfigReading
     from gangline.installer.objects.workload import alone
     from gangline.installer.settings import read_flags
 
-    said = Said({"namespace": names.SYSTEM_NAMESPACE}, read_flags({"image": image} if image else {}))
+    said = ConfigReading({"namespace": names.SYSTEM_NAMESPACE}, read_flags({"image": image} if image else {}))
     return {"apiVersion": DEPLOYMENT.api_version, "kind": DEPLOYMENT.kind, **alone(said, component)}

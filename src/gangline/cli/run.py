@@ -16,11 +16,11 @@ from gangline.cli.connection import kubeconfig_path
 from gangline.cli.ending import run
 from gangline.components import COMPONENTS
 from gangline.errors import ConfigError
-from gangline.rules.values.documents import Unreadable, read_yaml
+from gangline.rules.values.documents import DocumentUnreadable, read_yaml
 
 if TYPE_CHECKING:
     from gangline.client import Client
-    from gangline.components import Options
+    from gangline.components import ComponentOptions
     from gangline.runtime.election import Elected, ElectionSettings
 
 NAMES = [*COMPONENTS, "backend"]
@@ -74,7 +74,7 @@ def _options(command: click.Command) -> list[str]:
 def command(component: str, flags: tuple[str, ...], kubeconfig: str | None, configuration: str | None, compat: tuple[str, ...],
             outside: tuple[str, ...], webhook: str, period: str, level: str, log_format: str) -> None:
     from gangline.component_flags import real_backends, refuse_flags
-    from gangline.components import BACKEND, Options
+    from gangline.components import BACKEND, ComponentOptions
     from gangline.rules.flags import parse
     from gangline.runtime.logs import set_up
 
@@ -87,7 +87,7 @@ def command(component: str, flags: tuple[str, ...], kubeconfig: str | None, conf
         component, flags = f"{BACKEND}{real_backends(flags[:1])[0]}", flags[1:]
     given = parse(flags)
     refuse_flags(component, given, _options(click.get_current_context().command))
-    options = Options(compat=compat, period=pace(period), webhook=webhook, outside=outside, flags=given,
+    options = ComponentOptions(compat=compat, period=pace(period), webhook=webhook, outside=outside, flags=given,
                       namespace=given.get("namespace") or os.environ.get("POD_NAMESPACE", ""),
                       config=mapping(given.get("scheduler-conf"), "--scheduler-conf"))
     options = configured(options, configuration)
@@ -114,14 +114,14 @@ def mapping(path: str | None, flag: str) -> dict[str, Any]:
         return {}
     try:
         found = read_yaml(Path(path).read_text()) or {}
-    except (OSError, UnicodeDecodeError, Unreadable) as error:
+    except (OSError, UnicodeDecodeError, DocumentUnreadable) as error:
         raise ConfigError(f"{flag}={path} cannot be read: {error}") from error
     if not isinstance(found, dict):
         raise ConfigError(f"{flag}={path} holds no mapping")
     return found
 
 
-def configured(options: Options, path: str | None) -> Options:
+def configured(options: ComponentOptions, path: str | None) -> ComponentOptions:
     """Options with what Grove's OperatorConfiguration says; what it says in vain is told."""
     from gangline.operator.reread import ConfigFile
     from gangline.operator.settings import notes, process, read
@@ -138,7 +138,7 @@ def configured(options: Options, path: str | None) -> Options:
     return replace(options, operator=read(said), reread=ConfigFile(Path(path), read).current, process=runs)
 
 
-async def _run(component: str, kubeconfig: str | None, options: Options) -> None:
+async def _run(component: str, kubeconfig: str | None, options: ComponentOptions) -> None:
     from gangline.client import Client
     from gangline.client.kubeconfig import in_cluster, load, transport
     from gangline.components import preflight
@@ -178,7 +178,7 @@ async def _work(component: str, worker: Elected) -> None:
         await worker.stop()
 
 
-def _worker(component: str, options: Options, client: Client) -> Elected:
+def _worker(component: str, options: ComponentOptions, client: Client) -> Elected:
     """The component; where it is elected, it works only while it leads."""
     from gangline.components import build
     from gangline.runtime import Manager, SystemClock
@@ -188,7 +188,7 @@ def _worker(component: str, options: Options, client: Client) -> Elected:
     return Elected(lambda: Manager(built, client), Election(client, SystemClock(), settings) if settings is not None else None)
 
 
-def _election(component: str, options: Options) -> ElectionSettings | None:
+def _election(component: str, options: ComponentOptions) -> ElectionSettings | None:
     from gangline.components import EVERYWHERE, lease
     from gangline.rules.flags import truth
     from gangline.runtime.election import ElectionSettings
@@ -201,14 +201,14 @@ def _election(component: str, options: Options) -> ElectionSettings | None:
     return ElectionSettings(lease(component, options), _home(component, options)) if elect else None
 
 
-def _home(component: str, options: Options) -> str:
+def _home(component: str, options: ComponentOptions) -> str:
     from gangline.components import home
 
     return options.namespace or home(component)
 
 
 @asynccontextmanager
-async def _pages(component: str, options: Options, worker: Elected) -> AsyncIterator[None]:
+async def _pages(component: str, options: ComponentOptions, worker: Elected) -> AsyncIterator[None]:
     """Health and metrics, where one of upstream's flags names an address, or the operator's configuration its ports."""
     from gangline.runtime.health import Endpoint
 
@@ -220,12 +220,12 @@ async def _pages(component: str, options: Options, worker: Elected) -> AsyncIter
         yield
 
 
-def _metrics_namespace(component: str, options: Options) -> str:
+def _metrics_namespace(component: str, options: ComponentOptions) -> str:
     """The queue controller names its metrics itself."""
     return options.flags.get("metrics-namespace", "") if component == "scheduler" else ""
 
 
-def _addresses(component: str, options: Options) -> list[tuple[str, int]]:
+def _addresses(component: str, options: ComponentOptions) -> list[tuple[str, int]]:
     from gangline.runtime.health import split_address
 
     named = ("listen-address", "metrics-bind-address", "metrics-listen-address", "health-probe-bind-address")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gangline.cli.connection import Connection, connect
+from gangline.cli.connection import ClusterConnection, connect
 from gangline.cli.ending import run
 from gangline.errors import BadInput, NotFound
 
@@ -39,7 +39,7 @@ async def _uninstall(kubeconfig: str | None, everything: bool, seconds: float, k
             await _take_rest(connection, everything)
 
 
-async def take_components(connection: Connection, everything: bool, seconds: float) -> None:
+async def take_components(connection: ClusterConnection, everything: bool, seconds: float) -> None:
     """Config and shards, whoever made them; then wait for all that belonged to them."""
     from gangline.api.kinds import CONFIG, SCHEDULING_SHARD
 
@@ -50,7 +50,7 @@ async def take_components(connection: Connection, everything: bool, seconds: flo
     await _emptied(connection, seconds)
 
 
-async def _take_rest(connection: Connection, everything: bool) -> None:
+async def _take_rest(connection: ClusterConnection, everything: bool) -> None:
     from gangline.api.kinds import NAMESPACE
     from gangline.installer.contract import OURS
 
@@ -62,7 +62,7 @@ async def _take_rest(connection: Connection, everything: bool) -> None:
                "done; queues, priority classes, namespaces and definitions stay (`gangline uninstall --all` takes them too)")
 
 
-async def _check(connection: Connection, everything: bool) -> None:
+async def _check(connection: ClusterConnection, everything: bool) -> None:
     """A set cannot be deleted once nobody runs who lets go of it."""
     from gangline.api import names
     from gangline.api.kinds import DEPLOYMENT, POD_CLIQUE_SET
@@ -76,14 +76,14 @@ async def _check(connection: Connection, everything: bool) -> None:
                        "their operator runs: kubectl delete podcliquesets --all --all-namespaces")
 
 
-async def _listed(connection: Connection, kind: Kind[Any], labels: dict[str, str] | None = None) -> list[Any]:
+async def _listed(connection: ClusterConnection, kind: Kind[Any], labels: dict[str, str] | None = None) -> list[Any]:
     try:
         return list((await connection.client.list(kind, labels=labels)).items)
     except NotFound:
         return []
 
 
-async def _delete(connection: Connection, kind: Kind[Any], name: str, namespace: str = "") -> None:
+async def _delete(connection: ClusterConnection, kind: Kind[Any], name: str, namespace: str = "") -> None:
     try:
         await connection.client.delete(kind, name, namespace, propagation="Background")
         click.echo(f"{kind.resource}/{name} deleted")
@@ -91,7 +91,7 @@ async def _delete(connection: Connection, kind: Kind[Any], name: str, namespace:
         pass
 
 
-async def _emptied(connection: Connection, seconds: float) -> None:
+async def _emptied(connection: ClusterConnection, seconds: float) -> None:
     """Until the cluster has collected what belonged to Config and shards."""
     from gangline.installer.contract import OURS
     from gangline.installer.plan import ALWAYS, SOMETIMES

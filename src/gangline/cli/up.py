@@ -16,7 +16,7 @@ from gangline.cli.ending import run
 from gangline.errors import BadInput
 
 if TYPE_CHECKING:
-    from gangline.components import Options
+    from gangline.components import ComponentOptions
     from gangline.local import Platform
 
 PORT = 8443
@@ -45,16 +45,16 @@ DASHBOARD = 8080
 def command(memory: bool, port: int, host: str, per_address: int, nodes_file: str | None, configuration: str | None, workload_api: str,
             gates: tuple[str, ...], compat: tuple[str, ...], dashboard_port: int, no_dashboard: bool, level: str) -> None:
     from gangline.cli.run import configured
-    from gangline.components import Options
+    from gangline.components import ComponentOptions
     from gangline.runtime.logs import set_up
 
     set_up(level)
     nodes = Path(nodes_file).read_text() if nodes_file else ""
-    options = configured(Options(compat=compat, period=0.05, nodes=nodes), configuration)
+    options = configured(ComponentOptions(compat=compat, period=0.05, nodes=nodes), configuration)
     run(_up(memory, port, host, per_address, options, workload_api, gates, None if no_dashboard else dashboard_port), serves=True)
 
 
-async def _up(memory: bool, port: int, host: str, per_address: int, options: Options, workload_api: str, gates: tuple[str, ...],
+async def _up(memory: bool, port: int, host: str, per_address: int, options: ComponentOptions, workload_api: str, gates: tuple[str, ...],
               dashboard: int | None) -> None:
     from gangline.local import Platform, PlatformSettings
     from gangline.runtime.files import allow_many

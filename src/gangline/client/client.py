@@ -34,7 +34,7 @@ SHARED, BATCHES, LARGE = 1024, 32, 256 * 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Unread:
+class UnreadObject:
     """An object that does not fit its typed view: a server may hold what an older or looser definition let in."""
 
     metadata: Metadata
@@ -45,7 +45,7 @@ class Unread:
 class Listing(Generic[T]):
     items: list[T]
     revision: str
-    unread: tuple[Unread, ...] = ()
+    unread: tuple[UnreadObject, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +139,7 @@ class Client:
     async def list(self, kind: Kind[T], namespace: str = "", labels: Labels = None, fields: str = "") -> Listing[T]:
         """All objects, page by page, on one consistent revision."""
         items: list[T] = []
-        unread: list[Unread] = []
+        unread: list[UnreadObject] = []
         token = revision = ""
         while True:
             answer = await self.send("GET", kind.path(namespace), query=_query(
@@ -149,7 +149,7 @@ class Client:
                 try:
                     items.append(decode(kind, raw))
                 except UNREADABLE as error:
-                    unread.append(Unread(_metadata(raw), str(error)))
+                    unread.append(UnreadObject(_metadata(raw), str(error)))
             revision, token = page.metadata.resource_version, page.metadata.continue_
             if not token:
                 return Listing(items, revision, tuple(unread))

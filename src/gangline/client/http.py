@@ -17,7 +17,7 @@ from urllib.request import getproxies_environment, proxy_bypass
 import aiohttp
 from yarl import URL
 
-from gangline.client.connection import Connection
+from gangline.client.connection import ClientConnection
 from gangline.client.response_reader import LONGEST_BODY
 from gangline.client.wire import Request, Response
 from gangline.errors import ConfigError, Unavailable
@@ -102,8 +102,8 @@ class Direct:
         self._name, self._prefix = where.netloc.rpartition("@")[2], where.path
         self._tls = tls
         self._room = memoryview(bytearray(ROOM))
-        self._connections: dict[Connection, None] = {}
-        self._free: dict[Connection, None] = {}
+        self._connections: dict[ClientConnection, None] = {}
+        self._free: dict[ClientConnection, None] = {}
 
     async def send(self, request: Request, headers: dict[str, str], watching: bool) -> Response:
         text = self._text(request, headers)
@@ -123,7 +123,7 @@ class Direct:
             raise ConfigError("a header of a request would hold a line break; look at the token and the names in it")
         return "\r\n".join((*lines, "", "")).encode() + request.body
 
-    async def _connection(self) -> Connection:
+    async def _connection(self) -> ClientConnection:
         """One that is free, or a new one."""
         oldest = asyncio.get_running_loop().time() - KEPT
         while self._free:
@@ -133,16 +133,16 @@ class Direct:
             connection.abort()
         return await self._open()
 
-    async def _open(self) -> Connection:
+    async def _open(self) -> ClientConnection:
         if self._secure and self._tls is None:
             self._tls = ssl.create_default_context()
         opening = asyncio.get_running_loop().create_connection(
-            lambda: Connection(self._room, self._gone), self._host, self._port, ssl=self._tls if self._secure else None)
+            lambda: ClientConnection(self._room, self._gone), self._host, self._port, ssl=self._tls if self._secure else None)
         _, connection = await asyncio.wait_for(opening, CONNECTING)
         self._connections[connection] = None
         return connection
 
-    def _gone(self, connection: Connection) -> None:
+    def _gone(self, connection: ClientConnection) -> None:
         self._connections.pop(connection, None)
         self._free.pop(connection, None)
 

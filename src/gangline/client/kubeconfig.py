@@ -20,13 +20,13 @@ from urllib.parse import urlsplit
 
 from gangline.client.http import Http, Token
 from gangline.errors import ConfigError
-from gangline.rules.values.documents import Unreadable, read_yaml
+from gangline.rules.values.documents import DocumentUnreadable, read_yaml
 
 SERVICE_ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class ClusterTarget:
     """One context of a kubeconfig, resolved."""
 
     server: str
@@ -37,14 +37,14 @@ class Target:
     """The kubeconfig; what it names by a path lies beside it."""
 
 
-def load(path: str | Path | None = None, context: str = "") -> Target:
+def load(path: str | Path | None = None, context: str = "") -> ClusterTarget:
     """The context asked for, or the current one, of a kubeconfig (`$KUBECONFIG`, else `~/.kube/config`)."""
     file = _which(path)
     try:
         config = read_yaml(file.read_text()) or {}
     except FileNotFoundError:
         raise ConfigError(f"no kubeconfig at {file}: start a platform with `gangline up`, or pass --kubeconfig FILE") from None
-    except (Unreadable, OSError, ValueError) as error:
+    except (DocumentUnreadable, OSError, ValueError) as error:
         raise ConfigError(f"{file} is not a readable kubeconfig: {error}") from None
     if not isinstance(config, dict):
         raise ConfigError(f"{file} is not a kubeconfig: it holds no mapping")
@@ -57,7 +57,7 @@ def load(path: str | Path | None = None, context: str = "") -> Target:
         raise ConfigError(f"{file}: cluster {chosen.get('cluster')!r} names no server")
     if not _is_address(server):
         raise ConfigError(f"{file}: the server of cluster {chosen.get('cluster')!r} is {server!r}; it is written https://host:port")
-    return Target(server, cluster, user, str(chosen.get("namespace") or "default"), file)
+    return ClusterTarget(server, cluster, user, str(chosen.get("namespace") or "default"), file)
 
 
 def _is_address(server: str) -> bool:
@@ -88,7 +88,7 @@ def _entry(config: dict[str, Any], listing: str, key: str, name: str, file: Path
     return found
 
 
-def transport(target: Target, agent: str = "gangline") -> Http:
+def transport(target: ClusterTarget, agent: str = "gangline") -> Http:
     """A transport for a kubeconfig's context."""
     tls = _tls(target) if target.server.startswith("https") else None
     return Http(target.server, tls, _token(target), agent, target.cluster.get("proxy-url"))
@@ -119,7 +119,7 @@ def own_namespace() -> str:
         return "default"
 
 
-def _tls(target: Target) -> ssl.SSLContext:
+def _tls(target: ClusterTarget) -> ssl.SSLContext:
     cluster, user = target.cluster, target.user
     authority = _material(cluster, "certificate-authority", target.file)
     try:
@@ -174,7 +174,7 @@ def _checked(token: str, whence: object) -> str:
     return token
 
 
-def _token(target: Target) -> Token | None:
+def _token(target: ClusterTarget) -> Token | None:
     user = target.user
     if user.get("exec"):
         if not isinstance(user["exec"], dict) or not user["exec"].get("command"):

@@ -45,7 +45,7 @@ class NodeScaleSettings:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class ScalingPodPlan:
     delete: list[Pod] = field(default_factory=list)
     create: list[Pod] = field(default_factory=list)
     """The waiting pods that need a scaling pod."""
@@ -64,7 +64,7 @@ def waits(pod: Pod) -> bool | None:
     return None if said is None else said.status == "False" and said.reason == "Unschedulable"
 
 
-def plan(pods: Iterable[Pod], settings: NodeScaleSettings, cooling: bool) -> Plan:
+def plan(pods: Iterable[Pod], settings: NodeScaleSettings, cooling: bool) -> ScalingPodPlan:
     """Which scaling pods to remove, and for which waiting pods to make one."""
     every = list(pods)
     scaling = [pod for pod in every if pod.namespace == settings.namespace]
@@ -72,8 +72,8 @@ def plan(pods: Iterable[Pod], settings: NodeScaleSettings, cooling: bool) -> Pla
     keep = {scaling_name(pod) for pod in ours if waits(pod) is not False and pod.status.phase not in ("Succeeded", "Failed")}
     unneeded = [pod for pod in scaling if pod.status.phase == "Succeeded" or pod.name not in keep]
     if cooling or unneeded:
-        return Plan(unneeded)
-    return Plan([], list(_missing(ours, [pod for pod in scaling if pod not in unneeded], settings)))
+        return ScalingPodPlan(unneeded)
+    return ScalingPodPlan([], list(_missing(ours, [pod for pod in scaling if pod not in unneeded], settings)))
 
 
 def _missing(ours: Iterable[Pod], scaling: list[Pod], settings: NodeScaleSettings) -> Iterable[Pod]:

@@ -20,7 +20,7 @@ from gangline.api.builtin import NodeResourceTopology
 from gangline.api.core import Pod
 from gangline.api.kinds import NODE, NODE_RESOURCE_TOPOLOGY, POD
 from gangline.api.meta import Object
-from gangline.controllers.sums import Amount, Amounts, amount, printed, total
+from gangline.controllers.sums import Amounts, ExactAmount, amount, printed, total
 from gangline.errors import NotFound
 from gangline.rules import requests
 from gangline.runtime import Again, Context, Controller, Key, Reader, Watch, key_of
@@ -56,7 +56,7 @@ def placement(assigned: Assigned, zone_of_cpu: Mapping[int, int]) -> str | None:
             zones.setdefault(zone_of_cpu[cpu], []).append({"cpu": amount(1)})
     for kind, size, nodes in assigned.memory:
         if len(nodes) == 1 and (kind == "memory" or kind.startswith("hugepages-")):
-            zones.setdefault(nodes[0], []).append({kind: Amount(size * resources.NANO, True)})
+            zones.setdefault(nodes[0], []).append({kind: ExactAmount(size * resources.NANO, True)})
     if not zones:
         return None
     named = sorted((f"node-{zone}", parts) for zone, parts in zones.items())

@@ -26,27 +26,27 @@ SAYS = {
     SUCCEEDED: "all pods have ended, and its minimum succeeded", FAILED: "all pods have ended, and fewer than its minimum succeeded"}
 
 
-class Standing(NamedTuple):
+class PodStanding(NamedTuple):
     """One pod: its sub-group, and how far it has come, in the words of phases."""
 
     part: str
     state: str
 
 
-def standing(pod: Pod) -> Standing:
+def standing(pod: Pod) -> PodStanding:
     phase = pod.status.phase
     state = phase if phase in (SUCCEEDED, FAILED) else RUNNING if phase == RUNNING or pod.spec.node_name else PENDING
-    return Standing(pod.labels.get(names.SUB_GROUP, ""), state)
+    return PodStanding(pod.labels.get(names.SUB_GROUP, ""), state)
 
 
 @dataclass(slots=True)
 class Standings:
     """The pods of one group, counted; a change of one pod costs the same however many there are."""
 
-    pods: dict[Hashable, Standing] = field(default_factory=dict)
-    counts: Counter[Standing] = field(default_factory=Counter)
+    pods: dict[Hashable, PodStanding] = field(default_factory=dict)
+    counts: Counter[PodStanding] = field(default_factory=Counter)
 
-    def put(self, pod: Hashable, now: Standing | None) -> None:
+    def put(self, pod: Hashable, now: PodStanding | None) -> None:
         """None: it is no member any longer."""
         before = self.pods.pop(pod, None)
         if before is not None:

@@ -33,7 +33,7 @@ def status_patch(queue: Queue, children: list[str], totals: dict[str, dict[str, 
     return {"status": changes} if changes else None
 
 
-class Pace:
+class StatusPace:
     """Lets a queue's status be written often for a moment, then at a steady pace: its sums move with every pod of a crowd."""
 
     def __init__(self) -> None:
@@ -81,7 +81,7 @@ class Tree:
 def controller(metrics: QueueMetrics | None = None, workers: int = 4) -> Controller:
     seen = Tree()
     shown = metrics or QueueMetrics()
-    pace = Pace()
+    pace = StatusPace()
 
     async def reconcile(ctx: Context, key: Key) -> Again | None:
         queue = ctx.read.get(QUEUE, key.name)

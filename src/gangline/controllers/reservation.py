@@ -16,7 +16,7 @@ from pathlib import Path
 from gangline.api import names
 from gangline.api.kinds import POD
 from gangline.errors import GanglineError
-from gangline.runtime import Cache, Component, Context, Service
+from gangline.runtime import BackgroundService, Cache, Component, Context
 
 VISIBLE_DEVICES = "NVIDIA_VISIBLE_DEVICES"
 DRIVER_FILES = Path("/proc/driver/nvidia/gpus")
@@ -58,4 +58,4 @@ def component() -> Component:
         await report(ctx, os.environ, driver_texts())
         await asyncio.Event().wait()
 
-    return Component("resource-reservation", services=(Service("resource-reservation", run),))
+    return Component("resource-reservation", services=(BackgroundService("resource-reservation", run),))

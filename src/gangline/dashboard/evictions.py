@@ -29,38 +29,38 @@ BACKOFF = "BackoffLimitExceeded"
 HINT = "a podFailurePolicy that ignores DisruptionTarget keeps evictions from counting as failures"
 
 
-class Eviction(msgspec.Struct, frozen=True):
+class EvictionStory(msgspec.Struct, frozen=True):
     at: float
     action: str = ""
     other: Place = ("", "")
     """Namespace and name of the PodGroup that got the place."""
 
 
-def told(events: Iterable[Event]) -> dict[Place, Eviction]:
+def told(events: Iterable[Event]) -> dict[Place, EvictionStory]:
     """The last eviction of each PodGroup that an event tells of."""
-    found: dict[Place, Eviction] = {}
+    found: dict[Place, EvictionStory] = {}
     for event in events:
         if event.reason != "Evict" or event.involved_object.get("kind") != "PodGroup":
             continue
         about = str(event.involved_object.get("namespace") or event.namespace), str(event.involved_object.get("name"))
         notes, at = event.annotations, times.seconds(event.last_timestamp or event.metadata.creation_timestamp) or 0.0
         if about not in found or found[about].at < at:
-            found[about] = Eviction(at, notes.get("evictor-action-type", ""),
+            found[about] = EvictionStory(at, notes.get("evictor-action-type", ""),
                                     (notes.get("evictor-pod-group-namespace", ""), notes.get("evictor-pod-group-name", "")))
     return found
 
 
-def last(group: PodGroup, known: Mapping[Place, Eviction]) -> Eviction | None:
+def last(group: PodGroup, known: Mapping[Place, EvictionStory]) -> EvictionStory | None:
     """The eviction after which the gang has not started again."""
     stamp, event = times.seconds(group.annotations.get(names.LAST_EVICTION)), known.get((group.namespace, group.name))
     if event is None and stamp is None:
         return None
-    found = event or Eviction(stamp or 0.0)
+    found = event or EvictionStory(stamp or 0.0)
     started = times.seconds(group.annotations.get(names.LAST_START))
     return None if started is not None and started > max(found.at, stamp or 0.0) else found
 
 
-def by_whom(eviction: Eviction, other: str) -> str:
+def by_whom(eviction: EvictionStory, other: str) -> str:
     """`other`: what users call the gang that got the place."""
     words = _WORDS.get(eviction.action, "evicted by the scheduler")
     return words.format(other=other) if other or "{other}" not in words else "evicted by the scheduler"

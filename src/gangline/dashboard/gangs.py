@@ -15,9 +15,9 @@ from gangline.api.grove import PodGang
 from gangline.api.kai import PodGroup
 from gangline.api.meta import condition
 from gangline.dashboard import evictions
-from gangline.dashboard.evictions import Eviction
-from gangline.dashboard.look import Look, PodFact, first_owner
-from gangline.dashboard.model import Evicted, GangLine, Remedy, Why
+from gangline.dashboard.evictions import EvictionStory
+from gangline.dashboard.look import ClusterView, PodFact, first_owner
+from gangline.dashboard.model import Evicted, GangLine, RemedyText, Why
 from gangline.rules import verdicts
 from gangline.rules.values import times
 
@@ -26,7 +26,7 @@ Place: TypeAlias = tuple[str, str]
 """Namespace and name."""
 
 
-class Gang:
+class CountedGang:
     """One gang while its pods are counted."""
 
     __slots__ = ("asked", "ended", "eviction", "gang", "group", "held", "job", "name", "namespace", "nodes", "parts", "placed", "pods",
@@ -37,7 +37,7 @@ class Gang:
         self.pods = self.placed = self.running = self.ended = 0
         self.held = self.asked = 0.0
         self.nodes: set[str] = set()
-        self.eviction: Eviction | None = None
+        self.eviction: EvictionStory | None = None
         """The last one, after which it has not started again."""
         self.job: Job | None = None
         """The Job that its PodGroup was made for."""
@@ -148,12 +148,12 @@ class Gang:
         return times.seconds(made.metadata.creation_timestamp) if made is not None else None
 
 
-class Gangs(dict[Place, Gang]):
+class GangTable(dict[Place, CountedGang]):
     """Every gang by namespace and name."""
 
-    def __init__(self, look: Look) -> None:
-        super().__init__({(gang.namespace, gang.name): Gang(gang.namespace, gang.name, gang, None) for gang in look.gangs})
-        self._by_group: dict[Place, Gang] = {}
+    def __init__(self, look: ClusterView) -> None:
+        super().__init__({(gang.namespace, gang.name): CountedGang(gang.namespace, gang.name, gang, None) for gang in look.gangs})
+        self._by_group: dict[Place, CountedGang] = {}
         self._titles: dict[str, str] = {}
         by_uid = {gang.uid: gang for gang in look.gangs}
         jobs, evicted = {job.uid: job for job in look.jobs}, evictions.told(look.events)
@@ -168,15 +168,15 @@ class Gangs(dict[Place, Gang]):
             if mine is not None:
                 mine.add(fact)
 
-    def _stand_for(self, group: PodGroup, owner: PodGang | None) -> Gang:
+    def _stand_for(self, group: PodGroup, owner: PodGang | None) -> CountedGang:
         """The gang that a PodGroup is of: its PodGang's, or one of its own."""
         if owner is None:
-            return self.setdefault((group.namespace, group.name), Gang(group.namespace, group.name, None, group))
+            return self.setdefault((group.namespace, group.name), CountedGang(group.namespace, group.name, None, group))
         mine = self[owner.namespace, owner.name]
         mine.group = group
         return mine
 
-    def of(self, fact: PodFact) -> Gang | None:
+    def of(self, fact: PodFact) -> CountedGang | None:
         """The gang that a pod belongs to."""
         return (self.get(fact.gang) if fact.gang[1] else None) or self._by_group.get(fact.group)
 
@@ -184,13 +184,13 @@ class Gangs(dict[Place, Gang]):
         """With the names of PodGroups replaced by those that users know."""
         return verdicts.renamed(text, self._titles)
 
-    def called(self, namespace: str, name: str) -> Gang | None:
+    def called(self, namespace: str, name: str) -> CountedGang | None:
         """By its own name, its PodGroup's, or that of what it was made for."""
         found = self.get((namespace, name)) or self._by_group.get((namespace, name))
         return found or next((gang for gang in self.values() if gang.namespace == namespace and gang.title == name), None)
 
 
-def line(gang: Gang, known: Gangs | None = None) -> GangLine:
+def line(gang: CountedGang, known: GangTable | None = None) -> GangLine:
     """A gang as a row; with all that are known, it says why it waits, too."""
     state = gang.state
     return GangLine(
@@ -201,7 +201,7 @@ def line(gang: Gang, known: Gangs | None = None) -> GangLine:
         evicted=evicted(gang, known) if known is not None and state in (EVICTED, FAILED) else None, failure=gang.failure)
 
 
-def evicted(gang: Gang, known: Gangs) -> Evicted | None:
+def evicted(gang: CountedGang, known: GangTable) -> Evicted | None:
     """Who took its place, and whether it comes back."""
     if gang.eviction is None:
         return None
@@ -212,14 +212,14 @@ def evicted(gang: Gang, known: Gangs) -> Evicted | None:
                    back=evictions.prospects(gang.job, gang.kind, waits))
 
 
-def why(gang: Gang, known: Gangs) -> Why:
+def why(gang: CountedGang, known: GangTable) -> Why:
     answer = (verdicts.of_gang(gang.gang, gang.group) if gang.gang is not None
               else verdicts.of_group(gang.group, gang.title) if gang.group is not None else None)
     if answer is None:
         return Why(headline=f"{gang.title} waits")
     first, *rest = answer.text.splitlines() or [""]
     data, proof = answer.data, tuple(known.renamed(text.strip()) for text in rest if not _way_out(text))
-    ways = tuple(Remedy(text=known.renamed(text)) for text in _remedies(data.get("remedies")))
+    ways = tuple(RemedyText(text=known.renamed(text)) for text in _remedies(data.get("remedies")))
     return Why(headline=known.renamed(first), proof=proof, remedies=ways, position=_count(data.get("position")),
                waiting=_count(data.get("waiting")), judged=answer.judged)
 
@@ -239,17 +239,17 @@ def _count(given: object) -> int:
     return given if isinstance(given, int) else 0
 
 
-def longest_first(found: Iterable[Gang]) -> list[Gang]:
+def longest_first(found: Iterable[CountedGang]) -> list[CountedGang]:
     """Who waits longest comes first."""
     return sorted(found, key=lambda gang: (gang.since or 0.0, gang.namespace, gang.name))
 
 
-def largest_first(found: Iterable[Gang]) -> list[Gang]:
+def largest_first(found: Iterable[CountedGang]) -> list[CountedGang]:
     """Who holds most GPUs comes first."""
     return sorted(found, key=lambda gang: (-gang.held, gang.namespace, gang.name))
 
 
-def matches(gang: Gang, search: str) -> bool:
+def matches(gang: CountedGang, search: str) -> bool:
     if not search:
         return True
     return any(search in text.lower() for text in (gang.name, gang.namespace, gang.title, gang.queue, gang.set))

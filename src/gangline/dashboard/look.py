@@ -70,7 +70,7 @@ class NodeFact(msgspec.Struct, frozen=True):
     closed: str
 
 
-class Look(msgspec.Struct, frozen=True, kw_only=True):
+class ClusterView(msgspec.Struct, frozen=True, kw_only=True):
     """Everything the pages are made of."""
 
     source: Source

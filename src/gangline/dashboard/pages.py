@@ -16,13 +16,13 @@ from gangline.api.core import Event
 from gangline.dashboard import gangs as ganged
 from gangline.dashboard import nodes as noded
 from gangline.dashboard import queues as queued
-from gangline.dashboard.gangs import ENDED, EVICTED, FAILED, RUNNING, STARTING, WAITING, Gang, Gangs
-from gangline.dashboard.look import Look, PodFact
+from gangline.dashboard.gangs import ENDED, EVICTED, FAILED, RUNNING, STARTING, WAITING, CountedGang, GangTable
+from gangline.dashboard.look import ClusterView, PodFact
 from gangline.dashboard.model import (
-    Counts,
     EventLine,
+    GangCounts,
     GangPage,
-    Missing,
+    MissingPage,
     NodePage,
     Overview,
     Page,
@@ -45,7 +45,7 @@ Row = TypeVar("Row")
 Query = Mapping[str, str]
 
 
-def page(look: Look, path: Sequence[str], query: Query) -> Page:
+def page(look: ClusterView, path: Sequence[str], query: Query) -> Page:
     """`path`: the parts of the address, already unquoted."""
     match path:
         case []:
@@ -57,15 +57,15 @@ def page(look: Look, path: Sequence[str], query: Query) -> Page:
         case ["node", name]:
             return node_page(look, name, query)
     hint = "There are / (the overview), /gang/NAMESPACE/NAME, /queue/NAME and /node/NAME; each also as data with ?format=json."
-    return Missing(source=look.source, text=f"There is no page /{'/'.join(path)}.", hint=hint)
+    return MissingPage(source=look.source, text=f"There is no page /{'/'.join(path)}.", hint=hint)
 
 
 # ── overview ──
 
 
-def overview(look: Look, query: Query) -> Overview:
+def overview(look: ClusterView, query: Query) -> Overview:
     search = query.get("q", "").strip().lower()
-    known, held = Gangs(look), noded.holders(look.pods)
+    known, held = GangTable(look), noded.holders(look.pods)
     by_state = states(known)
     waiting = ganged.longest_first(gang for gang in (*by_state[WAITING], *by_state[EVICTED]) if ganged.matches(gang, search))
     failed = ganged.longest_first(gang for gang in by_state[FAILED] if ganged.matches(gang, search))
@@ -82,17 +82,17 @@ def overview(look: Look, query: Query) -> Overview:
         search=query.get("q", "").strip())
 
 
-def states(known: Gangs) -> dict[str, list[Gang]]:
-    found: dict[str, list[Gang]] = {state: [] for state in (WAITING, EVICTED, STARTING, RUNNING, ENDED, FAILED)}
+def states(known: GangTable) -> dict[str, list[CountedGang]]:
+    found: dict[str, list[CountedGang]] = {state: [] for state in (WAITING, EVICTED, STARTING, RUNNING, ENDED, FAILED)}
     for gang in known.values():
         found[gang.state].append(gang)
     return found
 
 
-def counts(look: Look, known: Gangs, by_state: Mapping[str, Sequence[Gang]], held: noded.Holders) -> Counts:
+def counts(look: ClusterView, known: GangTable, by_state: Mapping[str, Sequence[CountedGang]], held: noded.Holders) -> GangCounts:
     uses = [(fact, noded.Use(fact, held.get(fact.node.name, ()))) for fact in look.nodes if fact.gpus]
     in_gangs = sum(gang.held for gang in known.values())
-    return Counts(
+    return GangCounts(
         waiting=len(by_state[WAITING]) + len(by_state[EVICTED]), starting=len(by_state[STARTING]), running=len(by_state[RUNNING]),
         ended=len(by_state[ENDED]), evicted=len(by_state[EVICTED]), failed=len(by_state[FAILED]),
         pods=len(look.pods), pods_running=sum(fact.running for fact in look.pods),
@@ -113,8 +113,8 @@ def table(rows: Sequence[T], query: Query, name: str, shown: Callable[[T], Row],
 # ── one gang ──
 
 
-def gang_page(look: Look, namespace: str, name: str) -> Page:
-    known = Gangs(look)
+def gang_page(look: ClusterView, namespace: str, name: str) -> Page:
+    known = GangTable(look)
     gang = known.called(namespace, name)
     if gang is None:
         return _no_gang(look, known, namespace, name)
@@ -124,18 +124,18 @@ def gang_page(look: Look, namespace: str, name: str) -> Page:
                     conditions=tuple((each.type, each.status, each.message or each.reason) for each in told))
 
 
-def _no_gang(look: Look, known: Gangs, namespace: str, name: str) -> Missing:
+def _no_gang(look: ClusterView, known: GangTable, namespace: str, name: str) -> MissingPage:
     """With the gangs of a set, PodGroup or pod of that name, or those with names like it."""
     of_set = [gang for gang in known.values() if gang.namespace == namespace and gang.set == name]
     of_pod = [gang for fact in look.pods if (fact.pod.namespace, fact.pod.name) == (namespace, name) and (gang := known.of(fact))]
     like = set() if of_set or of_pod else set(alike(name, [gang.title for gang in known.values()]))
     near = [*of_set, *of_pod, *(gang for gang in known.values() if gang.title in like)]
-    return Missing(source=look.source, text=f"There is no gang {name} in namespace {namespace}.",
+    return MissingPage(source=look.source, text=f"There is no gang {name} in namespace {namespace}.",
                    hint="It may have ended and be gone, or live in another namespace; the overview lists all that there are.",
                    near=tuple((gang_address(gang.namespace, gang.name), f"{gang.namespace}/{gang.title}") for gang in near[:NEAR]))
 
 
-def tree(look: Look, gang: Gang, facts: Sequence[PodFact]) -> Branch:
+def tree(look: ClusterView, gang: CountedGang, facts: Sequence[PodFact]) -> Branch:
     """Set → cliques → pods where there is a set, else gang → groups → pods."""
     owner = next((each for each in look.sets if each.namespace == gang.namespace and each.name == gang.set), None)
     if gang.gang is None or owner is None:
@@ -147,7 +147,7 @@ def tree(look: Look, gang: Gang, facts: Sequence[PodFact]) -> Branch:
     return trees.of_set(owner, [gang.gang], groups, cliques, [fact.pod for fact in facts])
 
 
-def _plain_tree(gang: Gang, facts: Sequence[PodFact]) -> Branch:
+def _plain_tree(gang: CountedGang, facts: Sequence[PodFact]) -> Branch:
     parts: dict[str, list[Branch]] = {part: [] for part in gang.minima if part}
     for fact in sorted(facts, key=lambda each: each.pod.name):
         parts.setdefault(fact.part, []).append(trees.of_pod(fact.pod))
@@ -158,7 +158,7 @@ def _plain_tree(gang: Gang, facts: Sequence[PodFact]) -> Branch:
                   below=(*below, *parts.get("", ())))
 
 
-def events(look: Look, gang: Gang, facts: Sequence[PodFact]) -> tuple[EventLine, ...]:
+def events(look: ClusterView, gang: CountedGang, facts: Sequence[PodFact]) -> tuple[EventLine, ...]:
     """The newest events about the gang, its PodGroup, its cliques and its pods."""
     about = {gang.name, gang.title, *(fact.pod.name for fact in facts), *gang.minima}
     if gang.group is not None:
@@ -184,8 +184,8 @@ def _event(event: Event) -> EventLine:
 # ── one queue ──
 
 
-def queue_page(look: Look, name: str, query: Query) -> Page:
-    known = Gangs(look)
+def queue_page(look: ClusterView, name: str, query: Query) -> Page:
+    known = GangTable(look)
     lines = queued.tree(look.queues, known.values())
     mine = next((line for line in lines if line.name == name), None)
     if mine is None:
@@ -214,11 +214,11 @@ def _below(lines: Sequence[QueueLine], name: str) -> Iterable[QueueLine]:
 # ── one node ──
 
 
-def node_page(look: Look, name: str, query: Query) -> Page:
+def node_page(look: ClusterView, name: str, query: Query) -> Page:
     fact = next((each for each in look.nodes if each.node.name == name), None)
     if fact is None:
         return _missing(look, f"There is no node {name}.", name, "node", [each.node.name for each in look.nodes])
-    known, pods = Gangs(look), noded.holders(look.pods).get(name, [])
+    known, pods = GangTable(look), noded.holders(look.pods).get(name, [])
     rows = sorted(pods, key=lambda each: (-each.gpus, each.pod.namespace, each.pod.name))
     return NodePage(source=look.source, node=noded.node_line(fact, pods),
                     pods=table(rows, query, "pods", lambda each: pod_line(each, known), PODS),
@@ -226,7 +226,7 @@ def node_page(look: Look, name: str, query: Query) -> Page:
                     labels=tuple(sorted(fact.node.labels.items())))
 
 
-def pod_line(fact: PodFact, known: Gangs) -> PodLine:
+def pod_line(fact: PodFact, known: GangTable) -> PodLine:
     gang = known.of(fact)
     return PodLine(namespace=fact.pod.namespace, name=fact.pod.name, state=trees.pod_state(fact.pod), node=fact.node,
                    gpus=0.0 if fact.reserves else fact.gpus, gang=gang.name if gang is not None else "",
@@ -236,9 +236,9 @@ def pod_line(fact: PodFact, known: Gangs) -> PodLine:
 # ── addresses ──
 
 
-def _missing(look: Look, text: str, name: str, kind: str, there: Sequence[str]) -> Missing:
+def _missing(look: ClusterView, text: str, name: str, kind: str, there: Sequence[str]) -> MissingPage:
     near = alike(name, there) or list(there[:NEAR])
-    return Missing(source=look.source, text=text, near=tuple((address(kind, each), each) for each in near),
+    return MissingPage(source=look.source, text=text, near=tuple((address(kind, each), each) for each in near),
                    hint="The overview lists all that there are." if near else f"This cluster has no {kind}s.")
 
 

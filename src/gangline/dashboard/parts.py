@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from gangline.dashboard.html import Html, join, tag
-from gangline.dashboard.model import Amounts, Device, GangLine, NodeLine, Table
+from gangline.dashboard.model import Amounts, GangLine, GpuCell, NodeLine, Table
 from gangline.dashboard.pages import address, gang_address
 from gangline.scheduler.why.verdict import spoken
 
@@ -155,7 +155,7 @@ def gpu_map(node: NodeLine) -> Html:
     return tag("svg", *cells, class_="gpus", width=width or 1, height=height, role="img", aria_label=words)
 
 
-def _device(device: Device, place: int, closed: bool) -> Html:
+def _device(device: GpuCell, place: int, closed: bool) -> Html:
     x, y = place % ACROSS * (CELL + GAP) + 1, place // ACROSS * (CELL + GAP) + 1
     side = CELL - 1
     inside = [tag("title", _told(device)), tag("rect", x=x, y=y, width=side, height=side, rx=2, class_=f"gpu {device.state}")]
@@ -167,7 +167,7 @@ def _device(device: Device, place: int, closed: bool) -> Html:
     return tag("g", *inside)
 
 
-def _told(device: Device) -> str:
+def _told(device: GpuCell) -> str:
     who = ", ".join(device.pods)
     if device.state == "shared":
         return f"shared: {number(device.used)} taken" + (f" by {who}" if who else ", reserved")

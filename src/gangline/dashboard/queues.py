@@ -12,14 +12,14 @@ from typing import Any
 
 from gangline.api import resources
 from gangline.api.kai import Queue, QueueResource, QueueResources
-from gangline.dashboard.gangs import EVICTED, RUNNING, STARTING, WAITING, Gang
+from gangline.dashboard.gangs import EVICTED, RUNNING, STARTING, WAITING, CountedGang
 from gangline.dashboard.model import Amounts, Loan, QueueLine
 from gangline.rules import requests
 
 UNLIMITED = -1
 
 
-def tree(queues: Sequence[Queue], gangs: Iterable[Gang]) -> list[QueueLine]:
+def tree(queues: Sequence[Queue], gangs: Iterable[CountedGang]) -> list[QueueLine]:
     """Every queue once, parents before children."""
     known = {queue.name: queue for queue in queues}
     below: dict[str, list[Queue]] = defaultdict(list)
@@ -46,7 +46,7 @@ def _roots(below: Mapping[str, Sequence[Queue]], known: Mapping[str, Queue]) -> 
     yield from ((queue, "it is its own ancestor") for queue in known.values())
 
 
-def _counts(gangs: Iterable[Gang], known: Mapping[str, Queue]) -> dict[str, Counter[str]]:
+def _counts(gangs: Iterable[CountedGang], known: Mapping[str, Queue]) -> dict[str, Counter[str]]:
     """How many gangs wait and run in a queue and below it."""
     own: dict[str, Counter[str]] = defaultdict(Counter)
     for gang in gangs:

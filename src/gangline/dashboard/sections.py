@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from gangline.dashboard.html import Html, join, tag
-from gangline.dashboard.model import Amounts, Counts, GangLine, Loan, NodeLine, Overview, QueueLine, Room, Source, Table
+from gangline.dashboard.model import Amounts, FreeRoom, GangCounts, GangLine, Loan, NodeLine, Overview, QueueLine, Source, Table
 from gangline.dashboard.pages import gang_address
 from gangline.dashboard.parts import (
     age,
@@ -46,7 +46,7 @@ def overview(page: Overview) -> list[Html]:
             _room(page.room), _queues(page), running(page.running, page.source, page.counts, page.search), _failed(page), _nodes(page)]
 
 
-def _tiles(counts: Counts, room: Room) -> Html:
+def _tiles(counts: GangCounts, room: FreeRoom) -> Html:
     taken = counts.gpus_used + counts.gpus_shared
     gpus = f"{taken} of {counted(counts.gpus, 'GPU')} in use" + (f", {counts.gpus_shared} of them shared" if counts.gpus_shared else "")
     closed = f"{counts.nodes_closed} closed to pods" if counts.nodes_closed else "all take pods"
@@ -60,11 +60,11 @@ def _tiles(counts: Counts, room: Room) -> Html:
     return tag("ul", *tiles, class_="tiles", aria_label="Counts")
 
 
-def _waits(counts: Counts) -> str:
+def _waits(counts: GangCounts) -> str:
     return f"{counts.pods_pending} pods without a node" + (f", {counted(counts.evicted, 'gang')} evicted" if counts.evicted else "")
 
 
-def _over(counts: Counts) -> str:
+def _over(counts: GangCounts) -> str:
     return f"{counts.starting} starting, {counts.ended} ended" + (f", {counts.failed} failed" if counts.failed else "")
 
 
@@ -123,7 +123,7 @@ def _needs(gang: GangLine) -> Html:
                  tag("span", f"{counted(gang.pods, 'pod')}, at least {gang.minimum}", class_="sub")])
 
 
-def running(rows: Table[GangLine], source: Source, counts: Counts | None, search: str = "") -> Html:
+def running(rows: Table[GangLine], source: Source, counts: GangCounts | None, search: str = "") -> Html:
     held = counts.gpus_outside if counts is not None else 0.0
     outside = tag("p", f"Pods of no gang hold {counted(held, 'GPU')} more.", class_="more") if held else None
     if not rows.total:
@@ -157,7 +157,7 @@ def eviction(gang: GangLine) -> Html | None:
 # ── room ──
 
 
-def _room(room: Room) -> Html:
+def _room(room: FreeRoom) -> Html:
     if not room.gpu_nodes and not room.closed:
         return section("room", "Free room", none("No node has GPUs."))
     facts = [("Free", join([counted(room.free, "GPU"), f" and {number(room.spare)} in parts of shared ones" if room.spare else None])),
@@ -176,13 +176,13 @@ def fact_list(facts: Iterable[tuple[object, object]]) -> Html:
     return tag("dl", *(tag("div", tag("dt", name), tag("dd", value)) for name, value in facts), class_="facts")
 
 
-def _pieces(room: Room) -> object:
+def _pieces(room: FreeRoom) -> object:
     if not room.pieces:
         return "none"
     return join([tag("span", f"{each.gpus} on {counted(each.nodes, 'node')}", class_="piece") for each in room.pieces], " ")
 
 
-def _largest(room: Room) -> object:
+def _largest(room: FreeRoom) -> object:
     return join([counted(room.largest, "GPU"), " on ", node_link(room.largest_node)]) if room.largest else "none: no node has a free GPU"
 
 

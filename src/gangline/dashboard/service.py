@@ -31,15 +31,15 @@ from gangline.api.kinds import (
 )
 from gangline.api.meta import Object
 from gangline.client import Client
-from gangline.dashboard.look import Look, NodeFact, PodFact, node_fact, pod_fact
-from gangline.dashboard.model import Missing, Source
+from gangline.dashboard.look import ClusterView, NodeFact, PodFact, node_fact, pod_fact
+from gangline.dashboard.model import MissingPage, Source
 from gangline.dashboard.pages import page
 from gangline.dashboard.sheet import HEADERS
 from gangline.dashboard.views import document
 from gangline.errors import ApiError, NotFound, Unavailable
 from gangline.runtime import Cache, Clock, Key, SystemClock, background, key_of
 from gangline.runtime.cache import Informer
-from gangline.runtime.health import Endpoint, Page
+from gangline.runtime.health import Endpoint, HttpPage
 
 KINDS: tuple[Kind[Any], ...] = (
     NODE, POD, POD_GANG, POD_GROUP, QUEUE, POD_CLIQUE_SET, POD_CLIQUE, SCALING_GROUP, TOPOLOGY, EVENT, JOB)
@@ -51,7 +51,7 @@ T = TypeVar("T", bound=Object)
 Fact = TypeVar("Fact")
 
 
-class Facts(Generic[T, Fact]):
+class ObjectFacts(Generic[T, Fact]):
     """One fact per object of a kind, made anew when the object changes."""
 
     def __init__(self, informer: Informer[T], made: Callable[[T], Fact]) -> None:
@@ -76,8 +76,8 @@ class Dashboard:
         self._client, self._server, self._clock = client, server, clock or SystemClock()
         self._cache = Cache(client, self._clock)
         self._informers = [self._cache.informer(kind) for kind in KINDS]
-        self._pods: Facts[Any, PodFact] = Facts(self._cache.informer(POD), pod_fact)
-        self._nodes: Facts[Any, NodeFact] = Facts(self._cache.informer(NODE), node_fact)
+        self._pods: ObjectFacts[Any, PodFact] = ObjectFacts(self._cache.informer(POD), pod_fact)
+        self._nodes: ObjectFacts[Any, NodeFact] = ObjectFacts(self._cache.informer(NODE), node_fact)
         self._endpoint = Endpoint(lambda: self.complete, rest=self._answer)
         self._heard: float | None = None
         self._problem = ""
@@ -120,10 +120,10 @@ class Dashboard:
     def _sign(self, problem: str) -> None:
         self._heard, self._problem = self._clock.now(), problem
 
-    def look(self) -> Look:
+    def look(self) -> ClusterView:
         """What is known now."""
         read = self._cache.list
-        return Look(source=self._source(), pods=self._pods.all(), nodes=self._nodes.all(), gangs=read(POD_GANG), groups=read(POD_GROUP),
+        return ClusterView(source=self._source(), pods=self._pods.all(), nodes=self._nodes.all(), gangs=read(POD_GANG), groups=read(POD_GROUP),
                     queues=read(QUEUE), sets=read(POD_CLIQUE_SET), cliques=read(POD_CLIQUE), scaling_groups=read(SCALING_GROUP),
                     topologies=read(TOPOLOGY), events=read(EVENT), jobs=read(JOB))
 
@@ -137,21 +137,21 @@ class Dashboard:
 
     # --- requests ------------------------------------------------------------------------------------------------------
 
-    async def _answer(self, request: web.Request) -> Page:
+    async def _answer(self, request: web.Request) -> HttpPage:
         if request.method not in ("GET", "HEAD"):
             return _plain(405, f"{request.method} is not answered here: this page only shows, with GET and HEAD.", {"Allow": "GET, HEAD"})
         return self.answer(request.raw_path.partition("?")[0], request.query)
 
-    def answer(self, path: str, query: Mapping[str, str]) -> Page:
+    def answer(self, path: str, query: Mapping[str, str]) -> HttpPage:
         """The page at an address, as HTML or as data."""
         found = page(self.look(), [unquote(part) for part in path.strip("/").split("/") if part], query)
-        status = 404 if isinstance(found, Missing) else 200
+        status = 404 if isinstance(found, MissingPage) else 200
         if query.get("format") == "json":
-            return Page(msgspec.json.encode(found), JSON, status, HEADERS)
+            return HttpPage(msgspec.json.encode(found), JSON, status, HEADERS)
         if query.get("format", "html") != "html":
             return _plain(400, "There is ?format=json and ?format=html.")
-        return Page(document(found).encode(errors="replace"), HTML, status, HEADERS)
+        return HttpPage(document(found).encode(errors="replace"), HTML, status, HEADERS)
 
 
-def _plain(status: int, text: str, headers: Mapping[str, str] | None = None) -> Page:
-    return Page(f"{text}\n".encode(errors="replace"), TEXT, status, {**HEADERS, **(headers or {})})
+def _plain(status: int, text: str, headers: Mapping[str, str] | None = None) -> HttpPage:
+    return HttpPage(f"{text}\n".encode(errors="replace"), TEXT, status, {**HEADERS, **(headers or {})})

@@ -13,7 +13,7 @@ from gangline.dashboard.model import (
     EventLine,
     GangLine,
     GangPage,
-    Missing,
+    MissingPage,
     NodePage,
     Overview,
     Page,
@@ -69,7 +69,7 @@ def _body(page: Page) -> tuple[str, Sequence[Html]]:
             return page.queue.title, queue(page)
         case NodePage():
             return page.node.name, node(page)
-        case Missing():
+        case MissingPage():
             return "Not found", missing(page)
 
 
@@ -219,7 +219,7 @@ def _belongs(pod: PodLine) -> Html:
     return link(gang_address(pod.namespace, pod.gang), pod.title) if pod.gang else tag("span", pod.note or "none", class_="dim")
 
 
-def missing(page: Missing) -> list[Html]:
+def missing(page: MissingPage) -> list[Html]:
     near = tag("ul", *(tag("li", link(href, name)) for href, name in page.near), aria_label="Perhaps one of these")
     meant = [tag("p", "Perhaps one of these was meant:"), near] if page.near else []
     return [tag("h1", page.text), tag("p", page.hint), *meant, tag("p", link("/", "To the overview"))]

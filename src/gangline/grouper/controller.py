@@ -17,7 +17,7 @@ from gangline.errors import AlreadyExists, ApiError, Conflict, NotFound
 from gangline.grouper import write
 from gangline.grouper.foreign import Foreign
 from gangline.grouper.grouping import Grouping, Ungroupable
-from gangline.grouper.look import Answer, Look, Ref, Unseen
+from gangline.grouper.look import Answer, GrouperView, NotFetched, Ref
 from gangline.grouper.plan import matters, plan
 from gangline.grouper.settings import GrouperSettings
 from gangline.rules.schedulers import pod_fields
@@ -99,8 +99,8 @@ class Reconciler:
         seen: dict[Ref, Answer] = {}
         while True:
             try:
-                return plan(pod, Look(self._settings, ctx.read, seen))
-            except Unseen as unseen:
+                return plan(pod, GrouperView(self._settings, ctx.read, seen))
+            except NotFetched as unseen:
                 seen[unseen.ref] = await self._foreign.fetch(unseen.ref)
 
     async def _write_group(self, ctx: Context, grouping: Grouping) -> None:

@@ -11,7 +11,7 @@ import msgspec
 
 from gangline.api.meta import Raw
 from gangline.grouper import owners
-from gangline.grouper.look import Look
+from gangline.grouper.look import GrouperView
 
 KEY = "types"
 
@@ -30,7 +30,7 @@ class _Entry(msgspec.Struct):
     preemptibility: str | None = None
 
 
-def defaults_of(read: Look) -> dict[str, Defaults]:
+def defaults_of(read: GrouperView) -> dict[str, Defaults]:
     """Defaults by `Kind.group`, or by `Kind` for entries without a group."""
     settings = read.settings
     found = read.config_map(settings.defaults_namespace, settings.defaults_name) if settings.has_defaults else None

@@ -42,7 +42,7 @@ _COMPARISONS: dict[str, Callable[[int], bool]] = {
     "<=": lambda order: order <= 0, ">": lambda order: order > 0, ">=": lambda order: order >= 0}
 
 
-class Program:
+class JqProgram:
     def __init__(self, run: Filter) -> None:
         self._run = run
 
@@ -59,9 +59,9 @@ class Program:
 
 
 @lru_cache(maxsize=1024)
-def compile(text: str) -> Program:
+def compile(text: str) -> JqProgram:
     try:
-        return Program(_whole(text))
+        return JqProgram(_whole(text))
     except RecursionError:
         raise JqError("the expression is nested too deeply") from None
 

@@ -1,6 +1,6 @@
 """From a pod up to the object that a person made: the walk along the first owner references.
 
-Stands between the controller and the groupers: which grouper is asked depends on the top owner's kind. Asks `Look` for owners
+Stands between the controller and the groupers: which grouper is asked depends on the top owner's kind. Asks `GrouperView` for owners
 and never guesses: an owner that may not be read ends the walk, any other failure is an error.
 """
 
@@ -13,7 +13,7 @@ from gangline.api.kinds import POD
 from gangline.api.meta import OwnerReference, Raw
 from gangline.errors import ApiError, Forbidden
 from gangline.grouper.grouping import Ungroupable
-from gangline.grouper.look import Look
+from gangline.grouper.look import GrouperView
 
 LONGEST_CHAIN = 64
 
@@ -26,7 +26,7 @@ class Chain:
     owners: tuple[Raw, ...] = ()
 
 
-def walk(pod: Pod, look: Look) -> Chain:
+def walk(pod: Pod, look: GrouperView) -> Chain:
     reference = pod.metadata.owner_references[0] if pod.metadata.owner_references else None
     owners: list[Raw] = []
     while reference is not None:

@@ -10,14 +10,14 @@ from collections.abc import Iterable
 from gangline.api.kinds import CONFIG_MAP, EVENT, NAMESPACE, POD, POD_GROUP, PRIORITY_CLASS, known
 from gangline.api.meta import Raw
 from gangline.grouper.groupers import GROUPERS
-from gangline.grouper.groupers.karta import Karta
+from gangline.grouper.groupers.karta import KartaGrouper
 
 READ = ["get", "list", "watch"]
 
 
 def rights() -> list[Raw]:
     """Rules of a ClusterRole: read every kind of workload, write PodGroups, mark pods, tell events."""
-    kinds = [kind for grouper in GROUPERS for kind in (*grouper.kinds, *grouper.reads)] + list(Karta.reads)
+    kinds = [kind for grouper in GROUPERS for kind in (*grouper.kinds, *grouper.reads)] + list(KartaGrouper.reads)
     readable = sorted({_resource(kind) for kind in kinds})
     rules = [{"apiGroups": [group], "resources": [plural for its, plural in readable if its == group], "verbs": READ}
              for group in _groups(readable)]

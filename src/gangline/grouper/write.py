@@ -13,7 +13,7 @@ from gangline.api import names
 from gangline.api.core import Pod
 from gangline.api.kai import PodGroup
 from gangline.api.meta import Raw, as_raw
-from gangline.grouper.grouping import Grouping, Part, Placement
+from gangline.grouper.grouping import Grouping, GroupPart, GroupTopology
 from gangline.grouper.settings import GrouperSettings
 
 OWNED = ("minMember", "minSubGroup", "priorityClassName", "preemptibility", "preemptionDelay", "stalenessGracePeriod",
@@ -42,7 +42,7 @@ def _minimum(pods: int, children: int | None) -> Raw:
     return {"minMember": pods} if children is None else {"minSubGroup": children}
 
 
-def _part(part: Part) -> Raw:
+def _part(part: GroupPart) -> Raw:
     written: Raw = {"name": part.name} | _minimum(part.minimum, part.children)
     if part.parent is not None:
         written["parent"] = part.parent
@@ -51,7 +51,7 @@ def _part(part: Part) -> Raw:
     return written
 
 
-def _levels(placement: Placement) -> Raw:
+def _levels(placement: GroupTopology) -> Raw:
     levels = {"topology": placement.topology, "requiredTopologyLevel": placement.required,
               "preferredTopologyLevel": placement.preferred}
     return {key: value for key, value in levels.items() if value}

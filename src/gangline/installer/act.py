@@ -20,7 +20,7 @@ from gangline.errors import AlreadyExists, ApiError, Conflict, Invalid, NotFound
 from gangline.installer.config_reader import at
 from gangline.installer.contract import OURS, Wanted
 from gangline.installer.objects.webhooks import with_what_others_add
-from gangline.installer.plan import ORDER, PATIENCE, Place, Plan, Written, contested, place, place_of
+from gangline.installer.plan import ORDER, PATIENCE, InstallPlan, ObjectKey, WrittenObject, contested, place, place_of
 
 T = TypeVar("T")
 AT_ONCE = 8
@@ -40,14 +40,14 @@ class Report:
     failures: list[str] = field(default_factory=list)
 
 
-class Writer:
+class OwnerWriter:
     """Writes for one owner, and remembers what it wrote."""
 
-    def __init__(self, client: Client, kind: Kind[Any], owner: Object, written: dict[Place, Written], now: float) -> None:
+    def __init__(self, client: Client, kind: Kind[Any], owner: Object, written: dict[ObjectKey, WrittenObject], now: float) -> None:
         self._client, self._kind, self._owner, self._written, self._now = client, kind, owner, written, now
         self._report = Report()
 
-    async def carry_out(self, plan: Plan) -> Report:
+    async def carry_out(self, plan: InstallPlan) -> Report:
         steps = [(wanted.kind, wanted, live) for wanted, live in (*((each, None) for each in plan.create), *plan.apply)]
         for _, alike in groupby(sorted(steps, key=lambda each: ORDER[each[0]]), key=lambda each: each[0]):
             await _each(list(alike), lambda step: self._make(step[1]) if step[2] is None else self._apply(step[1], step[2]))
@@ -151,7 +151,7 @@ class Writer:
         self._report.removed.append(f"{kind.kind} {obj.name}")
 
     def _remember(self, wanted: Wanted, found: Object, repaired: tuple[float, ...] = ()) -> None:
-        self._written[place_of(wanted)] = Written(wanted.digest, int(found.metadata.resource_version or 0), repaired)
+        self._written[place_of(wanted)] = WrittenObject(wanted.digest, int(found.metadata.resource_version or 0), repaired)
 
 
 def _differ(found: Object, live: Object) -> bool:

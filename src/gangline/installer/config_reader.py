@@ -28,7 +28,7 @@ def at(data: Any, path: str, default: Any = None) -> Any:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class ConfigReading:
     spec: Raw
     settings: InstallerSettings = field(default_factory=InstallerSettings)
 

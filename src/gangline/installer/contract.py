@@ -1,6 +1,6 @@
 """What the pure part of the installer is given and what it answers: plain data on both sides.
 
-`Facts` is what the shell found in the cluster, `Parts` what only the composition root knows (the components' rights, flags and hooks: a
+`InstallFacts` is what the shell found in the cluster, `ComponentParts` what only the composition root knows (the components' rights, flags and hooks: a
 component never imports another), `Wishes` the answer. Nothing here reads or writes.
 """
 
@@ -58,7 +58,7 @@ class Leader:
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
+class ComponentParts:
     rules: Callable[[str], Mapping[str, Sequence[Raw]]]
     """Component → namespace ("": everywhere) → the rules of its role there."""
     webhooks: Callable[[Flags, Mapping[str, Any], Sequence[str], Address, bytes], Sequence[tuple[Kind[Any], Raw]]]
@@ -75,7 +75,7 @@ class Parts:
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class InstallFacts:
     served: frozenset[str] = frozenset()
     """Of the kinds that a cluster may lack, those it serves, by resource name."""
     fake_gpus: bool = False

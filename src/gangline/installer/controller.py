@@ -15,16 +15,16 @@ from gangline.api.core import Pod
 from gangline.api.kinds import CONFIG, DAEMON_SET, DEPLOYMENT, POD, SCHEDULING_SHARD, Kind
 from gangline.api.meta import Object
 from gangline.errors import GanglineError
-from gangline.installer.act import Report, Writer
-from gangline.installer.config_reader import Said
+from gangline.installer.act import OwnerWriter, Report
+from gangline.installer.config_reader import ConfigReading
 from gangline.installer.contract import APP, CONFIG_NAME, OURS, Wanted, Wishes
 from gangline.installer.look import Installer, config_facts, owned, shard_facts, the_config
 from gangline.installer.objects.desired import wishes_of_config
 from gangline.installer.objects.services import SCHEDULER
 from gangline.installer.objects.shards import wishes_of_shard
-from gangline.installer.plan import ALWAYS, SOMETIMES, Place, Written, place_of, plan
+from gangline.installer.plan import ALWAYS, SOMETIMES, ObjectKey, WrittenObject, place_of, plan
 from gangline.installer.status import Outcome, conditions, daemon_set_waits, deployment_waits, unused
-from gangline.installer.tell import Teller
+from gangline.installer.tell import ConfigTeller
 from gangline.runtime import Again, Context, Controller, Key, Reader, Watch, itself, owner
 
 SOON, LATER, SELDOM = 2.0, 15.0, 600.0
@@ -37,20 +37,20 @@ TOLD = 6
 
 
 @dataclass(slots=True)
-class Memory:
+class WriteMemory:
     """What was written for each owner, by its uid, and what was told."""
 
-    written: dict[str, dict[Place, Written]] = field(default_factory=dict)
-    told: Teller = field(default_factory=Teller)
+    written: dict[str, dict[ObjectKey, WrittenObject]] = field(default_factory=dict)
+    told: ConfigTeller = field(default_factory=ConfigTeller)
 
-    def of(self, obj: Object) -> dict[Place, Written]:
+    def of(self, obj: Object) -> dict[ObjectKey, WrittenObject]:
         return self.written.setdefault(obj.uid, {})
 
 
 # --- the four beats ------------------------------------------------------------------------------------------------------------
 
 
-async def reconcile_config(installer: Installer, memory: Memory, ctx: Context, key: Key) -> Again | None:
+async def reconcile_config(installer: Installer, memory: WriteMemory, ctx: Context, key: Key) -> Again | None:
     config = ctx.read.get(CONFIG, key.name)
     if config is None or config.metadata.deleting:
         return None
@@ -58,14 +58,14 @@ async def reconcile_config(installer: Installer, memory: Memory, ctx: Context, k
         text = f"only the Config named {CONFIG_NAME} counts; move what this one says there, and delete it"
         await memory.told.tell(ctx, CONFIG, config, unused(text, config.metadata.generation))
         return None
-    said = Said(config.spec, installer.settings)
+    said = ConfigReading(config.spec, installer.settings)
     await memory.told.begin(ctx, CONFIG, config)
     wishes = wishes_of_config(said, await config_facts(installer, ctx, config, said), installer.parts)
     outcome = await _carry_out(ctx, memory, CONFIG, config, wishes)
     return _next(outcome) or Again(SELDOM)
 
 
-async def reconcile_shard(installer: Installer, memory: Memory, ctx: Context, key: Key) -> Again | None:
+async def reconcile_shard(installer: Installer, memory: WriteMemory, ctx: Context, key: Key) -> Again | None:
     shard, config = ctx.read.get(SCHEDULING_SHARD, key.name), the_config(ctx.read)
     if shard is None or shard.metadata.deleting:
         return None
@@ -75,14 +75,14 @@ async def reconcile_shard(installer: Installer, memory: Memory, ctx: Context, ke
         await memory.told.tell(ctx, SCHEDULING_SHARD, shard, unused(text, shard.metadata.generation))
         _refused(report)
         return None
-    said = Said(config.spec, installer.settings)
+    said = ConfigReading(config.spec, installer.settings)
     await memory.told.begin(ctx, SCHEDULING_SHARD, shard)
     wishes = wishes_of_shard(said, shard.name, shard.spec, await shard_facts(ctx, shard, said), installer.parts)
     outcome = await _carry_out(ctx, memory, SCHEDULING_SHARD, shard, wishes)
     return _next(outcome) or (Again(FOLLOWED) if said.replicas(SCHEDULER) > 1 else None)
 
 
-async def _carry_out(ctx: Context, memory: Memory, kind: Kind[Any], obj: Object, wishes: Wishes) -> Outcome:
+async def _carry_out(ctx: Context, memory: WriteMemory, kind: Kind[Any], obj: Object, wishes: Wishes) -> Outcome:
     report = await _write(ctx, memory, kind, obj, wishes)
     outcome = Outcome(wishes.problems, report.foreign, report.failures, _waits(ctx.read, obj, wishes.objects, memory.of(obj)),
                       wishes.missing, wishes.notes, report.leaving, report.contested)
@@ -91,10 +91,10 @@ async def _carry_out(ctx: Context, memory: Memory, kind: Kind[Any], obj: Object,
     return outcome
 
 
-async def _write(ctx: Context, memory: Memory, kind: Kind[Any], obj: Object, wishes: Wishes) -> Report:
+async def _write(ctx: Context, memory: WriteMemory, kind: Kind[Any], obj: Object, wishes: Wishes) -> Report:
     written = memory.of(obj)
     todo = plan(wishes, owned(ctx.read, obj.uid), written)
-    report = await Writer(ctx.client, kind, obj, written, ctx.clock.now()).carry_out(todo)
+    report = await OwnerWriter(ctx.client, kind, obj, written, ctx.clock.now()).carry_out(todo)
     for reason, names, text in (("Deployed", report.made, "made"), ("Changed", report.changed, "changed"),
                                 ("Repaired", report.repaired, "put back what was changed by hand:"),
                                 ("Removed", report.removed, "removed")):
@@ -123,7 +123,7 @@ def _next(outcome: Outcome) -> Again | None:
 # --- whether it is at work -------------------------------------------------------------------------------------------------------
 
 
-def _waits(read: Reader, obj: Object, wanted: Iterable[Wanted], written: dict[Place, Written]) -> list[str]:
+def _waits(read: Reader, obj: Object, wanted: Iterable[Wanted], written: dict[ObjectKey, WrittenObject]) -> list[str]:
     """What is not at work yet. A view that is older than our last write tells nothing."""
     found: list[str] = []
     for each in wanted:
@@ -170,7 +170,7 @@ def _spec_changed(before: Any, after: Any) -> bool:
 
 
 def controllers(installer: Installer) -> list[Controller]:
-    memory = Memory()
+    memory = WriteMemory()
     mark = ",".join(f"{key}={value}" for key, value in OURS.items())
     kinds = (*ALWAYS, *SOMETIMES)
     selectors: dict[Kind[Any], tuple[str, str]] = dict.fromkeys((*kinds, POD), (mark, ""))

@@ -27,8 +27,8 @@ from gangline.api.kinds import (
 from gangline.api.meta import Object, Raw, as_raw
 from gangline.client import Client
 from gangline.errors import NotFound
-from gangline.installer.config_reader import Said, at
-from gangline.installer.contract import CONFIG_NAME, Facts, Leader, Pair, Parts
+from gangline.installer.config_reader import ConfigReading, at
+from gangline.installer.contract import CONFIG_NAME, ComponentParts, InstallFacts, Leader, Pair
 from gangline.installer.objects.services import ADMISSION, SCHEDULER, admission_address
 from gangline.installer.objects.shards import lease_of
 from gangline.installer.objects.webhooks import TLS_SECRET, pair_of
@@ -45,7 +45,7 @@ class Installer:
     """What every look needs besides the cluster."""
 
     settings: InstallerSettings
-    parts: Parts
+    parts: ComponentParts
 
 
 def the_config(read: Reader) -> Config | None:
@@ -66,10 +66,10 @@ def served(read: Reader) -> frozenset[str]:
 # --- a Config ----------------------------------------------------------------------------------------------------------------
 
 
-async def config_facts(installer: Installer, ctx: Context, config: Config, said: Said) -> Facts:
+async def config_facts(installer: Installer, ctx: Context, config: Config, said: ConfigReading) -> InstallFacts:
     shards = sorted(ctx.read.list(SCHEDULING_SHARD), key=lambda each: each.name)
     detect = said.enabled("binder") and said.at("binder.cdiEnabled") is None
-    return Facts(
+    return InstallFacts(
         served=served(ctx.read), fake_gpus=said.enabled("binder") and bool((await ctx.client.list(NODE, labels=FAKE_GPU)).items),
         cdi=detect and await _cdi(ctx.client), shards=tuple(each.spec for each in shards),
         certificate=await _certificate(installer.parts, ctx, said) if said.enabled(ADMISSION.section) else None,
@@ -94,7 +94,7 @@ def cdi_of(policy: Raw) -> bool:
     return version >= CDI_ALWAYS or bool(at(policy, "spec.cdi.default", False))
 
 
-async def _certificate(parts: Parts, ctx: Context, said: Said) -> Pair:
+async def _certificate(parts: ComponentParts, ctx: Context, said: ConfigReading) -> Pair:
     try:
         kept = pair_of(await ctx.client.get_raw(SECRET, TLS_SECRET, said.namespace))
     except NotFound:
@@ -102,7 +102,7 @@ async def _certificate(parts: Parts, ctx: Context, said: Said) -> Pair:
     return parts.certificate(admission_address(said).hosts, ctx.clock.now(), kept)
 
 
-def _answers(read: Reader, config: Config, said: Said) -> bool:
+def _answers(read: Reader, config: Config, said: ConfigReading) -> bool:
     """Somebody does, or did when the API server was told."""
     server = read.get(DEPLOYMENT, ADMISSION.name, said.namespace)
     if server is not None and _belongs(server, config.uid) and server.status.available_replicas:
@@ -117,13 +117,13 @@ def _belongs(obj: Object, uid: str) -> bool:
 # --- a shard -----------------------------------------------------------------------------------------------------------------
 
 
-async def shard_facts(ctx: Context, shard: SchedulingShard, said: Said) -> Facts:
+async def shard_facts(ctx: Context, shard: SchedulingShard, said: ConfigReading) -> InstallFacts:
     several = said.enabled(SCHEDULER) and said.replicas(SCHEDULER) > 1
-    return Facts(served=served(ctx.read), rivals=tuple(rivals(said, shard, ctx.read.list(SCHEDULING_SHARD))),
+    return InstallFacts(served=served(ctx.read), rivals=tuple(rivals(said, shard, ctx.read.list(SCHEDULING_SHARD))),
                  leader=await _leader(ctx, shard, said) if several else None)
 
 
-def rivals(said: Said, shard: SchedulingShard, shards: Iterable[SchedulingShard]) -> list[str]:
+def rivals(said: ConfigReading, shard: SchedulingShard, shards: Iterable[SchedulingShard]) -> list[str]:
     """Older shards that serve the same nodes; without a label for pools every shard serves all of them."""
     def age(each: SchedulingShard) -> tuple[str, str]:
         return each.metadata.creation_timestamp or "", each.name
@@ -135,7 +135,7 @@ def rivals(said: Said, shard: SchedulingShard, shards: Iterable[SchedulingShard]
     return [each.name for each in sorted(same, key=age)]
 
 
-async def _leader(ctx: Context, shard: SchedulingShard, said: Said) -> Leader | None:
+async def _leader(ctx: Context, shard: SchedulingShard, said: ConfigReading) -> Leader | None:
     try:
         lease = await ctx.client.get(LEASE, lease_of(said, shard.spec), said.namespace)
     except NotFound:

@@ -43,13 +43,13 @@ SOMETIMES: tuple[Kind[Any], ...] = (PROMETHEUS, SERVICE_MONITOR, VPA)
 ORDER = {kind: place for place, kind in enumerate((*ALWAYS, *SOMETIMES))}
 
 
-class Place(NamedTuple):
+class ObjectKey(NamedTuple):
     resource: str
     namespace: str
     name: str
 
 
-class Written(NamedTuple):
+class WrittenObject(NamedTuple):
     digest: str
     revision: int
     repaired: tuple[float, ...] = ()
@@ -60,29 +60,29 @@ PATIENCE, AFTER = 5, 60.0
 """What was put back so many times within so many seconds is contested: somebody else writes it too, and waiting is better than fighting."""
 
 
-def contested(written: Written | None, now: float) -> bool:
+def contested(written: WrittenObject | None, now: float) -> bool:
     return written is not None and len(written.repaired) >= PATIENCE and now - written.repaired[-PATIENCE] < AFTER
 
 
-def place(kind: Kind[Any], obj: Object) -> Place:
-    return Place(kind.resource, obj.namespace if kind.namespaced else "", obj.name)
+def place(kind: Kind[Any], obj: Object) -> ObjectKey:
+    return ObjectKey(kind.resource, obj.namespace if kind.namespaced else "", obj.name)
 
 
-def place_of(wanted: Wanted) -> Place:
-    return Place(wanted.kind.resource, wanted.namespace, wanted.name)
+def place_of(wanted: Wanted) -> ObjectKey:
+    return ObjectKey(wanted.kind.resource, wanted.namespace, wanted.name)
 
 
 @dataclass(slots=True)
-class Plan:
+class InstallPlan:
     create: list[Wanted] = field(default_factory=list)
     apply: list[tuple[Wanted, Object]] = field(default_factory=list)
     """With the object that is there."""
     delete: list[tuple[Kind[Any], Object]] = field(default_factory=list)
 
 
-def plan(wishes: Wishes, live: Iterable[tuple[Kind[Any], Object]], written: Mapping[Place, Written]) -> Plan:
+def plan(wishes: Wishes, live: Iterable[tuple[Kind[Any], Object]], written: Mapping[ObjectKey, WrittenObject]) -> InstallPlan:
     there = {place(kind, obj): (kind, obj) for kind, obj in live}
-    found = Plan()
+    found = InstallPlan()
     for wanted in sorted(wishes.objects, key=lambda each: ORDER[each.kind]):
         known = there.pop(place_of(wanted), None)
         if known is None:
@@ -93,7 +93,7 @@ def plan(wishes: Wishes, live: Iterable[tuple[Kind[Any], Object]], written: Mapp
     return found
 
 
-def as_written(wanted: Wanted, obj: Object, before: Written | None) -> bool:
+def as_written(wanted: Wanted, obj: Object, before: WrittenObject | None) -> bool:
     """Whether the object is as we last wrote it, and that is as it should be. An older view of it tells nothing."""
     return before is not None and before.digest == wanted.digest and int(obj.metadata.resource_version or 0) <= before.revision
 

@@ -15,7 +15,7 @@ from gangline.runtime import Context
 from gangline.runtime.clock import timestamp
 
 
-class Teller:
+class ConfigTeller:
     def __init__(self) -> None:
         self._told: dict[str, Any] = {}
         """By uid, each object as it was when its status was written last."""

@@ -10,7 +10,7 @@ from gangline.operator import farewell, podclique, podcliquescalinggroup, podcli
 from gangline.operator.backends import Registry
 from gangline.operator.look import Operator
 from gangline.rules.sets import OperatorSettings
-from gangline.runtime import Component, Service
+from gangline.runtime import BackgroundService, Component
 
 Faults = Callable[[PodCliqueSet], Sequence[Problem]]
 
@@ -23,7 +23,7 @@ def component(settings: OperatorSettings, source: reread.Source | None = None, f
         farewell.controller(op), topologybinding.controller(op)), _services(op, source))
 
 
-def _services(op: Operator, source: reread.Source | None) -> tuple[Service, ...]:
+def _services(op: Operator, source: reread.Source | None) -> tuple[BackgroundService, ...]:
     return (reread.service(op, source),) if source is not None else ()
 
 

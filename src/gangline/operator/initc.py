@@ -55,7 +55,7 @@ def missing(needs: Mapping[str, int], pods: Iterable[Mapping[str, Any]]) -> dict
     return {clique: count - ready[clique] for clique, count in needs.items() if ready[clique] < count}
 
 
-class Cluster:
+class PodApiServer:
     """The API server, as a pod reaches it."""
 
     def __init__(self, environment: Mapping[str, str], account: Path = ACCOUNT, info: Path = POD_INFO) -> None:
@@ -109,7 +109,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(1))
     try:
         needs = wanted(given.podcliques)
-        cluster = Cluster(os.environ)
+        cluster = PodApiServer(os.environ)
         wait(needs, cluster.pods, lambda text: print(text, flush=True), lambda: time.sleep(PAUSE))
     except Unusable as error:
         print(f"initc: {error}", file=sys.stderr)

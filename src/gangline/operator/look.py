@@ -40,7 +40,7 @@ from gangline.api.kinds import (
 )
 from gangline.api.meta import Object, Raw, condition
 from gangline.errors import NotFound, Problem
-from gangline.operator.act import Failure
+from gangline.operator.act import WriteFailure
 from gangline.operator.backends import ALIASES, NoBackend, Registry, Selection
 from gangline.operator.backends.contract import Backend, Facts, GroupInfo, ParentInfo, PodGangInfo
 from gangline.operator.desired import topology
@@ -49,11 +49,11 @@ from gangline.operator.outside import OutsideBackends
 from gangline.operator.plan import Apply
 from gangline.operator.probes import Probes
 from gangline.operator.selections import count
-from gangline.operator.silence import Silence
+from gangline.operator.silence import SchedulerSilence
 from gangline.operator.tokens import TokenSecrets
 from gangline.rules.sets import OperatorSettings
 from gangline.runtime import Cache, Context, Key, Reader
-from gangline.runtime.controller import Running
+from gangline.runtime.controller import RunningController
 
 log = logging.getLogger(__name__)
 OURS = f"{names.MANAGED_BY}={names.GROVE_OPERATOR}"
@@ -76,15 +76,15 @@ class Operator:
     """Their kinds."""
     written: tuple[Kind[Any], ...] = field(init=False)
     """Those that they write."""
-    settled: Settled = field(default_factory=lambda: Settled())
-    pace: Pace = field(default_factory=lambda: Pace())
+    settled: SettledChildren = field(default_factory=lambda: SettledChildren())
+    pace: SetPace = field(default_factory=lambda: SetPace())
     probes: Probes = field(default_factory=Probes)
     tokens: TokenSecrets = field(default_factory=TokenSecrets)
-    silence: Silence = field(default_factory=Silence)
+    silence: SchedulerSilence = field(default_factory=SchedulerSilence)
     outside: OutsideBackends = field(default_factory=OutsideBackends)
     faults: Callable[[PodCliqueSet], Sequence[Problem]] = lambda pcs: ()
     """What admission would refuse of a set today; handed in by the composition root."""
-    running: list[Running] = field(default_factory=list)
+    running: list[RunningController] = field(default_factory=list)
     """Its controllers at work."""
     gone: dict[Kind[Any], int] = field(default_factory=dict)
     """Kinds that a write found to be served no more, and what was last seen of them: a watch may outlive its kind."""
@@ -114,7 +114,7 @@ class Operator:
         there = frozenset(kind for kind in self.asked if served(read, kind) and self.gone.get(kind) != revision(read, kind))
         return Facts(there, self.settings.manner, {}, read, isinstance(read, Cache), self.probes.dropped)
 
-    def note_gone(self, read: Reader, failures: Iterable[Failure]) -> None:
+    def note_gone(self, read: Reader, failures: Iterable[WriteFailure]) -> None:
         """A write that met no such kind tells that it is served no more, until its informer has seen it again."""
         for failure in failures:
             if isinstance(failure.error, NotFound) and isinstance(failure.step, Apply):
@@ -138,7 +138,7 @@ class Operator:
         return topology.levels(self.binding(read, pcs)) if self.settings.topology_aware else None
 
 
-class Pace:
+class SetPace:
     """Keeps a large set from being looked at for every change of every child: a few times a second are enough."""
 
     SMALL = 50
@@ -163,7 +163,7 @@ class Pace:
         self._last.pop(key, None)
 
 
-class Settled:
+class SettledChildren:
     """Children that were found to be as wanted, so that the next look at an unchanged one costs nothing."""
 
     MOST = 50_000

@@ -65,7 +65,7 @@ Step: TypeAlias = Create | Patch | Apply | Delete
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class EventNote:
     """An event about an object."""
 
     kind: Kind[Any]
@@ -76,9 +76,9 @@ class Said:
 
 
 @dataclass(slots=True)
-class Plan:
+class WritePlan:
     stages: list[list[Step]] = field(default_factory=list)
-    events: list[Said] = field(default_factory=list)
+    events: list[EventNote] = field(default_factory=list)
     errors: list[tuple[str, str]] = field(default_factory=list)
     """Code and description of what cannot be done; ends in lastErrors."""
 

@@ -29,7 +29,7 @@ from gangline.api.kinds import (
 from gangline.api.meta import Condition, Raw, condition
 from gangline.errors import GanglineError
 from gangline.operator import failures, gangs, measures, rollout, status
-from gangline.operator.act import Failure, act, in_short, listed
+from gangline.operator.act import WriteFailure, act, in_short, listed
 from gangline.operator.backends import NoBackend, Selection
 from gangline.operator.backends.contract import Facts, PodGangInfo, group_of
 from gangline.operator.backends.places import placed
@@ -37,7 +37,7 @@ from gangline.operator.desired import claims
 from gangline.operator.desired import pods as desired
 from gangline.operator.desired.bounds import LARGE, PODS_AT_ONCE, WINDOW, horizon, number
 from gangline.operator.desired.hashes import clique_hash
-from gangline.operator.desired.layout import Place, place_of, pods_in_base_gang
+from gangline.operator.desired.layout import CliquePlace, place_of, pods_in_base_gang
 from gangline.operator.guard import guarded
 from gangline.operator.look import (
     INDEXES,
@@ -54,10 +54,10 @@ from gangline.operator.look import (
 )
 from gangline.operator.plan import (
     Create,
+    EventNote,
     Patch,
-    Plan,
-    Said,
     Step,
+    WritePlan,
     delete,
     missing_finalizer,
     with_condition,
@@ -65,7 +65,7 @@ from gangline.operator.plan import (
 )
 from gangline.operator.tell import HELD_BACK, error_list, status_patch
 from gangline.operator.trims import TRIMS
-from gangline.operator.unseen import Told, Unseen
+from gangline.operator.unseen import UnseenChoices, UnseenWrites
 from gangline.rules import wishes
 from gangline.runtime import Again, Context, Controller, Key, Reader, Watch, itself, owner
 from gangline.runtime.clock import seconds_of, timestamp
@@ -77,12 +77,12 @@ LATER = 5.0
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class CliqueObjects:
     """What is, for one clique."""
 
     clique: PodClique
     pcs: PodCliqueSet
-    place: Place
+    place: CliquePlace
     pods: Sequence[Pod]
     gang: PodGang | None
     base: PodGang | None
@@ -90,10 +90,10 @@ class Look:
 
 
 @dataclass(slots=True)
-class Thought:
+class CliqueThought:
     """What should be: the plan, the progress of an update, and why gates still hold."""
 
-    plan: Plan
+    plan: WritePlan
     progress: Raw | None
     held: dict[str, list[str]]
     """Reason → pods that wait for it."""
@@ -110,7 +110,7 @@ class Thought:
     """Pods of the gang that wait for a node."""
 
 
-async def reconcile(op: Operator, unseen: Unseen, told: Told, ctx: Context, key: Key) -> Again | None:
+async def reconcile(op: Operator, unseen: UnseenWrites, told: UnseenChoices, ctx: Context, key: Key) -> Again | None:
     clique = ctx.read.get(POD_CLIQUE, key.name, key.namespace)
     if clique is None:
         unseen.forget(key)
@@ -140,7 +140,7 @@ async def reconcile(op: Operator, unseen: Unseen, told: Told, ctx: Context, key:
     return Again(thought.again) if thought.again is not None else None
 
 
-def _log_lifted(look: Look, thought: Thought) -> None:
+def _log_lifted(look: CliqueObjects, thought: CliqueThought) -> None:
     """Who was let go, and why now."""
     if not thought.lifted or look.gang is None:
         return
@@ -149,9 +149,9 @@ def _log_lifted(look: Look, thought: Thought) -> None:
              listed(thought.lifted), decided.message if decided is not None else "the gang lists them")
 
 
-def _in_short(failed: Sequence[Failure]) -> list[tuple[str, str]]:
+def _in_short(failed: Sequence[WriteFailure]) -> list[tuple[str, str]]:
     """Pods of a clique are alike and fail alike: the first failure of each sort, and how many more there were."""
-    sorts: dict[str, list[Failure]] = {}
+    sorts: dict[str, list[WriteFailure]] = {}
     for failure in failed:
         sorts.setdefault(failure.code, []).append(failure)
     return [(code, f"{found[0]}{f' (and {len(found) - 1} more)' if found[1:] else ''}") for code, found in sorts.items()]
@@ -168,22 +168,22 @@ async def _release(ctx: Context, clique: PodClique) -> None:
         await ctx.client.patch(POD_CLIQUE, clique.name, clique.namespace, patch)
 
 
-def _look(read: Reader, clique: PodClique) -> Look | None:
+def _look(read: Reader, clique: PodClique) -> CliqueObjects | None:
     pcs = set_of(read, clique)
     place = place_of(pcs, clique) if pcs is not None else None
     if pcs is None or place is None or clique.labels.get(names.MANAGED_BY) != names.GROVE_OPERATOR:
         return None
     base = clique.labels.get(names.BASE_POD_GANG, "")
-    return Look(clique, pcs, place, read.owned(POD, clique.uid), read.get(POD_GANG, place.gang, clique.namespace),
+    return CliqueObjects(clique, pcs, place, read.owned(POD, clique.uid), read.get(POD_GANG, place.gang, clique.namespace),
                 read.get(POD_GANG, base, clique.namespace) if base else None, clique_hash(pcs, place.template))
 
 
 # --- think -----------------------------------------------------------------------------------------------------------------
 
 
-def think(op: Operator, read: Reader, look: Look, now: str) -> Thought:
-    clique, plan = look.clique, Plan()
-    thought = Thought(plan, rollout.clique_progress(clique, look.pcs, look.expected_hash, look.place.replica, now), {})
+def think(op: Operator, read: Reader, look: CliqueObjects, now: str) -> CliqueThought:
+    clique, plan = look.clique, WritePlan()
+    thought = CliqueThought(plan, rollout.clique_progress(clique, look.pcs, look.expected_hash, look.place.replica, now), {})
     first: list[Step] = []
     patch = missing_finalizer(clique, names.CLIQUE_FINALIZER)
     if patch is not None:
@@ -201,7 +201,7 @@ def think(op: Operator, read: Reader, look: Look, now: str) -> Thought:
     return thought
 
 
-def _think_pods(op: Operator, read: Reader, look: Look, selection: Selection, thought: Thought, now: str) -> None:
+def _think_pods(op: Operator, read: Reader, look: CliqueObjects, selection: Selection, thought: CliqueThought, now: str) -> None:
     clique = look.clique
     waits = {pod.uid: wait for pod in look.pods if (wait := _ended_wait(op, pod, selection, now)) is not None}
     thought.again = min((wait for wait in waits.values() if wait > 0), default=None)
@@ -216,21 +216,21 @@ def _think_pods(op: Operator, read: Reader, look: Look, selection: Selection, th
     if surplus > 0:
         gone |= {pod.uid: pod for pod in desired.removal_order(living, _wanted_hash(look))[:surplus]}
     steps: list[Step] = [delete(POD, pod, "ERR_DELETE_POD") for pod in gone.values()]
-    events = [Said(POD_CLIQUE, clique, "PodDeleteSuccessful", f"deleted pod {pod.name}") for pod in gone.values()]
-    events += [Said(POD_CLIQUE, clique, "PodFailed", f"pod {pod.name} failed: {failures.why(pod)}", warning=True) for pod in gone.values()
+    events = [EventNote(POD_CLIQUE, clique, "PodDeleteSuccessful", f"deleted pod {pod.name}") for pod in gone.values()]
+    events += [EventNote(POD_CLIQUE, clique, "PodFailed", f"pod {pod.name} failed: {failures.why(pod)}", warning=True) for pod in gone.values()
                if desired.failed(pod) and pod.uid in waits]
     thought.waits = surplus < 0 and (look.gang is None or look.gang.metadata.deleting)
     if surplus < 0 and not thought.waits:
         made = _new_pods(op, read, look, selection, _allowed(read, look, -surplus, thought), now)
         steps += made
-        events += [Said(POD_CLIQUE, clique, "PodCreateSuccessful", f"created pod {step.name}") for step in made]
+        events += [EventNote(POD_CLIQUE, clique, "PodCreateSuccessful", f"created pod {step.name}") for step in made]
     thought.moves_pods = bool(steps)
     steps += [*_relinked(op, read, look, selection, living), *_lift_gates(op, read, look, selection, living, thought)]
     thought.plan.stage(steps)
     thought.plan.events += events
 
 
-def _allowed(read: Reader, look: Look, missing: int, thought: Thought) -> int:
+def _allowed(read: Reader, look: CliqueObjects, missing: int, thought: CliqueThought) -> int:
     """How many of the missing pods are made now: some at a time, and none while too many of the gang wait for a node."""
     assert look.gang is not None
     count = min(missing, PODS_AT_ONCE)
@@ -252,7 +252,7 @@ def _of_another_backend(pod: Pod, gang: PodGang | None, selection: Selection) ->
     return moved or not pod.spec.node_name
 
 
-def _count(op: Operator, pods: Sequence[Pod]) -> status.Counts:
+def _count(op: Operator, pods: Sequence[Pod]) -> status.PodCounts:
     manner = op.settings.manner
     return status.count(pods, terminating=manner.count_terminating, ended=manner.failed_pods_stay)
 
@@ -276,14 +276,14 @@ def _given_up(pod: Pod, selection: Selection, now: str) -> float | None:
     return age - (seconds_of(now) - seconds_of(pod.metadata.creation_timestamp or now))
 
 
-def _wanted_hash(look: Look) -> str:
+def _wanted_hash(look: CliqueObjects) -> str:
     progress = look.clique.status.update_progress or {}
     if progress.get("podCliqueSetGenerationHash") == look.pcs.status.current_generation_hash and progress.get("podTemplateHash"):
         return str(progress["podTemplateHash"])
     return look.clique.labels.get(names.TEMPLATE_HASH, "")
 
 
-def _claims(read: Reader, look: Look) -> list[Step]:
+def _claims(read: Reader, look: CliqueObjects) -> list[Step]:
     clique, sharing = look.clique, look.place.template.resource_sharing
     if not sharing:
         return []
@@ -300,7 +300,7 @@ def _claims(read: Reader, look: Look) -> list[Step]:
                     if not claim.metadata.deleting]
 
 
-def _new_pods(op: Operator, read: Reader, look: Look, selection: Selection, missing: int, now: str) -> list[Create]:
+def _new_pods(op: Operator, read: Reader, look: CliqueObjects, selection: Selection, missing: int, now: str) -> list[Create]:
     assert look.gang is not None
     manner, clique = op.settings.manner, look.clique
     image = f"{op.settings.init_image}:{op.settings.init_version}"
@@ -324,7 +324,7 @@ def _new_pods(op: Operator, read: Reader, look: Look, selection: Selection, miss
     return found
 
 
-def _relinked(op: Operator, read: Reader, look: Look, selection: Selection, living: Sequence[Pod]) -> list[Step]:
+def _relinked(op: Operator, read: Reader, look: CliqueObjects, selection: Selection, living: Sequence[Pod]) -> list[Step]:
     """Pods of a gang that was made anew point to its new object."""
     gang = look.gang
     if gang is None or gang.metadata.deleting:
@@ -338,7 +338,7 @@ def _relinked(op: Operator, read: Reader, look: Look, selection: Selection, livi
 # --- gates -------------------------------------------------------------------------------------------------------------------
 
 
-def _lift_gates(op: Operator, read: Reader, look: Look, selection: Selection, living: Sequence[Pod], thought: Thought) -> list[Step]:
+def _lift_gates(op: Operator, read: Reader, look: CliqueObjects, selection: Selection, living: Sequence[Pod], thought: CliqueThought) -> list[Step]:
     gates = {*names.OUR_GATES, selection.backend.gate} if not op.settings.manner.one_gate else {names.GATE_GROVE}
     waiting = [pod for pod in living if any(gate.name in gates for gate in pod.spec.scheduling_gates)]
     listed = _listed(look)
@@ -360,7 +360,7 @@ def _lift_gates(op: Operator, read: Reader, look: Look, selection: Selection, li
     return steps
 
 
-def _near(op: Operator, read: Reader, look: Look, selection: Selection, pod: Pod, facts: Facts) -> Raw:
+def _near(op: Operator, read: Reader, look: CliqueObjects, selection: Selection, pod: Pod, facts: Facts) -> Raw:
     """Where a pod must go that is let go alone."""
     gang = look.gang
     if gang is None:
@@ -383,12 +383,12 @@ def _unheld(pod: Pod, selection: Selection) -> Raw:
     return {"metadata": {"annotations": notes}} if notes else {}
 
 
-def _listed(look: Look) -> set[str]:
+def _listed(look: CliqueObjects) -> set[str]:
     groups = look.gang.spec.podgroups if look.gang is not None else ()
     return {reference.name for group in groups if group.name == look.clique.name for reference in group.pod_references}
 
 
-def _gang_holds(op: Operator, look: Look) -> str:
+def _gang_holds(op: Operator, look: CliqueObjects) -> str:
     """Why no pod of the clique may go, or nothing."""
     if look.gang is None:
         return f"PodGang {look.place.gang} does not exist yet"
@@ -402,7 +402,7 @@ def _gang_holds(op: Operator, look: Look) -> str:
     return ""
 
 
-def _looked_again(look: Look) -> bool:
+def _looked_again(look: CliqueObjects) -> bool:
     """Whether upstream has looked at a clique since it made its pods: for its group, for a new spec, or for an update of the set."""
     return look.place.group is not None or look.clique.metadata.generation > 1 or look.pcs.status.update_progress is not None
 
@@ -412,7 +412,7 @@ def _scheduled(gang: PodGang) -> bool:
     return found is not None and found.status == "True"
 
 
-def _surplus(look: Look, selection: Selection, living: Sequence[Pod], facts: Facts) -> set[str]:
+def _surplus(look: CliqueObjects, selection: Selection, living: Sequence[Pod], facts: Facts) -> set[str]:
     """Pods above the clique's minimum that wait for the rest, where the scheduler itself would not let the rest go first."""
     if look.gang is None or _scheduled(look.gang):
         return set()
@@ -425,7 +425,7 @@ def _surplus(look: Look, selection: Selection, living: Sequence[Pod], facts: Fac
 # --- tell ----------------------------------------------------------------------------------------------------------------------
 
 
-async def _tell(op: Operator, ctx: Context, look: Look, thought: Thought, failed: list[tuple[str, str]],
+async def _tell(op: Operator, ctx: Context, look: CliqueObjects, thought: CliqueThought, failed: list[tuple[str, str]],
                 now: str) -> PodClique | None:
     clique, manner = look.clique, op.settings.manner
     errors = [*thought.plan.errors, *failed]
@@ -457,7 +457,7 @@ def _gate_condition(clique: PodClique, held: dict[str, list[str]], now: str) -> 
     return [with_condition(before, Condition(type=GATED, status="False", reason="GatesLifted", message="no pod is held back"), now)]
 
 
-def _held_back(look: Look, thought: Thought, now: str) -> list[Raw]:
+def _held_back(look: CliqueObjects, thought: CliqueThought, now: str) -> list[Raw]:
     """That not all pods are made yet, because so many of the gang wait already."""
     clique = look.clique
     if not thought.missing or thought.backlog < WINDOW:
@@ -536,7 +536,7 @@ def _chosen_or_asked(before: PodClique | None, after: PodClique | None) -> bool:
 
 
 def controller(op: Operator) -> Controller:
-    unseen, told = Unseen(POD), Told()
+    unseen, told = UnseenWrites(POD), UnseenChoices()
     by_group = op.settings.manner.groups_hear_updates
     return Controller(
         "podclique", partial(guarded, POD_CLIQUE, partial(reconcile, op, unseen, told)),

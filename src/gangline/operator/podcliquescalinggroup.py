@@ -27,15 +27,15 @@ from gangline.operator.desired import claims
 from gangline.operator.desired.bounds import GROUPS_IN_A_GANG, Backlog, horizon, number
 from gangline.operator.desired.cliques import grouped_clique
 from gangline.operator.desired.hashes import clique_hash
-from gangline.operator.desired.layout import Place, group_minimum, group_of, group_places, template_of
+from gangline.operator.desired.layout import CliquePlace, group_minimum, group_of, group_places, template_of
 from gangline.operator.guard import guarded
 from gangline.operator.look import INDEXES, Operator, asked_again, external_template, set_of
 from gangline.operator.plan import (
     Create,
+    EventNote,
     Patch,
-    Plan,
-    Said,
     Step,
+    WritePlan,
     changed,
     delete,
     missing_finalizer,
@@ -45,19 +45,19 @@ from gangline.operator.plan import (
 from gangline.operator.podclique import update_target
 from gangline.operator.tell import HELD_BACK, error_list, status_patch
 from gangline.operator.trims import TRIMS
-from gangline.operator.unseen import Told
+from gangline.operator.unseen import UnseenChoices
 from gangline.rules import wishes
 from gangline.runtime import Again, Context, Controller, Key, Reader, Watch, itself, owner
 from gangline.runtime.clock import timestamp
 
 
 @dataclass(slots=True)
-class Look:
+class ScalingGroupObjects:
     group: PodCliqueScalingGroup
     pcs: PodCliqueSet
     config: ScalingGroupConfig
     replica: int
-    places: list[tuple[Place, ...]]
+    places: list[tuple[CliquePlace, ...]]
     """The cliques of every replica that is looked at: those that are there, and the next ones."""
     cliques: dict[str, PodClique]
     backlog: Backlog = field(default_factory=Backlog)
@@ -78,7 +78,7 @@ class Look:
         return self.by_index.get(str(index), [])
 
 
-async def reconcile(op: Operator, told: Told, ctx: Context, key: Key) -> Again | None:
+async def reconcile(op: Operator, told: UnseenChoices, ctx: Context, key: Key) -> Again | None:
     group = ctx.read.get(SCALING_GROUP, key.name, key.namespace)
     if group is None:
         told.forget(key)
@@ -114,7 +114,7 @@ async def _release(ctx: Context, group: PodCliqueScalingGroup) -> None:
         await ctx.client.patch(SCALING_GROUP, group.name, group.namespace, patch)
 
 
-def _look(read: Reader, group: PodCliqueScalingGroup) -> Look | None:
+def _look(read: Reader, group: PodCliqueScalingGroup) -> ScalingGroupObjects | None:
     pcs, replica = set_of(read, group), group.labels.get(names.SET_REPLICA, "")
     if pcs is None or not replica.isdigit() or pcs.status.current_generation_hash is None:
         return None
@@ -124,7 +124,7 @@ def _look(read: Reader, group: PodCliqueScalingGroup) -> Look | None:
     cliques = {clique.name: clique for clique in read.owned(POD_CLIQUE, group.uid)}
     backlog = _backlog(cliques.values())
     places = [group_places(pcs, int(replica), config, index) for index in range(_horizon(pcs, group, config, cliques.values(), backlog))]
-    return Look(group, pcs, config, int(replica), places, cliques, backlog)
+    return ScalingGroupObjects(group, pcs, config, int(replica), places, cliques, backlog)
 
 
 def _backlog(cliques: Iterable[PodClique]) -> Backlog:
@@ -147,9 +147,9 @@ def _horizon(pcs: PodCliqueSet, group: PodCliqueScalingGroup, config: ScalingGro
 # --- think -----------------------------------------------------------------------------------------------------------------
 
 
-def think(op: Operator, read: Reader, look: Look, progress: Raw | None, now: float, stamp: str) -> tuple[Plan, Raw | None, float | None]:
+def think(op: Operator, read: Reader, look: ScalingGroupObjects, progress: Raw | None, now: float, stamp: str) -> tuple[WritePlan, Raw | None, float | None]:
     """The plan, the progress of an update after it, and when to look again."""
-    plan, group = Plan(), look.group
+    plan, group = WritePlan(), look.group
     first: list[Step] = []
     patch = missing_finalizer(group, names.SCALING_GROUP_FINALIZER)
     if patch is not None:
@@ -175,7 +175,7 @@ def think(op: Operator, read: Reader, look: Look, progress: Raw | None, now: flo
     return plan, progress, wait
 
 
-def _claims(read: Reader, look: Look, plan: Plan) -> list[Step]:
+def _claims(read: Reader, look: ScalingGroupObjects, plan: WritePlan) -> list[Step]:
     sharing, group = look.config.resource_sharing, look.group
     if not sharing:
         return []
@@ -194,22 +194,22 @@ def _claims(read: Reader, look: Look, plan: Plan) -> list[Step]:
                     if not claim.metadata.deleting]
 
 
-def _beyond(look: Look, plan: Plan) -> list[Step]:
+def _beyond(look: ScalingGroupObjects, plan: WritePlan) -> list[Step]:
     """Replicas above the group's size, highest first."""
     indices = {index for clique in look.cliques.values() if not clique.metadata.deleting
                and (index := number(clique.labels.get(names.SCALING_GROUP_REPLICA, ""))) is not None}
     return _remove(look, sorted((index for index in indices if index >= look.group.spec.replicas), reverse=True), plan)
 
 
-def _remove(look: Look, indices: Iterable[int], plan: Plan) -> list[Step]:
+def _remove(look: ScalingGroupObjects, indices: Iterable[int], plan: WritePlan) -> list[Step]:
     steps: list[Step] = []
     for index in indices:
         steps += [delete(POD_CLIQUE, clique, "ERR_DELETE_PODCLIQUE") for clique in look.members(index)]
-        plan.events.append(Said(SCALING_GROUP, look.group, "PodCliqueScalingGroupReplicaDeleteSuccessful", f"deleted replica {index}"))
+        plan.events.append(EventNote(SCALING_GROUP, look.group, "PodCliqueScalingGroupReplicaDeleteSuccessful", f"deleted replica {index}"))
     return steps
 
 
-def _missing(look: Look, plan: Plan) -> list[Step]:
+def _missing(look: ScalingGroupObjects, plan: WritePlan) -> list[Step]:
     """Cliques that are not there; under OnDelete also those that differ from their template."""
     steps: list[Step] = []
     patching = status.on_delete(look.pcs)
@@ -217,7 +217,7 @@ def _missing(look: Look, plan: Plan) -> list[Step]:
         live = look.cliques.get(place.name)
         if live is None:
             steps.append(Create(POD_CLIQUE, grouped_clique(look.pcs, look.group, place), "ERR_CREATE_PODCLIQUE"))
-            plan.events.append(Said(SCALING_GROUP, look.group, "PodCliqueCreateSuccessful", f"created PodClique {place.name}"))
+            plan.events.append(EventNote(SCALING_GROUP, look.group, "PodCliqueCreateSuccessful", f"created PodClique {place.name}"))
         elif patching and not live.metadata.deleting:
             patch = changed(POD_CLIQUE, live, grouped_clique(look.pcs, look.group, place, live))
             if patch is not None:
@@ -228,7 +228,7 @@ def _missing(look: Look, plan: Plan) -> list[Step]:
 # --- tell --------------------------------------------------------------------------------------------------------------------
 
 
-async def _tell(op: Operator, ctx: Context, look: Look, progress: Raw | None, errors: list[tuple[str, str]],
+async def _tell(op: Operator, ctx: Context, look: ScalingGroupObjects, progress: Raw | None, errors: list[tuple[str, str]],
                 now: str) -> PodCliqueScalingGroup | None:
     group = look.group
     observed = group.status.observed_generation if errors else group.metadata.generation
@@ -242,7 +242,7 @@ async def _tell(op: Operator, ctx: Context, look: Look, progress: Raw | None, er
     return await ctx.client.patch(SCALING_GROUP, group.name, group.namespace, patch, subresource="status") if patch is not None else None
 
 
-def _held_back(op: Operator, look: Look, now: str) -> list[Raw]:
+def _held_back(op: Operator, look: ScalingGroupObjects, now: str) -> list[Raw]:
     """That not all replicas are made yet, because so many wait already."""
     group, asked = look.group, look.group.spec.replicas
     made = all(place.name in look.cliques for replica in look.places for place in replica)
@@ -306,7 +306,7 @@ def _groups_in_trouble(template: Object, read: Reader) -> Iterable[Key]:
 def controller(op: Operator) -> Controller:
     of_set = _update_moves if op.settings.manner.groups_hear_updates else _set_changed
     return Controller(
-        "podcliquescalinggroup", partial(guarded, SCALING_GROUP, partial(reconcile, op, Told())),
+        "podcliquescalinggroup", partial(guarded, SCALING_GROUP, partial(reconcile, op, UnseenChoices())),
         (Watch(SCALING_GROUP, itself, _conditions_changed), Watch(POD_CLIQUE, owner(SCALING_GROUP), _clique_matters),
          Watch(POD_CLIQUE_SET, _groups_of_set, of_set), Watch(RESOURCE_CLAIM, owner(SCALING_GROUP), asked_again),
          Watch(RESOURCE_CLAIM_TEMPLATE, _groups_in_trouble)),

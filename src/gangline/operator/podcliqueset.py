@@ -50,7 +50,7 @@ from gangline.operator.desired.gangs import pod_gang
 from gangline.operator.desired.groups import scaling_group
 from gangline.operator.desired.hashes import set_hash
 from gangline.operator.desired.layout import (
-    Place,
+    CliquePlace,
     asks_for_gang,
     gang_place,
     group_replicas,
@@ -74,10 +74,10 @@ from gangline.operator.look import (
 from gangline.operator.plan import (
     Create,
     Delete,
+    EventNote,
     Patch,
-    Plan,
-    Said,
     Step,
+    WritePlan,
     changed,
     condition_raw,
     delete,
@@ -87,7 +87,7 @@ from gangline.operator.plan import (
 )
 from gangline.operator.tell import HELD_BACK, LONGEST, error_list, status_patch
 from gangline.operator.trims import TRIMS
-from gangline.operator.unseen import Unseen
+from gangline.operator.unseen import UnseenWrites
 from gangline.rules import wishes
 from gangline.rules.values.times import seconds
 from gangline.runtime import Again, Context, Controller, Key, Reader, Watch, itself, owner
@@ -100,7 +100,7 @@ GROWING = 5.0
 
 
 @dataclass(slots=True)
-class Look:
+class SetObjects:
     """What is, for one set."""
 
     pcs: PodCliqueSet
@@ -113,7 +113,7 @@ class Look:
     progress: Raw | None
     doom: termination.Doom = field(default_factory=termination.Doom)
     backlog: Backlog = field(default_factory=Backlog)
-    places: Sequence[tuple[Place, ...]] = ()
+    places: Sequence[tuple[CliquePlace, ...]] = ()
     """The standalone cliques that the set asks for, of every replica that is looked at."""
     missing: Sequence[str] = ()
     """Gangs that are made now."""
@@ -137,7 +137,7 @@ class Look:
         return found if found is not None and not found.metadata.deleting else None
 
 
-async def reconcile(op: Operator, unseen: Unseen, ctx: Context, key: Key) -> Again | None:
+async def reconcile(op: Operator, unseen: UnseenWrites, ctx: Context, key: Key) -> Again | None:
     pcs = ctx.read.get(POD_CLIQUE_SET, key.name, key.namespace)
     if pcs is None:
         op.pace.forget(key)
@@ -189,7 +189,7 @@ async def _adopt(ctx: Context, pcs: PodCliqueSet) -> bool:
         return False
     groups = {group.name: group for group in ctx.read.owned(SCALING_GROUP, pcs.uid)}
     stages = adoption.adoption(pcs, cliques_of_set(ctx.read, pcs), groups, lambda clique: ctx.read.owned(POD, clique.uid))
-    failures = await act(ctx, Plan(stages=[stage for stage in stages if stage]))
+    failures = await act(ctx, WritePlan(stages=[stage for stage in stages if stage]))
     if failures:
         raise GanglineError("; ".join(str(failure) for failure in failures))
     return bool(stages)
@@ -229,8 +229,8 @@ async def _free_domain(ctx: Context, domain: Object) -> None:
         return
 
 
-def _look(read: Reader, op: Operator, pcs: PodCliqueSet) -> Look:
-    look = Look(pcs, {clique.name: clique for clique in cliques_of_set(read, pcs)},
+def _look(read: Reader, op: Operator, pcs: PodCliqueSet) -> SetObjects:
+    look = SetObjects(pcs, {clique.name: clique for clique in cliques_of_set(read, pcs)},
                 {group.name: group for group in read.owned(SCALING_GROUP, pcs.uid)},
                 {gang.name: gang for gang in read.owned(POD_GANG, pcs.uid)},
                 op.binding(read, pcs), set_hash(pcs), pcs.status.update_progress)
@@ -247,24 +247,24 @@ def _look(read: Reader, op: Operator, pcs: PodCliqueSet) -> Look:
     return look
 
 
-def _replicas_there(look: Look) -> Iterator[int]:
+def _replicas_there(look: SetObjects) -> Iterator[int]:
     """The replicas that something is there of."""
     labels = (obj.labels.get(names.SET_REPLICA, "") for obj in (*look.cliques.values(), *look.groups.values()))
     of_gangs = (name.removeprefix(f"{look.pcs.name}-").partition("-")[0] for name in look.gangs)
     return (index for text in (*labels, *of_gangs) if (index := number(text)) is not None)
 
 
-def _group_sizes(look: Look) -> dict[str, int]:
+def _group_sizes(look: SetObjects) -> dict[str, int]:
     return {name: group.spec.replicas for name, group in look.groups.items()}
 
 
-def _view(op: Operator, look: Look, observed: int | None) -> status.SetView:
+def _view(op: Operator, look: SetObjects, observed: int | None) -> status.SetView:
     gangs = sorted((gang for gang in look.gangs.values() if not gang.metadata.deleting), key=lambda gang: gang.name)
     return status.SetView(look.pcs, look.living_clique, look.living_group, gangs, look.set_hash, look.progress, observed,
                           op.settings.topology_aware, look.binding, look.places)
 
 
-def _doom(look: Look, now: float) -> termination.Doom:
+def _doom(look: SetObjects, now: float) -> termination.Doom:
     """Which replicas of the set must end as gangs."""
     grace = termination.delay(look.pcs)
     waits: dict[int, float] = {}
@@ -281,9 +281,9 @@ def _doom(look: Look, now: float) -> termination.Doom:
 # --- think -----------------------------------------------------------------------------------------------------------------
 
 
-def think(op: Operator, read: Reader, look: Look, now: str) -> Plan:
+def think(op: Operator, read: Reader, look: SetObjects, now: str) -> WritePlan:
     """Everything the set should own, in stages."""
-    plan, pcs = Plan(), look.pcs
+    plan, pcs = WritePlan(), look.pcs
     first = _token(op, read, pcs)
     patch = missing_finalizer(pcs, names.SET_FINALIZER)
     if patch is not None:
@@ -360,7 +360,7 @@ def _token_ready(op: Operator, pcs: PodCliqueSet) -> bool:
     return not op.settings.manner.token_first or op.tokens.of(pcs).ready
 
 
-def _services(op: Operator, read: Reader, look: Look) -> list[Step]:
+def _services(op: Operator, read: Reader, look: SetObjects) -> list[Step]:
     pcs = look.pcs
     live = {obj.name: obj for obj in read.owned(SERVICE, pcs.uid)}
     wish, steps, code = wish_of(pcs), list[Step](), "ERR_SYNC_PODCLIQUESET_SERVICE"
@@ -379,12 +379,12 @@ def _services(op: Operator, read: Reader, look: Look) -> list[Step]:
     return steps + [delete(SERVICE, obj, "ERR_DELETE_PODCLIQUESET_SERVICE") for obj in surplus]
 
 
-def _autoscalers(read: Reader, look: Look) -> list[Step]:
+def _autoscalers(read: Reader, look: SetObjects) -> list[Step]:
     pcs, wanted = look.pcs, list(autoscalers.autoscalers(look.pcs, look.size))
     return [*_ensure(read, HPA, pcs, wanted, "ERR_SYNC_HPA"), *_surplus(read, HPA, pcs, wanted, "ERR_DELETE_HPA")]
 
 
-def _domains(op: Operator, read: Reader, look: Look) -> list[Step]:
+def _domains(op: Operator, read: Reader, look: SetObjects) -> list[Step]:
     if not op.settings.auto_mnnvl:
         return []
     pcs, wanted = look.pcs, list(mnnvl.compute_domains(look.pcs, look.size))
@@ -402,7 +402,7 @@ def _domains(op: Operator, read: Reader, look: Look) -> list[Step]:
     return steps
 
 
-def _claims(read: Reader, look: Look, plan: Plan) -> list[Step]:
+def _claims(read: Reader, look: SetObjects, plan: WritePlan) -> list[Step]:
     pcs, sharing = look.pcs, look.pcs.spec.template.resource_sharing
     if not sharing:
         return []
@@ -420,7 +420,7 @@ def _claims(read: Reader, look: Look, plan: Plan) -> list[Step]:
                     if not claim.metadata.deleting]
 
 
-def _terminate(look: Look, plan: Plan, now: str) -> list[Step]:
+def _terminate(look: SetObjects, plan: WritePlan, now: str) -> list[Step]:
     """Replicas of the set that end as gangs: all their cliques go, their scaling groups say so."""
     steps: list[Step] = []
     for replica in look.doom.now:
@@ -430,7 +430,7 @@ def _terminate(look: Look, plan: Plan, now: str) -> list[Step]:
         for group in look.groups.values():
             if group.labels.get(names.SET_REPLICA) == str(replica):
                 steps.append(_terminating(group, now))
-        plan.events.append(Said(POD_CLIQUE_SET, look.pcs, "PodCliqueSetReplicaDeleteSuccessful",
+        plan.events.append(EventNote(POD_CLIQUE_SET, look.pcs, "PodCliqueSetReplicaDeleteSuccessful",
                                 f"replica {replica} was below its minimum for longer than {look.pcs.spec.template.termination_delay}; "
                                 "its cliques start again"))
     return steps
@@ -443,7 +443,7 @@ def _terminating(group: PodCliqueScalingGroup, now: str) -> Patch:
     return Patch(SCALING_GROUP, group.name, group.namespace, {"status": body}, "status", "ERR_DELETE_PCS_REPLICA")
 
 
-def _cliques(op: Operator, look: Look, plan: Plan) -> list[Step]:
+def _cliques(op: Operator, look: SetObjects, plan: WritePlan) -> list[Step]:
     pcs, steps, wish = look.pcs, list[Step](), wish_of(look.pcs)
     for places in look.places:
         for place in places:
@@ -455,13 +455,13 @@ def _cliques(op: Operator, look: Look, plan: Plan) -> list[Step]:
                     op.settled.note(POD_CLIQUE, live, wish)
     extra = [clique for clique in look.cliques.values() if clique.labels.get(names.COMPONENT) == names.FOR_STANDALONE_CLIQUE
              and _beyond(clique, pcs) and not clique.metadata.deleting]
-    plan.events += [Said(POD_CLIQUE_SET, pcs, "PodCliqueDeleteSuccessful", f"deleted PodClique {clique.name}") for clique in extra]
+    plan.events += [EventNote(POD_CLIQUE_SET, pcs, "PodCliqueDeleteSuccessful", f"deleted PodClique {clique.name}") for clique in extra]
     return steps + [delete(POD_CLIQUE, clique, "ERR_DELETE_PODCLIQUE") for clique in extra]
 
 
-def _clique(pcs: PodCliqueSet, live: PodClique | None, wanted: Raw, plan: Plan) -> list[Step]:
+def _clique(pcs: PodCliqueSet, live: PodClique | None, wanted: Raw, plan: WritePlan) -> list[Step]:
     if live is None:
-        plan.events.append(Said(POD_CLIQUE_SET, pcs, "PodCliqueCreateSuccessful", f"created PodClique {wanted['metadata']['name']}"))
+        plan.events.append(EventNote(POD_CLIQUE_SET, pcs, "PodCliqueCreateSuccessful", f"created PodClique {wanted['metadata']['name']}"))
         return [Create(POD_CLIQUE, wanted, "ERR_CREATE_PODCLIQUE")]
     patch = changed(POD_CLIQUE, live, wanted) if not live.metadata.deleting else None
     return [Patch(POD_CLIQUE, live.name, live.namespace, patch, code="ERR_CREATE_OR_UPDATE_PODCLIQUE")] if patch is not None else []
@@ -473,7 +473,7 @@ def _beyond(obj: Object, pcs: PodCliqueSet) -> bool:
     return index is None or index >= pcs.spec.replicas
 
 
-def _groups(look: Look, plan: Plan) -> list[Step]:
+def _groups(look: SetObjects, plan: WritePlan) -> list[Step]:
     pcs, steps, configs = look.pcs, list[Step](), look.pcs.spec.template.pod_clique_scaling_groups
     for replica in range(look.size):
         for config in configs:
@@ -482,13 +482,13 @@ def _groups(look: Look, plan: Plan) -> list[Step]:
             wanted = scaling_group(pcs, replica, config, live)
             if live is None:
                 steps.append(Create(SCALING_GROUP, wanted, "ERR_CREATE_PODCLIQUESCALINGGROUP"))
-                plan.events.append(Said(POD_CLIQUE_SET, pcs, "PodCliqueScalingGroupCreateSuccessful", f"created scaling group {name}"))
+                plan.events.append(EventNote(POD_CLIQUE_SET, pcs, "PodCliqueScalingGroupCreateSuccessful", f"created scaling group {name}"))
             elif (patch := changed(SCALING_GROUP, live, wanted)) is not None and not live.metadata.deleting:
                 steps.append(Patch(SCALING_GROUP, name, pcs.namespace, patch, code="ERR_SYNC_PODCLIQUESCALINGGROUP"))
     known = {config.name for config in configs}
     extra = [group for group in look.groups.values() if not group.metadata.deleting
              and (_beyond(group, pcs) or _config_name(group, pcs) not in known)]
-    plan.events += [Said(POD_CLIQUE_SET, pcs, "PodCliqueScalingGroupDeleteSuccessful", f"deleted scaling group {group.name}")
+    plan.events += [EventNote(POD_CLIQUE_SET, pcs, "PodCliqueScalingGroupDeleteSuccessful", f"deleted scaling group {group.name}")
                     for group in extra]
     return steps + [delete(SCALING_GROUP, group, "ERR_DELETE_PODCLIQUESCALINGGROUP") for group in extra]
 
@@ -498,7 +498,7 @@ def _config_name(group: PodCliqueScalingGroup, pcs: PodCliqueSet) -> str:
     return group.name.removeprefix(f"{names.set_replica(pcs.name, int(group.labels[names.SET_REPLICA]))}-")
 
 
-def _gangs(op: Operator, read: Reader, look: Look, plan: Plan) -> list[Step]:
+def _gangs(op: Operator, read: Reader, look: SetObjects, plan: WritePlan) -> list[Step]:
     """Gangs that are missing, made empty; podgang.py fills them. Gangs that nobody asks for go."""
     pcs = look.pcs
     try:
@@ -512,14 +512,14 @@ def _gangs(op: Operator, read: Reader, look: Look, plan: Plan) -> list[Step]:
     steps: list[Step] = [Create(POD_GANG, pod_gang(pcs, place, lambda name: (), selection.chosen, levels), "ERR_CREATE_PODGANG")
                          for place in missing]
     extra = [gang for name, gang in look.gangs.items() if not gang.metadata.deleting and not asks_for_gang(pcs, name, sizes)]
-    plan.events += [Said(POD_CLIQUE_SET, pcs, "PodGangDeleteSuccessful", f"deleted PodGang {gang.name}") for gang in extra]
+    plan.events += [EventNote(POD_CLIQUE_SET, pcs, "PodGangDeleteSuccessful", f"deleted PodGang {gang.name}") for gang in extra]
     return steps + [Delete(POD_GANG, gang.name, gang.namespace, gang.uid, "ERR_DELETE_EXCESS_PODGANG") for gang in extra]
 
 
 # --- tell --------------------------------------------------------------------------------------------------------------------
 
 
-async def _tell(op: Operator, ctx: Context, look: Look, errors: list[tuple[str, str]], now: str) -> float | None:
+async def _tell(op: Operator, ctx: Context, look: SetObjects, errors: list[tuple[str, str]], now: str) -> float | None:
     """Write the set's status; gives the seconds after which an update that does not move counts as stuck."""
     pcs = look.pcs
     view = _view(op, look, pcs.status.observed_generation if errors else pcs.metadata.generation)
@@ -546,7 +546,7 @@ def _invalid(op: Operator, pcs: PodCliqueSet, now: str) -> list[Raw]:
     return [with_condition(pcs.status.conditions, told, now)]
 
 
-def _held_back(op: Operator, look: Look, now: str) -> list[Raw]:
+def _held_back(op: Operator, look: SetObjects, now: str) -> list[Raw]:
     """That not everything is made yet that the set asks for, because so much of it waits already."""
     pcs, there = look.pcs, sum(number(name.removeprefix(f"{look.pcs.name}-")) is not None for name in look.gangs)
     if op.settings.manner.plain_conditions or not look.partial or look.missing:
@@ -608,7 +608,7 @@ def _sets_in_trouble(template: Object, read: Reader) -> Iterable[Key]:
 
 
 def controller(op: Operator) -> Controller:
-    unseen = Unseen(POD_GANG)
+    unseen = UnseenWrites(POD_GANG)
     mine: Callable[[Kind[Any]], Watch] = lambda kind: Watch(kind, owner(POD_CLIQUE_SET), _gone_or_edited)  # noqa: E731
     return Controller(
         NAME, partial(guarded, POD_CLIQUE_SET, partial(reconcile, op, unseen)),

@@ -44,7 +44,7 @@ from gangline.operator.look import (
     set_of,
 )
 from gangline.operator.outside import ASK
-from gangline.operator.plan import Apply, Patch, Plan, Said, Step, changed, delete
+from gangline.operator.plan import Apply, EventNote, Patch, Step, WritePlan, changed, delete
 from gangline.operator.silence import PATIENCE, unanswered
 from gangline.operator.tell import status_patch
 from gangline.operator.trims import TRIMS, shared
@@ -59,7 +59,7 @@ CREATION = "gangline-creation"
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class GangObjects:
     gang: PodGang
     pcs: PodCliqueSet
     pods: Sequence[Pod]
@@ -96,7 +96,7 @@ async def reconcile(op: Operator, ctx: Context, key: Key) -> Again | None:
     return Again(TROUBLE) if trouble else again
 
 
-def _look(op: Operator, read: Reader, gang: PodGang) -> Look | None:
+def _look(op: Operator, read: Reader, gang: PodGang) -> GangObjects | None:
     pcs = set_of(read, gang)
     if pcs is None or pcs.metadata.deleting:
         return None
@@ -106,21 +106,21 @@ def _look(op: Operator, read: Reader, gang: PodGang) -> Look | None:
         return None
     asked = op.registry.for_set(pcs).backend.name if selection.source == KEPT else ""
     cliques = {clique.name: clique for clique in cliques_of_gang(read, gang)}
-    return Look(gang, pcs, pods_of_life(read, gang), cliques, live_objects(op, read, gang), selection,
+    return GangObjects(gang, pcs, pods_of_life(read, gang), cliques, live_objects(op, read, gang), selection,
                 op.registry.facts(op.facts(read), selection), asked)
 
 
-def _left_behind(op: Operator, look: Look) -> Plan:
+def _left_behind(op: Operator, look: GangObjects) -> WritePlan:
     """What the backends of this process wrote for a gang that now belongs to another process."""
     ours = {kind for backend in op.followed if op.serves(backend.name) for kind in backend.writes} - set(look.selection.backend.writes)
-    plan = Plan()
+    plan = WritePlan()
     plan.stage([delete(kind, obj) for kind, obj in look.live if kind in ours and not obj.metadata.deleting])
     return plan
 
 
-def think(op: Operator, read: Reader, look: Look) -> tuple[Plan, PodGangInfo, str]:
+def think(op: Operator, read: Reader, look: GangObjects) -> tuple[WritePlan, PodGangInfo, str]:
     """The plan, the gang as its backend sees it after the plan, and what stands in the way of its translation."""
-    plan, gang, wanted = Plan(), look.gang, _wanted(op, read, look)
+    plan, gang, wanted = WritePlan(), look.gang, _wanted(op, read, look)
     if wanted is not None:
         patch = changed(POD_GANG, gang, wanted)
         if patch is not None:
@@ -131,16 +131,16 @@ def think(op: Operator, read: Reader, look: Look) -> tuple[Plan, PodGangInfo, st
     try:
         objects = [_stamped(op, look, each) for each in look.selection.backend.gang_objects(info, look.facts)]
     except CannotTranslate as error:
-        plan.events.append(Said(POD_GANG, look.gang, f"{look.selection.backend.name.upper()}BackendMappingFailed", str(error), True))
+        plan.events.append(EventNote(POD_GANG, look.gang, f"{look.selection.backend.name.upper()}BackendMappingFailed", str(error), True))
         return plan, info, str(error)
     trouble = _not_served(look, objects) or _sync(read, look, objects, plan, metadata=_metadata_matters(op, plan),
                                                   metadata_removed=not op.settings.manner.metadata_with_spec)
     if trouble and all(each.message != trouble for each in gang.status.conditions):
-        plan.events.append(Said(POD_GANG, look.gang, "BackendBlocked", trouble, True))
+        plan.events.append(EventNote(POD_GANG, look.gang, "BackendBlocked", trouble, True))
     return plan, info, trouble
 
 
-def _stamped(op: Operator, look: Look, wanted: GangObject) -> GangObject:
+def _stamped(op: Operator, look: GangObjects, wanted: GangObject) -> GangObject:
     """A backend's object with who made it, for which set and by which backend; and without what kubectl noted about another object."""
     meta = wanted.obj["metadata"]
     notes = {key: value for key, value in (meta.get("annotations") or {}).items() if key != names.LAST_APPLIED}
@@ -151,15 +151,15 @@ def _stamped(op: Operator, look: Look, wanted: GangObject) -> GangObject:
     return replace(wanted, obj=wanted.obj | {"metadata": meta | parts})
 
 
-def _say_several(look: Look, plan: Plan) -> None:
+def _say_several(look: GangObjects, plan: WritePlan) -> None:
     """Once per gang: more than one backend knows the name."""
     if look.selection.also and not look.gang.status.conditions:
-        plan.events.append(Said(POD_GANG, look.gang, "SeveralBackendsMatch", (
+        plan.events.append(EventNote(POD_GANG, look.gang, "SeveralBackendsMatch", (
             f"schedulerName {look.selection.scheduler_name} is known to {look.selection.backend.name}, {', '.join(look.selection.also)}; "
             f"the first is used: name one with annotation {names.SCHEDULER_BACKEND}"), True))
 
 
-def _not_served(look: Look, objects: Sequence[GangObject]) -> str:
+def _not_served(look: GangObjects, objects: Sequence[GangObject]) -> str:
     """Which kind the cluster lacks, in words."""
     missing = next((each.kind for each in objects if look.facts.known and not look.facts.serves(each.kind)), None)
     if missing is None:
@@ -168,13 +168,13 @@ def _not_served(look: Look, objects: Sequence[GangObject]) -> str:
             "scheduler, or choose another backend")
 
 
-def _metadata_matters(op: Operator, plan: Plan) -> bool:
+def _metadata_matters(op: Operator, plan: WritePlan) -> bool:
     """Whether changed labels alone reach the scheduler's object."""
     patched = [step.patch for stage in plan.stages for step in stage if isinstance(step, Patch)]
     return not op.settings.manner.metadata_with_spec or any("spec" in patch for patch in patched)
 
 
-def _wanted(op: Operator, read: Reader, look: Look) -> Raw | None:
+def _wanted(op: Operator, read: Reader, look: GangObjects) -> Raw | None:
     place = gang_place(look.pcs, look.gang.name)
     if place is None or place.replica >= look.pcs.spec.replicas:
         return None
@@ -191,7 +191,7 @@ def _wanted(op: Operator, read: Reader, look: Look) -> Raw | None:
     return wanted
 
 
-def _only_less(look: Look, wanted: Raw) -> bool:
+def _only_less(look: GangObjects, wanted: Raw) -> bool:
     """Whether a change only takes pods away or reorders groups, or nothing changes since such a change."""
     gang, spec = look.gang, msgspec.convert(wanted["spec"], GangSpec, strict=False)
     if look.pcs.status.update_progress is not None or look.pcs.status.current_generation_hash != set_hash(look.pcs):
@@ -215,7 +215,7 @@ def _merged(gang: PodGang, wanted: Raw) -> PodGang:
 # --- the scheduler's own objects -------------------------------------------------------------------------------------------
 
 
-def _sync(read: Reader, look: Look, objects: Sequence[GangObject], plan: Plan, *, metadata: bool, metadata_removed: bool) -> str:
+def _sync(read: Reader, look: GangObjects, objects: Sequence[GangObject], plan: WritePlan, *, metadata: bool, metadata_removed: bool) -> str:
     """Plans the writes that make the scheduler's objects as wanted; says what stands in the way."""
     live = {(kind, obj.name): obj for kind, obj in look.live}
     first: list[Step] = []
@@ -302,7 +302,7 @@ def _without_nulls(value: Any) -> Any:
 # --- tell --------------------------------------------------------------------------------------------------------------------
 
 
-def _score(op: Operator, read: Reader, look: Look) -> float | None:
+def _score(op: Operator, read: Reader, look: GangObjects) -> float | None:
     if op.settings.manner.plain_conditions:
         return None
     levels = op.levels(read, look.pcs) or {}
@@ -314,7 +314,7 @@ def _score(op: Operator, read: Reader, look: Look) -> float | None:
     return placement.score(look.pods, list(levels.values()), labels_of)
 
 
-async def _tell_lapse(op: Operator, ctx: Context, look: Look, info: PodGangInfo) -> None:
+async def _tell_lapse(op: Operator, ctx: Context, look: GangObjects, info: PodGangInfo) -> None:
     """A gang that stood and has neither all pods nor its minimum any more says so before it lists new ones: these would be let go."""
     if op.settings.manner.gate_by_listing or not initialized(look.gang):
         return
@@ -327,7 +327,7 @@ async def _tell_lapse(op: Operator, ctx: Context, look: Look, info: PodGangInfo)
         await ctx.client.patch(POD_GANG, look.gang.name, look.gang.namespace, patch, subresource="status")
 
 
-async def _tell(op: Operator, ctx: Context, look: Look, info: PodGangInfo, trouble: str) -> Again | None:
+async def _tell(op: Operator, ctx: Context, look: GangObjects, info: PodGangInfo, trouble: str) -> Again | None:
     if not look.pods and not trouble and not look.gang.status.phase:
         return None                                     # nothing to tell before the first pod
     now = ctx.clock.now()
@@ -347,7 +347,7 @@ async def _tell(op: Operator, ctx: Context, look: Look, info: PodGangInfo, troub
     return Again(wait) if wait else None
 
 
-async def _tell_absence(op: Operator, ctx: Context, look: Look) -> Again | None:
+async def _tell_absence(op: Operator, ctx: Context, look: GangObjects) -> Again | None:
     """A gang that waits for a backend of another process says so where there is none."""
     gang, name = look.gang, look.selection.backend.name
     if initialized(gang) and not any(pod.spec.scheduling_gates for pod in look.pods):
@@ -361,11 +361,11 @@ async def _tell_absence(op: Operator, ctx: Context, look: Look) -> Again | None:
     return Again(ASK)
 
 
-def _called(look: Look) -> str:
+def _called(look: GangObjects) -> str:
     return f"backend {look.selection.backend.name}"
 
 
-async def _ask_again(ctx: Context, look: Look, seconds: float) -> Again:
+async def _ask_again(ctx: Context, look: GangObjects, seconds: float) -> Again:
     """Touch the scheduler's objects of a gang that waits, if they were not touched for so long; gives when that is next due."""
     now, writes = ctx.clock.now(), look.selection.backend.writes
     waits = [seconds]
@@ -379,7 +379,7 @@ async def _ask_again(ctx: Context, look: Look, seconds: float) -> Again:
     return Again(max(min(waits), 1.0))
 
 
-def _patience(op: Operator, look: Look, says: GangState, now: float) -> float | None:
+def _patience(op: Operator, look: GangObjects, says: GangState, now: float) -> float | None:
     """Seconds until a silent scheduler is asked for; None where it has answered, or has nothing to look at yet."""
     key = Key(look.gang.namespace, look.gang.name)
     if not unanswered(look.pods, says):

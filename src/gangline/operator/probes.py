@@ -19,7 +19,7 @@ from gangline.errors import ApiError
 from gangline.operator.backends import Registry
 from gangline.operator.backends.contract import Backend, Facts, GangObject
 from gangline.rules.sets import OperatorSettings
-from gangline.runtime import Cache, Context, Service
+from gangline.runtime import BackgroundService, Cache, Context
 from gangline.runtime.clock import Clock
 
 log = logging.getLogger(__name__)
@@ -63,14 +63,14 @@ async def ask_for_all(probes: Probes, client: Client, clock: Clock, settings: Op
         await probes.ask(client, clock, backend, facts, namespace)
 
 
-def service(probes: Probes, settings: OperatorSettings, namespace: str) -> Service:
+def service(probes: Probes, settings: OperatorSettings, namespace: str) -> BackgroundService:
     """Keeps what is known of the server's silence fresh, beside whoever judges sets by it."""
     async def run(ctx: Context, cache: Cache) -> None:
         while True:
             await ask_for_all(probes, ctx.client, ctx.clock, settings, lambda kind: cache.revision(kind) > 0, namespace)
             await ctx.clock.sleep(LOOK_AGAIN)
 
-    return Service("probes", run)
+    return BackgroundService("probes", run)
 
 
 async def _dropped(client: Client, probe: GangObject, namespace: str) -> list[tuple[Kind[Any], str]]:

@@ -19,7 +19,7 @@ from gangline.operator.backends import Registry
 from gangline.operator.look import Operator
 from gangline.rules.sets import OperatorSettings
 from gangline.rules.values.documents import read_yaml
-from gangline.runtime import Cache, Context, Service
+from gangline.runtime import BackgroundService, Cache, Context
 
 log = logging.getLogger(__name__)
 PERIOD = 5.0
@@ -47,9 +47,9 @@ class ConfigFile:
         return self._settings
 
 
-def service(op: Operator, source: Source) -> Service:
+def service(op: Operator, source: Source) -> BackgroundService:
     """Background work of the operator: looks at its configuration every few seconds."""
-    return Service("settings", partial(follow, op, source))
+    return BackgroundService("settings", partial(follow, op, source))
 
 
 async def follow(op: Operator, source: Source, ctx: Context, cache: Cache) -> None:

@@ -16,7 +16,7 @@ from gangline.api import names
 from gangline.api.core import Pod
 from gangline.api.grove import PodClique, PodCliqueScalingGroup, PodCliqueSet, PodCliqueStatus, ScalingGroupStatus
 from gangline.api.meta import Raw
-from gangline.operator.desired.layout import Place
+from gangline.operator.desired.layout import CliquePlace
 from gangline.operator.desired.pods import ready
 from gangline.operator.status import (
     BREACHED,
@@ -173,8 +173,8 @@ class GroupReplacement:
     """Replicas of the group whose cliques are all removed now."""
 
 
-def replace_group_replicas(group: PodCliqueScalingGroup, progress: Raw | None, places: Sequence[Sequence[Place]],
-                           cliques: Callable[[str], PodClique | None], expected: Callable[[Place], str], set_hash: str | None,
+def replace_group_replicas(group: PodCliqueScalingGroup, progress: Raw | None, places: Sequence[Sequence[CliquePlace]],
+                           cliques: Callable[[str], PodClique | None], expected: Callable[[CliquePlace], str], set_hash: str | None,
                            now: str, most: int | None = None) -> GroupReplacement:
     """Replicas that do not run at once, the others one by one, lowest first; or as many as `most` allows to be unavailable."""
     if progress is None or not update_open(progress):

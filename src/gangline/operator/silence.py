@@ -17,7 +17,7 @@ PATIENCE = 120.0
 """Seconds after which a scheduler that says nothing is asked for."""
 
 
-class Silence:
+class SchedulerSilence:
     def __init__(self) -> None:
         self._since: dict[Key, tuple[str, float]] = {}
 

@@ -22,7 +22,7 @@ from gangline.api.grove import (
 from gangline.api.meta import Condition, Raw, condition
 from gangline.operator.desired import topology
 from gangline.operator.desired.hashes import clique_hash
-from gangline.operator.desired.layout import Place, standalone
+from gangline.operator.desired.layout import CliquePlace, standalone
 from gangline.operator.desired.metadata import default_labels, selector_text
 from gangline.operator.desired.pods import failed, ready, scheduled
 from gangline.operator.plan import condition_raw, with_condition
@@ -50,7 +50,7 @@ def update_open(progress: Raw | None) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Counts:
+class PodCounts:
     living: int = 0
     ready: int = 0
     gated: int = 0
@@ -78,14 +78,14 @@ def started_not_ready(pod: Pod) -> bool:
     return any(each.started and not each.ready for each in pod.status.container_statuses)
 
 
-def count(pods: Iterable[Pod], *, terminating: bool, ended: bool = False) -> Counts:
+def count(pods: Iterable[Pod], *, terminating: bool, ended: bool = False) -> PodCounts:
     """`terminating`: pods on their way out still count as ready or scheduled; `ended`: so do those that have failed."""
     every = list(pods)
     seen = [pod for pod in every if (terminating or not pod.metadata.deleting) and (ended or not failed(pod))]
     living = sum(not pod.metadata.deleting for pod in every)
     unready = [pod for pod in seen if not ready(pod)]
     bad = [pod for pod in unready if errored(pod)]
-    return Counts(living, len(seen) - len(unready), sum(gated(pod) for pod in seen), sum(scheduled(pod) for pod in seen), len(bad),
+    return PodCounts(living, len(seen) - len(unready), sum(gated(pod) for pod in seen), sum(scheduled(pod) for pod in seen), len(bad),
                   sum(started_not_ready(pod) for pod in unready if not errored(pod)))
 
 
@@ -107,7 +107,7 @@ class CliqueView:
     pods: Sequence[Pod]
     progress: Raw | None
     observed: int | None
-    counts: Counts
+    counts: PodCounts
 
 
 def minimum(clique: PodClique) -> int:
@@ -207,7 +207,7 @@ def clique_updated(clique: PodClique, expected_hash: str, set_hash: str | None) 
 class GroupView:
     group: PodCliqueScalingGroup
     pcs: PodCliqueSet
-    places: Sequence[Sequence[Place]]
+    places: Sequence[Sequence[CliquePlace]]
     """The expected cliques, replica by replica."""
     cliques: Callable[[str], PodClique | None]
     """Living cliques by name."""
@@ -308,7 +308,7 @@ class SetView:
     observed: int | None
     topology_aware: bool
     binding: ClusterTopologyBinding | None
-    places: Sequence[Sequence[Place]]
+    places: Sequence[Sequence[CliquePlace]]
     """The standalone cliques that the set asks for, of every replica that is looked at."""
 
 

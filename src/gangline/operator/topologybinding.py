@@ -18,7 +18,7 @@ from gangline.api.meta import Condition, Raw, condition
 from gangline.errors import GanglineError
 from gangline.operator.act import act
 from gangline.operator.look import Operator, asked_again, served
-from gangline.operator.plan import Create, Plan, Step, delete, with_condition
+from gangline.operator.plan import Create, Step, WritePlan, delete, with_condition
 from gangline.operator.tell import status_patch
 from gangline.runtime import Again, Context, Controller, Key, Reader, Watch, itself
 from gangline.runtime.clock import timestamp
@@ -59,8 +59,8 @@ def schedulers(op: Operator) -> list[str]:
                   if op.registry.for_scheduler(profile.name).backend.capabilities.topology)
 
 
-def think(op: Operator, read: Reader, binding: ClusterTopologyBinding) -> tuple[Plan, list[Found]]:
-    plan, found = Plan(), list[Found]()
+def think(op: Operator, read: Reader, binding: ClusterTopologyBinding) -> tuple[WritePlan, list[Found]]:
+    plan, found = WritePlan(), list[Found]()
     entries = {entry.scheduler_name: entry for entry in binding.spec.scheduler_topology_bindings}
     for scheduler in schedulers(op):
         entry = entries.pop(scheduler, None)

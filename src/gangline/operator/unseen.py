@@ -15,14 +15,14 @@ from gangline.operator.plan import Create, Delete, Step
 from gangline.runtime import Cache, Key, Reader
 
 
-class Unseen:
+class UnseenWrites:
     def __init__(self, kind: Kind[Any]) -> None:
         self._kind = kind
         self._made: dict[Key, dict[str, int]] = {}
         self._removed: dict[Key, dict[str, str]] = {}
 
-    def of(self, key: Key) -> Written:
-        return Written(self, key)
+    def of(self, key: Key) -> NotedWrites:
+        return NotedWrites(self, key)
 
     def made(self, key: Key, obj: Object) -> None:
         self._made.setdefault(key, {})[obj.name] = int(obj.metadata.resource_version or 0)
@@ -48,7 +48,7 @@ class Unseen:
         return not made and not removed
 
 
-class Told:
+class UnseenChoices:
     """Choices of ours, written in a status, that the cache has not shown yet: whoever chose must not choose anew before it does."""
 
     def __init__(self) -> None:
@@ -69,10 +69,10 @@ class Told:
         self._revisions.pop(key, None)
 
 
-class Written:
+class NotedWrites:
     """Notes the writes of one reconcile."""
 
-    def __init__(self, unseen: Unseen, key: Key) -> None:
+    def __init__(self, unseen: UnseenWrites, key: Key) -> None:
         self._unseen, self._key = unseen, key
 
     def note(self, step: Step, answer: Object | None) -> None:

@@ -14,7 +14,7 @@ from gangline.api import names
 from gangline.api.kai import PodGroup
 
 
-class Eviction(msgspec.Struct, frozen=True, omit_defaults=True):
+class EvictionNote(msgspec.Struct, frozen=True, omit_defaults=True):
     """`by`: namespace/name of the PodGroup that room was made for, "" where a gang below its minimum gave back what it held."""
 
     action: str = ""
@@ -29,15 +29,15 @@ class Eviction(msgspec.Struct, frozen=True, omit_defaults=True):
     """Of the first of them."""
 
 
-def note(eviction: Eviction) -> str:
+def note(eviction: EvictionNote) -> str:
     """The value of the annotation."""
     return json.dumps(msgspec.to_builtins(eviction), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
 
-def last_eviction(group: PodGroup) -> Eviction | None:
+def last_eviction(group: PodGroup) -> EvictionNote | None:
     """None where nobody was evicted, or where the note cannot be read."""
     try:
-        return msgspec.json.decode(group.annotations[names.EVICTION], type=Eviction)
+        return msgspec.json.decode(group.annotations[names.EVICTION], type=EvictionNote)
     except (KeyError, msgspec.DecodeError):
         return None
 
@@ -50,7 +50,7 @@ _ACTIONS = {
 }
 
 
-def sentence(eviction: Eviction) -> str:
+def sentence(eviction: EvictionNote) -> str:
     """One line for people."""
     by = f" by {eviction.by}" if eviction.by else ""
     why = _ACTIONS.get(eviction.action, eviction.action)

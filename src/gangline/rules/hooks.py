@@ -14,7 +14,7 @@ from gangline.errors import Problem, list_problems
 
 
 @dataclass(frozen=True, slots=True)
-class Review:
+class HookReview:
     """One write that asks to be admitted."""
 
     operation: str
@@ -63,10 +63,10 @@ class Hook:
     versions: tuple[str, ...] = ("*",)
     operations: tuple[str, ...] = ("CREATE", "UPDATE")
     subresources: tuple[str, ...] = ("",)
-    mutate: Callable[[Review], Raw | Denied] | None = None
-    validate: Callable[[Review], Denied | None] | None = None
-    warn: Callable[[Review], list[str]] = field(default=lambda review: [])
-    matches: Callable[[Review], bool] = field(default=lambda review: True)
+    mutate: Callable[[HookReview], Raw | Denied] | None = None
+    validate: Callable[[HookReview], Denied | None] | None = None
+    warn: Callable[[HookReview], list[str]] = field(default=lambda review: [])
+    matches: Callable[[HookReview], bool] = field(default=lambda review: True)
     """Only objects that are ours: a hook that matches everything would hurt bystanders."""
     condition: str = ""
     """What `matches` says, in CEL, so that a cluster does not even ask us about objects that are not ours; empty: nothing more."""
@@ -75,6 +75,6 @@ class Hook:
     where: Raw | None = None
     """A term of a namespace selector that `matches` implies, so that a cluster does not ask about other namespaces; None: every one."""
 
-    def asks(self, review: Review) -> bool:
+    def asks(self, review: HookReview) -> bool:
         """Whether this write is judged. One of an object that is being deleted never is: whatever became of the rules since, it can go."""
         return not review.leaving and self.matches(review)

@@ -73,7 +73,7 @@ class GpuRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class PodRequest:
     """All a pod asks for. `amounts` has the key `gpu` for whole and fractional GPUs and those of claims."""
 
     amounts: Quantities
@@ -90,14 +90,14 @@ def mig_gpus(name: str) -> int:
     return int(match.group(1)) if match else 0
 
 
-def request(pod: Pod, claims: Iterable[Raw] = (), known: Quantities | None = None) -> Request:
+def request(pod: Pod, claims: Iterable[Raw] = (), known: Quantities | None = None) -> PodRequest:
     """What a pod asks for; `claims` are the ResourceClaims it uses, `known` its `pod_amounts` where they have been worked out before."""
     amounts = pod_amounts(pod) if known is None else known
     gpu = gpu_request(pod, amounts, claims)
     shown = {name: value for name, value in amounts.items() if value and not is_gpu(name) and not is_mig(name)}
     shown.update({name: float(count) for name, count in gpu.mig.items()})
     gpus = gpu.gpus + gpu.dra_gpus
-    return Request(shown | ({GPU: float(gpus)} if gpus else {}), gpu)
+    return PodRequest(shown | ({GPU: float(gpus)} if gpus else {}), gpu)
 
 
 def pod_amounts(pod: Pod) -> dict[str, float]:

@@ -27,7 +27,7 @@ POINTERS = ("Pack",)
 """Types whose texts, too, are kept when they are empty."""
 
 
-class Reading:
+class TypedReading:
     """One pass over an object; collects what is of a wrong type."""
 
     def __init__(self, keep_empty: bool = False) -> None:
@@ -118,7 +118,7 @@ class Reading:
 
 def plain(table: str, name: str, value: Any) -> Any:
     """A value of a type without what is given but empty."""
-    return Reading().read(Type("struct", name, table), value, "")
+    return TypedReading().read(Type("struct", name, table), value, "")
 
 
 def _left_out(shape: Struct, field: Field, value: Any) -> bool:

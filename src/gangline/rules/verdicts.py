@@ -28,7 +28,7 @@ HELD = ("BackendNotReady", "BackendNotRunning")
 _WORD = re.compile(r"[a-z0-9](?:[-.a-z0-9]*[a-z0-9])?")
 
 
-class Answer(msgspec.Struct, frozen=True):
+class GangAnswer(msgspec.Struct, frozen=True):
     """What is known of one gang."""
 
     text: str
@@ -46,7 +46,7 @@ def group_of(gang: PodGang, groups: Iterable[PodGroup]) -> PodGroup | None:
     return next((group for group in groups if any(owner.uid == gang.uid for owner in group.metadata.owner_references)), None)
 
 
-def of_gang(gang: PodGang, group: PodGroup | None) -> Answer:
+def of_gang(gang: PodGang, group: PodGroup | None) -> GangAnswer:
     conditions = {each.type: each for each in gang.status.conditions}
     failures = conditions.get("PodsFailed")
     more = f"\n{failures.message}" if failures is not None and failures.status == "True" else ""
@@ -60,18 +60,18 @@ def of_gang(gang: PodGang, group: PodGroup | None) -> Answer:
     blocking = next((each for each in ordered if each.status != "True"), None)
     why = f": {blocking.message or blocking.reason}" if blocking else ""
     data = {"gang": gang.name, "phase": phase, "conditions": {key: each.status for key, each in conditions.items()}}
-    return _with_eviction(Answer(f"{gang.name} is {phase}{why}{more}", data, False), group)
+    return _with_eviction(GangAnswer(f"{gang.name} is {phase}{why}{more}", data, False), group)
 
 
-def of_group(group: PodGroup, name: str = "") -> Answer:
+def of_group(group: PodGroup, name: str = "") -> GangAnswer:
     """`name`: what users call its gang."""
     shown = name or group.name
     try:
         verdict = dict(json.loads(group.annotations[names.VERDICT]))
     except (KeyError, ValueError, TypeError):
-        return _with_eviction(Answer(f"{shown}: no verdict; the scheduler has not refused it", {"gang": shown}, False), group)
+        return _with_eviction(GangAnswer(f"{shown}: no verdict; the scheduler has not refused it", {"gang": shown}, False), group)
     text = str(verdict.get("text") or verdict.get("headline") or verdict.get("cause") or "").replace(group.name, shown)
-    return _with_eviction(Answer(text, verdict | {"gang": shown}, True), group)
+    return _with_eviction(GangAnswer(text, verdict | {"gang": shown}, True), group)
 
 
 def failures(pods: Iterable[Pod], gang: str, group: str) -> tuple[str, ...]:
@@ -87,7 +87,7 @@ def _failure(pod: Pod) -> str:
     return f"pod {pod.name} failed{where}" + (f": {why}" if why else "")
 
 
-def _with_eviction(answer: Answer, group: PodGroup | None) -> Answer:
+def _with_eviction(answer: GangAnswer, group: PodGroup | None) -> GangAnswer:
     eviction = last_eviction(group) if group is not None else None
     if eviction is None:
         return answer

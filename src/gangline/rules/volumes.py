@@ -12,7 +12,7 @@ from typing import Any
 from gangline.api import resources
 from gangline.api.core import PersistentVolumeClaim
 from gangline.api.meta import Raw
-from gangline.api.selectors import Requirement, Selector, from_selector
+from gangline.api.selectors import Selector, SelectorRequirement, from_selector
 
 CLASS_NOTE = "volume.beta.kubernetes.io/storage-class"
 """Where the class stood before it had a field; it still counts first."""
@@ -87,7 +87,7 @@ def _term(term: Raw, labels: Mapping[str, str], name: str) -> bool:
 
 
 def _selector(expressions: Iterable[Raw]) -> Selector:
-    return Selector(tuple(Requirement(str(each["key"]), _OPERATORS[str(each["operator"])], tuple(each.get("values") or ()))
+    return Selector(tuple(SelectorRequirement(str(each["key"]), _OPERATORS[str(each["operator"])], tuple(each.get("values") or ()))
                           for each in expressions))
 
 

@@ -1,6 +1,6 @@
 """A controller: watch → key → one reconcile of four beats (look, think, act, tell).
 
-`Controller` is data: what to watch and which function to call; `Running` is the loop around it. A reconcile returns (done),
+`Controller` is data: what to watch and which function to call; `RunningController` is the loop around it. A reconcile returns (done),
 returns `Again(seconds)` or `NEXT_TURN`, or raises; a failed write is tried again with growing waits. Keys are passed, never
 events.
 """
@@ -23,7 +23,7 @@ from gangline.runtime.cache import Cache, Index, Informer, Reader
 from gangline.runtime.clock import Clock
 from gangline.runtime.events import Recorder
 from gangline.runtime.keys import Key, key_of
-from gangline.runtime.metrics import Meter
+from gangline.runtime.metrics import ReconcileMeter
 from gangline.runtime.queue import WorkQueue
 
 log = logging.getLogger(__name__)
@@ -101,13 +101,13 @@ class Controller:
     workers: int = 8
     selectors: dict[Kind[Any], tuple[str, str]] = field(default_factory=dict)
     """Label and field selector per kind, to hold less in memory."""
-    started: Callable[[Running], None] = lambda running: None
+    started: Callable[[RunningController], None] = lambda running: None
     """Told when it is at work, for those that give it more to watch while it runs."""
     trims: Mapping[Kind[Any], Callable[[Any], Any]] = field(default_factory=dict)
     """What of each object is kept, per kind; for the same end."""
 
 
-class Running:
+class RunningController:
     """A controller at work: its queue and its workers."""
 
     def __init__(self, controller: Controller, context: Context, cache: Cache) -> None:
@@ -117,7 +117,7 @@ class Running:
         self._cache = cache
         self._tasks: list[asyncio.Task[None]] = []
         self._followed: list[Watch] = []
-        self._meter = Meter(controller.name)
+        self._meter = ReconcileMeter(controller.name)
         for kind in [watch.kind for watch in controller.watches] + list(controller.reads):
             self._informer(kind)
         for kind, name, index in controller.indexes:

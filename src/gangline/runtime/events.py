@@ -29,7 +29,7 @@ LAST_WORDS = 2.0
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class ToldEvent:
     kind: Kind[Object]
     namespace: str
     name: str
@@ -45,14 +45,14 @@ class Recorder:
 
     def __init__(self, client: Client, clock: Clock, component: str, lanes: Lanes | None = None) -> None:
         self._client, self._clock, self._component, self._lanes = client, clock, component, lanes or Lanes()
-        self._queue: asyncio.Queue[tuple[Told, float]] = asyncio.Queue(WAITING)
-        self._counts: OrderedDict[Told, tuple[str, int]] = OrderedDict()
+        self._queue: asyncio.Queue[tuple[ToldEvent, float]] = asyncio.Queue(WAITING)
+        self._counts: OrderedDict[ToldEvent, tuple[str, int]] = OrderedDict()
         self._task: asyncio.Task[None] | None = None
         self._busy = self._stopping = False
 
     def tell(self, kind: Kind[Object], obj: Object, reason: str, message: str, *, warning: bool = False,
              annotations: dict[str, str] | None = None) -> None:
-        told = Told(kind, obj.namespace, obj.name, obj.uid, "Warning" if warning else "Normal", reason, message[:1024],
+        told = ToldEvent(kind, obj.namespace, obj.name, obj.uid, "Warning" if warning else "Normal", reason, message[:1024],
                     tuple(sorted((annotations or {}).items())))
         try:
             self._queue.put_nowait((told, self._clock.now()))
@@ -90,7 +90,7 @@ class Recorder:
                 self._busy = False
                 self._queue.task_done()
 
-    async def _write(self, told: Told, at: float) -> None:
+    async def _write(self, told: ToldEvent, at: float) -> None:
         now = timestamp(at)
         known = self._counts.pop(told, None)
         if known is not None:
@@ -106,12 +106,12 @@ class Recorder:
         await self._client.create_only(EVENT, self._object(told, name, now), told.namespace or "default")
         self._remember(told, name, 1)
 
-    def _remember(self, told: Told, name: str, count: int) -> None:
+    def _remember(self, told: ToldEvent, name: str, count: int) -> None:
         self._counts[told] = (name, count)
         if len(self._counts) > REMEMBERED:
             self._counts.popitem(last=False)
 
-    def _object(self, told: Told, name: str, now: str) -> Raw:
+    def _object(self, told: ToldEvent, name: str, now: str) -> Raw:
         meta: Raw = {"name": name, "namespace": told.namespace or "default"}
         if told.annotations:
             meta["annotations"] = dict(told.annotations)

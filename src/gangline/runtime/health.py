@@ -20,7 +20,7 @@ ELSEWHERE = "This page is served on this machine only; ask for it as http://127.
 UPSTREAMS = re.compile(rb"^((?:# (?:HELP|TYPE) )?)kai_", re.MULTILINE)
 
 
-class Page:
+class HttpPage:
     """What a page answers: a body, its type and headers."""
 
     def __init__(self, body: bytes, content_type: str = "application/json", status: int = 200,
@@ -28,9 +28,9 @@ class Page:
         self.body, self.content_type, self.status, self.headers = body, content_type, status, dict(headers or {})
 
 
-Pages = Mapping[str, Callable[[], Awaitable[Page]]]
+Pages = Mapping[str, Callable[[], Awaitable[HttpPage]]]
 """Path → who answers a GET of it."""
-Rest = Callable[[web.Request], Awaitable[Page]]
+Rest = Callable[[web.Request], Awaitable[HttpPage]]
 """Answers whatever no other page does, with any verb."""
 
 
@@ -81,7 +81,7 @@ class Endpoint:
         return web.Response(body=body, headers={"Content-Type": TEXT})
 
 
-def _always(answer: Callable[[], Awaitable[Page]]) -> Rest:
+def _always(answer: Callable[[], Awaitable[HttpPage]]) -> Rest:
     return lambda request: answer()
 
 

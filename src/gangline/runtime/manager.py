@@ -15,12 +15,12 @@ from gangline.client import Client, Lanes
 from gangline.runtime import background
 from gangline.runtime.cache import Cache
 from gangline.runtime.clock import Clock, SystemClock
-from gangline.runtime.controller import Context, Controller, Running
+from gangline.runtime.controller import Context, Controller, RunningController
 from gangline.runtime.events import Recorder
 
 
 @dataclass(frozen=True, slots=True)
-class Service:
+class BackgroundService:
     """Background work that is not a controller: runs until it is cancelled; `idle` says whether it has nothing to do."""
 
     name: str
@@ -36,7 +36,7 @@ class Component:
 
     name: str
     controllers: Sequence[Controller] = ()
-    services: Sequence[Service] = ()
+    services: Sequence[BackgroundService] = ()
 
 
 class Manager:
@@ -51,7 +51,7 @@ class Manager:
         lanes = lanes or Lanes()
         self.events = Recorder(client, self.clock, component.name, lanes)
         self.context = Context(client.urgent(lanes), self.cache, self.clock, self.events, lanes, reporting=client)
-        self.running = [Running(controller, self.context, self.cache) for controller in component.controllers]
+        self.running = [RunningController(controller, self.context, self.cache) for controller in component.controllers]
         self._tasks: list[asyncio.Task[None]] = []
         for service in component.services:
             service.prepare(self.cache)

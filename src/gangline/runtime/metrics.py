@@ -16,7 +16,7 @@ UNREAD = Counter("gangline_unread_objects_total", "Objects that could not be rea
                  ["resource"])
 
 
-class Meter:
+class ReconcileMeter:
     """One controller's reconciles, with its labels looked up once."""
 
     def __init__(self, controller: str) -> None:

@@ -13,16 +13,16 @@ from functools import partial
 from gangline.scheduler.actions import ACTIONS
 from gangline.scheduler.collector import undisturbed
 from gangline.scheduler.decisions import Decisions
-from gangline.scheduler.model.cluster import Cluster
+from gangline.scheduler.model.cluster import ClusterModel
 from gangline.scheduler.session import Session
-from gangline.scheduler.settings import Settings
-from gangline.scheduler.tally import Tally
+from gangline.scheduler.settings import SchedulerSettings
+from gangline.scheduler.tally import CycleTally
 
 
 @undisturbed()
-def decide(cluster: Cluster, settings: Settings, now: float, tally: Tally | None = None) -> Decisions:
+def decide(cluster: ClusterModel, settings: SchedulerSettings, now: float, tally: CycleTally | None = None) -> Decisions:
     """`tally`: counts and seconds of the cycle, for metrics."""
-    counts = tally or Tally()
+    counts = tally or CycleTally()
     session = counts.clocked(counts.times, "open", lambda: Session(cluster, settings, now, tally=counts))
     try:
         run_actions(session, settings.actions)

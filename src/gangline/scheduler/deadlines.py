@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from gangline.api.kai import Queue
-from gangline.scheduler.model.cluster import Cluster
-from gangline.scheduler.settings import Settings, seconds
+from gangline.scheduler.model.cluster import ClusterModel
+from gangline.scheduler.settings import SchedulerSettings, seconds
 
 MIN_RUNTIME = "minruntime"
 DEFAULTS = ("defaultPreemptMinRuntime", "defaultReclaimMinRuntime")
 
 
-def next_deadline(cluster: Cluster, settings: Settings, now: float) -> float | None:
+def next_deadline(cluster: ClusterModel, settings: SchedulerSettings, now: float) -> float | None:
     moments = [*_stale(cluster, settings)]
     if cluster.waiting:
         moments += _delays(cluster)
@@ -24,7 +24,7 @@ def next_deadline(cluster: Cluster, settings: Settings, now: float) -> float | N
     return min((moment for moment in moments if moment > now), default=None)
 
 
-def _stale(cluster: Cluster, settings: Settings) -> Iterable[float]:
+def _stale(cluster: ClusterModel, settings: SchedulerSettings) -> Iterable[float]:
     for uid in cluster.suspects:
         gang = cluster.gangs[uid]
         grace = settings.staleness_grace if gang.record.staleness_grace is None else gang.record.staleness_grace
@@ -32,14 +32,14 @@ def _stale(cluster: Cluster, settings: Settings) -> Iterable[float]:
             yield gang.stale_since + grace
 
 
-def _delays(cluster: Cluster) -> Iterable[float]:
+def _delays(cluster: ClusterModel) -> Iterable[float]:
     for uid in cluster.waiting:
         gang = cluster.gangs[uid]
         if gang.record.preemption_delay > 0:
             yield max(gang.created, gang.last_eviction or 0.0) + gang.record.preemption_delay
 
 
-def _min_runtimes(cluster: Cluster, settings: Settings) -> Iterable[float]:
+def _min_runtimes(cluster: ClusterModel, settings: SchedulerSettings) -> Iterable[float]:
     """When running gangs may be replaced: any of the run times that apply in their queue or above."""
     arguments = settings.arguments(MIN_RUNTIME)
     defaults = {seconds(arguments[name]) for name in DEFAULTS if arguments.get(name)}
@@ -51,7 +51,7 @@ def _min_runtimes(cluster: Cluster, settings: Settings) -> Iterable[float]:
             yield from (gang.last_start + each for each in times)
 
 
-def start_matters(settings: Settings, queues: Iterable[Queue]) -> bool:
+def start_matters(settings: SchedulerSettings, queues: Iterable[Queue]) -> bool:
     """Whether some minimum run time counts from when a gang started."""
     arguments = settings.arguments(MIN_RUNTIME)
     return any(arguments.get(name) for name in DEFAULTS) or any(

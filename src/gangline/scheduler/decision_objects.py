@@ -15,9 +15,9 @@ from gangline.api.kai import PodGroup, SchedulingCondition
 from gangline.api.kinds import POD, reference
 from gangline.api.meta import Raw, as_raw
 from gangline.rules import requests
-from gangline.rules.evictions import Eviction, note
+from gangline.rules.evictions import EvictionNote, note
 from gangline.scheduler.decisions import Bind, Evict, ExtendedBind, GangUpdate, Refuse
-from gangline.scheduler.loop.options import Options
+from gangline.scheduler.loop.options import SchedulerOptions
 from gangline.scheduler.records import DeviceId
 from gangline.scheduler.refusals import QueueFigures, Triple
 
@@ -34,7 +34,7 @@ def timestamp(seconds: float) -> str:
 # --- BindRequest -------------------------------------------------------------------------------------------------------
 
 
-def bind_request(bind: Bind, pod: Pod, group: str, options: Options) -> Raw:
+def bind_request(bind: Bind, pod: Pod, group: str, options: SchedulerOptions) -> Raw:
     """The request that tells the binder where a pod goes; named like the pod, so there is only ever one. A pod that is not marked as a
     member of its group yet is marked by the bind."""
     labels = {names.SELECTED_NODE: bind.node}
@@ -104,20 +104,20 @@ def opens_group(name: str) -> bool:
 # --- PodGroup ----------------------------------------------------------------------------------------------------------
 
 
-def gang_stamps(update: GangUpdate, eviction: Eviction | None = None) -> Raw:
+def gang_stamps(update: GangUpdate, eviction: EvictionNote | None = None) -> Raw:
     """The merge patch of a gang's time stamps; one that does not apply is removed. `eviction`: who evicted pods of it just now."""
     stamps = {names.LAST_START: update.last_start, names.LAST_EVICTION: update.last_eviction, names.STALE_SINCE: update.stale_since}
     annotations = {key: None if value is None else timestamp(value) for key, value in stamps.items()}
     return {"metadata": {"annotations": annotations | ({} if eviction is None else {names.EVICTION: note(eviction)})}}
 
 
-def eviction_of(evictions: Sequence[Evict], now: float) -> Eviction:
+def eviction_of(evictions: Sequence[Evict], now: float) -> EvictionNote:
     """What is noted about pods of one gang that were evicted together."""
     first = evictions[0]
-    return Eviction(first.action, timestamp(now), first.preemptor, len(evictions), first.gang_size, first.message)
+    return EvictionNote(first.action, timestamp(now), first.preemptor, len(evictions), first.gang_size, first.message)
 
 
-def group_condition(group: PodGroup, text: str, reasons: list[Raw], options: Options, now: float) -> list[Raw] | None:
+def group_condition(group: PodGroup, text: str, reasons: list[Raw], options: SchedulerOptions, now: float) -> list[Raw] | None:
     """The scheduling conditions with this node pool's last; None when that is what stands there."""
     stored = list(group.status.scheduling_conditions)
     message = f"Node-Pool '{options.pool_name}': {text}" if group.spec.scheduling_backoff == BACKS_OFF else text
@@ -130,7 +130,7 @@ def group_condition(group: PodGroup, text: str, reasons: list[Raw], options: Opt
                       "reasons": reasons, "status": "True", "transitionID": str(last + 1), "lastTransitionTime": timestamp(now)}]
 
 
-def _same(last: SchedulingCondition, message: str, reasons: list[Raw], options: Options) -> bool:
+def _same(last: SchedulingCondition, message: str, reasons: list[Raw], options: SchedulerOptions) -> bool:
     return (last.type == UNSCHEDULABLE_ON_POOL and last.node_pool == options.pool_name and last.status == "True"
             and last.message == message and _plain(last.reasons) == _plain(reasons))
 

@@ -23,9 +23,9 @@ from gangline.scheduler.combine import (
     veto,
     vetoes,
 )
-from gangline.scheduler.model.gang import Gang, Group, PodSet
-from gangline.scheduler.model.node import Node
-from gangline.scheduler.model.task import Task
+from gangline.scheduler.model.gang import GangInfo, Group, PodSet
+from gangline.scheduler.model.node import NodeInfo
+from gangline.scheduler.model.task import TaskInfo
 from gangline.scheduler.plugin import Plugin
 
 
@@ -87,25 +87,25 @@ class Hooks:
         self.beyond_shape = [each for each in asked if each.beyond_shape or _scores_only_nodes(each)]
 
     def subset_nodes(
-        self, gang: Gang, member: Group | PodSet, pod_sets: Sequence[PodSet], tasks: Sequence[Task], nodes: Sequence[Node]
-    ) -> list[Sequence[Node]]:
+        self, gang: GangInfo, member: Group | PodSet, pod_sets: Sequence[PodSet], tasks: Sequence[TaskInfo], nodes: Sequence[NodeInfo]
+    ) -> list[Sequence[NodeInfo]]:
         """Node sets to try one after the other; each plugin splits the sets of the one before."""
-        sets: list[Sequence[Node]] = [nodes]
+        sets: list[Sequence[NodeInfo]] = [nodes]
         for split in self._subsets:
             sets = [subset for each in sets for subset in split(gang, member, pod_sets, tasks, each)]
         return sets
 
-    def bind_annotations(self, task: Task, node: Node) -> dict[str, str]:
+    def bind_annotations(self, task: TaskInfo, node: NodeInfo) -> dict[str, str]:
         annotations: dict[str, str] = {}
         for add in self._annotations:
             annotations = add(task, node, annotations)
         return annotations
 
-    def scored_alone(self, task: Task) -> bool:
+    def scored_alone(self, task: TaskInfo) -> bool:
         """Whether some plugin's score of this task depends on more than its shape."""
         return any(each.scores(task) for each in self.beyond_shape)
 
-    def refused_on(self, task: Task, node: Node) -> str | None:
+    def refused_on(self, task: TaskInfo, node: NodeInfo) -> str | None:
         """Why the node will not do for the task, in words: too much for its queue, or what predicates say."""
         assert task.gang is not None
         refusal = self.task_over_capacity(task, task.gang, node) or self.predicate(task, node)

@@ -53,14 +53,14 @@ class PodTerm:
 
 
 @dataclass(frozen=True, slots=True)
-class Taint:
+class TaintRecord:
     key: str
     effect: str
     value: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Toleration:
+class TolerationRecord:
     key: str = ""
     operator: str = "Equal"
     value: str = ""
@@ -97,7 +97,7 @@ class NodeRecord:
     name: str
     allocatable: Amounts
     labels: Mapping[str, str] = field(default_factory=dict)
-    taints: tuple[Taint, ...] = ()
+    taints: tuple[TaintRecord, ...] = ()
     ready: bool = True
     ready_reason: str = ""
     gpu_memory: int = 100
@@ -248,7 +248,7 @@ class TaskRecord:
     pod_anti_affinity: tuple[PodTerm, ...] = ()
     preferred_affinity: tuple[PodTerm, ...] = ()
     preferred_anti_affinity: tuple[PodTerm, ...] = ()
-    tolerations: tuple[Toleration, ...] = ()
+    tolerations: tuple[TolerationRecord, ...] = ()
     host_ports: tuple[HostPort, ...] = ()
     priority_class: str = ""
     priority: int = 0
@@ -295,7 +295,7 @@ Counters: TypeAlias = Mapping[str, Mapping[str, float]]
 
 
 @dataclass(frozen=True, slots=True)
-class Device:
+class DeviceRecord:
     """`attributes` and `capacity` by `domain/name`; an attribute is {type: value} as its driver wrote it. `counters`: what the
     device takes of its pool's shared counters. `node`, `nodes`, `everywhere` count only in slices that leave it to devices."""
 
@@ -303,7 +303,7 @@ class Device:
     device_class: str = ""
     attributes: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
     capacity: Mapping[str, str] = field(default_factory=dict)
-    taints: tuple[Taint, ...] = ()
+    taints: tuple[TaintRecord, ...] = ()
     counters: Counters = field(default_factory=dict)
     node: str = ""
     nodes: tuple[NodeTerm, ...] | None = None
@@ -319,7 +319,7 @@ class SliceRecord:
     node: str
     driver: str
     pool: str
-    devices: tuple[Device, ...] = ()
+    devices: tuple[DeviceRecord, ...] = ()
     nodes: tuple[NodeTerm, ...] | None = None
     everywhere: bool = False
     by_device: bool = False
@@ -346,7 +346,7 @@ class DeviceRequest:
     device_class: str
     count: int | None = 1
     selectors: tuple[str, ...] = ()
-    tolerations: tuple[Toleration, ...] = ()
+    tolerations: tuple[TolerationRecord, ...] = ()
     admin: bool = False
     choices: tuple[DeviceRequest, ...] = ()
 

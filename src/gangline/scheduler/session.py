@@ -16,20 +16,20 @@ from gangline.errors import ConfigError, Refusal
 from gangline.scheduler.decisions import Commit, Decisions, Evict, GangUpdate, Refuse
 from gangline.scheduler.hierarchy import queues_of
 from gangline.scheduler.hooks import NO_HOOKS, Hooks
-from gangline.scheduler.model.cluster import Cluster
-from gangline.scheduler.model.gang import Gang, Group, PodSet
-from gangline.scheduler.model.node import Node, NodeList
-from gangline.scheduler.model.queue import Amount, Queue
+from gangline.scheduler.model.cluster import ClusterModel
+from gangline.scheduler.model.gang import GangInfo, Group, PodSet
+from gangline.scheduler.model.node import NodeInfo, NodeList
+from gangline.scheduler.model.queue import QueueAmount, QueueInfo
 from gangline.scheduler.model.resources import GPU, Vector, summed
-from gangline.scheduler.model.task import Task
+from gangline.scheduler.model.task import TaskInfo
 from gangline.scheduler.placing.lists import GangLists
 from gangline.scheduler.placing.order import held_by, tasks_to_allocate, tasks_to_evict
 from gangline.scheduler.plugin import Plugin, PluginClass
 from gangline.scheduler.plugins import plugin_class
 from gangline.scheduler.refusals import NO_QUEUE, PODS, GangRefusals, summary
-from gangline.scheduler.settings import Settings
+from gangline.scheduler.settings import SchedulerSettings
 from gangline.scheduler.statement import Statement
-from gangline.scheduler.tally import Tally
+from gangline.scheduler.tally import CycleTally
 from gangline.scheduler.victims.free import FreeGpus
 
 
@@ -47,10 +47,10 @@ class Session:
     """`action` is the name of the action at work. `queues` are those with an unbroken line of ancestors."""
 
     def __init__(
-        self, cluster: Cluster, settings: Settings, now: float, extra: Iterable[PluginClass] = (), tally: Tally | None = None
+        self, cluster: ClusterModel, settings: SchedulerSettings, now: float, extra: Iterable[PluginClass] = (), tally: CycleTally | None = None
     ) -> None:
         self.cluster = cluster
-        self.tally = tally or Tally()
+        self.tally = tally or CycleTally()
         self.settings = settings
         self.now = now
         self.journal = cluster.journal
@@ -67,7 +67,7 @@ class Session:
         self._changed: dict[str, None] = {}
         self._all_nodes: NodeList | None = None
         self._token = cluster.memo.setdefault(("order", settings.plugins_key), object())
-        self.queues: dict[str, Queue] = queues_of(cluster, settings.full_hierarchy)
+        self.queues: dict[str, QueueInfo] = queues_of(cluster, settings.full_hierarchy)
         self.token = self._token
         self.min_gpu_memory, self.max_gpu_memory = self._gpu_memory()
         self.lists = GangLists(self)
@@ -109,11 +109,11 @@ class Session:
     def statement(self) -> Statement:
         return Statement(self)
 
-    def waiting_gangs(self) -> list[Gang]:
+    def waiting_gangs(self) -> list[GangInfo]:
         """Gangs with pending tasks and enough living ones to be worth a try, by uid."""
         return [gang for gang in self.pending_gangs() if gang.ready and not gang.record.skipped and self._sound(gang)]
 
-    def _sound(self, gang: Gang) -> bool:
+    def _sound(self, gang: GangInfo) -> bool:
         """Whether the gang can be scheduled at all; one that cannot is told why, once."""
         if gang.problems:
             text = "; ".join(gang.problems)
@@ -129,22 +129,22 @@ class Session:
             self.refuse(gang, GangRefusals(PODS if gang.problems else NO_QUEUE, (text,), "session", resolvable=False))
         return False
 
-    def pending_gangs(self) -> list[Gang]:
+    def pending_gangs(self) -> list[GangInfo]:
         """Gangs with pending tasks, by uid."""
         gangs = self.cluster.gangs
         return [gangs[uid] for uid in sorted(self.cluster.waiting) if gangs[uid].pending]
 
-    def active_gangs(self) -> list[Gang]:
+    def active_gangs(self) -> list[GangInfo]:
         """Gangs that hold something, by uid."""
         gangs = self.cluster.gangs
         return [gangs[uid] for uid in sorted(gangs) if gangs[uid].active_allocated]
 
-    def suspect_gangs(self) -> list[Gang]:
+    def suspect_gangs(self) -> list[GangInfo]:
         """Gangs that are, were, or may have become stale, by uid."""
         gangs = self.cluster.gangs
         return [gangs[uid] for uid in sorted({*self.cluster.suspects, *self._changed}) if uid in gangs]
 
-    def changed(self, gangs: Iterable[Gang]) -> None:
+    def changed(self, gangs: Iterable[GangInfo]) -> None:
         """A statement about these gangs' tasks stands."""
         self._changed.update(dict.fromkeys(gang.uid for gang in gangs))
         self.lists.changed(gangs)
@@ -158,7 +158,7 @@ class Session:
 
     # ── order ──
 
-    def gang_key(self, gang: Gang) -> tuple[Any, ...]:
+    def gang_key(self, gang: GangInfo) -> tuple[Any, ...]:
         """Smaller goes first: the plugins' keys, then age, then uid."""
         cached = gang.order_key
         if cached is None or cached[0] is not self._token:
@@ -166,7 +166,7 @@ class Session:
         key: tuple[Any, ...] = cached[1]
         return key
 
-    def task_key(self, task: Task) -> tuple[Any, ...]:
+    def task_key(self, task: TaskInfo) -> tuple[Any, ...]:
         cached = task.order_key
         if cached is None or cached[0] is not self._token:
             cached = task.order_key = (self._token, (*self.hooks.task_order(task), task.created, task.uid))
@@ -176,7 +176,7 @@ class Session:
     def member_key(self, member: Group | PodSet) -> tuple[Any, ...]:
         return (*self.hooks.sub_group_order(member), member.name)
 
-    def wanted(self, gang: Gang, simulation: bool) -> list[Task]:
+    def wanted(self, gang: GangInfo, simulation: bool) -> list[TaskInfo]:
         """The tasks to place next (see `order.tasks_to_allocate`), kept until a status changes; a view keeps them for good, it is what
         it was made for.
 
@@ -188,10 +188,10 @@ class Session:
         if cached is None or cached[0] != key:
             tasks = tasks_to_allocate(gang, simulation, self.member_key, self.task_key)
             cached = gang.wanted = (key, tasks)
-        found: list[Task] = cached[1]
+        found: list[TaskInfo] = cached[1]
         return found
 
-    def asked(self, gang: Gang, simulation: bool = True) -> Vector:
+    def asked(self, gang: GangInfo, simulation: bool = True) -> Vector:
         """What the tasks to place next ask for; GPU memory as devices of the smallest GPU in the cluster."""
         tasks = self.wanted(gang, simulation)
         if gang is gang.original:
@@ -204,26 +204,26 @@ class Session:
             total = (*total[:GPU], total[GPU] + memory / self.min_gpu_memory, *total[GPU + 1:])
         return total
 
-    def steps_of(self, gang: Gang) -> tuple[list[Task], bool]:
+    def steps_of(self, gang: GangInfo) -> tuple[list[TaskInfo], bool]:
         """The next step of victims of this gang and whether more remain (see `order.tasks_to_evict`), kept until a status
         changes."""
         cached = gang.step
         if cached is None or cached[0] != gang.original.version:
             cached = gang.step = (gang.original.version, tasks_to_evict(gang, self.member_key, self.task_key))
-        found: tuple[list[Task], bool] = cached[1]
+        found: tuple[list[TaskInfo], bool] = cached[1]
         return found
 
-    def held(self, gang: Gang) -> Amount:
+    def held(self, gang: GangInfo) -> QueueAmount:
         """What the gang holds, kept until a status changes."""
         cached = gang.held
         if cached is None or cached[0] != gang.original.version:
             cached = gang.held = (gang.original.version, held_by(gang, self.cluster.names))
-        found: Amount = cached[1]
+        found: QueueAmount = cached[1]
         return found
 
     # ── capacity ──
 
-    def over_capacity(self, gang: Gang, tasks: list[Task]) -> GangRefusals | None:
+    def over_capacity(self, gang: GangInfo, tasks: list[TaskInfo]) -> GangRefusals | None:
         """Whether placing these tasks would put a queue over its limit, or non-preemptible work over its quota."""
         return self.hooks.over_capacity(gang, tasks) or self.hooks.firm_over_quota(gang, tasks)
 
@@ -232,23 +232,23 @@ class Session:
     def record(self, commit: Commit) -> None:
         self.commits.append(commit)
 
-    def record_eviction(self, task: Task, node: Node, message: str, preemptor: str) -> None:
+    def record_eviction(self, task: TaskInfo, node: NodeInfo, message: str, preemptor: str) -> None:
         gang = task.gang
         assert gang is not None
         self.commits.append(Evict(task.uid, node.name, message, self.action, preemptor, len(gang.tasks)))
         self.stamp(gang, last_eviction=self.now)
 
-    def stamp(self, gang: Gang, **changes: float | bool | None) -> None:
+    def stamp(self, gang: GangInfo, **changes: float | bool | None) -> None:
         """Change time stamps of a gang."""
         self._stamped[gang.uid] = None
         for name, value in changes.items():
             self.journal.set_attr(gang, name, value)
 
-    def refuse(self, gang: Gang, refusal: GangRefusals) -> None:
+    def refuse(self, gang: GangInfo, refusal: GangRefusals) -> None:
         """Remember why the gang was not placed."""
         self._refusals.setdefault(gang.uid, _Mine()).gang.append(refusal)
 
-    def refuse_task(self, task: Task, text: str, detailed: str = "") -> None:
+    def refuse_task(self, task: TaskInfo, text: str, detailed: str = "") -> None:
         assert task.gang is not None
         mine = self._refusals.setdefault(task.gang.uid, _Mine())
         mine.tasks[task.uid] = text
@@ -259,7 +259,7 @@ class Session:
         mine = self._refusals.get(gang)
         return mine.gang if mine else []
 
-    def task_refusal(self, task: Task) -> str | None:
+    def task_refusal(self, task: TaskInfo) -> str | None:
         mine = self._refusals.get(task.gang.uid) if task.gang else None
         return mine.tasks.get(task.uid) if mine else None
 

@@ -72,7 +72,7 @@ def steps(seconds: float) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class SchedulerSettings:
     """`max_consolidation_victims` -1: no limit. `queue_depth`: how many gangs per leaf queue an action looks at
     (absent: all).
 
@@ -115,14 +115,14 @@ class Settings:
         return {}
 
 
-def shard_settings() -> Settings:
-    return Settings(plugins=SHARD_PLUGINS)
+def shard_settings() -> SchedulerSettings:
+    return SchedulerSettings(plugins=SHARD_PLUGINS)
 
 
-def read_config(config: Mapping[str, Any], base: Settings | None = None) -> Settings:
+def read_config(config: Mapping[str, Any], base: SchedulerSettings | None = None) -> SchedulerSettings:
     """Settings from the parsed scheduler config.yaml of KAI: `actions` text, `tiers[].plugins[]`,
     `queueDepthPerAction`."""
-    settings = base or Settings()
+    settings = base or SchedulerSettings()
     changes: dict[str, Any] = {}
     if config.get("actions"):
         changes["actions"] = _actions(str(config["actions"]))

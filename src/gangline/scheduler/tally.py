@@ -14,7 +14,7 @@ from typing import NamedTuple, TypeVar
 R = TypeVar("R")
 
 
-class Search(NamedTuple):
+class SearchOutcome(NamedTuple):
     """How the search for one gang ended: solved, generators_exhausted, deadline_exhausted or not_attempted. `reduced`: the action had
     less of its budget left than a gang may use."""
 
@@ -47,13 +47,13 @@ class QueueShare(NamedTuple):
 
 
 @dataclass(slots=True)
-class Tally:
+class CycleTally:
     stopwatch: Callable[[], float] = lambda: 0.0
     acted: Counter[str] = field(default_factory=Counter)
     """Gangs that an action looked at."""
     filtered: Counter[str] = field(default_factory=Counter)
     """Sets of victims that an action dropped without a simulation."""
-    searches: Counter[Search] = field(default_factory=Counter)
+    searches: Counter[SearchOutcome] = field(default_factory=Counter)
     scenarios: Counter[Generated] = field(default_factory=Counter)
     exhausted: Counter[str] = field(default_factory=Counter)
     """Actions that ended because their budget was used up."""

@@ -3,7 +3,7 @@
 copy.py makes the copy and lets it settle, compare.py says what changed. The cluster itself is only read.
 """
 
-from gangline.whatif.compare import Answer, Look, compare
+from gangline.whatif.compare import WhatifAnswer, WhatifView, compare
 from gangline.whatif.copy import Copy
 
-__all__ = ["Answer", "Copy", "Look", "compare"]
+__all__ = ["Copy", "WhatifAnswer", "WhatifView", "compare"]

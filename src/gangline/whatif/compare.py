@@ -22,7 +22,7 @@ Place = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class WhatifView:
     """What is seen of a cluster at one moment."""
 
     pods: Sequence[Pod]
@@ -40,7 +40,7 @@ class Look:
 
 
 @dataclass(frozen=True, slots=True)
-class Gang:
+class GangOutcome:
     """What becomes of one gang."""
 
     name: str
@@ -53,33 +53,33 @@ class Gang:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    new: list[Gang]
+class WhatifAnswer:
+    new: list[GangOutcome]
     """Gangs that were not there before."""
-    others: list[Gang]
+    others: list[GangOutcome]
     """Gangs that were, and that make room or move."""
 
 
-def compare(before: Look, after: Look, verdict: Callable[[PodGroup], str]) -> Answer:
+def compare(before: WhatifView, after: WhatifView, verdict: Callable[[PodGroup], str]) -> WhatifAnswer:
     """`verdict` tells why the gang of a PodGroup waits."""
     was, now = before.gangs(), after.gangs()
     groups = {(group.namespace, owner(group)): group for group in after.groups}
     new = [_new(place, pods, groups.get(place), verdict) for place, pods in sorted(now.items()) if place not in was]
-    return Answer(new, [_other(place, lost, len(pods), now.get(place, []), _reason(place, after))
+    return WhatifAnswer(new, [_other(place, lost, len(pods), now.get(place, []), _reason(place, after))
                         for place, pods in sorted(was.items()) if (lost := _lost(pods, now.get(place, [])))])
 
 
-def _new(place: Place, pods: list[Pod], group: PodGroup | None, verdict: Callable[[PodGroup], str]) -> Gang:
+def _new(place: Place, pods: list[Pod], group: PodGroup | None, verdict: Callable[[PodGroup], str]) -> GangOutcome:
     nodes = _nodes(pods)
     placed = sum(nodes.values())
     fate = STARTS if placed == len(pods) else PARTLY if placed else WAITS
     why = "" if fate == STARTS else verdict(group) if group is not None else _condition(pods)
-    return Gang(place[1], place[0], fate, len(pods), nodes, why)
+    return GangOutcome(place[1], place[0], fate, len(pods), nodes, why)
 
 
-def _other(place: Place, lost: int, size: int, pods: list[Pod], why: str) -> Gang:
+def _other(place: Place, lost: int, size: int, pods: list[Pod], why: str) -> GangOutcome:
     nodes = _nodes(pods)
-    return Gang(place[1], place[0], MOVES if sum(nodes.values()) >= size else STOPS, lost, nodes, why)
+    return GangOutcome(place[1], place[0], MOVES if sum(nodes.values()) >= size else STOPS, lost, nodes, why)
 
 
 def _lost(was: list[Pod], now: list[Pod]) -> int:
@@ -88,7 +88,7 @@ def _lost(was: list[Pod], now: list[Pod]) -> int:
     return sum(bool(pod.spec.node_name) and pod.uid not in still for pod in was)
 
 
-def _reason(place: Place, after: Look) -> str:
+def _reason(place: Place, after: WhatifView) -> str:
     """By what and for whom a gang made room, as its events tell."""
     mine = {group.name for group in after.groups if (group.namespace, owner(group)) == place}
     owners = {group.name: owner(group) for group in after.groups}

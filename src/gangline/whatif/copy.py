@@ -15,11 +15,11 @@ from gangline.api.kinds import CRD, EVENT, NODE, POD, POD_GROUP, Kind
 from gangline.api.meta import Object, Raw
 from gangline.client import Client
 from gangline.cluster.world.component import components
-from gangline.cluster.world.settings import Pace, WorldSettings
-from gangline.components import Options
+from gangline.cluster.world.settings import NodePace, WorldSettings
+from gangline.components import ComponentOptions
 from gangline.errors import ApiError
 from gangline.local import Platform, PlatformSettings
-from gangline.whatif.compare import Look
+from gangline.whatif.compare import WhatifView
 
 LEFT_OUT = frozenset({"events", "secrets", "leases", "endpoints", "endpointslices", "horizontalpodautoscalers", "cronjobs",
                       "componentstatuses"})
@@ -28,7 +28,7 @@ CLOSED_GROUPS = frozenset({"admissionregistration.k8s.io", "apiregistration.k8s.
 """Groups whose objects would reach out of the copy, or say nothing about a workload."""
 TEAM = ("operator", "grouper", "scheduler", "binder", "podgroup-controller", "queue-controller")
 FOREVER = 1e9
-WORLD = WorldSettings(nodes=(), pace=Pace(job=FOREVER),
+WORLD = WorldSettings(nodes=(), pace=NodePace(job=FOREVER),
                       off=frozenset({"nodes", "heart", "lifecycle", "garbage", "namespaces", "cronjobs", "hpa", "tokens", "endpoints",
                                      "autoscaler", "karpenter"}))
 
@@ -36,10 +36,10 @@ WORLD = WorldSettings(nodes=(), pace=Pace(job=FOREVER),
 class Copy:
     """`async with Copy(...) as copy`: settled when it is entered, gone when it is left."""
 
-    def __init__(self, source: Client, kinds: Sequence[Kind[Object]], options: Options | None = None) -> None:
+    def __init__(self, source: Client, kinds: Sequence[Kind[Object]], options: ComponentOptions | None = None) -> None:
         self._source = source
         self._kinds = [kind for kind in kinds if kind.plural not in LEFT_OUT and kind.group not in CLOSED_GROUPS]
-        self.platform = Platform(PlatformSettings(components=TEAM, options=options or Options(period=0.05)))
+        self.platform = Platform(PlatformSettings(components=TEAM, options=options or ComponentOptions(period=0.05)))
         self.copied: Counter[str] = Counter()
 
     @property
@@ -63,9 +63,9 @@ class Copy:
         with contextlib.suppress(TimeoutError):
             await self.platform.settles(seconds)
 
-    async def look(self) -> Look:
+    async def look(self) -> WhatifView:
         pods, groups, events = [await self.client.list(kind) for kind in (POD, POD_GROUP, EVENT)]
-        return Look(pods.items, groups.items, events.items)  # type: ignore[arg-type]
+        return WhatifView(pods.items, groups.items, events.items)  # type: ignore[arg-type]
 
     async def _copy(self, kind: Kind[Object]) -> None:
         """All objects of a kind the source lets us read and the copy serves."""

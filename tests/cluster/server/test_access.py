@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cluster.server.conftest import MAPS, PODS, Api, config_map, in_process
 from gangline.client.wire import Request, User
-from gangline.cluster.server.access.identity import Authority, account_user, certificate_user, kubeconfig
+from gangline.cluster.server.access.identity import CertificateAuthority, account_user, certificate_user, kubeconfig
 from gangline.cluster.server.access.rbac import AUTHENTICATED
 from gangline.cluster.server.server import Server
 from gangline.cluster.server.wire.http import serve
@@ -120,7 +120,7 @@ def test_a_certificate_without_a_name_is_nobody() -> None:
 
 
 def test_a_kubeconfig_holds_address_authority_and_token() -> None:
-    text = kubeconfig("https://127.0.0.1:6443", Authority.make().pair.certificate, "secret")
+    text = kubeconfig("https://127.0.0.1:6443", CertificateAuthority.make().pair.certificate, "secret")
     assert "server: https://127.0.0.1:6443" in text
     assert "token: secret" in text
     assert "certificate-authority-data: " in text

@@ -13,8 +13,8 @@ import pytest
 from aiohttp import web
 
 from cluster.server.conftest import MAPS, PODS, Api, config_map, in_process, pod
-from gangline.cluster.server.access.identity import Authority, server_context
-from gangline.cluster.server.admit.chain import CREATE, UPDATE, Review
+from gangline.cluster.server.access.identity import CertificateAuthority, server_context
+from gangline.cluster.server.admit.chain import CREATE, UPDATE, WriteReview
 from gangline.cluster.server.server import Server
 from gangline.errors import Problem
 
@@ -23,7 +23,7 @@ Obj = dict[str, Any]
 
 
 async def test_a_registered_function_may_change_an_object(server: Server) -> None:
-    def stamp(review: Review) -> Obj:
+    def stamp(review: WriteReview) -> Obj:
         assert review.object is not None
         return {**review.object, "data": {"stamped": review.operation}}
 
@@ -33,7 +33,7 @@ async def test_a_registered_function_may_change_an_object(server: Server) -> Non
 
 
 async def test_a_registered_function_may_refuse_with_all_its_problems(server: Server) -> None:
-    def check(review: Review) -> Iterable[Problem]:
+    def check(review: WriteReview) -> Iterable[Problem]:
         yield Problem("data.a", "Required value", "FieldValueRequired")
         yield Problem("data.b", 'Invalid value: "x": must be y')
 
@@ -55,7 +55,7 @@ async def webhook(answer: Any) -> AsyncIterator[tuple[str, str, list[Obj]]]:
         return web.json_response({"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview",
                                   "response": {"uid": review["request"]["uid"], **answer(review["request"])}})
 
-    authority = Authority.make("webhooks")
+    authority = CertificateAuthority.make("webhooks")
     runner = web.ServerRunner(web.Server(respond))
     await runner.setup()
     await web.TCPSite(runner, "127.0.0.1", 0, ssl_context=server_context(authority, ["127.0.0.1"])).start()
@@ -103,7 +103,7 @@ async def test_match_conditions_keep_a_webhook_from_being_asked(server: Server) 
 @asynccontextmanager
 async def answering(respond: Any) -> AsyncIterator[tuple[str, str]]:
     """A webhook server that answers as it likes: its address and its CA bundle."""
-    authority = Authority.make("webhooks")
+    authority = CertificateAuthority.make("webhooks")
     runner = web.ServerRunner(web.Server(respond))
     await runner.setup()
     await web.TCPSite(runner, "127.0.0.1", 0, ssl_context=server_context(authority, ["127.0.0.1"])).start()

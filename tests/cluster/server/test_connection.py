@@ -10,7 +10,7 @@ import pytest
 
 from cluster.server.conftest import MAPS, TOKEN, Api, config_map, in_process
 from gangline.cluster.server.server import Server
-from gangline.cluster.server.wire.http import Listener, serve
+from gangline.cluster.server.wire.http import ServerListener, serve
 
 
 class Wire:
@@ -39,14 +39,14 @@ class Wire:
 
 
 @pytest.fixture
-async def listener(server: Server) -> AsyncIterator[Listener]:
+async def listener(server: Server) -> AsyncIterator[ServerListener]:
     found = await serve(server, tls=False)
     yield found
     await found.close()
 
 
 @pytest.fixture
-async def wire(listener: Listener) -> AsyncIterator[Wire]:
+async def wire(listener: ServerListener) -> AsyncIterator[Wire]:
     reader, writer = await asyncio.open_connection("127.0.0.1", listener.port)
     yield Wire(reader, writer)
     writer.close()
@@ -157,7 +157,7 @@ async def test_a_watch_that_ends_leaves_its_connection_usable(wire: Wire, server
     assert await wire.answer() == (200, b"ok")
 
 
-async def test_closing_the_listener_ends_watches_and_connections(wire: Wire, listener: Listener, server: Server) -> None:
+async def test_closing_the_listener_ends_watches_and_connections(wire: Wire, listener: ServerListener, server: Server) -> None:
     wire.send("GET", f"{MAPS}?watch=true&resourceVersion={server.revision}")
     await wire.head()
     await listener.close()
@@ -175,7 +175,7 @@ async def test_a_stranger_is_refused_before_its_large_body_is_read(wire: Wire) -
     assert (status, json.loads(found)["reason"]) == (401, "Unauthorized")
 
 
-async def test_a_body_in_very_many_chunks_does_not_keep_others_waiting(wire: Wire, listener: Listener) -> None:
+async def test_a_body_in_very_many_chunks_does_not_keep_others_waiting(wire: Wire, listener: ServerListener) -> None:
     data = body("a", "y" * 200_000)
     wire.send("POST", MAPS, Content_Length="", Transfer_Encoding="chunked")
     wire.writer.write(b"".join(b"1\r\n%c\r\n" % byte for byte in data))
@@ -188,7 +188,7 @@ async def test_a_body_in_very_many_chunks_does_not_keep_others_waiting(wire: Wir
     writer.close()
 
 
-async def test_a_chunk_of_minus_six_bytes_is_refused_and_the_server_goes_on(wire: Wire, listener: Listener) -> None:
+async def test_a_chunk_of_minus_six_bytes_is_refused_and_the_server_goes_on(wire: Wire, listener: ServerListener) -> None:
     wire.send("POST", MAPS, Content_Length="", Transfer_Encoding="chunked")
     wire.writer.write(b"-6\r\nab\r\n0\r\n\r\n")
     assert await wire.answer() == (400, b"400 Bad Request: Invalid character in chunk size")

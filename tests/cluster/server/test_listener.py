@@ -18,21 +18,21 @@ import pytest
 from cluster.server.conftest import MAPS, TOKEN, config_map, in_process
 from embedded import until
 from gangline.cluster.server.server import Server
-from gangline.cluster.server.wire.connection import Patience
-from gangline.cluster.server.wire.http import Listener, ListenerSettings, serve
+from gangline.cluster.server.wire.connection import ConnectionTimeouts
+from gangline.cluster.server.wire.http import ListenerSettings, ServerListener, serve
 from gangline.cluster.server.wire.tls import TlsProtocol
 
 ASK = f"GET /healthz HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {TOKEN}\r\n\r\n".encode()
-Listen = Callable[..., Awaitable[Listener]]
+Listen = Callable[..., Awaitable[ServerListener]]
 
 
 @pytest.fixture
 async def listen(server: Server, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Listen]:
     """Listens with settings; deadlines are looked at all the time."""
     monkeypatch.setattr("gangline.cluster.server.wire.http.SWEEP_SECONDS", 0.005)
-    made: list[Listener] = []
+    made: list[ServerListener] = []
 
-    async def start(tls: bool = True, **settings: Any) -> Listener:
+    async def start(tls: bool = True, **settings: Any) -> ServerListener:
         made.append(await serve(server, tls=tls, settings=ListenerSettings(**settings)))
         return made[-1]
 
@@ -47,11 +47,11 @@ def trusting() -> ssl.SSLContext:
     return context
 
 
-async def connect(listener: Listener, tls: bool) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+async def connect(listener: ServerListener, tls: bool) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
     return await asyncio.open_connection("127.0.0.1", listener.port, ssl=trusting() if tls else None)
 
 
-async def healthy(listener: Listener, tls: bool) -> bool:
+async def healthy(listener: ServerListener, tls: bool) -> bool:
     reader, writer = await connect(listener, tls)
     writer.write(ASK)
     found = await reader.readuntil(b"\r\n\r\n")
@@ -73,14 +73,14 @@ async def is_ended(reader: asyncio.StreamReader) -> bool:
 @pytest.mark.parametrize("said", [b"", b"GET / HTTP/1.1\r\nHos", b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nab",
                                   b"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n30000000\r\nab"])
 async def test_who_does_not_end_what_it_began_is_hung_up_on(listen: Listen, tls: bool, said: bytes) -> None:
-    listener = await listen(tls, patience=Patience(handshake=30, head=0.05, body=0.05) if tls else Patience(0.05, 0.05, 0.05))
+    listener = await listen(tls, patience=ConnectionTimeouts(handshake=30, head=0.05, body=0.05) if tls else ConnectionTimeouts(0.05, 0.05, 0.05))
     reader, writer = await connect(listener, tls)
     writer.write(said)
     assert await is_ended(reader)
 
 
 async def test_who_never_begins_the_handshake_or_stops_in_it_is_hung_up_on(listen: Listen) -> None:
-    listener = await listen(patience=Patience(handshake=0.05))
+    listener = await listen(patience=ConnectionTimeouts(handshake=0.05))
     for said in (b"", b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"):
         reader, writer = await connect(listener, False)
         writer.write(said)
@@ -88,7 +88,7 @@ async def test_who_never_begins_the_handshake_or_stops_in_it_is_hung_up_on(liste
 
 
 async def test_who_asks_nothing_more_is_hung_up_on_and_who_watches_is_not(listen: Listen, server: Server) -> None:
-    listener = await listen(False, patience=Patience(idle=0.05))
+    listener = await listen(False, patience=ConnectionTimeouts(idle=0.05))
     watching, other = await connect(listener, False)
     other.write(f"GET {MAPS}?watch=true&resourceVersion={server.revision} HTTP/1.1\r\nHost: x\r\n".encode()
                 + f"Authorization: Bearer {TOKEN}\r\n\r\n".encode())
@@ -103,7 +103,7 @@ async def test_who_asks_nothing_more_is_hung_up_on_and_who_watches_is_not(listen
 async def test_who_does_not_take_its_answer_is_hung_up_on(listen: Listen, server: Server) -> None:
     for number in range(10):
         await in_process(server).post(MAPS, config_map(f"m{number}", {"text": "z" * 1_000_000}))
-    listener = await listen(False, patience=Patience(stalled=0.05))
+    listener = await listen(False, patience=ConnectionTimeouts(stalled=0.05))
     with socket.create_connection(("127.0.0.1", listener.port)) as plug:
         plug.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         plug.sendall(ASK.replace(b"/healthz", MAPS.encode()))

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from gangline.cluster.server.access.identity import Authority, Secrets
+from gangline.cluster.server.access.identity import CertificateAuthority, Secrets
 from gangline.cluster.server.server import Server, ServerSettings
 from gangline.cluster.server.store.private_files import private_folder, write_private
 from gangline.errors import DataFolderError
@@ -77,7 +77,7 @@ async def test_a_folder_that_holds_other_things_keeps_its_mode(tmp_path: Path) -
     ("ca.crt", b"", "ca.crt is missing or empty"),
     ("ca.crt", b"no certificate", "ca.crt holds no certificate in PEM"),
     ("ca.key", b"no key", "ca.key holds no private key in PEM"),
-    ("ca.key", Authority.make().pair.key, "ca.key is not the key of ca.crt"),
+    ("ca.key", CertificateAuthority.make().pair.key, "ca.key is not the key of ca.crt"),
 ])
 async def test_secrets_that_cannot_be_trusted_are_refused(tmp_path: Path, name: str, content: bytes, said: str) -> None:
     await (await started(tmp_path)).server.close()

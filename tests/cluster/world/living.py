@@ -23,7 +23,7 @@ from gangline.client import Client, Transport, User
 from gangline.cluster.server.server import Server, ServerSettings
 from gangline.cluster.world.component import components
 from gangline.cluster.world.nodes.nodes import NodePool
-from gangline.cluster.world.settings import Pace, WorldSettings
+from gangline.cluster.world.settings import NodePace, WorldSettings
 from gangline.errors import NotFound
 from gangline.runtime import Component, Manager, ManualClock
 from real.releases import USUAL, Release
@@ -127,12 +127,12 @@ class World:
 
 
 @asynccontextmanager
-async def world(*pools: NodePool, kinds: bool = False, off: tuple[str, ...] = (), pace: Pace | None = None,
+async def world(*pools: NodePool, kinds: bool = False, off: tuple[str, ...] = (), pace: NodePace | None = None,
                 through: Callable[[Transport], Transport] = lambda transport: transport, release: Release = USUAL,
                 **settings: Any) -> AsyncIterator[World]:
     """The whole world, without the parts named in `off`; its requests go through what `through` makes of a transport. The server has the
     Workload API of `release`, with all its gates on."""
-    chosen = components(WorldSettings(nodes=pools, off=frozenset(off), pace=pace or Pace(), **settings))
+    chosen = components(WorldSettings(nodes=pools, off=frozenset(off), pace=pace or NodePace(), **settings))
     async with _real(chosen, through, release) if REAL else _embedded(chosen, through, kinds, release) as lived:
         try:
             for manager in lived.managers:

@@ -95,7 +95,7 @@ def test_a_metric_of_any_size_asks_for_no_more_than_the_limit() -> None:
     for text in ("1e60", "9" * 4000, "9" * 5000, "nonsense", "1e999999"):
         decision = hpa.decide(spec, hpa.read_metric(f"q={text}"), 1)
         assert decision is None or decision.replicas <= MOST
-    memory = hpa.Memory()
+    memory = hpa.ScaleHistory()
     for number in range(10_000):
         memory.steady(number % 7, START, 3600)
     assert len(memory.wishes) <= 7 and memory.steady(1, START, 3600) == 6

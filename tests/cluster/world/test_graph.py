@@ -16,7 +16,7 @@ from gangline.cluster.world.upkeep.owner_graph import (
     Graph,
     Item,
     Keep,
-    Owner,
+    OwnerState,
     Press,
     Release,
     judge,
@@ -41,7 +41,7 @@ def graph(*items: Item) -> Graph:
     return made
 
 
-def verdict(of: Item, *others: Item, **asked: Owner) -> object:
+def verdict(of: Item, *others: Item, **asked: OwnerState) -> object:
     """The verdict on an object among others; owners that are not among them are as the server answered."""
     known = graph(of, *others)
     states = {owner.uid: owner_state(known, of, owner, True) for owner in of.owners}
@@ -53,7 +53,7 @@ def test_an_object_whose_owner_is_there_stays() -> None:
 
 
 def test_an_object_whose_owner_is_gone_goes() -> None:
-    assert verdict(item("c", "o"), o=Owner.ABSENT) == Drop("Background")
+    assert verdict(item("c", "o"), o=OwnerState.ABSENT) == Drop("Background")
 
 
 def test_an_owner_with_the_same_uid_in_another_namespace_is_no_owner() -> None:
@@ -61,7 +61,7 @@ def test_an_owner_with_the_same_uid_in_another_namespace_is_no_owner() -> None:
 
 
 def test_an_object_keeps_the_owner_that_is_left() -> None:
-    assert verdict(item("c", "o", "o2"), item("o2"), o=Owner.ABSENT) == Disown(("uid-o",))
+    assert verdict(item("c", "o", "o2"), item("o2"), o=OwnerState.ABSENT) == Disown(("uid-o",))
 
 
 def test_a_cluster_wide_object_is_not_deleted_for_a_misplaced_owner() -> None:

@@ -15,8 +15,8 @@ from gangline.api.kinds import EVENT, LEASE, NODE, POD, REPLICA_SET, RESOURCE_SL
 from gangline.api.meta import condition
 from gangline.cluster.world.nodes.hardware import gpu_uuid, numa_zones
 from gangline.cluster.world.nodes.nodes import NodePool, node_object
-from gangline.cluster.world.pods.kubelet import Addresses, Room, free_device
-from gangline.cluster.world.settings import Pace
+from gangline.cluster.world.pods.kubelet import NodeRoom, PodAddresses, free_device
+from gangline.cluster.world.settings import NodePace
 
 ONE = NodePool(name="n", count=1, gpus=8)
 TWO = NodePool(name="n", count=2, gpus=8)
@@ -54,7 +54,7 @@ async def test_a_pod_runs_as_long_as_it_says() -> None:
 
 
 async def test_a_deleted_pod_stops_within_its_grace_period() -> None:
-    async with world(ONE, pace=Pace(stop=1000)) as lived:
+    async with world(ONE, pace=NodePace(stop=1000)) as lived:
         await lived.make(POD, "p", pod_spec(terminationGracePeriodSeconds=500))
         await lived.settles()
         await lived.client.delete(POD, "p", "default")
@@ -83,14 +83,14 @@ def test_a_freed_device_is_given_again() -> None:
 
 
 def test_addresses_go_on_after_those_in_use() -> None:
-    addresses = Addresses()
+    addresses = PodAddresses()
     assert addresses.take("a", [pod(status={"podIP": "10.0.1.255"}), pod("q")]) == "10.0.2.0"
     assert addresses.take("b", []) == "10.0.2.1"
     assert addresses.take("a", []) == "10.0.2.0"
 
 
 def test_the_room_of_a_pod_that_is_gone_is_free_before_anybody_looked_at_the_pod() -> None:
-    room, here = Room(), node(gpus=1)
+    room, here = NodeRoom(), node(gpus=1)
     old, new = (pod(name, spec={"nodeName": "n", "containers": [gpu_container(1)]}) for name in ("old", "new"))
     assert room.enter(old, here, Shelf((POD, old), (POD, new))) is None
     refused = room.enter(new, here, Shelf((POD, old), (POD, new)))

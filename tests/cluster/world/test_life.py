@@ -10,19 +10,19 @@ from cluster.world.making import START, pod, when
 from gangline.api import names
 from gangline.api.core import Pod, PodStatus
 from gangline.api.meta import Raw
-from gangline.cluster.world.pods.pod_life import Place, Rejection, Step, awaited, backoff, step
-from gangline.cluster.world.settings import Pace
+from gangline.cluster.world.pods.pod_life import NodeFacts, Rejection, Step, awaited, backoff, step
+from gangline.cluster.world.settings import NodePace
 
-NODE = Place(START, "172.16.0.1", "10.0.0.1")
-
-
-def at(seconds: float, **facts: Any) -> Place:
-    return Place(START + seconds, "172.16.0.1", "10.0.0.1", **facts)
+NODE = NodeFacts(START, "172.16.0.1", "10.0.0.1")
 
 
-def lived(given: Pod, place: Place, pace: Pace | None = None) -> tuple[Pod, Step]:
+def at(seconds: float, **facts: Any) -> NodeFacts:
+    return NodeFacts(START + seconds, "172.16.0.1", "10.0.0.1", **facts)
+
+
+def lived(given: Pod, place: NodeFacts, pace: NodePace | None = None) -> tuple[Pod, Step]:
     """The pod after one step, as the server would show it."""
-    done = step(given, place, pace or Pace())
+    done = step(given, place, pace or NodePace())
     if done.status is None:
         return given, done
     before: Raw = msgspec.to_builtins(given.status)
@@ -66,8 +66,8 @@ def test_a_pod_that_ends_badly_fails_when_it_may_not_restart() -> None:
 
 def test_pods_of_a_job_end_by_themselves_and_others_do_not() -> None:
     of_job = pod(owner_references=[{"apiVersion": "batch/v1", "kind": "Job", "name": "j", "uid": "u"}], spec={"restartPolicy": "Never"})
-    assert lived(of_job, NODE, Pace(job=2))[1].again == START + 2
-    assert lived(pod(spec={"restartPolicy": "Never"}), NODE, Pace(job=2))[1].again is None
+    assert lived(of_job, NODE, NodePace(job=2))[1].again == START + 2
+    assert lived(pod(spec={"restartPolicy": "Never"}), NODE, NodePace(job=2))[1].again is None
 
 
 def test_a_container_restarts_at_once_and_then_with_growing_waits() -> None:
@@ -138,18 +138,18 @@ def deleted(after: float, **more: Any) -> Pod:
 
 
 def test_a_deleted_pod_goes_at_once_or_after_the_time_it_takes_to_stop() -> None:
-    assert step(deleted(10), at(10), Pace()) == Step(remove=True)
+    assert step(deleted(10), at(10), NodePace()) == Step(remove=True)
     slow = deleted(10, annotations={names.STOP_SECONDS: "8"})
-    assert step(slow, at(10), Pace()) == Step(again=START + 18)
-    assert step(slow, at(18), Pace()) == Step(remove=True)
+    assert step(slow, at(10), NodePace()) == Step(again=START + 18)
+    assert step(slow, at(18), NodePace()) == Step(remove=True)
 
 
 def test_stopping_never_takes_longer_than_the_grace_period() -> None:
-    assert step(deleted(10, annotations={names.STOP_SECONDS: "300"}), at(10), Pace()) == Step(again=START + 40)
+    assert step(deleted(10, annotations={names.STOP_SECONDS: "300"}), at(10), NodePace()) == Step(again=START + 40)
 
 
 def test_a_deleted_pod_that_someone_holds_shows_its_end_first() -> None:
-    told = step(deleted(10, finalizers=["x/y"]), at(10), Pace())
+    told = step(deleted(10, finalizers=["x/y"]), at(10), NodePace())
     assert told.status is not None and told.status["phase"] == "Failed"
     assert told.status["containerStatuses"][0]["state"]["terminated"]["exitCode"] == 143
 

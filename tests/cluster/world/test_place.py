@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from cluster.world.making import node, pod
 from gangline.api.core import Node, Pod
 from gangline.cluster.world.scheduling.gangs import gang_key, minimum
-from gangline.cluster.world.scheduling.place import Bind, Board, Refused, Round, Unit, by_turn
+from gangline.cluster.world.scheduling.place import Board, PlacingRefused, PodBinding, Round, Unit, by_turn
 
 
 def asks(name: str = "p", gpus: int = 0, cpu: str = "1", **spec: Any) -> Pod:
@@ -27,7 +27,7 @@ def board(*nodes: Node) -> Board:
 
 def place(on: Board, *pods: Pod, least: int = 1) -> list[str]:
     """Node names, or the refusals."""
-    return [each.node if isinstance(each, Bind) else each.reason for each in Round(on).place(Unit("g", pods, least))]
+    return [each.node if isinstance(each, PodBinding) else each.reason for each in Round(on).place(Unit("g", pods, least))]
 
 
 def test_a_pod_goes_to_the_least_used_node() -> None:
@@ -102,7 +102,7 @@ def tree(least: int, *parts: Unit, **more: Any) -> Unit:
 
 def put(on: Board, unit: Unit) -> dict[str, str]:
     """Pod → its node, or why it has none."""
-    return {each.pod.name: each.node if isinstance(each, Bind) else each.reason for each in Round(on).place(unit)}
+    return {each.pod.name: each.node if isinstance(each, PodBinding) else each.reason for each in Round(on).place(unit)}
 
 
 def racked(name: str, rack: str, gpus: int = 8, **labels: str) -> Node:
@@ -128,7 +128,7 @@ def test_a_part_that_runs_already_counts_and_one_without_pods_does_not() -> None
     runs, empty = Unit("r", least=0, taken=("n",)), Unit("e", least=2, called="group e")
     assert put(board(node("n", gpus=8)), tree(2, runs, group("a", 1))) == {"a0": "n"}
     [refused] = Round(board(node("n", gpus=8))).place(tree(2, empty, group("a", 1)))
-    assert refused == Refused(refused.pod, "its gang top needs 2 groups and only 1 fit; for the next: its group e needs 2 more pods and "
+    assert refused == PlacingRefused(refused.pod, "its gang top needs 2 groups and only 1 fit; for the next: its group e needs 2 more pods and "
                               "has 0", tried=False)
 
 
@@ -177,7 +177,7 @@ def test_no_node_is_ever_given_more_than_it_has(gangs: list[tuple[int, int]], si
     for at, (gpus, members) in enumerate(gangs):
         pods = tuple(asks(f"g{at}-{number}", gpus=gpus) for number in range(members))
         answers = look.place(Unit(f"g{at}", pods, members))
-        assert len({isinstance(each, Refused) for each in answers}) == 1
+        assert len({isinstance(each, PlacingRefused) for each in answers}) == 1
     for spot in on.spots.values():
         assert spot.used.get("nvidia.com/gpu", 0) <= spot.offers["nvidia.com/gpu"]
 
@@ -189,9 +189,9 @@ def test_a_tree_starts_with_enough_whole_parts_each_in_its_domain_or_not_at_all(
     on = board(*(racked(f"n{at}", rack, size) for at, (size, rack) in enumerate(sizes)))
     parts = [group(f"p{at}-", members, gpus, level="rack" if bound else "") for at, (gpus, members, bound) in enumerate(shapes)]
     answers = Round(on).place(tree(least, *parts, level="rack" if together else ""))
-    went = {each.pod.name: on.spots[each.node].node.labels["rack"] for each in answers if isinstance(each, Bind)}
+    went = {each.pod.name: on.spots[each.node].node.labels["rack"] for each in answers if isinstance(each, PodBinding)}
     assert sorted(each.pod.name for each in answers) == sorted(each.name for part in parts for each in part.pods)
-    assert sorted(on.held) == sorted(each.pod.uid for each in answers if isinstance(each, Bind))
+    assert sorted(on.held) == sorted(each.pod.uid for each in answers if isinstance(each, PodBinding))
     started = [part for part in parts if all(each.name in went for each in part.pods)]
     assert len(went) == sum(len(part.pods) for part in started)
     assert not went or len(started) >= least

@@ -14,13 +14,13 @@ from gangline.cluster.world.component import PARTS, components, control_plane, s
 from gangline.cluster.world.nodes.autoscaler import wishes
 from gangline.cluster.world.nodes.growing_pools import Scene
 from gangline.cluster.world.nodes.karpenter import Provisions, packed
-from gangline.cluster.world.nodes.node_lifecycle import Silence, leaves_at, wanted_taints
+from gangline.cluster.world.nodes.node_lifecycle import LeaseSilence, leaves_at, wanted_taints
 from gangline.cluster.world.nodes.nodes import NodePool, Provision
 from gangline.cluster.world.pods.budgets import healthy_needed
 from gangline.cluster.world.settings import Growth, WorldSettings
 from gangline.cluster.world.upkeep.endpoints import old_style, slices
 from gangline.cluster.world.workloads.cronjobs import due
-from gangline.cluster.world.workloads.hpa import Decision, Memory, decide, read_metric
+from gangline.cluster.world.workloads.hpa import ScaleDecision, ScaleHistory, decide, read_metric
 from gangline.errors import ConfigError
 
 
@@ -36,10 +36,10 @@ def cpu(target: int) -> list[dict[str, Any]]:
 
 def test_metrics_ask_for_replicas_within_the_limits() -> None:
     spec = {"minReplicas": 2, "maxReplicas": 6, "metrics": cpu(50)}
-    assert decide(spec, {"": 100.0}, 2) == Decision(4)
-    assert decide(spec, {"": 52.0}, 3) == Decision(3), "close enough"
-    assert decide(spec, {"cpu": 1000.0}, 3) == Decision(6, "TooManyReplicas")
-    assert decide(spec, {"": 1.0}, 3) == Decision(2, "TooFewReplicas")
+    assert decide(spec, {"": 100.0}, 2) == ScaleDecision(4)
+    assert decide(spec, {"": 52.0}, 3) == ScaleDecision(3), "close enough"
+    assert decide(spec, {"cpu": 1000.0}, 3) == ScaleDecision(6, "TooManyReplicas")
+    assert decide(spec, {"": 1.0}, 3) == ScaleDecision(2, "TooFewReplicas")
     assert decide(spec, {"memory": 1.0}, 3) is None
 
 
@@ -49,7 +49,7 @@ def test_a_metric_is_written_as_one_number_or_by_name() -> None:
 
 
 def test_going_down_takes_the_largest_wish_of_the_window() -> None:
-    memory = Memory()
+    memory = ScaleHistory()
     assert [memory.steady(wish, now, 300) for wish, now in ((5, 0), (2, 100), (1, 290), (1, 310))] == [5, 5, 5, 2]
 
 
@@ -59,13 +59,13 @@ def test_budgets_in_numbers_and_percentages() -> None:
 
 
 def test_a_node_is_silent_when_its_lease_stands_still_for_as_long_as_we_watched() -> None:
-    silence, grace = Silence(5), {"a": 40.0, "b": 40.0}
+    silence, grace = LeaseSilence(5), {"a": 40.0, "b": 40.0}
     found = [silence.silent({"a": str(second), "b": "x"}, grace, float(second)) for second in range(0, 50, 5)]
     assert found[:8] == [[]] * 8 and found[8] == ["b"]
 
 
 def test_nobody_is_judged_by_what_we_slept_through() -> None:
-    silence = Silence(5)
+    silence = LeaseSilence(5)
     assert silence.silent({"a": "1"}, {"a": 40.0}, 0) == []
     assert silence.silent({"a": "1"}, {"a": 40.0}, 1000) == []
     assert [silence.silent({"a": "1"}, {"a": 40.0}, 1000 + 5 * step) for step in range(1, 9)][-1] == ["a"]

@@ -13,11 +13,11 @@ from typing import Any
 
 from conformance.kai_core.scenario import NOW, Case
 from gangline.scheduler.decisions import Bind, Commit, Evict
-from gangline.scheduler.model.gang import Gang
+from gangline.scheduler.model.gang import GangInfo
 from gangline.scheduler.model.resources import CPU, GPU, MEMORY
 from gangline.scheduler.model.status import ALLOCATED, Status
-from gangline.scheduler.model.task import Task
-from gangline.scheduler.plugins.numa import Numa
+from gangline.scheduler.model.task import TaskInfo
+from gangline.scheduler.plugins.numa import NumaPlugin
 from gangline.scheduler.refusals import joined
 from gangline.scheduler.session import Session
 from gangline.scheduler.settings import seconds
@@ -46,7 +46,7 @@ def expectation(case: Case, session: Session, errors: Mapping[str, str]) -> Iter
 
 
 def _wanted(
-    label: str, want: Mapping[str, Any], tasks: list[Task], gang: Gang, session: Session, errors: Mapping[str, str], whole: bool
+    label: str, want: Mapping[str, Any], tasks: list[TaskInfo], gang: GangInfo, session: Session, errors: Mapping[str, str], whole: bool
 ) -> Iterator[str]:
     if set(want) - WANTED:
         yield f"{label}: unknown key {sorted(set(want) - WANTED)}"
@@ -67,7 +67,7 @@ def _wanted(
         yield f"{label}: refused with {errors.get(gang.uid, '')!r}, expected {want['error_message']!r}"
 
 
-def _sums(label: str, want: Mapping[str, Any], tasks: list[Task]) -> Iterator[str]:
+def _sums(label: str, want: Mapping[str, Any], tasks: list[TaskInfo]) -> Iterator[str]:
     sums = {"gpus_required": sum(task.gpus for task in tasks), "gpus_accepted": sum(task.accepted_gpus for task in tasks),
             "cpu_milli_required": sum(task.request[CPU] for task in tasks),
             "memory_bytes_required": sum(task.request[MEMORY] for task in tasks)}
@@ -83,7 +83,7 @@ def _node(name: str, want: Mapping[str, Any], session: Session) -> Iterator[str]
         if found != want.get(key, 0):
             yield f"{name}: {key} {found}, expected {want.get(key, 0)}"
     for zone, amounts in (want.get("numa_available") or {}).items():
-        numa = next(each for each in session.hooks.plugins if isinstance(each, Numa))
+        numa = next(each for each in session.hooks.plugins if isinstance(each, NumaPlugin))
         free = numa.numa_available(node)[int(zone)]
         for resource, text in amounts.items():
             wanted = int(text) * (1000 if resource == "cpu" else 1)

@@ -18,9 +18,9 @@ from gangline.scheduler.records import (
     DEFAULT_POD_SET,
     ClaimRecord,
     ContainerRecord,
-    Device,
     DeviceClassRecord,
     DeviceId,
+    DeviceRecord,
     DeviceRequest,
     GangRecord,
     GroupRecord,
@@ -40,7 +40,7 @@ from gangline.scheduler.records import (
     ZoneRecord,
     plain_gang,
 )
-from gangline.scheduler.settings import DEFAULT_PLUGINS, PluginSetting, Settings, read_config, seconds
+from gangline.scheduler.settings import DEFAULT_PLUGINS, PluginSetting, SchedulerSettings, read_config, seconds
 
 Case = Mapping[str, Any]
 NOW = 1_800_000_000.0
@@ -118,7 +118,7 @@ def _claim_state(claim: Mapping[str, Any]) -> tuple[tuple[DeviceId, ...] | None,
 # ── settings ──
 
 
-def settings_of(case: Case) -> Settings:
+def settings_of(case: Case) -> SchedulerSettings:
     session = check_keys("session", case.get("session") or {})
     plugins = list(DEFAULT_PLUGINS)
     if "config" in case:
@@ -127,7 +127,7 @@ def settings_of(case: Case) -> Settings:
         plugins = [plugin for plugin in plugins if plugin.name != "predicates"]
     if any(node.get("numa") for node in case["cluster"]["nodes"].values()):
         plugins.append(PluginSetting("numa"))
-    return Settings(
+    return SchedulerSettings(
         actions=tuple(case["actions"]), plugins=tuple(plugins), staleness_grace=seconds(session.get("staleness_grace", "0")),
         max_consolidation_victims=-1, signatures=False, dynamic_resources=bool(session.get("dynamic_resources")), default_gpu_memory=100,
         leaves_unsolved=True,
@@ -322,7 +322,7 @@ def _dra(dra: Mapping[str, Any], live: Live) -> Iterator[Record]:
         yield DeviceClassRecord(name)
     for slice_ in dra.get("slices") or ():
         check_keys("slice", slice_)
-        devices = tuple(Device(str(number), slice_.get("device_class", "")) for number in range(slice_.get("devices", 0)))
+        devices = tuple(DeviceRecord(str(number), slice_.get("device_class", "")) for number in range(slice_.get("devices", 0)))
         yield SliceRecord(slice_["name"], slice_["node"], "nvidia.com/gpu", slice_["node"], devices)
     for claim in dra.get("claims") or ():
         key = (claim.get("namespace", ""), claim["name"])

@@ -8,11 +8,11 @@ from typing import Any
 from conformance.kai_core import pieces
 from conformance.kai_core.rows import Row, differs, only
 from gangline.rules.values import times
-from gangline.scheduler.model.gang import Gang, Group, PodSet
-from gangline.scheduler.model.task import Task
+from gangline.scheduler.model.gang import GangInfo, Group, PodSet
+from gangline.scheduler.model.task import TaskInfo
 from gangline.scheduler.placing import order
 from gangline.scheduler.plugins import minruntime
-from gangline.scheduler.plugins.orders import Elastic, sub_group_key
+from gangline.scheduler.plugins.orders import ElasticPlugin, sub_group_key
 from gangline.scheduler.records import QueueRecord
 
 ORDERS: Mapping[str, Callable[[Group | PodSet], Any]] = {
@@ -21,7 +21,7 @@ ORDERS: Mapping[str, Callable[[Group | PodSet], Any]] = {
 }
 
 
-def by_uid(task: Task) -> str:
+def by_uid(task: TaskInfo) -> str:
     return task.uid
 
 
@@ -43,7 +43,7 @@ def tasks_to_evict(row: Row) -> str:
     return differs({"tasks": arrange([task.uid for task in tasks]), "has_more": more}, theirs)
 
 
-def of_gang(row: Row, question: Callable[[Gang], bool]) -> str:
+def of_gang(row: Row, question: Callable[[GangInfo], bool]) -> str:
     (tree,) = row.read("sub_groups")
     return differs(question(pieces.gang(tree)), row.out)
 
@@ -63,7 +63,7 @@ def sub_group_order(row: Row) -> str:
 
 
 def elastic(row: Row) -> str:
-    rule = Elastic.__new__(Elastic)
+    rule = ElasticPlugin.__new__(ElasticPlugin)
     keys = []
     for side in row.read("left", "right"):
         only(side, "name", "preemptibility", "sub_groups")

@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from gangline.rules.values import documents
-from gangline.rules.values.documents import DEPTH, VALUES, Unreadable, read_documents, read_json, read_yaml
+from gangline.rules.values.documents import DEPTH, VALUES, DocumentUnreadable, read_documents, read_json, read_yaml
 
 MERGES = "\n".join(
     ["a0: &a0 {k: v}"] + [f"a{at}: &a{at} {{<<: [{', '.join([f'*a{at - 1}'] * 9)}]}}" for at in range(1, 12)]
@@ -39,7 +39,7 @@ LISTS = "\n".join(["a0: &a0 [x]"] + [f"a{at}: &a{at} [{', '.join([f'*a{at - 1}']
     ],
 )
 def test_a_text_beyond_the_bounds_is_refused_with_its_place(text: str, told: str) -> None:
-    with pytest.raises(Unreadable) as caught:
+    with pytest.raises(DocumentUnreadable) as caught:
         read_yaml(text)
     assert str(caught.value) == told
 
@@ -92,7 +92,7 @@ def test_a_text_may_hold_several_documents() -> None:
     ],
 )
 def test_json_beyond_the_bounds_is_refused(body: bytes, told: str) -> None:
-    with pytest.raises(Unreadable) as caught:
+    with pytest.raises(DocumentUnreadable) as caught:
         read_json(body)
     assert str(caught.value) == told
 
@@ -104,7 +104,7 @@ def test_marks_inside_texts_do_not_count() -> None:
 def test_python_alone_reads_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(documents, "_Loader", yaml.SafeLoader)
     assert read_yaml("a: &x {b: 1}\nd: {<<: *x, c: '3'}") == {"a": {"b": 1}, "d": {"b": 1, "c": "3"}}
-    with pytest.raises(Unreadable, match="exceeded max depth"):
+    with pytest.raises(DocumentUnreadable, match="exceeded max depth"):
         read_yaml("[" * 500)
 
 

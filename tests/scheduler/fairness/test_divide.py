@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from gangline.scheduler.fairness import GPU, Account, divide
+from gangline.scheduler.fairness import GPU, QueueAccount, divide
 
 from .books import books, gpus, queue
 
 
-def shares(total: float, *queues: Account, k: float = 0) -> dict[str, float]:
+def shares(total: float, *queues: QueueAccount, k: float = 0) -> dict[str, float]:
     accounts = books(*queues)
     divide.divide_hierarchy(accounts, gpus(total), k)
     return {name: account.fair_share[GPU] for name, account in accounts.items()}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from gangline.scheduler.fairness import GPU, Account, divide
+from gangline.scheduler.fairness import GPU, QueueAccount, divide
 
 from .books import queue
 
@@ -19,7 +19,7 @@ TOTALS = some.integers(0, 40)
 Row = tuple[int, int, int, int, int]
 
 
-def opened(rows: list[Row], prefix: str = "q") -> list[Account]:
+def opened(rows: list[Row], prefix: str = "q") -> list[QueueAccount]:
     return [
         queue(f"{prefix}{place:02}", quota=quota, limit=limit, weight=weight, asks=asks, priority=priority, born=place)
         for place, (quota, limit, weight, asks, priority) in enumerate(rows)

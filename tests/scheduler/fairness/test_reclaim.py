@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from gangline.scheduler.fairness import Account, reclaim
+from gangline.scheduler.fairness import QueueAccount, reclaim
 from gangline.scheduler.fairness.reclaim import Chunk
 
 from .books import books, queue, taker, taking
 
-Books = dict[str, Account]
+Books = dict[str, QueueAccount]
 
 
 def test_a_queue_may_reclaim_up_to_its_fair_share() -> None:

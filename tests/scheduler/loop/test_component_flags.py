@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from gangline.binder.flags import read_flags as binder_flags
-from gangline.binder.settings import PluginSetting
+from gangline.binder.settings import BinderPluginSetting
 from gangline.cli.run import _election
-from gangline.components import COMPONENTS, Options, build, home, lease
+from gangline.components import COMPONENTS, ComponentOptions, build, home, lease
 from gangline.controllers.flags import node_scale_flags, queue_flags
 from gangline.errors import ConfigError
 from gangline.rules.flags import parse
@@ -22,8 +22,8 @@ def test_flags_are_written_with_equals_with_a_space_or_alone() -> None:
 def test_the_binders_plugins_come_as_json() -> None:
     settings = binder_flags({"plugins": '{"gpusharing": {"arguments": {"cdiEnabled": "true"}}, "volumebinding": {"enabled": false}}',
                              "resource-reservation-allocation-timeout": "7"})
-    assert settings.plugins == {"gpusharing": PluginSetting(arguments={"cdiEnabled": "true"}),
-                                "volumebinding": PluginSetting(enabled=False)}
+    assert settings.plugins == {"gpusharing": BinderPluginSetting(arguments={"cdiEnabled": "true"}),
+                                "volumebinding": BinderPluginSetting(enabled=False)}
     assert settings.reservation_timeout == 7
     with pytest.raises(ConfigError, match=r"--plugins=\[\]: must be a JSON object"):
         binder_flags({"plugins": "[]"})
@@ -41,26 +41,26 @@ def test_the_node_scale_adjuster_reads_its_ratio() -> None:
 
 def test_the_grouper_is_told_its_flags() -> None:
     with pytest.raises(ConfigError, match="the pod grouper has no flag --nonsense"):
-        build("grouper", Options(flags={"nonsense": "1"}))
-    assert build("grouper", Options(flags={"queue-label-key": "team", "leader-elect": "true"})).name == "grouper"
+        build("grouper", ComponentOptions(flags={"nonsense": "1"}))
+    assert build("grouper", ComponentOptions(flags={"queue-label-key": "team", "leader-elect": "true"})).name == "grouper"
 
 
 @pytest.mark.parametrize("name", ["scheduler", "binder", "podgroup-controller", "queue-controller", "node-scale-adjuster"])
 def test_every_component_is_built_from_flags_and_refuses_what_it_does_not_know(name: str) -> None:
-    assert build(name, Options()).name == name
+    assert build(name, ComponentOptions()).name == name
     with pytest.raises(ConfigError, match=f"the {name} has no flag --nonsense"):
-        build(name, Options(flags={"nonsense": "1"}))
+        build(name, ComponentOptions(flags={"nonsense": "1"}))
 
 
 def test_each_shard_has_its_own_lease_and_the_others_upstreams() -> None:
-    assert lease("scheduler", Options()) == "kai-scheduler"
-    assert lease("scheduler", Options(flags={"partition-label-value": "blue", "scheduler-name": "s"})) == "s-blue"
-    assert lease("binder", Options()) == "2ad35f9c.kai.scheduler" and lease("grouper", Options()) == "54dff599.kai.scheduler"
+    assert lease("scheduler", ComponentOptions()) == "kai-scheduler"
+    assert lease("scheduler", ComponentOptions(flags={"partition-label-value": "blue", "scheduler-name": "s"})) == "s-blue"
+    assert lease("binder", ComponentOptions()) == "2ad35f9c.kai.scheduler" and lease("grouper", ComponentOptions()) == "54dff599.kai.scheduler"
     assert (home("binder"), home("operator")) == ("kai-scheduler", "gangline-system")
 
 
 def elected(name: str, **flags: str) -> bool:
-    return _election(name, Options(flags=flags)) is not None
+    return _election(name, ComponentOptions(flags=flags)) is not None
 
 
 def test_of_every_component_one_copy_works_unless_each_has_its_own_place_or_it_is_switched_off() -> None:

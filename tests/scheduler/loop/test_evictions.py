@@ -8,17 +8,17 @@ from gangline.api.kinds import POD, PRIORITY_CLASS
 from gangline.api.meta import condition
 from gangline.binder.component import component as binder
 from gangline.cli.explain import explain
-from gangline.rules.evictions import Eviction, last_eviction, sentence
+from gangline.rules.evictions import EvictionNote, last_eviction, sentence
 from gangline.runtime import Component
 from gangline.runtime.clock import ManualClock
 from gangline.scheduler.loop.component import component as scheduler
-from gangline.scheduler.loop.options import Options
+from gangline.scheduler.loop.options import SchedulerOptions
 from gangline.scheduler.settings import shard_settings
 from stage import SPACE, Stage, stage
 
 
 def fast() -> Component:
-    return scheduler(options=Options(period=0.01))
+    return scheduler(options=SchedulerOptions(period=0.01))
 
 
 async def hold(here: Stage) -> None:
@@ -104,7 +104,7 @@ async def test_a_pod_that_is_moved_says_for_whom() -> None:
 
 async def test_what_is_left_of_a_gang_that_lost_its_minimum_says_so() -> None:
     clock = ManualClock()
-    async with stage(scheduler(options=Options(period=0.0)), binder(), clock=clock) as here:
+    async with stage(scheduler(options=SchedulerOptions(period=0.0)), binder(), clock=clock) as here:
         await here.node("n0")
         await here.gang("g", 2, gpus=1)
         await here.settles()
@@ -120,7 +120,7 @@ async def test_what_is_left_of_a_gang_that_lost_its_minimum_says_so() -> None:
 
 async def test_as_kai_does_it_nothing_is_marked_unless_a_flag_asks() -> None:
     for flags, marked in (({}, False), ({"update-pod-eviction-condition": "true"}, True)):
-        kai = components.build("scheduler", components.Options(compat=("kai",), period=0.01, flags=flags))
+        kai = components.build("scheduler", components.ComponentOptions(compat=("kai",), period=0.01, flags=flags))
         async with stage(kai, binder()) as here:
             await preempted(here)
             (victim,) = await victims(here)
@@ -129,6 +129,6 @@ async def test_as_kai_does_it_nothing_is_marked_unless_a_flag_asks() -> None:
 
 
 def test_a_sentence_names_what_there_is() -> None:
-    stale = Eviction("stalegangeviction", "2026-01-02T03:04:05Z", "", 1, 2)
+    stale = EvictionNote("stalegangeviction", "2026-01-02T03:04:05Z", "", 1, 2)
     assert sentence(stale) == ("last evicted 2026-01-02T03:04:05Z (stalegangeviction: it was below its minimum for too long): "
                                "1 of 2 pods")

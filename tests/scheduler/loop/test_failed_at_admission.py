@@ -10,7 +10,7 @@ from gangline.binder.component import component as binder
 from gangline.cli.explain import explain
 from gangline.runtime.clock import ManualClock
 from gangline.scheduler.loop.component import component as scheduler
-from gangline.scheduler.loop.options import Options
+from gangline.scheduler.loop.options import SchedulerOptions
 from gangline.scheduler.settings import shard_settings
 from stage import SPACE, Stage, stage
 
@@ -21,7 +21,7 @@ REASON, MESSAGE = "OutOfnvidia.com/gpu", "Node didn't have enough resource: nvid
 async def refused() -> AsyncIterator[tuple[Stage, ManualClock]]:
     """A gang of two of which one runs and the other was refused by its node."""
     clock = ManualClock()
-    async with stage(scheduler(options=Options(period=0.0)), binder(), clock=clock) as here:
+    async with stage(scheduler(options=SchedulerOptions(period=0.0)), binder(), clock=clock) as here:
         await here.node("n0")
         await here.gang("g", 2, gpus=1)
         await here.settles()

@@ -12,13 +12,13 @@ from gangline.api.kinds import BIND_REQUEST, NODE, POD, POD_GROUP, PRIORITY_CLAS
 from gangline.binder.component import component as binder
 from gangline.controllers.component import pod_group_controller, queue_controller
 from gangline.errors import ConfigError
-from gangline.runtime import Component, ManualClock, Service
+from gangline.runtime import BackgroundService, Component, ManualClock
 from gangline.scheduler.loop.component import component
 from gangline.scheduler.loop.flags import read_flags
-from gangline.scheduler.loop.options import Options
+from gangline.scheduler.loop.options import SchedulerOptions
 from gangline.scheduler.loop.pages import pages
-from gangline.scheduler.loop.service import Scheduler
-from gangline.scheduler.settings import Settings
+from gangline.scheduler.loop.service import SchedulerService
+from gangline.scheduler.settings import SchedulerSettings
 from gangline.scheduler.snapshots.whole import load, replay, unzipped
 from gangline.scheduler.usage.windows import STORE, UsageSettings
 from stage import SPACE, Stage, stage
@@ -52,12 +52,12 @@ def test_a_flag_that_makes_no_sense_is_refused(flags: dict[str, str], message: s
         read_flags(flags)
 
 
-def alone(scheduler: Scheduler) -> Component:
-    return Component("scheduler", services=(Service("scheduler", scheduler.run, lambda: scheduler.idle, scheduler.prepare),))
+def alone(scheduler: SchedulerService) -> Component:
+    return Component("scheduler", services=(BackgroundService("scheduler", scheduler.run, lambda: scheduler.idle, scheduler.prepare),))
 
 
 async def test_a_snapshot_is_upstreams_form_and_decides_the_same_when_replayed() -> None:
-    scheduler = Scheduler(Options(period=0.01))
+    scheduler = SchedulerService(SchedulerOptions(period=0.01))
     async with stage(alone(scheduler)) as here:
         await here.node("n0")
         await here.gang("g", 2, gpus=8)
@@ -74,7 +74,7 @@ async def test_a_snapshot_is_upstreams_form_and_decides_the_same_when_replayed()
 
 
 async def test_the_order_of_waiting_gangs_can_be_asked_for() -> None:
-    scheduler = Scheduler(Options(period=0.01))
+    scheduler = SchedulerService(SchedulerOptions(period=0.01))
     async with stage(alone(scheduler)) as here:
         await here.gang("low", 1, gpus=1, priorityClassName="train")
         await here.gang("high", 1, gpus=1, priorityClassName="inference")
@@ -93,7 +93,7 @@ async def label(here: Stage, kind: object, name: str, pool: str, namespace: str 
 async def test_two_shards_use_their_own_nodes_queues_and_groups_only() -> None:
     async with stage(binder()) as here:
         for pool in ("", "blue"):
-            shard = component(options=Options(period=0.01, node_pool=pool))
+            shard = component(options=SchedulerOptions(period=0.01, node_pool=pool))
             await here.start(Component(f"scheduler{pool}", services=shard.services))
         for name in ("n0", "n1"):
             await here.node(name)
@@ -114,7 +114,7 @@ async def test_two_shards_use_their_own_nodes_queues_and_groups_only() -> None:
 async def test_a_queue_that_used_much_yields_to_one_that_used_little() -> None:
     clock = ManualClock()
     usage = UsageSettings(source=STORE, window=3600, fetch=60)
-    shard = component(Settings(usage_k=1.0), period=0.0, usage=usage)
+    shard = component(SchedulerSettings(usage_k=1.0), period=0.0, usage=usage)
     async with stage(shard, binder(), pod_group_controller(), queue_controller(), clock=clock) as here:
         await here.node("n0")
         for queue in ("greedy", "modest"):
@@ -141,7 +141,7 @@ async def test_a_queue_that_used_much_yields_to_one_that_used_little() -> None:
 
 def test_a_scheduler_without_a_configuration_runs_what_kais_operator_writes_for_a_plain_shard() -> None:
     plugins = [each.name for each in read_flags({}).options.settings.plugins]
-    assert plugins.index("podaffinity") == plugins.index("elastic") - 1 and plugins == [each.name for each in Options().settings.plugins]
+    assert plugins.index("podaffinity") == plugins.index("elastic") - 1 and plugins == [each.name for each in SchedulerOptions().settings.plugins]
 
 
 def sample(name: str, **labels: str) -> float:
@@ -202,7 +202,7 @@ async def test_how_long_a_gang_waits_and_how_soon_it_is_told_why_is_measured() -
 
 
 async def test_a_victim_is_marked_before_it_goes_where_that_is_asked_for() -> None:
-    told = Options(period=0.01, tell_disruption=True)
+    told = SchedulerOptions(period=0.01, tell_disruption=True)
     async with stage(component(options=told), binder()) as here:
         await here.node("n0", gpus=1)
         await here.client.create(PRIORITY_CLASS, {"metadata": {"name": "low"}, "value": 30})

@@ -11,15 +11,15 @@ from embedded import until
 from gangline.api.kinds import POD
 from gangline.binder.component import component as binder
 from gangline.errors import NotFound
-from gangline.runtime import Component, Service
-from gangline.scheduler.loop.options import Options
-from gangline.scheduler.loop.service import Scheduler
+from gangline.runtime import BackgroundService, Component
+from gangline.scheduler.loop.options import SchedulerOptions
+from gangline.scheduler.loop.service import SchedulerService
 from stage import SPACE, Stage, stage
 
 
-def shard() -> tuple[Scheduler, Component]:
-    scheduler = Scheduler(Options(period=0.001, stamp_every_start=True))
-    return scheduler, Component("scheduler", services=(Service("scheduler", scheduler.run, lambda: scheduler.idle, scheduler.prepare),))
+def shard() -> tuple[SchedulerService, Component]:
+    scheduler = SchedulerService(SchedulerOptions(period=0.001, stamp_every_start=True))
+    return scheduler, Component("scheduler", services=(BackgroundService("scheduler", scheduler.run, lambda: scheduler.idle, scheduler.prepare),))
 
 
 async def something_happens(here: Stage, chance: random.Random, number: int) -> None:

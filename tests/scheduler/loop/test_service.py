@@ -11,12 +11,12 @@ from gangline.api.meta import condition
 from gangline.binder.component import component as binder
 from gangline.runtime import Component
 from gangline.scheduler.loop.component import component as scheduler
-from gangline.scheduler.loop.options import Options
+from gangline.scheduler.loop.options import SchedulerOptions
 from stage import SPACE, stage
 
 
 def fast(**options: object) -> Component:
-    return scheduler(options=Options(period=0.01, **options))  # type: ignore[arg-type]
+    return scheduler(options=SchedulerOptions(period=0.01, **options))  # type: ignore[arg-type]
 
 
 async def test_a_gang_that_fits_is_bound_whole() -> None:

@@ -15,7 +15,7 @@ from gangline.admission.scheduling.queued import Labels, asked_where, condition,
 from gangline.admission.scheduling.queues import Find
 from gangline.admission.scheduling.settings import AdmissionSettings
 from gangline.api.kinds import POD, POD_GROUP, QUEUE, TOPOLOGY
-from gangline.rules.hooks import Hook, Review
+from gangline.rules.hooks import Hook, HookReview
 
 LETTERS = "bcdfghjklmnpqrstvwxz2456789"
 """Of generated names: no vowels, so that no words come out."""
@@ -27,7 +27,7 @@ def hooks(settings: AdmissionSettings | None = None, *, find_queue: Find = lambd
     said = settings or AdmissionSettings()
     letters = chance or partial(_letters, random.SystemRandom())
 
-    def ours(review: Review) -> bool:
+    def ours(review: HookReview) -> bool:
         return pods.ours(review, said)
 
     scheduled = f"object.spec.schedulerName in [{', '.join(repr(name) for name in said.scheduler_names)}]"

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from gangline.api.meta import Raw
-from gangline.rules.hooks import Denied, Review
+from gangline.rules.hooks import Denied, HookReview
 from gangline.rules.values import times
 
 DURATIONS = ("preemptionDelay", "stalenessGracePeriod")
@@ -22,7 +22,7 @@ class Finding:
     """Operations on which this is only a warning."""
 
 
-def problem(review: Review) -> Denied | None:
+def problem(review: HookReview) -> Denied | None:
     spec = review.obj.get("spec") or {}
     if review.same_spec:
         return None
@@ -34,7 +34,7 @@ def problem(review: Review) -> Denied | None:
     return Denied("\n".join(refused)) if refused else None
 
 
-def warnings(review: Review) -> list[str]:
+def warnings(review: HookReview) -> list[str]:
     spec = review.obj.get("spec") or {}
     if bad_duration(spec, DURATIONS) or broken_tree(spec):
         return []

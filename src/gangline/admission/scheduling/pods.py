@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from gangline.admission.scheduling.settings import AdmissionSettings
 from gangline.api import names, resources
 from gangline.api.meta import Raw
-from gangline.rules.hooks import Denied, Review
+from gangline.rules.hooks import Denied, HookReview
 
 VISIBLE_DEVICES, PORTION, OLD_PORTION = "NVIDIA_VISIBLE_DEVICES", "GPU_PORTION", "RUNAI_NUM_OF_GPUS"
 MEMORY_LIMIT, MPS = "CUDA_DEVICE_MEMORY_LIMIT", "mps"
@@ -28,11 +28,11 @@ Chance = Callable[[], str]
 """Seven random letters and digits, each time anew."""
 
 
-class Refused(Exception):
+class PodRefused(Exception):
     """A pod that cannot be completed; its text is for people."""
 
 
-class Target(NamedTuple):
+class GpuTarget(NamedTuple):
     """The container that gets the part of a GPU."""
 
     kind: str
@@ -43,7 +43,7 @@ class Target(NamedTuple):
         return f"i{self.place}" if self.kind == "initContainers" else str(self.place)
 
 
-def ours(review: Review, settings: AdmissionSettings) -> bool:
+def ours(review: HookReview, settings: AdmissionSettings) -> bool:
     spec = review.obj.get("spec") or {}
     return spec.get("schedulerName") in settings.scheduler_names and review.namespace not in settings.exempt
 
@@ -56,16 +56,16 @@ def fractional(pod: Raw) -> bool:
     return names.GPU_FRACTION in annotations_of(pod) or names.GPU_MEMORY in annotations_of(pod)
 
 
-def containers(pod: Raw) -> Iterator[tuple[Target, Raw]]:
+def containers(pod: Raw) -> Iterator[tuple[GpuTarget, Raw]]:
     for kind in ("initContainers", "containers"):
         for index, container in enumerate((pod.get("spec") or {}).get(kind) or ()):
-            yield Target(kind, index), container
+            yield GpuTarget(kind, index), container
 
 
 # --- completing ------------------------------------------------------------------------------------------------------------
 
 
-def complete(review: Review, settings: AdmissionSettings, chance: Chance) -> Raw | Denied:
+def complete(review: HookReview, settings: AdmissionSettings, chance: Chance) -> Raw | Denied:
     """The pod with everything that follows from its GPU request; most ask for nothing that does."""
     if not fractional(review.obj) and not settings.block_visible_devices:
         return review.obj
@@ -78,25 +78,25 @@ def complete(review: Review, settings: AdmissionSettings, chance: Chance) -> Raw
             _block(pod, target, settings)
         if settings.runtime_class and fractional(pod) and not pod["spec"].get("runtimeClassName"):
             pod["spec"]["runtimeClassName"] = settings.runtime_class
-    except Refused as refused:
+    except PodRefused as refused:
         return Denied(str(refused))
     return pod
 
 
-def _target(pod: Raw) -> Target | None:
+def _target(pod: Raw) -> GpuTarget | None:
     """The container a fraction is for: the one that an annotation names, else the first."""
     if not fractional(pod) or not (pod.get("spec") or {}).get("containers"):
         return None
     wanted = annotations_of(pod).get(names.GPU_FRACTION_CONTAINER)
     if wanted is None:
-        return Target("containers", 0)
+        return GpuTarget("containers", 0)
     found = next((place for place, container in containers(pod) if container.get("name") == wanted), None)
     if found is None:
-        raise Refused(f"annotation {names.GPU_FRACTION_CONTAINER} names container {wanted!r}, which the pod does not have")
+        raise PodRefused(f"annotation {names.GPU_FRACTION_CONTAINER} names container {wanted!r}, which the pod does not have")
     return found
 
 
-def _share(pod: Raw, target: Target, settings: AdmissionSettings, chance: Chance) -> None:
+def _share(pod: Raw, target: GpuTarget, settings: AdmissionSettings, chance: Chance) -> None:
     prefix = annotations_of(pod).get(names.SHARED_GPU_CONFIG_MAP)
     if prefix is None:
         prefix = _prefix(pod, target, settings, chance)
@@ -111,7 +111,7 @@ def _share(pod: Raw, target: Target, settings: AdmissionSettings, chance: Chance
         _set_from(container, MEMORY_LIMIT, config_map, optional=True)
 
 
-def _prefix(pod: Raw, target: Target, settings: AdmissionSettings, chance: Chance) -> str:
+def _prefix(pod: Raw, target: GpuTarget, settings: AdmissionSettings, chance: Chance) -> str:
     """Of the ConfigMaps' names: short enough that the volume made from it still is a label."""
     meta = pod["metadata"]
     owners = meta.get("ownerReferences") or []
@@ -140,7 +140,7 @@ def _add_environment(container: Raw, config_map: str) -> None:
         container["envFrom"] = [*given, {"configMapRef": {"name": config_map, "optional": False}}]
 
 
-def _block(pod: Raw, target: Target | None, settings: AdmissionSettings) -> None:
+def _block(pod: Raw, target: GpuTarget | None, settings: AdmissionSettings) -> None:
     """Containers that ask for no GPU see none."""
     for place, container in containers(pod):
         if place == target or _asks_for_gpu(container):
@@ -164,7 +164,7 @@ def _asks_for_gpu(container: Raw) -> bool:
 # --- checking --------------------------------------------------------------------------------------------------------------
 
 
-def problem(review: Review, settings: AdmissionSettings) -> Denied | None:
+def problem(review: HookReview, settings: AdmissionSettings) -> Denied | None:
     """The first thing that is wrong with a pod's GPU request."""
     pod = review.obj
     if fractional(pod) and not settings.gpu_sharing:
@@ -217,7 +217,7 @@ def _own_devices(pod: Raw) -> str | None:
     """A container may not choose its devices itself: the device plugin does."""
     try:
         target = _target(pod)
-    except Refused as refused:
+    except PodRefused as refused:
         return str(refused)
     for place, container in containers(pod):
         for each in container.get("env") or () if place != target else ():

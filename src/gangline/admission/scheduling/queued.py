@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from gangline.admission.scheduling.settings import AdmissionSettings
 from gangline.api import names
 from gangline.api.meta import Raw
-from gangline.rules.hooks import Review
+from gangline.rules.hooks import HookReview
 
 Labels = Callable[[str], Mapping[str, str]]
 """Namespace → its labels."""
@@ -20,7 +20,7 @@ NO_NAME = ("", names.DEFAULT_SCHEDULER)
 ON, OFF = "true", "false"
 
 
-def queued(review: Review, settings: AdmissionSettings, labels: Labels) -> bool:
+def queued(review: HookReview, settings: AdmissionSettings, labels: Labels) -> bool:
     """Whether a pod is to be given our scheduler."""
     spec, own = review.obj.get("spec") or {}, (review.obj.get("metadata") or {}).get("labels") or {}
     if review.namespace in settings.exempt or not own.get(settings.queue_label) or names.POD_CLIQUE in own:

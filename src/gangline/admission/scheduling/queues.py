@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from gangline.admission.scheduling.podgroups import bad_duration
 from gangline.admission.scheduling.settings import AdmissionSettings
 from gangline.api.meta import Raw
-from gangline.rules.hooks import Denied, Review
+from gangline.rules.hooks import Denied, HookReview
 
 DURATIONS = ("preemptMinRuntime", "reclaimMinRuntime")
 NO_RESOURCES = "resources must be specified: say spec.resources, even if it is empty"
@@ -21,7 +21,7 @@ Find = Callable[[str], Raw | None]
 """A queue by name, if it is there."""
 
 
-def problem(review: Review, settings: AdmissionSettings, find: Find) -> Denied | None:
+def problem(review: HookReview, settings: AdmissionSettings, find: Find) -> Denied | None:
     spec = review.obj.get("spec") or {}
     if review.operation == "DELETE":
         return _has_children(review, find)
@@ -46,7 +46,7 @@ def _hangs_below(queue: Raw | None, parent: str) -> bool:
     return queue is not None and not queue["metadata"].get("deletionTimestamp") and (queue.get("spec") or {}).get("parentQueue") == parent
 
 
-def _has_children(review: Review, find: Find) -> Denied | None:
+def _has_children(review: HookReview, find: Find) -> Denied | None:
     """Its status names them, and may be behind: those that went, are going or hang elsewhere by now do not count."""
     named = (review.obj.get("status") or {}).get("childQueues") or []
     below = [name for name in named if _hangs_below(find(name), _name(review.obj))]
@@ -55,7 +55,7 @@ def _has_children(review: Review, find: Find) -> Denied | None:
     return Denied(f"queue {_name(review.obj)} still has queues below it: {', '.join(below)}; delete or move those first")
 
 
-def warnings(review: Review, settings: AdmissionSettings, find: Find) -> list[str]:
+def warnings(review: HookReview, settings: AdmissionSettings, find: Find) -> list[str]:
     spec = review.obj.get("spec") or {}
     if review.operation == "DELETE" or bad_duration(spec, DURATIONS):
         return []

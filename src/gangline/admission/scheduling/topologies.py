@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from gangline.rules.hooks import Denied, Review
+from gangline.rules.hooks import Denied, HookReview
 
 
-def problem(review: Review) -> Denied | None:
+def problem(review: HookReview) -> Denied | None:
     if review.same_spec:
         return None
     levels = (review.obj.get("spec") or {}).get("levels") or []

@@ -24,7 +24,7 @@ from gangline.api.kinds import (
     SERVICE_ACCOUNT,
 )
 from gangline.api.meta import Raw
-from gangline.rules.hooks import Denied, Hook, Review
+from gangline.rules.hooks import Denied, Hook, HookReview
 from gangline.rules.sets import OperatorSettings
 
 if TYPE_CHECKING:
@@ -45,27 +45,27 @@ def hooks(settings: OperatorSettings, read: Callable[[], Reader | None]) -> list
             for kind, operations in PROTECTED]
 
 
-def _judged(review: Review) -> Raw:
+def _judged(review: HookReview) -> Raw:
     """The object that decides: the stored one, where there is one."""
     return review.old if review.old is not None else review.obj
 
 
-def _labels(review: Review) -> dict[str, str]:
+def _labels(review: HookReview) -> dict[str, str]:
     return (_judged(review).get("metadata") or {}).get("labels") or {}
 
 
-def ours(review: Review) -> bool:
+def ours(review: HookReview) -> bool:
     return _labels(review).get(names.MANAGED_BY) == names.GROVE_OPERATOR
 
 
-def _set_of(review: Review, read: Reader | None) -> tuple[str, bool, bool]:
+def _set_of(review: HookReview, read: Reader | None) -> tuple[str, bool, bool]:
     """The set an object belongs to, whether it exists, and whether it gives up its protection."""
     name = _labels(review).get(names.PART_OF, "")
     found = read.get(POD_CLIQUE_SET, name, review.namespace) if read is not None and name else None
     return name, found is not None, found is not None and found.annotations.get(names.UNPROTECTED) == "true"
 
 
-def allowed(review: Review, settings: OperatorSettings, read: Reader | None) -> Denied | None:
+def allowed(review: HookReview, settings: OperatorSettings, read: Reader | None) -> Denied | None:
     name, exists, unprotected = _set_of(review, read)
     if not exists or unprotected or review.user in (settings.operator_user, *settings.exempt_users):
         return None
@@ -73,6 +73,6 @@ def allowed(review: Review, settings: OperatorSettings, read: Reader | None) -> 
                   f"{review.operation.lower()} it. Change the set, or annotate it with {names.UNPROTECTED}=true")
 
 
-def warnings(review: Review, read: Reader | None) -> list[str]:
+def warnings(review: HookReview, read: Reader | None) -> list[str]:
     name, exists, _ = _set_of(review, read)
     return [] if exists else [f"{review.name} carries the operator's label, but its PodCliqueSet {name or '(none)'} does not exist"]

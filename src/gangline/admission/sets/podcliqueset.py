@@ -21,9 +21,9 @@ from gangline.api.meta import Raw
 from gangline.api.notation import Type
 from gangline.errors import Problem
 from gangline.rules import wishes
-from gangline.rules.hooks import Denied, Hook, Review, denied
+from gangline.rules.hooks import Denied, Hook, HookReview, denied
 from gangline.rules.sets import OperatorSettings
-from gangline.rules.typed import Reading, go_duration, plain
+from gangline.rules.typed import TypedReading, go_duration, plain
 from gangline.rules.values import text
 from gangline.rules.values.times import duration
 
@@ -55,7 +55,7 @@ def hooks(settings: OperatorSettings | None = None, read: Callable[[], Reader | 
 # --- defaults --------------------------------------------------------------------------------------------------------------
 
 
-def defaulted(review: Review, one_at_least: bool = False) -> Raw | Denied:
+def defaulted(review: HookReview, one_at_least: bool = False) -> Raw | Denied:
     """The set with everything filled in that it leaves open. `one_at_least`: a clique of 0 pods becomes one of 1.
 
     Where anything is filled in, the whole set is written as its types say. A set that leaves nothing open stays as the user wrote it;
@@ -63,7 +63,7 @@ def defaulted(review: Review, one_at_least: bool = False) -> Raw | Denied:
     """
     if review.same_spec:
         return dict(review.obj)
-    reading = Reading(keep_empty=True)
+    reading = TypedReading(keep_empty=True)
     obj = dict(review.obj)
     spec = reading.read(Type("struct", "PodCliqueSetSpec", "grove"), obj.get("spec") or {}, "spec")
     delay = spec["template"].get("terminationDelay") if isinstance(spec.get("template"), dict) else None
@@ -122,7 +122,7 @@ def _fill_clique(spec: Raw, *, may_be_empty: bool) -> None:
 # --- checks ----------------------------------------------------------------------------------------------------------------
 
 
-def validated(review: Review, settings: OperatorSettings, read: Reader | None = None,
+def validated(review: HookReview, settings: OperatorSettings, read: Reader | None = None,
               check: Check = lambda pcs, reader: (), move: Move = lambda new, old, reader: ()) -> Denied | None:
     """A refusal, or None. Of a set whose spec stays as it is, only what its new labels and annotations are to blame for counts: what was
     stored may have become wrong since (a backend was switched off, a queue deleted), and must not stand in the way of other writes."""
@@ -168,7 +168,7 @@ def problems_of(obj: Raw, old: Raw | None, settings: OperatorSettings, read: Rea
 def faults(pcs: PodCliqueSet, settings: OperatorSettings) -> list[Problem]:
     """What would be refused today of a set that is stored already; what other objects decide is left out."""
     zero = not settings.manner.zero_minimum_refused
-    filled = defaulted(Review("UPDATE", msgspec.json.decode(msgspec.json.encode(pcs))), not zero)
+    filled = defaulted(HookReview("UPDATE", msgspec.json.decode(msgspec.json.encode(pcs))), not zero)
     if isinstance(filled, Denied):
         return list(filled.problems)
     return [*_set(filled), *_claim_templates(filled), *_sharing(filled), *_cliques_problems(filled, False, settings),

@@ -24,7 +24,7 @@ SET, GROUP, CLIQUE = "PodCliqueSet", "PodCliqueScalingGroup", "PodClique"
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ConstraintPlace:
     """One of the three levels at which a constraint may stand."""
 
     kind: str
@@ -48,18 +48,18 @@ class Place:
         return str(((self.constraint or {}).get("pack") or {}).get("preferred") or "")
 
 
-def places(obj: Raw) -> list[Place]:
+def places(obj: Raw) -> list[ConstraintPlace]:
     template = (obj.get("spec") or {}).get("template") or {}
-    found = [Place(SET, str((obj.get("metadata") or {}).get("name") or ""), TOP, template.get("topologyConstraint"))]
+    found = [ConstraintPlace(SET, str((obj.get("metadata") or {}).get("name") or ""), TOP, template.get("topologyConstraint"))]
     owner: dict[str, str] = {}
-    groups: list[Place] = []
+    groups: list[ConstraintPlace] = []
     for index, group in enumerate(template.get("podCliqueScalingGroups") or ()):
         path = f"spec.template.podCliqueScalingGroups[{index}].topologyConstraint"
-        groups.append(Place(GROUP, str(group.get("name") or ""), path, group.get("topologyConstraint"), (TOP,)))
+        groups.append(ConstraintPlace(GROUP, str(group.get("name") or ""), path, group.get("topologyConstraint"), (TOP,)))
         owner |= dict.fromkeys(group.get("cliqueNames") or (), path)
     for index, clique in enumerate(template.get("cliques") or ()):
         above = (owner[clique.get("name")], TOP) if clique.get("name") in owner else (TOP,)
-        found.append(Place(CLIQUE, str(clique.get("name") or ""), f"spec.template.cliques[{index}].topologyConstraint",
+        found.append(ConstraintPlace(CLIQUE, str(clique.get("name") or ""), f"spec.template.cliques[{index}].topologyConstraint",
                            clique.get("topologyConstraint"), above))
     return found + groups
 
@@ -91,7 +91,7 @@ def _effective(obj: Raw) -> dict[str, str]:
             for place in every.values() if place.constraint is not None}
 
 
-def _known(obj: Raw, given: list[Place], name: str, read: Reader) -> Iterator[Problem]:
+def _known(obj: Raw, given: list[ConstraintPlace], name: str, read: Reader) -> Iterator[Problem]:
     binding = read.get(TOPOLOGY_BINDING, name)
     if binding is None:
         for path in dict.fromkeys([TOP, *(place.path for place in given if place.topology == name)]):
@@ -134,25 +134,25 @@ def updated(obj: Raw, old: Raw, settings: OperatorSettings, read: Reader | None)
         yield from created(obj, settings, read)
 
 
-def _constraint(place: Place) -> tuple[bool, str, str, str, str]:
+def _constraint(place: ConstraintPlace) -> tuple[bool, str, str, str, str]:
     """Present, binding, required, preferred, and the deprecated form; what is empty counts as absent."""
     given = place.constraint or {}
     return (place.constraint is not None, place.topology, str((given.get("pack") or {}).get("required") or ""), place.preferred,
             str(given.get("packDomain") or ""))
 
 
-def _moved_to_pack(was: Place, now: Place) -> bool:
+def _moved_to_pack(was: ConstraintPlace, now: ConstraintPlace) -> bool:
     """The deprecated packDomain became pack.required, and means the same; there is no way back."""
     meaning = (was.topology, was.required, was.preferred) == (now.topology, now.required, now.preferred)
     return meaning and bool((was.constraint or {}).get("packDomain")) and not (now.constraint or {}).get("packDomain")
 
 
-def _legacy_repair(was: Place, now: Place, nameless: bool) -> bool:
+def _legacy_repair(was: ConstraintPlace, now: ConstraintPlace, nameless: bool) -> bool:
     old, new = was.constraint or {}, now.constraint or {}
     return bool(nameless and old.get("packDomain") and not was.topology and now.topology and new.get("packDomain") == old["packDomain"])
 
 
-def _changed(was: Place, now: Place) -> Iterator[Problem]:
+def _changed(was: ConstraintPlace, now: ConstraintPlace) -> Iterator[Problem]:
     if was.topology != now.topology and now.kind == SET:
         yield Problem(f"{now.path}.topologyName", f"cannot be changed from {was.topology!r} to {now.topology!r}", "FieldValueForbidden")
     if now.kind != SET or _constraint(was)[:1] + _constraint(was)[2:] != _constraint(now)[:1] + _constraint(now)[2:]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from gangline.api.meta import Raw
 from gangline.errors import Problem
-from gangline.rules.hooks import Denied, Hook, Review, denied
+from gangline.rules.hooks import Denied, Hook, HookReview, denied
 
 BINDINGS = "spec.schedulerTopologyReferences"
 """The name upstream's answers use for schedulerTopologyBindings."""
@@ -26,7 +26,7 @@ def hooks(schedulers: Schedulers) -> list[Hook]:
                  validate=lambda review: validated(review, schedulers))]
 
 
-def validated(review: Review, schedulers: Schedulers) -> Denied | None:
+def validated(review: HookReview, schedulers: Schedulers) -> Denied | None:
     if review.same_spec:
         return None
     return denied(list(problems_of(review.obj, schedulers)), 403, "Forbidden")

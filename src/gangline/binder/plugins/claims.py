@@ -12,8 +12,8 @@ from typing import Any
 
 from gangline.api.kinds import POD, RESOURCE_CLAIM, reference
 from gangline.api.meta import Raw
-from gangline.binder.attempt import Attempt, CannotBind
-from gangline.binder.plugins.plugin import Plugin
+from gangline.binder.attempt import BindAttempt, CannotBind
+from gangline.binder.plugins.plugin import BinderPlugin
 from gangline.client import Client
 from gangline.errors import Conflict, NotFound
 from gangline.rules import requests
@@ -22,7 +22,7 @@ PROTECTION = "resource.kubernetes.io/delete-protection"
 TRIES = 5
 
 
-def consumer(attempt: Attempt) -> Raw:
+def consumer(attempt: BindAttempt) -> Raw:
     return {"resource": "pods", "name": attempt.pod.name, "uid": attempt.pod.uid}
 
 
@@ -46,11 +46,11 @@ def released(status: Raw, user: Raw) -> Raw | None:
     return kept | ({"reservedFor": left, "allocation": status.get("allocation")} if left else {})
 
 
-class Claims(Plugin):
+class ClaimsPlugin(BinderPlugin):
     name = "dynamicresources"
     priority = 200
 
-    async def prepare(self, attempt: Attempt) -> None:
+    async def prepare(self, attempt: BindAttempt) -> None:
         claim_names = requests.claim_names(attempt.pod)
         for each in attempt.request.spec.resource_claim_allocations:
             name, allocation = claim_names.get(str(each.get("name"))), each.get("allocation")
@@ -62,7 +62,7 @@ class Claims(Plugin):
         if attempt.request.spec.extended_resource_claim_allocation:
             await self._extended(attempt, attempt.request.spec.extended_resource_claim_allocation)
 
-    async def undo(self, attempt: Attempt) -> None:
+    async def undo(self, attempt: BindAttempt) -> None:
         claim_names = requests.claim_names(attempt.pod)
         for each in attempt.request.spec.resource_claim_allocations:
             name = claim_names.get(str(each.get("name")))
@@ -71,11 +71,11 @@ class Claims(Plugin):
         if attempt.request.spec.extended_resource_claim_allocation:
             await self._drop_extended(attempt)
 
-    async def _reserve(self, attempt: Attempt, name: str, allocation: Raw) -> None:
+    async def _reserve(self, attempt: BindAttempt, name: str, allocation: Raw) -> None:
         if not await self._change(attempt, name, lambda status: reserved(status, consumer(attempt), allocation)):
             raise CannotBind(f"ResourceClaim {attempt.pod.namespace}/{name} does not exist")
 
-    async def _change(self, attempt: Attempt, name: str, change: Any) -> bool:
+    async def _change(self, attempt: BindAttempt, name: str, change: Any) -> bool:
         """Read, change and write a claim's status; again when somebody else was faster. False: there is no such claim."""
         client, namespace = attempt.ctx.client, attempt.pod.namespace
         for _ in range(TRIES):
@@ -93,7 +93,7 @@ class Claims(Plugin):
                 continue
         raise CannotBind(f"ResourceClaim {namespace}/{name} is being changed by others all the time")
 
-    async def _extended(self, attempt: Attempt, given: Raw) -> None:
+    async def _extended(self, attempt: BindAttempt, given: Raw) -> None:
         """The claim that stands for the pod's extended resources; the pod's status says which container uses what."""
         claim = await self._made_for(attempt)
         if claim is None:
@@ -103,12 +103,12 @@ class Claims(Plugin):
         await attempt.ctx.client.patch(POD, attempt.pod.name, attempt.pod.namespace,
                                        {"status": {"extendedResourceClaimStatus": status}}, subresource="status")
 
-    async def _made_for(self, attempt: Attempt) -> str | None:
+    async def _made_for(self, attempt: BindAttempt) -> str | None:
         listed = await attempt.ctx.client.list(RESOURCE_CLAIM, attempt.pod.namespace)
         return next((claim.name for claim in listed.items if claim.annotations.get(requests.EXTENDED_CLAIM) == "true"
                      and claim.metadata.controller is not None and claim.metadata.controller.uid == attempt.pod.uid), None)
 
-    async def _drop_extended(self, attempt: Attempt) -> None:
+    async def _drop_extended(self, attempt: BindAttempt) -> None:
         client, pod = attempt.ctx.client, attempt.pod
         name = await self._made_for(attempt)
         try:
@@ -132,7 +132,7 @@ async def _protected(client: Client, claim: Raw) -> Raw:
     return await client.get_raw(RESOURCE_CLAIM, meta["name"], meta["namespace"])
 
 
-def extended_claim(attempt: Attempt, given: Raw) -> Raw:
+def extended_claim(attempt: BindAttempt, given: Raw) -> Raw:
     return {"metadata": {"generateName": f"{attempt.pod.name}-extended-resources-", "namespace": attempt.pod.namespace,
                          "finalizers": [PROTECTION], "annotations": {requests.EXTENDED_CLAIM: "true"},
                          "ownerReferences": [reference(POD, attempt.pod)]},

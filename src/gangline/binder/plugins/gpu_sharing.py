@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from gangline.api import names
 from gangline.api.core import ConfigMap, Container, Pod
 from gangline.api.kinds import CONFIG_MAP, POD, reference
-from gangline.binder.attempt import Attempt, CannotBind
-from gangline.binder.plugins.plugin import Plugin
+from gangline.binder.attempt import BindAttempt, CannotBind
+from gangline.binder.plugins.plugin import BinderPlugin
 from gangline.errors import AlreadyExists, NotFound
 
 VISIBLE_DEVICES = "NVIDIA_VISIBLE_DEVICES"
@@ -23,28 +23,28 @@ CDI = "k8s.device-plugin.nvidia.com/gpu="
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class GpuContainer:
     """The container that uses the GPU, and how ConfigMap names count it."""
 
     container: Container
     index: str
 
 
-def container_of(pod: Pod) -> Place:
+def container_of(pod: Pod) -> GpuContainer:
     """The one the pod names, else its first."""
     wanted = pod.annotations.get(names.GPU_FRACTION_CONTAINER)
     if wanted is None:
-        return Place(pod.spec.containers[0], "0")
+        return GpuContainer(pod.spec.containers[0], "0")
     every = [(f"i{index}", each) for index, each in enumerate(pod.spec.init_containers)]
     every += [(str(index), each) for index, each in enumerate(pod.spec.containers)]
-    found = next((Place(each, index) for index, each in every if each.name == wanted), None)
+    found = next((GpuContainer(each, index) for index, each in every if each.name == wanted), None)
     if found is None:
         raise CannotBind(f"annotation {names.GPU_FRACTION_CONTAINER} names container {wanted}, which the pod does not have",
                          final=True)
     return found
 
 
-def map_names(pod: Pod, place: Place) -> tuple[str, str]:
+def map_names(pod: Pod, place: GpuContainer) -> tuple[str, str]:
     """The ConfigMap of GPU capabilities, and the one whose keys all become environment variables."""
     prefix = pod.annotations.get(names.SHARED_GPU_CONFIG_MAP)
     if prefix is None:
@@ -53,7 +53,7 @@ def map_names(pod: Pod, place: Place) -> tuple[str, str]:
     return f"{prefix}-{place.index}", f"{prefix}-{place.index}-evar"
 
 
-def map_data(place: Place, devices: list[str], portion: str) -> tuple[dict[str, str], dict[str, str]]:
+def map_data(place: GpuContainer, devices: list[str], portion: str) -> tuple[dict[str, str], dict[str, str]]:
     """What stands in the two ConfigMaps."""
     capabilities, direct = {OLD_PORTION: portion, PORTION: portion}, dict[str, str]()
     refers = any(each.get("name") == VISIBLE_DEVICES and (each.get("valueFrom") or {}).get("configMapKeyRef")
@@ -62,11 +62,11 @@ def map_data(place: Place, devices: list[str], portion: str) -> tuple[dict[str, 
     return capabilities, direct
 
 
-class GpuSharing(Plugin):
+class GpuSharingPlugin(BinderPlugin):
     name = "gpusharing"
     priority = 100
 
-    async def prepare(self, attempt: Attempt) -> None:
+    async def prepare(self, attempt: BindAttempt) -> None:
         if not attempt.shares_gpu:
             return
         place = container_of(attempt.pod)
@@ -75,7 +75,7 @@ class GpuSharing(Plugin):
         for name, data in zip(map_names(attempt.pod, place), map_data(place, devices, attempt.portion), strict=True):
             await self._put(attempt, name, data)
 
-    async def undo(self, attempt: Attempt) -> None:
+    async def undo(self, attempt: BindAttempt) -> None:
         if not attempt.shares_gpu or names.SHARED_GPU_CONFIG_MAP not in attempt.pod.annotations:
             return
         for name in map_names(attempt.pod, container_of(attempt.pod)):
@@ -86,7 +86,7 @@ class GpuSharing(Plugin):
             except NotFound:
                 continue
 
-    async def _put(self, attempt: Attempt, name: str, data: dict[str, str]) -> None:
+    async def _put(self, attempt: BindAttempt, name: str, data: dict[str, str]) -> None:
         client, pod = attempt.ctx.client, attempt.pod
         owner = reference(POD, pod, controller=False)
         try:

@@ -12,17 +12,17 @@ import contextlib
 from gangline.api import names
 from gangline.api.kinds import POD
 from gangline.binder import reservations
-from gangline.binder.attempt import Attempt
-from gangline.binder.plugins.plugin import Plugin
+from gangline.binder.attempt import BindAttempt
+from gangline.binder.plugins.plugin import BinderPlugin
 from gangline.errors import NotFound
 from gangline.rules import requests
 
 
-class Reservation(Plugin):
+class ReservationPlugin(BinderPlugin):
     name = "reservation"
     priority = 1000
 
-    async def prepare(self, attempt: Attempt) -> None:
+    async def prepare(self, attempt: BindAttempt) -> None:
         if not attempt.shares_gpu:
             if requests.request(attempt.pod).gpu.count:
                 await reservations.free_unused(attempt, self.settings)
@@ -33,7 +33,7 @@ class Reservation(Plugin):
         patch = {"metadata": {"labels": group_labels(groups, requests.request(attempt.pod).gpu.count)}}
         attempt.pod = await attempt.ctx.client.patch(POD, attempt.pod.name, attempt.pod.namespace, patch)
 
-    async def undo(self, attempt: Attempt) -> None:
+    async def undo(self, attempt: BindAttempt) -> None:
         if not attempt.shares_gpu:
             return
         groups = attempt.request.spec.selected_gpu_groups

@@ -1,6 +1,6 @@
 """Rules that Kubernetes declares beside fields, and the one walk that judges an object by them.
 
-A `Shape` is a table: what each field must be, which fields exclude each other, what may change. What did not change is not judged again, so
+A `DeclaredShape` is a table: what each field must be, which fields exclude each other, what may change. What did not change is not judged again, so
 that an object written under older rules stays usable. Pure; `pod_groups.py` states the shapes of kube-scheduler's groups in these words.
 """
 
@@ -18,7 +18,7 @@ Form = Callable[[Any, str], Iterable[Problem]]
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class FieldRule:
     """What one field must be. Without anything said it may be absent and hold anything."""
 
     required: bool = False
@@ -34,8 +34,8 @@ class Rule:
     least: int | None = None
     most: int | None = None
     choices: tuple[str, ...] = ()
-    shape: Shape | None = None
-    items: Callable[[], Shape] | None = None
+    shape: DeclaredShape | None = None
+    items: Callable[[], DeclaredShape] | None = None
     """What each item of a list is; a call, because a shape may contain itself."""
     key: str = ""
     """The field that tells items apart."""
@@ -43,20 +43,20 @@ class Rule:
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
-    fields: dict[str, Rule]
+class DeclaredShape:
+    fields: dict[str, FieldRule]
     union: tuple[str, ...] = ()
     """Of these fields exactly one is set."""
 
 
-def judge(shape: Shape, new: Obj, old: Obj | None, path: str, *, update: bool = False) -> Problems:
+def judge(shape: DeclaredShape, new: Obj, old: Obj | None, path: str, *, update: bool = False) -> Problems:
     """Everything wrong with an object; on an update `old` is what it was, None for an item that is new."""
     yield from _one_of(shape.union, new, old, path)
     for name, rule in shape.fields.items():
         yield from _field(rule, new.get(name), (old or {}).get(name), f"{path}.{name}", update=update, known=old is not None)
 
 
-def _field(rule: Rule, new: Any, old: Any, path: str, *, update: bool, known: bool) -> Iterator[Problem]:
+def _field(rule: FieldRule, new: Any, old: Any, path: str, *, update: bool, known: bool) -> Iterator[Problem]:
     if update and known and (new or None) == (old or None) and (new is None) == (old is None):
         return
     stops = [*_changes(rule, new, old, path)] if update else []
@@ -70,7 +70,7 @@ def _field(rule: Rule, new: Any, old: Any, path: str, *, update: bool, known: bo
         yield from _value(rule, new, old, path, update=update)
 
 
-def _changes(rule: Rule, new: Any, old: Any, path: str) -> Problems:
+def _changes(rule: FieldRule, new: Any, old: Any, path: str) -> Problems:
     if rule.fixed:
         yield say.invalid(path, None, IMMUTABLE)
     if rule.stays and old is None:
@@ -84,7 +84,7 @@ def _changes(rule: Rule, new: Any, old: Any, path: str) -> Problems:
         yield from (say.forbidden(path, "item may not be removed") for item in old or [] if item.get(rule.key) not in now)
 
 
-def _value(rule: Rule, new: Any, old: Any, path: str, *, update: bool) -> Problems:
+def _value(rule: FieldRule, new: Any, old: Any, path: str, *, update: bool) -> Problems:
     if rule.form is not None:
         yield from rule.form(new, path)
     if rule.least is not None and new < rule.least:
@@ -99,7 +99,7 @@ def _value(rule: Rule, new: Any, old: Any, path: str, *, update: bool) -> Proble
         yield from _items(rule, rule.items(), new, old or [], path, update=update)
 
 
-def _items(rule: Rule, shape: Shape, new: list[Obj], old: list[Obj], path: str, *, update: bool) -> Problems:
+def _items(rule: FieldRule, shape: DeclaredShape, new: list[Obj], old: list[Obj], path: str, *, update: bool) -> Problems:
     if rule.key:
         keys = [item.get(rule.key) for item in new]
         yield from (say.repeated(f"{path}[{index}]", new[index]) for index, key in enumerate(keys) if key in keys[:index])

@@ -25,12 +25,12 @@ from gangline.cluster.schema.validate import Sink, checker
 from gangline.errors import Problem
 from gangline.rules.values import problems as say
 from gangline.rules.values.canonical import BadForm
-from gangline.rules.values.schema_node import Node, builtin_node
+from gangline.rules.values.schema_node import SchemaNode, builtin_node
 
 if TYPE_CHECKING:
     from gangline.cluster.schema.rules import RuleTree
 
-__all__ = ["BadForm", "Node", "Schema", "WrongType", "builtin_schema", "compile_schema"]
+__all__ = ["BadForm", "Schema", "SchemaNode", "WrongType", "builtin_schema", "compile_schema"]
 
 Obj = dict[str, Any]
 NOWHERE = "<nil>"
@@ -42,7 +42,7 @@ _BLOCKING = ("FieldValueNotSupported", "FieldValueRequired", "FieldValueTooLong"
 class Schema:
     """A compiled schema. `root` describes the object, apiVersion, kind and metadata included."""
 
-    def __init__(self, root: Node) -> None:
+    def __init__(self, root: SchemaNode) -> None:
         self.root = root
         self.builtin = bool(root.type_name)
         self._clean = decoder(root) if self.builtin else pruner(root)

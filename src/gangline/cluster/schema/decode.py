@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from gangline.errors import GanglineError
 from gangline.rules.values import canonical as forms
-from gangline.rules.values.schema_node import Node
+from gangline.rules.values.schema_node import SchemaNode
 
 Decoder = Callable[[Any, list[str]], Any]
 """value, list that collects the names of unknown fields → clean value"""
@@ -36,7 +36,7 @@ _FORMS: dict[str, Callable[[str], str]] = {
 }
 
 
-def decoder(node: Node) -> Decoder:
+def decoder(node: SchemaNode) -> Decoder:
     """The decoder of a node; compiled at first use."""
     known = _decoders.get(id(node))
     if known is None:
@@ -49,11 +49,11 @@ def decoder(node: Node) -> Decoder:
     return known
 
 
-_kept: list[Node] = []
+_kept: list[SchemaNode] = []
 """Nodes whose ids are keys of `_decoders`: they must not be freed."""
 
 
-def _struct(node: Node) -> Decoder:
+def _struct(node: SchemaNode) -> Decoder:
     fields = [_Field(name, _as_given(child), decoder(child), _absent(child), _drops_zero(child)) for name, child in node.fields.items()]
     plans: dict[tuple[str, ...], _Plan] = {}
     """Objects that name the same fields are read the same way: most objects of a kind name few of the many there are."""
@@ -105,11 +105,11 @@ def _remember(plans: dict[tuple[str, ...], _Plan], given: tuple[str, ...], plan:
     return plan
 
 
-def _as_given(node: Node) -> type | None:
+def _as_given(node: SchemaNode) -> type | None:
     return _PLAIN.get(node.scalar) if node.shape == "scalar" and node.form not in _FORMS else None
 
 
-def _absent(node: Node) -> Callable[[dict[str, Any], str], None] | None:
+def _absent(node: SchemaNode) -> Callable[[dict[str, Any], str], None] | None:
     """What is written for a field that was not given: mostly nothing."""
     if node.shape == "struct" and not node.pointer and not node.omit_zero:
         read = decoder(node)
@@ -125,7 +125,7 @@ def _absent(node: Node) -> Callable[[dict[str, Any], str], None] | None:
 _ZERO: dict[str, Any] = {"str": "", "int32": 0, "int64": 0, "float": 0, "bool": False, "quantity": "0", "intstr": 0, "bytes": ""}
 
 
-def _drops_zero(node: Node) -> bool:
+def _drops_zero(node: SchemaNode) -> bool:
     """Whether a given value that is empty is left out again."""
     if node.omit_zero and node.shape == "struct":
         return True
@@ -136,7 +136,7 @@ def _drops_zero(node: Node) -> bool:
     return not node.pointer and node.form not in ("time", "quantity", "raw", "json", "intstr", "microtime")
 
 
-def _list(node: Node) -> Decoder:
+def _list(node: SchemaNode) -> Decoder:
     assert node.items is not None
     read = decoder(node.items)
     structs, zero = node.items.shape == "struct", _ZERO.get(node.items.form)
@@ -149,7 +149,7 @@ def _list(node: Node) -> Decoder:
     return decode
 
 
-def _map(node: Node) -> Decoder:
+def _map(node: SchemaNode) -> Decoder:
     assert node.values is not None
     read = decoder(node.values)
     structs = node.values.shape == "struct"
@@ -163,7 +163,7 @@ def _map(node: Node) -> Decoder:
     return decode
 
 
-def _scalar(node: Node) -> Decoder:
+def _scalar(node: SchemaNode) -> Decoder:
     if node.form in _FORMS:
         return _formed(node.form, _FORMS[node.form])
     kinds = _KINDS[node.scalar]
@@ -202,7 +202,7 @@ def _formed(form: str, canonical: Callable[[str], str]) -> Decoder:
     return decode
 
 
-def _intstr(node: Node) -> Decoder:
+def _intstr(node: SchemaNode) -> Decoder:
     def decode(value: Any, unknown: list[str]) -> Any:
         if type(value) is float and value.is_integer():
             value = int(value)
@@ -213,16 +213,16 @@ def _intstr(node: Node) -> Decoder:
     return decode
 
 
-def _either(node: Node) -> Decoder:
+def _either(node: SchemaNode) -> Decoder:
     read = _struct(node)
     return lambda value, unknown: read(value, unknown) if type(value) is dict else value
 
 
-def _any(node: Node) -> Decoder:
+def _any(node: SchemaNode) -> Decoder:
     return lambda value, unknown: value
 
 
-_COMPILERS: dict[str, Callable[[Node], Decoder]] = {
+_COMPILERS: dict[str, Callable[[SchemaNode], Decoder]] = {
     "struct": _struct, "list": _list, "map": _map, "scalar": _scalar, "intstr": _intstr, "either": _either, "any": _any,
 }
 
@@ -234,7 +234,7 @@ def _kind_of(value: Any) -> str:
     return names.get(type(value), "null")
 
 
-def unknown_fields(node: Node, value: Any, path: str = "") -> list[str]:
+def unknown_fields(node: SchemaNode, value: Any, path: str = "") -> list[str]:
     """The paths of fields the node does not know, in the order they stand."""
     found: list[str] = []
     if node.shape in ("struct", "either") and isinstance(value, dict):
@@ -254,7 +254,7 @@ def unknown_fields(node: Node, value: Any, path: str = "") -> list[str]:
     return found
 
 
-def located(node: Node, value: Any, error: WrongType) -> WrongType:
+def located(node: SchemaNode, value: Any, error: WrongType) -> WrongType:
     """The same error with its field: the type that has it, and the way to it."""
     holder, path = node, ""
     while (step := _wrong_child(node, value)) is not None:
@@ -277,7 +277,7 @@ _GO_TYPES = {"str": "string", "float": "float64", "quantity": "resource.Quantity
              "bytes": "[]uint8", "intstr": "intstr.IntOrString"}
 
 
-def _go_type(node: Node) -> str:
+def _go_type(node: SchemaNode) -> str:
     """What the real server's language calls the type of a field, as far as our tables know it."""
     if node.shape == "list" and node.items is not None:
         return f"[]{_go_type(node.items)}"
@@ -286,7 +286,7 @@ def _go_type(node: Node) -> str:
     return f"v1.{node.type_name.rpartition('.')[2]}" if node.type_name else _GO_TYPES.get(node.form, node.form)
 
 
-def _wrong_child(node: Node, value: Any) -> tuple[str, Node, Any] | None:
+def _wrong_child(node: SchemaNode, value: Any) -> tuple[str, SchemaNode, Any] | None:
     """The first child that cannot be read: its name (items and values of a map have none), its node, its value."""
     for name, child, item in _children(node, value):
         try:
@@ -299,7 +299,7 @@ def _wrong_child(node: Node, value: Any) -> tuple[str, Node, Any] | None:
     return None
 
 
-def _children(node: Node, value: Any) -> Iterator[tuple[str, Node, Any]]:
+def _children(node: SchemaNode, value: Any) -> Iterator[tuple[str, SchemaNode, Any]]:
     if node.shape in ("struct", "either") and isinstance(value, dict):
         yield from ((name, child, value[name]) for name, child in node.fields.items() if name in value)
     elif node.shape == "map" and isinstance(value, dict) and node.values is not None:

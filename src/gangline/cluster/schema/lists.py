@@ -11,12 +11,12 @@ from typing import Any
 from gangline.cluster.schema.labels import check_annotations, check_labels
 from gangline.errors import Problem
 from gangline.rules.values import problems as say
-from gangline.rules.values.schema_node import MAP, SET, Node
+from gangline.rules.values.schema_node import MAP, SET, SchemaNode
 
 Repeats = Callable[[Any], bool]
 
 
-def repeats(node: Node) -> Repeats | None:
+def repeats(node: SchemaNode) -> Repeats | None:
     """Whether some item stands twice in a value of this node; None when the schema has no such lists."""
     if node.type_name:
         return None
@@ -39,7 +39,7 @@ def repeats(node: Node) -> Repeats | None:
     return any_repeats
 
 
-def _list_repeats(node: Node) -> Repeats | None:
+def _list_repeats(node: SchemaNode) -> Repeats | None:
     inside = repeats(node.items) if node.items is not None else None
     keyed, keys = node.list_type in (SET, MAP), node.keys
     if inside is None and not keyed:
@@ -64,7 +64,7 @@ def _not_unique(items: list[Any], keys: tuple[str, ...]) -> bool:
     return len(names) != len(items)
 
 
-def has_embedded(node: Node, depth: int = 0) -> bool:
+def has_embedded(node: SchemaNode, depth: int = 0) -> bool:
     """Whether objects with their own metadata lie inside."""
     if node.type_name or depth > 60:
         return False
@@ -72,7 +72,7 @@ def has_embedded(node: Node, depth: int = 0) -> bool:
     return node.embedded or any(has_embedded(child, depth + 1) for child in inside)
 
 
-def duplicates(node: Node, value: Any, path: str = "") -> Iterator[Problem]:
+def duplicates(node: SchemaNode, value: Any, path: str = "") -> Iterator[Problem]:
     """Items that stand twice in a set or a keyed list, at the place of their second appearance."""
     if node.type_name:
         return
@@ -91,7 +91,7 @@ def duplicates(node: Node, value: Any, path: str = "") -> Iterator[Problem]:
                 yield from duplicates(child, item, step if name in node.fields else f"{path}[{name}]")
 
 
-def _duplicate_keys(node: Node, items: list[Any], path: str) -> Iterator[Problem]:
+def _duplicate_keys(node: SchemaNode, items: list[Any], path: str) -> Iterator[Problem]:
     for index, item in enumerate(items):
         if item is not None and not isinstance(item, dict):
             yield say.invalid(f"{path}[{index}]", item, "must be an object for an array of list-type map")
@@ -109,7 +109,7 @@ def _second(values: list[Any]) -> Iterator[int]:
             yield index
 
 
-def embedded_problems(node: Node, value: Any, path: str = "") -> Iterator[Problem]:
+def embedded_problems(node: SchemaNode, value: Any, path: str = "") -> Iterator[Problem]:
     """apiVersion, kind and metadata of objects inside an object."""
     if node.type_name:
         return

@@ -12,12 +12,12 @@ from typing import Any
 
 from gangline.api.notation import MISSING
 from gangline.cluster.schema.decode import decoder, unknown_fields
-from gangline.rules.values.schema_node import Node
+from gangline.rules.values.schema_node import SchemaNode
 
 Pruner = Callable[[Any, list[str]], Any]
 
 
-def pruner(node: Node) -> Pruner | None:
+def pruner(node: SchemaNode) -> Pruner | None:
     """The closure that cleans a value of this node; None when every value passes as it is."""
     if node.type_name:
         return decoder(node)
@@ -34,7 +34,7 @@ def _integer(value: Any, unknown: list[str]) -> Any:
     return int(value) if type(value) is float and value.is_integer() and abs(value) < 2**63 else value
 
 
-def _list(node: Node) -> Pruner | None:
+def _list(node: SchemaNode) -> Pruner | None:
     assert node.items is not None
     clean = pruner(node.items)
     fallback = node.items.default
@@ -50,7 +50,7 @@ def _list(node: Node) -> Pruner | None:
     return prune
 
 
-def _object(node: Node) -> Pruner:
+def _object(node: SchemaNode) -> Pruner:
     parts = {name: pruner(child) for name, child in node.fields.items()}
     defaults = [(name, child.default) for name, child in node.fields.items() if child.default is not MISSING]
     strict = {name for name, child in node.fields.items() if not child.nullable and child.shape != "any"}
@@ -82,7 +82,7 @@ def _object(node: Node) -> Pruner:
     return prune
 
 
-def pruned_fields(node: Node, value: Any, path: str = "") -> list[str]:
+def pruned_fields(node: SchemaNode, value: Any, path: str = "") -> list[str]:
     """The paths of fields that pruning drops, sorted by name within each object."""
     if node.type_name:
         return unknown_fields(node, value, path)
@@ -96,7 +96,7 @@ def pruned_fields(node: Node, value: Any, path: str = "") -> list[str]:
     return found
 
 
-def _pruned_child(node: Node, name: str, value: Any, where: str) -> list[str]:
+def _pruned_child(node: SchemaNode, name: str, value: Any, where: str) -> list[str]:
     child = node.child(name)
     if child is not None:
         return pruned_fields(child, value, where)

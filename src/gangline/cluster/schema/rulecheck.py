@@ -10,7 +10,7 @@ from gangline.errors import Problem
 from gangline.rules import cel
 from gangline.rules.cel.cost import cardinality, estimate, shown_factor, size_of
 from gangline.rules.values import problems as say
-from gangline.rules.values.schema_node import MAP, Node
+from gangline.rules.values.schema_node import MAP, SchemaNode
 
 RULE_LIMIT = 10_000_000
 SCHEMA_LIMIT = 100_000_000
@@ -37,7 +37,7 @@ class _Visit:
         self.total = 0
         self.costs: list[tuple[str, int]] = []
 
-    def place(self, node: Node, path: str, count: int, loose: str) -> Iterator[Problem]:
+    def place(self, node: SchemaNode, path: str, count: int, loose: str) -> Iterator[Problem]:
         """`count`: how often this place occurs at most (0: unbounded); `loose`: the list above whose items cannot be told apart."""
         if node.type_name:
             return
@@ -53,7 +53,7 @@ class _Visit:
         for index, about in enumerate(node.checks.get("x-kubernetes-validations") or []):
             yield from self.rule(node, about, f"{path}.x-kubernetes-validations[{index}]", count, loose)
 
-    def rule(self, node: Node, about: Mapping[str, Any], path: str, count: int, loose: str) -> Iterator[Problem]:
+    def rule(self, node: SchemaNode, about: Mapping[str, Any], path: str, count: int, loose: str) -> Iterator[Problem]:
         kind = cel.kind_of(node)
         optional = about.get("optionalOldSelf")
         env = cel.Env({"self": kind, "oldSelf": cel.optional_of(kind) if optional else kind})
@@ -77,7 +77,7 @@ class _Visit:
         elif optional is not None:
             yield say.invalid(f"{path}.optionalOldSelf", optional, "may not be set if oldSelf is not used in rule")
 
-    def wording(self, about: Mapping[str, Any], env: cel.Env, node: Node, path: str) -> Iterator[Problem]:
+    def wording(self, about: Mapping[str, Any], env: cel.Env, node: SchemaNode, path: str) -> Iterator[Problem]:
         try:
             program = cel.compile(about["messageExpression"], env)
         except cel.CelSyntaxError as error:
@@ -88,7 +88,7 @@ class _Visit:
             return
         yield from self.priced(program, node, path, "estimated messageExpression cost", 1)
 
-    def priced(self, program: cel.Program, node: Node, path: str, noun: str, count: int) -> Iterator[Problem]:
+    def priced(self, program: cel.CelProgram, node: SchemaNode, path: str, noun: str, count: int) -> Iterator[Problem]:
         size = size_of(node)
         cost = estimate(program.tree, {"self": size, "oldSelf": size}) * (count or cardinality(node))
         self.total += cost

@@ -16,7 +16,7 @@ from gangline.errors import Problem
 from gangline.rules import cel
 from gangline.rules.cel.runtime import Budget
 from gangline.rules.values import problems as say
-from gangline.rules.values.schema_node import Node
+from gangline.rules.values.schema_node import SchemaNode
 
 BUDGET = 10_000_000
 """Steps all rules of one object may take together."""
@@ -24,10 +24,10 @@ _SPENT = "validation failed due to running out of cost budget, no further valida
 _NOUNS = {"struct": "object", "map": "object", "list": "array"}
 
 
-class Rule:
+class CelRule:
     """One rule at one place. Compiling it raises CelSyntaxError."""
 
-    def __init__(self, node: Node, about: Mapping[str, Any]) -> None:
+    def __init__(self, node: SchemaNode, about: Mapping[str, Any]) -> None:
         self.about = about
         self.text: str = about.get("rule") or ""
         self.optional = bool(about.get("optionalOldSelf"))
@@ -65,7 +65,7 @@ class Rule:
 class RuleTree:
     """The rules of a node and of everything below; None-like when there are none."""
 
-    def __init__(self, node: Node, depth: int = 0) -> None:
+    def __init__(self, node: SchemaNode, depth: int = 0) -> None:
         self.node = node
         self.rules = [rule for about in node.checks.get("x-kubernetes-validations") or [] if (rule := _compiled(node, about))]
         self.fields: dict[str, RuleTree] = {}
@@ -104,7 +104,7 @@ class RuleTree:
             for index, item in enumerate(value):
                 yield from self.items.run(item, find(item), (where, index), budget)
 
-    def _judge(self, rule: Rule, value: Any, old: Any, where: Where, budget: Budget) -> Iterator[Problem]:
+    def _judge(self, rule: CelRule, value: Any, old: Any, where: Where, budget: Budget) -> Iterator[Problem]:
         path, noun = path_of(where), _NOUNS.get(self.node.shape, self.node.scalar or self.node.shape)
         variables, call = rule.variables(value, old), Budget(min(cel.CALL_LIMIT, budget.left))
         budget.left -= call.left
@@ -125,7 +125,7 @@ class RuleTree:
         yield _problem(rule, _with_field(path, rule.about.get("fieldPath") or ""), shown, rule.message(variables, budget))
 
 
-def _problem(rule: Rule, path: str, shown: Any, message: str) -> Problem:
+def _problem(rule: CelRule, path: str, shown: Any, message: str) -> Problem:
     reason = rule.about.get("reason")
     if reason == "FieldValueForbidden":
         return say.forbidden(path, message)
@@ -136,10 +136,10 @@ def _problem(rule: Rule, path: str, shown: Any, message: str) -> Problem:
     return say.invalid(path, shown, message)
 
 
-def _compiled(node: Node, about: Mapping[str, Any]) -> Rule | None:
+def _compiled(node: SchemaNode, about: Mapping[str, Any]) -> CelRule | None:
     """A rule that does not compile cannot be in a stored definition unless it was stored before; it is then not run."""
     try:
-        return Rule(node, about)
+        return CelRule(node, about)
     except cel.CelSyntaxError:
         return None
 

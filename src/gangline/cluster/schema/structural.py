@@ -11,22 +11,22 @@ from collections.abc import Mapping
 from typing import Any
 
 from gangline.api.notation import MISSING
-from gangline.rules.values.schema_node import ATOMIC, MAP, SET, Node, builtin_node
+from gangline.rules.values.schema_node import ATOMIC, MAP, SET, SchemaNode, builtin_node
 
 CHECKS = ("enum", "format", "maxLength", "minLength", "pattern", "maximum", "minimum", "exclusiveMaximum", "exclusiveMinimum",
           "multipleOf", "maxItems", "minItems", "uniqueItems", "maxProperties", "minProperties", "required", "allOf", "anyOf", "oneOf",
           "not", "x-kubernetes-validations")
-_STRING = Node("scalar", "string", "str")
+_STRING = SchemaNode("scalar", "string", "str")
 
 
-def structural_node(schema: Mapping[str, Any], root: bool = True) -> Node:
+def structural_node(schema: Mapping[str, Any], root: bool = True) -> SchemaNode:
     node = _node(schema)
     if root:
         _as_resource(node)
     return node
 
 
-def _node(schema: Mapping[str, Any]) -> Node:
+def _node(schema: Mapping[str, Any]) -> SchemaNode:
     node = _shaped(schema)
     node.nullable = bool(schema.get("nullable"))
     node.keep_unknown = bool(schema.get("x-kubernetes-preserve-unknown-fields"))
@@ -39,44 +39,44 @@ def _node(schema: Mapping[str, Any]) -> Node:
     return node
 
 
-def _shaped(schema: Mapping[str, Any]) -> Node:
+def _shaped(schema: Mapping[str, Any]) -> SchemaNode:
     kind = schema.get("type")
     if schema.get("x-kubernetes-int-or-string"):
-        return Node("intstr")
+        return SchemaNode("intstr")
     if kind == "object":
         return _object(schema)
     if kind == "array":
         return _array(schema)
     if kind in ("string", "integer", "number", "boolean"):
-        return Node("scalar", kind, schema.get("format") or "")
+        return SchemaNode("scalar", kind, schema.get("format") or "")
     return _untyped(schema)
 
 
-def _untyped(schema: Mapping[str, Any]) -> Node:
+def _untyped(schema: Mapping[str, Any]) -> SchemaNode:
     """No type: anything, though declared properties still count when it is an object."""
-    node = Node("any", keep_unknown=True)
+    node = SchemaNode("any", keep_unknown=True)
     node.fields = {name: _node(child) for name, child in (schema.get("properties") or {}).items()}
     return node
 
 
-def _object(schema: Mapping[str, Any]) -> Node:
-    node = Node("struct", atomic=schema.get("x-kubernetes-map-type") == ATOMIC)
+def _object(schema: Mapping[str, Any]) -> SchemaNode:
+    node = SchemaNode("struct", atomic=schema.get("x-kubernetes-map-type") == ATOMIC)
     node.fields = {name: _node(child) for name, child in (schema.get("properties") or {}).items()}
     extra = schema.get("additionalProperties")
     if isinstance(extra, dict):
         node.shape, node.values = "map", _node(extra)
     elif extra is True:
-        node.shape, node.values = "map", Node("any", keep_unknown=True)
+        node.shape, node.values = "map", SchemaNode("any", keep_unknown=True)
     return node
 
 
-def _array(schema: Mapping[str, Any]) -> Node:
+def _array(schema: Mapping[str, Any]) -> SchemaNode:
     items = schema.get("items")
     kind = schema.get("x-kubernetes-list-type") or ATOMIC
-    return Node("list", items=_node(items) if isinstance(items, dict) else Node("any", keep_unknown=True),
+    return SchemaNode("list", items=_node(items) if isinstance(items, dict) else SchemaNode("any", keep_unknown=True),
                 list_type=kind if kind in (SET, MAP) else ATOMIC, keys=tuple(schema.get("x-kubernetes-list-map-keys") or ()))
 
 
-def _as_resource(node: Node) -> None:
+def _as_resource(node: SchemaNode) -> None:
     node.typed = True
     node.fields = {**node.fields, "apiVersion": _STRING, "kind": _STRING, "metadata": builtin_node("meta", "ObjectMeta")}

@@ -16,7 +16,7 @@ from gangline.errors import Problem
 from gangline.rules.values import problems as say
 from gangline.rules.values.formats import FORMATS
 from gangline.rules.values.patterns import BadPattern, finder
-from gangline.rules.values.schema_node import MAP, Node
+from gangline.rules.values.schema_node import MAP, SchemaNode
 
 Where = tuple[Any, Any] | None
 
@@ -55,7 +55,7 @@ def kind_of(value: Any) -> str:
     return _TYPES.get(type(value), "null")
 
 
-def checker(node: Node) -> Checker | None:
+def checker(node: SchemaNode) -> Checker | None:
     """The checks of a node and all below; None when there are none."""
     if node.type_name:
         return None
@@ -75,7 +75,7 @@ def checker(node: Node) -> Checker | None:
     return run
 
 
-def _type(node: Node) -> Checker | None:
+def _type(node: SchemaNode) -> Checker | None:
     if node.shape == "any":
         return None
     allowed = _allowed(node)
@@ -97,13 +97,13 @@ def _type(node: Node) -> Checker | None:
     return check
 
 
-def _allowed(node: Node) -> tuple[str, ...]:
+def _allowed(node: SchemaNode) -> tuple[str, ...]:
     if node.shape == "intstr":
         return ("integer", "string")
     return {"struct": ("object",), "map": ("object",), "list": ("array",)}.get(node.shape) or (node.scalar,)
 
 
-def _value_checks(checks: Mapping[str, Any], node: Node | None) -> list[Checker]:
+def _value_checks(checks: Mapping[str, Any], node: SchemaNode | None) -> list[Checker]:
     made = [maker(checks) for name, maker in _MAKERS.items() if name in checks]
     return [check for check in made if check is not None]
 
@@ -315,7 +315,7 @@ _MAKERS: dict[str, Callable[[Mapping[str, Any]], Checker | None]] = {
 }
 
 
-def _children(node: Node) -> Checker | None:
+def _children(node: SchemaNode) -> Checker | None:
     if node.shape == "list":
         return _list_children(node)
     parts = {name: judge for name, child in node.fields.items() if (judge := checker(child)) is not None}
@@ -335,7 +335,7 @@ def _children(node: Node) -> Checker | None:
     return check
 
 
-def _list_children(node: Node) -> Checker | None:
+def _list_children(node: SchemaNode) -> Checker | None:
     assert node.items is not None
     judge = checker(node.items)
     if judge is None:
@@ -350,7 +350,7 @@ def _list_children(node: Node) -> Checker | None:
     return check
 
 
-def correlated(node: Node, old: Any) -> Callable[[Any], Any]:
+def correlated(node: SchemaNode, old: Any) -> Callable[[Any], Any]:
     """How an item of a keyed list finds its earlier self; items of other lists have none."""
     if node.list_type != MAP or type(old) is not list:
         return lambda item: MISSING
@@ -358,5 +358,5 @@ def correlated(node: Node, old: Any) -> Callable[[Any], Any]:
     return lambda item: known.get(key_of(node, item), MISSING) if type(item) is dict else MISSING
 
 
-def key_of(node: Node, item: Mapping[str, Any]) -> str:
+def key_of(node: SchemaNode, item: Mapping[str, Any]) -> str:
     return say.compact([item.get(name) for name in node.keys])

@@ -1,6 +1,6 @@
 """One request, understood: which verb on which resource, for whom, with which options.
 
-`read_path` turns a path into parts; server.py adds who asks and which resource answers, and hands the `Call` to a verb.
+`read_path` turns a path into parts; server.py adds who asks and which resource answers, and hands the `ServerCall` to a verb.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _OLD_WATCH = re.compile(r"(?P<root>/api/v1|/apis/[^/]+/[^/]+)/watch(?P<rest>/.+)
 
 
 @dataclass(slots=True)
-class Parts:
+class PathParts:
     """A resource path taken apart; `group` is None for anything that is not below /api or /apis."""
 
     group: str | None = None
@@ -39,18 +39,18 @@ class Parts:
     rest: tuple[str, ...] = ()
 
 
-def read_path(path: str) -> Parts:
+def read_path(path: str) -> PathParts:
     pieces = path.strip("/").split("/")
     if "%" in path:
         pieces = [unquote(piece) for piece in pieces]
     if pieces[0] == "api" and len(pieces) >= 3:
-        return _below(Parts("", pieces[1]), pieces[2:])
+        return _below(PathParts("", pieces[1]), pieces[2:])
     if pieces[0] == "apis" and len(pieces) >= 4:
-        return _below(Parts(pieces[1], pieces[2]), pieces[3:])
-    return Parts()
+        return _below(PathParts(pieces[1], pieces[2]), pieces[3:])
+    return PathParts()
 
 
-def _below(parts: Parts, pieces: list[str]) -> Parts:
+def _below(parts: PathParts, pieces: list[str]) -> PathParts:
     if pieces[0] == "namespaces" and len(pieces) >= 2:
         parts.namespace = pieces[1]
         if len(pieces) >= 3 and pieces[2] not in _NAMESPACE_SUBRESOURCES:
@@ -75,7 +75,7 @@ def as_list(request: Request) -> Request:
     return msgspec.structs.replace(request, path=path, query=query)
 
 
-def verb_of(request: Request, parts: Parts) -> str:
+def verb_of(request: Request, parts: PathParts) -> str:
     """The Kubernetes verb; empty for a method that is none."""
     verb = _VERBS.get(request.method, "")
     if parts.name or not verb:
@@ -108,7 +108,7 @@ def truth(text: str) -> bool:
 
 
 @dataclass(slots=True)
-class Call:
+class ServerCall:
     request: Request
     user: User
     verb: str
@@ -172,7 +172,7 @@ def check_timeout(request: Request) -> None:
         raise bad_request(f'invalid timeout specified in the request URL - time: invalid duration "{text}"')
 
 
-def fits_scope(resource: Resource, parts: Parts) -> bool:
+def fits_scope(resource: Resource, parts: PathParts) -> bool:
     """A cluster-scoped resource has no path below a namespace, and single namespaced objects have no path without one."""
     if resource.shelf == ("", "namespaces"):
         return parts.namespace == parts.name

@@ -14,7 +14,7 @@ from typing import Any
 from gangline.cluster.server.catalogue import CUSTOM_VERBS, SUBRESOURCES, Resource
 from gangline.cluster.server.core import Core, whole
 from gangline.cluster.server.show.discovery import version_rank
-from gangline.cluster.server.store.store import DELETED, Change, ShelfKey
+from gangline.cluster.server.store.store import DELETED, ShelfKey, StoreChange
 from gangline.cluster.server.verbs.kind_rules import CustomRules
 from gangline.cluster.server.verbs.meta import Obj
 
@@ -124,7 +124,7 @@ class Definitions:
             self._serve(record.place[1], record.object())
         core.store.listeners.append(self._note)
 
-    def _note(self, key: ShelfKey, change: Change) -> None:
+    def _note(self, key: ShelfKey, change: StoreChange) -> None:
         if key != SHELF:
             return
         name = change.record.place[1]

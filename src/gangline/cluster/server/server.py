@@ -19,7 +19,7 @@ import msgspec
 from gangline.client.wire import InProcess, Request, Response, User
 from gangline.cluster.server import custom
 from gangline.cluster.server.access.escalation import Escalation
-from gangline.cluster.server.access.identity import Secrets, Tokens, administrator, authenticate
+from gangline.cluster.server.access.identity import Secrets, TokenIssuer, administrator, authenticate
 from gangline.cluster.server.access.impersonation import impersonated
 from gangline.cluster.server.access.rbac import GROUP as RBAC
 from gangline.cluster.server.access.rbac import Action, Authorizer, bootstrap_roles, forbidden_text
@@ -30,11 +30,11 @@ from gangline.cluster.server.admit.plugins import Plugins, system_classes
 from gangline.cluster.server.admit.pod_groups import Groups
 from gangline.cluster.server.admit.policies import Policies
 from gangline.cluster.server.admit.quotas import Quotas
-from gangline.cluster.server.admit.service_addresses import Addresses
+from gangline.cluster.server.admit.service_addresses import ServiceAddresses
 from gangline.cluster.server.admit.webhooks import Webhooks
 from gangline.cluster.server.call import (
-    Call,
-    Parts,
+    PathParts,
+    ServerCall,
     as_list,
     check_timeout,
     fits_scope,
@@ -93,7 +93,7 @@ class Server:
         self.core = Core(self.settings, self.store, self.catalogue, self.admission, self._allow)
         self.secrets = Secrets(self.settings.folder)
         fixed = {token: administrator(name) for token, name in (self.settings.tokens or {}).items()}
-        self.tokens = Tokens(self.secrets.signing_key, fixed, self._account_uid, self.settings.clock, self._bound_uid)
+        self.tokens = TokenIssuer(self.secrets.signing_key, fixed, self._account_uid, self.settings.clock, self._bound_uid)
         self.authorizer: Authorizer | None = None
         self.failed = asyncio.Event()
         """Nothing can be kept any more; `store.broken` says why."""
@@ -137,7 +137,7 @@ class Server:
         Quotas(self.core)
         Escalation(self.core, self.authorizer)
         Certificates(self.core)
-        Addresses(self.core)
+        ServiceAddresses(self.core)
         Policies(self.core)
         self._webhooks = Webhooks(self.core)
         self._expiry = Expiry(self.core)
@@ -258,7 +258,7 @@ class Server:
             return work(data)
         return await asyncio.get_running_loop().run_in_executor(self._reader, work, data)
 
-    async def _in_time(self, call: Call) -> Response:
+    async def _in_time(self, call: ServerCall) -> Response:
         """Only those who ask others can wait for long."""
         try:
             async with asyncio.timeout(self.settings.request_seconds):
@@ -266,7 +266,7 @@ class Server:
         except TimeoutError:
             raise failure(504, "Timeout", f"Timeout: request did not complete within {self.settings.request_seconds:g}s", {}) from None
 
-    def _settle_definition(self, call: Call) -> None:
+    def _settle_definition(self, call: ServerCall) -> None:
         if call.name:
             self._definitions.settle(call.name)
             return
@@ -274,12 +274,12 @@ class Server:
             if record.revision == self.store.revision:
                 self._definitions.settle(record.place[1])
 
-    async def _clear_definitions(self, call: Call) -> None:
+    async def _clear_definitions(self, call: ServerCall) -> None:
         """Take the objects of deleted definitions away; a definition goes with its last object."""
         for name in list(self._definitions.leaving):
             for resource, place in self._definitions.instances(name):
-                one = Call(call.request, administrator("system:apiserver"), "delete", resource, *place)
-                await deletes.delete_one(self.core, one, deletes.Options())
+                one = ServerCall(call.request, administrator("system:apiserver"), "delete", resource, *place)
+                await deletes.delete_one(self.core, one, deletes.DeleteOptions())
             if not self._definitions.instances(name):
                 self._definitions.finish(name)
 
@@ -306,7 +306,7 @@ class Server:
             raise failure(403, "Forbidden", f"forbidden: {why}", {})
         raise forbidden(action.group, action.resource, action.name, why)
 
-    def _understand(self, request: Request, user: User, verb: str, parts: Parts) -> Call:
+    def _understand(self, request: Request, user: User, verb: str, parts: PathParts) -> ServerCall:
         group = parts.group or ""
         if group and not self.catalogue.group(group):
             raise _PageNotFound()
@@ -324,7 +324,7 @@ class Server:
             raise method_not_allowed()
         if resource.namespaced and not parts.namespace and verb in ("create", "deletecollection"):
             raise method_not_allowed()
-        call = Call(request, user, verb, resource, parts.namespace if resource.namespaced else "", parts.name, parts.subresource, sub)
+        call = ServerCall(request, user, verb, resource, parts.namespace if resource.namespaced else "", parts.name, parts.subresource, sub)
         if resource.custom and resource.custom.terminating and verb == "create" and not sub:
             raise failure(405, "MethodNotAllowed", "create not allowed while custom resource definition is terminating",
                           {"group": group, "kind": resource.plural})
@@ -335,7 +335,7 @@ class Server:
             call.warnings.append(warning)
         return call
 
-    async def _dispatch(self, call: Call) -> Response:
+    async def _dispatch(self, call: ServerCall) -> Response:
         if call.resource.shelf == EVENTS and self._expiry is not None:
             self._expiry.sweep()
         if call.subresource and call.subresource not in ("status", "ephemeralcontainers", "resize", "approval"):
@@ -360,7 +360,7 @@ class Server:
         written = await _WRITES[call.verb](self.core, call)
         return object_response(self.core, call, written.record, 201 if written.created else 200)
 
-    async def _delete(self, call: Call) -> Response:
+    async def _delete(self, call: ServerCall) -> Response:
         if call.resource.shelf == custom.SHELF and not deletes.read_options(call).dry_run:
             return self._delete_definition(call)
         record, is_gone = await deletes.delete(self.core, call)
@@ -368,16 +368,16 @@ class Server:
             return Response(200, encode(success(*call.resource.shelf, call.name, record.uid)))
         return object_response(self.core, call, record)
 
-    def _delete_definition(self, call: Call) -> Response:
+    def _delete_definition(self, call: ServerCall) -> Response:
         reads.get(self.core, call)
         self._definitions.mark_deleted(call.name)
         return object_response(self.core, call, reads.get(self.core, call))
 
-    async def _delete_collection(self, call: Call) -> Response:
+    async def _delete_collection(self, call: ServerCall) -> Response:
         options = deletes.read_options(call)
         page = reads.listing(self.core, call)
         for record in page.records:
-            one = Call(call.request, call.user, "deletecollection", call.resource, record.place[0], record.place[1])
+            one = ServerCall(call.request, call.user, "deletecollection", call.resource, record.place[0], record.place[1])
             try:
                 await deletes.delete_one(self.core, one, options)
             except ApiError as error:
@@ -386,25 +386,25 @@ class Server:
         page.revision = self.store.revision
         return list_response(self.core, call, page)
 
-    async def _bind(self, call: Call) -> Response:
+    async def _bind(self, call: ServerCall) -> Response:
         return Response(201, encode(await pods.bind(self.core, call)))
 
-    async def _evict(self, call: Call) -> Response:
+    async def _evict(self, call: ServerCall) -> Response:
         return Response(201, encode(await pods.evict(self.core, call)))
 
-    async def _connect(self, call: Call) -> Response:
+    async def _connect(self, call: ServerCall) -> Response:
         pods.connect(self.core, call)
 
-    async def _log(self, call: Call) -> Response:
+    async def _log(self, call: ServerCall) -> Response:
         return Response(200, pods.log(self.core, call), "text/plain; charset=utf-8")
 
-    async def _token(self, call: Call) -> Response:
+    async def _token(self, call: ServerCall) -> Response:
         return Response(201, encode(self._reviews.token_request(call)))
 
-    async def _scale(self, call: Call) -> Response:
+    async def _scale(self, call: ServerCall) -> Response:
         return scale_response(self.core, call, await scale(self.core, call))
 
-    async def _finalize(self, call: Call) -> Response:
+    async def _finalize(self, call: ServerCall) -> Response:
         """Replace a namespace's own finalizers; without any, a namespace on its way out goes."""
         wanted = read_object(call, rules_for(call.resource))
 
@@ -424,7 +424,7 @@ class _PageNotFound(ApiError):
 
 
 _WRITES = {"create": writes.create, "update": writes.update, "patch": patches.patch}
-_SUBRESOURCES: dict[str, Callable[[Server, Call], Awaitable[Response]]] = {
+_SUBRESOURCES: dict[str, Callable[[Server, ServerCall], Awaitable[Response]]] = {
     "attach": Server._connect,
     "binding": Server._bind,
     "eviction": Server._evict,

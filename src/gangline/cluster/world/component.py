@@ -17,11 +17,11 @@ from gangline.cluster.world.settings import WorldSettings
 from gangline.cluster.world.upkeep import endpoints, garbage, namespaces, quotas, tokens, volumes
 from gangline.cluster.world.workloads import cronjobs, daemonsets, deployments, hpa, jobs, replicasets, statefulsets
 from gangline.errors import ConfigError
-from gangline.runtime import Component, Controller, Service
+from gangline.runtime import BackgroundService, Component, Controller
 
 KUBELET, CONTROLLERS, SCHEDULER, AUTOSCALER = "kubelet", "controller-manager", "default-scheduler", "autoscaler"
 
-Made: TypeAlias = Controller | Service | Sequence[Controller | Service]
+Made: TypeAlias = Controller | BackgroundService | Sequence[Controller | BackgroundService]
 
 PARTS: dict[str, tuple[str, Callable[[WorldSettings], Made]]] = {
     "nodes": (KUBELET, heartbeats.registrar),
@@ -75,10 +75,10 @@ def simulated_nodes(settings: WorldSettings | None = None) -> Component:
 
 
 def _component(name: str, settings: WorldSettings) -> Component:
-    made: list[Controller | Service] = []
+    made: list[Controller | BackgroundService] = []
     for part, (home, make) in PARTS.items():
         if home == name and part not in settings.off:
             found = make(settings)
-            made += [found] if isinstance(found, Controller | Service) else found
+            made += [found] if isinstance(found, Controller | BackgroundService) else found
     return Component(name, controllers=[each for each in made if isinstance(each, Controller)],
-                     services=[each for each in made if isinstance(each, Service)])
+                     services=[each for each in made if isinstance(each, BackgroundService)])

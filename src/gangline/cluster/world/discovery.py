@@ -21,21 +21,21 @@ _PLAIN = msgspec.json.Decoder(dict[str, Any])
 
 
 @dataclass(frozen=True, slots=True)
-class Served:
+class ServedResource:
     """One resource of a server."""
 
     kind: Kind[Object]
     verbs: frozenset[str]
 
 
-async def discover(client: Client) -> list[Served]:
+async def discover(client: Client) -> list[ServedResource]:
     """Every resource, built-in groups first; a group that vanishes while we ask is left out."""
     paths = ["/api/v1"]
     for group in (await _get(client, "/apis")).get("groups") or ():
         paths.append(f"/apis/{group['preferredVersion']['groupVersion']}")
         others = [version["groupVersion"] for version in group["versions"]]
         paths += [f"/apis/{version}" for version in others if version != group["preferredVersion"]["groupVersion"]]
-    found: dict[str, Served] = {}
+    found: dict[str, ServedResource] = {}
     for path in paths:
         for served in await _resources(client, path):
             found.setdefault(served.kind.resource, served)
@@ -54,13 +54,13 @@ def only_metadata(kind: Kind[Any]) -> Kind[Object]:
     return Kind(kind.group, kind.version, kind.kind, kind.plural, Object, kind.namespaced)
 
 
-async def _resources(client: Client, path: str) -> list[Served]:
+async def _resources(client: Client, path: str) -> list[ServedResource]:
     try:
         listing = await _get(client, path)
     except NotFound:
         return []
     version = str(listing["groupVersion"])
-    return [Served(_kind(version, each), frozenset(each.get("verbs") or ()))
+    return [ServedResource(_kind(version, each), frozenset(each.get("verbs") or ()))
             for each in listing.get("resources") or () if "/" not in each["name"]]
 
 

@@ -12,7 +12,7 @@ from gangline.cluster.world.nodes.nodes import DEFAULT_NODES, NodePool, Provisio
 
 
 @dataclass(frozen=True, slots=True)
-class Pace:
+class NodePace:
     """How long things take on a simulated node, in seconds, where no annotation says otherwise."""
 
     start: float = 0.0
@@ -46,7 +46,7 @@ class WorldSettings:
     """Simulated nodes to register at start."""
     off: frozenset[str] = frozenset()
     """Names of parts (component.PARTS) that do not run."""
-    pace: Pace = field(default_factory=Pace)
+    pace: NodePace = field(default_factory=NodePace)
     heartbeat: float = 10.0
     """Seconds between renewals of a node's lease."""
     lease: int = 40

@@ -16,15 +16,15 @@ from gangline.api.meta import Raw
 from gangline.errors import ApiError
 from gangline.grouper import fields, owners
 from gangline.grouper.groupers.base import PREEMPTIBILITIES, base, delay
-from gangline.grouper.grouping import Grouping, Part, Placement, Ungroupable
-from gangline.grouper.look import Look
+from gangline.grouper.grouping import Grouping, GroupPart, GroupTopology, Ungroupable
+from gangline.grouper.look import GrouperView
 
 
-class Grove:
+class GroveGrouper:
     kinds = ("grove.io/v1alpha1 PodCliqueSet", "grove.io/v1alpha1 PodGangSet")
     reads = ("grove.io/v1alpha1 PodClique", "grove.io/v1alpha1 PodCliqueScalingGroup", "scheduler.grove.io/v1alpha1 PodGang")
 
-    def group(self, pod: Pod, owner: Raw, read: Look, chain: Sequence[Raw] = ()) -> Grouping:
+    def group(self, pod: Pod, owner: Raw, read: GrouperView, chain: Sequence[Raw] = ()) -> Grouping:
         gang = _gang(pod, read)
         topology = _topology(gang)
         levels = _levels(gang, topology, "spec", "topologyConstraint", "packConstraint")
@@ -43,7 +43,7 @@ def _or(value: str | None, otherwise: str) -> str:
     return otherwise if value is None else value
 
 
-def _gang(pod: Pod, read: Look) -> Raw:
+def _gang(pod: Pod, read: GrouperView) -> Raw:
     name = pod.labels.get(names.POD_GANG)
     if name is None:
         raise Ungroupable(f"pod {pod.namespace}/{pod.name} has no label {names.POD_GANG} that names its PodGang")
@@ -53,7 +53,7 @@ def _gang(pod: Pod, read: Look) -> Raw:
         raise Ungroupable(f"PodGang {pod.namespace}/{name} of pod {pod.name} cannot be read: {error}") from error
 
 
-def _heard(gang: Raw, owner: Raw, read: Look) -> Raw:
+def _heard(gang: Raw, owner: Raw, read: GrouperView) -> Raw:
     """The gang, with the set's queue and staleness grace where it has none."""
     if read.settings.manner.gang_ignores_set:
         return gang
@@ -65,13 +65,13 @@ def _topology(gang: Raw) -> str:
     return annotations.get(names.TOPOLOGY_NAME, annotations.get(names.TOPOLOGY, ""))
 
 
-def _levels(obj: Raw, topology: str, *path: str) -> Placement | None:
+def _levels(obj: Raw, topology: str, *path: str) -> GroupTopology | None:
     preferred, required = fields.text(obj, *path, "preferred"), fields.text(obj, *path, "required")
     if preferred is None and required is None:
         return None
     if not topology:
         raise Ungroupable(f"{'.'.join(path)} names topology levels but no topology: set annotation {names.TOPOLOGY_NAME}")
-    return Placement(topology, required or "", preferred or "")
+    return GroupTopology(topology, required or "", preferred or "")
 
 
 def _with_set(grouping: Grouping, owner: Raw) -> Grouping:
@@ -87,7 +87,7 @@ def _with_set(grouping: Grouping, owner: Raw) -> Grouping:
         grouping, labels=labels, annotations=annotations, preemptibility=preemptibility,
         priority_class=labels.get(names.PRIORITY_CLASS, grouping.priority_class),
         preemption_delay=delay(annotations.get(names.PREEMPTION_DELAY)) or grouping.preemption_delay,
-        placement=Placement(said.topology or annotations.get(names.TOPOLOGY, ""),
+        placement=GroupTopology(said.topology or annotations.get(names.TOPOLOGY, ""),
                             said.required or annotations.get(names.TOPOLOGY_REQUIRED, ""),
                             said.preferred or annotations.get(names.TOPOLOGY_PREFERRED, "")))
 
@@ -103,8 +103,8 @@ def _objects(gang: Raw, name: str) -> Iterable[Raw]:
         yield each
 
 
-def _parents(gang: Raw, topology: str) -> tuple[list[Part], dict[str, str]]:
-    parents: list[Part] = []
+def _parents(gang: Raw, topology: str) -> tuple[list[GroupPart], dict[str, str]]:
+    parents: list[GroupPart] = []
     parent_of: dict[str, str] = {}
     for place, config in enumerate(_objects(gang, "topologyConstraintGroupConfigs")):
         name = _named(config, f"spec.topologyConstraintGroupConfigs[{place}]")
@@ -112,7 +112,7 @@ def _parents(gang: Raw, topology: str) -> tuple[list[Part], dict[str, str]]:
         if not listed:
             continue
         parent_of |= dict.fromkeys(listed, name)
-        parents.append(Part(name, children=len(listed),
+        parents.append(GroupPart(name, children=len(listed),
                             placement=_levels(config, topology, "topologyConstraint", "packConstraint")))
     return parents, parent_of
 
@@ -131,7 +131,7 @@ def _named(obj: Raw, where: str) -> str:
     return name
 
 
-def _leaf(group: Raw, place: int, pod: Pod, topology: str, parent_of: dict[str, str]) -> tuple[Part, list[str]]:
+def _leaf(group: Raw, place: int, pod: Pod, topology: str, parent_of: dict[str, str]) -> tuple[GroupPart, list[str]]:
     """One pod group as a leaf, and the names of its pods."""
     where = f"spec.podgroups[{place}]"
     name = _named(group, where)
@@ -143,7 +143,7 @@ def _leaf(group: Raw, place: int, pod: Pod, topology: str, parent_of: dict[str, 
         raise Ungroupable(f"{where} has no podReferences")
     members = [_member(each, f"{where}.podReferences[{at}]", pod.namespace) for at, each in enumerate(references)]
     placed = _levels(group, topology, "topologyConstraint", "packConstraint")
-    return Part(name, minimum, parent=parent_of.get(name), placement=placed), members
+    return GroupPart(name, minimum, parent=parent_of.get(name), placement=placed), members
 
 
 def _member(reference: object, where: str, namespace: str) -> str:

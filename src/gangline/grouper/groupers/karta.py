@@ -18,9 +18,9 @@ from gangline.api.meta import Raw
 from gangline.errors import ApiError
 from gangline.grouper import jq, owners
 from gangline.grouper.groupers.base import base
-from gangline.grouper.grouping import Grouping, Part, Placement, Ungroupable
+from gangline.grouper.grouping import Grouping, GroupPart, GroupTopology, Ungroupable
 from gangline.grouper.jq_functions import JqError, Unsupported, whole
-from gangline.grouper.look import Look
+from gangline.grouper.look import GrouperView
 
 API, KIND = "run.ai/v1alpha1", "Karta"
 LABELS = ("run.ai/karta-group", "run.ai/karta-version", "run.ai/karta-kind")
@@ -28,7 +28,7 @@ _DNS = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])
 _POD_PATHS = ("podTemplateSpecPath", "podSpecPath", "fragmentedPodSpecDefinition")
 
 
-def describing(owner: Raw, read: Look) -> Karta | None:
+def describing(owner: Raw, read: GrouperView) -> KartaGrouper | None:
     """The one valid Karta with a gang instruction for a kind. Several of them contradict each other: then none counts."""
     group, _, version = str(owner["apiVersion"]).rpartition("/")
     wanted = {"group": group, "version": version, "kind": owner["kind"]}
@@ -36,11 +36,11 @@ def describing(owner: Raw, read: Look) -> Karta | None:
         listed = read.objects(API, KIND, dict(zip(LABELS, wanted.values(), strict=True)))
     except ApiError:
         return None
-    found = [karta for karta in map(Karta, listed) if _describes(karta, wanted)]
+    found = [karta for karta in map(KartaGrouper, listed) if _describes(karta, wanted)]
     return found[0] if len(found) == 1 else None
 
 
-def _describes(karta: Karta, wanted: Raw) -> bool:
+def _describes(karta: KartaGrouper, wanted: Raw) -> bool:
     """A Karta that is not even shaped like one describes nothing."""
     try:
         return karta.describes(wanted)
@@ -49,7 +49,7 @@ def _describes(karta: Karta, wanted: Raw) -> bool:
 
 
 @dataclass(frozen=True)
-class Karta:
+class KartaGrouper:
     obj: Raw
 
     kinds = ()
@@ -117,7 +117,7 @@ class Karta:
 
     # --- grouping ------------------------------------------------------------------------------------------------------
 
-    def group(self, pod: Pod, owner: Raw, read: Look, chain: Sequence[Raw] = ()) -> Grouping:
+    def group(self, pod: Pod, owner: Raw, read: GrouperView, chain: Sequence[Raw] = ()) -> Grouping:
         shown = read.get(POD.api_version, POD.kind, pod.namespace, pod.name)
         try:
             if self.gang.get("podGroup") is not None:
@@ -126,7 +126,7 @@ class Karta:
         except JqError as error:
             raise Ungroupable(f"Karta {self.obj['metadata']['name']} does not fit {owners.title(owner)}: {error}") from error
 
-    def _one_group(self, pod: Pod, shown: Raw, owner: Raw, read: Look) -> Grouping:
+    def _one_group(self, pod: Pod, shown: Raw, owner: Raw, read: GrouperView) -> Grouping:
         said = self.gang["podGroup"]
         grouping = base(pod, owner, read)
         grouping = replace(grouping, name=f"pg-{owners.uid_of(owner)}-{said.get('name', '')}",
@@ -138,14 +138,14 @@ class Karta:
         leaf = next((part.name for part in parts if self._holds(part.name, shown)), "")
         return replace(grouping, minimum=0, children=len(parts), parts=parts, leaf=leaf)
 
-    def _part(self, mapping: Raw, owner: Raw) -> Part:
+    def _part(self, mapping: Raw, owner: Raw) -> GroupPart:
         name = self.component(mapping.get("componentName", ""))["name"]
         size = self.scale(name, owner)
         if size == 0:
             raise Ungroupable(f"component {name} of Karta {self.obj['metadata']['name']} does not say how many replicas it has")
-        return Part(name, size, placement=_placement(mapping.get("topology")))
+        return GroupPart(name, size, placement=_placement(mapping.get("topology")))
 
-    def _group_by_keys(self, pod: Pod, shown: Raw, owner: Raw, read: Look) -> Grouping:
+    def _group_by_keys(self, pod: Pod, shown: Raw, owner: Raw, read: GrouperView) -> Grouping:
         its = self._component_of(pod, shown)
         effective, member = self._member(its, pod, shown)
         instance = self._instance(its, shown, owner) if effective == its else None
@@ -293,10 +293,10 @@ def _printed(value: Any) -> str:
     return ("true" if value else "false") if isinstance(value, bool) else str(whole(value))
 
 
-def _placement(said: Raw | None) -> Placement | None:
+def _placement(said: Raw | None) -> GroupTopology | None:
     if said is None:
         return None
-    placed = Placement(said.get("topologyName", ""), said.get("requiredTopologyLevel", ""), said.get("preferredTopologyLevel", ""))
+    placed = GroupTopology(said.get("topologyName", ""), said.get("requiredTopologyLevel", ""), said.get("preferredTopologyLevel", ""))
     if not placed.topology or not (placed.required or placed.preferred):
         raise Ungroupable("a topology in a Karta needs topologyName and at least one of requiredTopologyLevel and preferredTopologyLevel")
     return placed

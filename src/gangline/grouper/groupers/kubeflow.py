@@ -14,7 +14,7 @@ from gangline.api.meta import Raw
 from gangline.grouper import fields, owners
 from gangline.grouper.groupers.base import base
 from gangline.grouper.grouping import Grouping, Ungroupable
-from gangline.grouper.look import Look
+from gangline.grouper.look import GrouperView
 
 POLICY = ("spec", "runPolicy", "schedulingPolicy", "minAvailable")
 JOB_NAME, JOB_ROLE, REPLICA_TYPE = (
@@ -22,7 +22,7 @@ JOB_NAME, JOB_ROLE, REPLICA_TYPE = (
 
 
 @dataclass(frozen=True, slots=True)
-class Replicated:
+class KubeflowGrouper:
     kinds: Sequence[str]
     field: str
     """Where the job keeps its replicas by role, below spec."""
@@ -30,7 +30,7 @@ class Replicated:
     """Roles that must be there."""
     reads: Sequence[str] = ()
 
-    def group(self, pod: Pod, owner: Raw, read: Look, chain: Sequence[Raw] = ()) -> Grouping:
+    def group(self, pod: Pod, owner: Raw, read: GrouperView, chain: Sequence[Raw] = ()) -> Grouping:
         return replace(base(pod, owner, read), minimum=replicas_minimum(owner, self.field, self.mandatory))
 
 
@@ -58,14 +58,14 @@ def _replicas(owner: Raw, field: str, role: str) -> int:
     return replicas
 
 
-class Mpi:
+class MpiGrouper:
     """While the launcher waits for its workers, the workers are the gang; once it is there, it belongs to it."""
 
     kinds = ("kubeflow.org/v1 MPIJob", "kubeflow.org/v2beta1 MPIJob")
     reads = ()
     FIELD, LAUNCHER = "mpiReplicaSpecs", "Launcher"
 
-    def group(self, pod: Pod, owner: Raw, read: Look, chain: Sequence[Raw] = ()) -> Grouping:
+    def group(self, pod: Pod, owner: Raw, read: GrouperView, chain: Sequence[Raw] = ()) -> Grouping:
         minimum = replicas_minimum(owner, self.FIELD, (self.LAUNCHER, "Worker"))
         late = fields.text(owner, "spec", "launcherCreationPolicy") == "WaitForWorkersReady"
         if late and not _has_launcher(pod, owner, read):
@@ -73,7 +73,7 @@ class Mpi:
         return replace(base(pod, owner, read), minimum=minimum)
 
 
-def _has_launcher(pod: Pod, owner: Raw, read: Look) -> bool:
+def _has_launcher(pod: Pod, owner: Raw, read: GrouperView) -> bool:
     roles = (JOB_ROLE,) if read.settings.manner.launcher_by_role_only else (JOB_ROLE, REPLICA_TYPE)
     return any(not each.metadata.deleting
                for role in roles

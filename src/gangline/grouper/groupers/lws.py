@@ -15,8 +15,8 @@ from gangline.api.meta import Raw
 from gangline.grouper import fields, owners
 from gangline.grouper.groupers import segments
 from gangline.grouper.groupers.base import base
-from gangline.grouper.grouping import Grouping, Part, Ungroupable
-from gangline.grouper.look import Look
+from gangline.grouper.grouping import Grouping, GroupPart, Ungroupable
+from gangline.grouper.look import GrouperView
 
 PREFIX = "leaderworkerset.sigs.k8s.io"
 SIZE, GROUP_INDEX, WORKER_INDEX = f"{PREFIX}/size", f"{PREFIX}/group-index", f"{PREFIX}/worker-index"
@@ -26,11 +26,11 @@ LEADER_WORKER, LEADER_EXCLUDED = "LeaderWorker", "LeaderExcluded"
 LEADER, WORKERS = "leader", "workers"
 
 
-class LeaderWorkerSet:
+class LeaderWorkerSetGrouper:
     kinds = ("leaderworkerset.x-k8s.io/v1 LeaderWorkerSet",)
     reads = ("apps/v1 StatefulSet",)
 
-    def group(self, pod: Pod, owner: Raw, read: Look, chain: Sequence[Raw] = ()) -> Grouping:
+    def group(self, pod: Pod, owner: Raw, read: GrouperView, chain: Sequence[Raw] = ()) -> Grouping:
         grouping = base(pod, owner, read)
         members = _members(pod, owner)
         parts, leaf = _parts(pod, owner, members, read)
@@ -68,7 +68,7 @@ def _is_leader(pod: Pod) -> bool:
     return pod.labels.get(WORKER_INDEX) == "0"
 
 
-def _parts(pod: Pod, owner: Raw, members: int, read: Look) -> tuple[tuple[Part, ...], str]:
+def _parts(pod: Pod, owner: Raw, members: int, read: GrouperView) -> tuple[tuple[GroupPart, ...], str]:
     """The sub-groups, and the one this pod belongs to."""
     size = _segment_size(owner)
     if size is None:
@@ -82,13 +82,13 @@ def _parts(pod: Pod, owner: Raw, members: int, read: Look) -> tuple[tuple[Part, 
     segments.check_count(cut.count)
     template = fields.mapping(owner, *TEMPLATE, "workerTemplate")
     placed = segments.placement(pod, template, owner) if template is not None else None
-    pieces = tuple(Part(f"segment-{at}", cut.pods_in(at), placement=placed) for at in range(cut.count))
+    pieces = tuple(GroupPart(f"segment-{at}", cut.pods_in(at), placement=placed) for at in range(cut.count))
     policy = fields.text(owner, *TEMPLATE, "subGroupPolicy", "subGroupPolicyType") or LEADER_WORKER
     return _arranged(policy, pieces, cut, pod)
 
 
-def _whole(pod: Pod, members: int) -> tuple[tuple[Part, ...], str]:
-    leader, workers = Part(LEADER, 1), Part(WORKERS, members - 1)
+def _whole(pod: Pod, members: int) -> tuple[tuple[GroupPart, ...], str]:
+    leader, workers = GroupPart(LEADER, 1), GroupPart(WORKERS, members - 1)
     parts = (leader, workers) if members > 1 else (leader,)
     leaf = LEADER if _is_leader(pod) else WORKERS
     return parts, leaf if leaf in [part.name for part in parts] else ""
@@ -148,19 +148,19 @@ class Cut:
         return self.members - segment * self.size
 
 
-def _arranged(policy: str, pieces: tuple[Part, ...], cut: Cut, pod: Pod) -> tuple[tuple[Part, ...], str]:
+def _arranged(policy: str, pieces: tuple[GroupPart, ...], cut: Cut, pod: Pod) -> tuple[tuple[GroupPart, ...], str]:
     segment = _segment_of(pod, cut)
     own = pieces[segment].name
     if policy == LEADER_WORKER:
         first = pieces[0]
         workers = first.minimum - (0 if cut.even else 1)
-        inside = (Part(LEADER, 1, parent=first.name), Part(WORKERS, workers, parent=first.name))
+        inside = (GroupPart(LEADER, 1, parent=first.name), GroupPart(WORKERS, workers, parent=first.name))
         leaf = LEADER if _is_leader(pod) else WORKERS if segment == 0 else own
         return (replace(first, minimum=0, children=len(inside)), *pieces[1:], *inside), leaf
     if policy == LEADER_EXCLUDED:
         if not cut.even:
             raise Ungroupable(f"with {LEADER_EXCLUDED} the {cut.members - 1} workers must divide into segments of {cut.size}")
-        return (Part(LEADER, 1), *pieces), LEADER if _is_leader(pod) else own
+        return (GroupPart(LEADER, 1), *pieces), LEADER if _is_leader(pod) else own
     return pieces, own
 
 

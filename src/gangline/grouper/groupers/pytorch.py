@@ -16,25 +16,25 @@ from gangline.grouper import fields, owners
 from gangline.grouper.groupers import segments
 from gangline.grouper.groupers.base import base
 from gangline.grouper.groupers.kubeflow import POLICY, REPLICA_TYPE, replicas_minimum
-from gangline.grouper.grouping import Grouping, Part, Ungroupable
-from gangline.grouper.look import Look
+from gangline.grouper.grouping import Grouping, GroupPart, Ungroupable
+from gangline.grouper.look import GrouperView
 
 REPLICAS = "pytorchReplicaSpecs"
 REPLICA_INDEX = "training.kubeflow.org/replica-index"
 MASTER, WORKER = "Master", "Worker"
 
 
-class PyTorch:
+class PyTorchGrouper:
     kinds = ("kubeflow.org/v1 PyTorchJob",)
     reads = ()
 
-    def group(self, pod: Pod, owner: Raw, read: Look, chain: Sequence[Raw] = ()) -> Grouping:
+    def group(self, pod: Pod, owner: Raw, read: GrouperView, chain: Sequence[Raw] = ()) -> Grouping:
         minimum = _minimum(owner)
         roles = fields.mapping(owner, "spec", REPLICAS)
         if roles is None:
             raise Ungroupable(f"{owners.title(owner)} has no spec.{REPLICAS}")
         masters = fields.integer(roles, MASTER, "replicas") or 0
-        head = (Part("master", masters),) if masters and MASTER in roles else ()
+        head = (GroupPart("master", masters),) if masters and MASTER in roles else ()
         workers = _workers(pod, owner, roles, max(0, minimum - masters)) if WORKER in roles else ()
         leaf = _leaf(pod, owner, roles)
         parts = head + workers
@@ -54,16 +54,16 @@ def _minimum(owner: Raw) -> int:
     return minimum if elastic is None else elastic
 
 
-def _workers(pod: Pod, owner: Raw, roles: Raw, minimum: int) -> tuple[Part, ...]:
+def _workers(pod: Pod, owner: Raw, roles: Raw, minimum: int) -> tuple[GroupPart, ...]:
     replicas = _replicas(roles)
     size, count = _segments(pod, roles)
     if not count:
-        return (Part("worker", minimum),)
+        return (GroupPart("worker", minimum),)
     placed = segments.placement(pod, fields.mapping(roles, WORKER, "template"), owner)
     needed = -(-minimum // size)
     sizes = [size] * (replicas // size) + ([replicas % size] if replicas % size else [])
-    return (Part("worker", children=count),
-            *(Part(f"worker-{at}", each if at < needed else 0, parent="worker", placement=placed)
+    return (GroupPart("worker", children=count),
+            *(GroupPart(f"worker-{at}", each if at < needed else 0, parent="worker", placement=placed)
               for at, each in enumerate(sizes)))
 
 

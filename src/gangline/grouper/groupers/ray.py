@@ -15,20 +15,20 @@ from gangline.api.core import Pod
 from gangline.api.meta import Raw
 from gangline.grouper import fields, owners
 from gangline.grouper.groupers.base import base
-from gangline.grouper.grouping import Grouping, Part, Placement, Ungroupable
-from gangline.grouper.look import Look
+from gangline.grouper.grouping import Grouping, GroupPart, GroupTopology, Ungroupable
+from gangline.grouper.look import GrouperView
 
 NODE_GROUP, HEAD, PRIORITY = "ray.io/group", "headgroup", "ray.io/priority-class-name"
 
 
 @dataclass(frozen=True, slots=True)
-class Ray:
+class RayGrouper:
     kinds: Sequence[str]
     cluster_paths: Sequence[tuple[str, ...]] = ()
     """Where the owner names its cluster, first found first; none: it is the cluster."""
     reads: Sequence[str] = ("ray.io/v1 RayCluster",)
 
-    def group(self, pod: Pod, owner: Raw, read: Look, chain: Sequence[Raw] = ()) -> Grouping:
+    def group(self, pod: Pod, owner: Raw, read: GrouperView, chain: Sequence[Raw] = ()) -> Grouping:
         parts = _parts(self._cluster(owner, read), read)
         grouping = replace(base(pod, owner, read), minimum=sum(part.minimum for part in parts))
         priority = owners.labels_of(owner).get(PRIORITY)
@@ -40,7 +40,7 @@ class Ray:
         leaf = pod.labels.get(NODE_GROUP, "")
         return replace(grouping, parts=parts, leaf=leaf if leaf in [part.name for part in parts] else "")
 
-    def _cluster(self, owner: Raw, read: Look) -> Raw:
+    def _cluster(self, owner: Raw, read: GrouperView) -> Raw:
         if not self.cluster_paths:
             return owner
         found = (fields.text(owner, *path) for path in self.cluster_paths)
@@ -50,20 +50,20 @@ class Ray:
         return read.get(owner["apiVersion"], "RayCluster", owner["metadata"]["namespace"], name)
 
 
-def _parts(cluster: Raw, read: Look) -> tuple[Part, ...]:
+def _parts(cluster: Raw, read: GrouperView) -> tuple[GroupPart, ...]:
     head = fields.mapping(cluster, "spec", "headGroupSpec") or {}
-    parts = [Part(HEAD, 1, placement=_placement(head, "headGroupSpec"))]
+    parts = [GroupPart(HEAD, 1, placement=_placement(head, "headGroupSpec"))]
     for place, group in enumerate(fields.items(cluster, "spec", "workerGroupSpecs") or ()):
         if not isinstance(group, dict):
             raise Ungroupable(f"spec.workerGroupSpecs[{place}] of {owners.title(cluster)} must be an object, not {group!r}")
         minimum = _minimum(group, place, read)
         if minimum is not None:
             name = _name(group, place)
-            parts.append(Part(name, minimum, placement=_placement(group, f"workerGroupSpecs.{name}")))
+            parts.append(GroupPart(name, minimum, placement=_placement(group, f"workerGroupSpecs.{name}")))
     return tuple(parts)
 
 
-def _minimum(group: Raw, place: int, read: Look) -> int | None:
+def _minimum(group: Raw, place: int, read: GrouperView) -> int | None:
     """Pods this worker group needs at least; None: it takes no part."""
     if _suspended(group, read):
         return None
@@ -77,7 +77,7 @@ def _minimum(group: Raw, place: int, read: Look) -> int | None:
     return (least if least > 0 else replicas) * (1 if hosts is None else hosts)
 
 
-def _suspended(group: Raw, read: Look) -> bool:
+def _suspended(group: Raw, read: GrouperView) -> bool:
     keys = ("suspended",) if read.settings.manner.ray_suspended_only else ("suspended", "suspend")
     return any(fields.boolean(group, key) for key in keys)
 
@@ -89,11 +89,11 @@ def _name(group: Raw, place: int) -> str:
         return f"worker-group-{place}"
 
 
-def _placement(group: Any, where: str) -> Placement | None:
+def _placement(group: Any, where: str) -> GroupTopology | None:
     topology, required, preferred = (fields.text(group, "template", "metadata", "annotations", key) or ""
                                      for key in (names.TOPOLOGY, names.TOPOLOGY_REQUIRED, names.TOPOLOGY_PREFERRED))
     if not required and not preferred:
         return None
     if not topology:
         raise Ungroupable(f"{where} asks for a topology level but names no topology: annotate its template with {names.TOPOLOGY}")
-    return Placement(topology, required, preferred)
+    return GroupTopology(topology, required, preferred)

@@ -10,8 +10,8 @@ from collections.abc import Iterable
 
 from gangline.api.kinds import SERVICE_ACCOUNT
 from gangline.api.meta import Raw
-from gangline.installer.config_reader import Said
-from gangline.installer.contract import Facts, Parts, Wishes, digest
+from gangline.installer.config_reader import ConfigReading
+from gangline.installer.contract import ComponentParts, InstallFacts, Wishes, digest
 from gangline.installer.objects import monitoring, numa
 from gangline.installer.objects.roles import add_roles
 from gangline.installer.objects.services import (
@@ -19,11 +19,11 @@ from gangline.installer.objects.services import (
     CERTIFICATES,
     OPERATOR,
     SCHEDULER,
-    Service,
+    InstalledService,
     probe_ports,
     services,
 )
-from gangline.installer.objects.shapes import Running, account, add_running
+from gangline.installer.objects.shapes import RunningComponent, account, add_running
 from gangline.installer.objects.webhooks import TLS_SECRET, add_admission
 from gangline.installer.objects.workload import (
     FILE,
@@ -37,7 +37,7 @@ from gangline.installer.objects.workload import (
 )
 
 
-def wishes_of_config(said: Said, facts: Facts, parts: Parts) -> Wishes:
+def wishes_of_config(said: ConfigReading, facts: InstallFacts, parts: ComponentParts) -> Wishes:
     wishes, config = Wishes(notes=in_vain(said, parts.backends)), configuration(said, parts.backends)
     if not parts.check(OPERATOR.component, {}, config, said.compat):
         add_configuration(wishes, said, config)
@@ -55,14 +55,14 @@ def wishes_of_config(said: Said, facts: Facts, parts: Parts) -> Wishes:
     return wishes
 
 
-def flags_of(said: Said, facts: Facts, service: Service) -> dict[str, str]:
+def flags_of(said: ConfigReading, facts: InstallFacts, service: InstalledService) -> dict[str, str]:
     """All flags of a service's component."""
     probe, metrics = probe_ports(said, service.section)
     ports = {"metrics-bind-address": f":{metrics}", "health-probe-bind-address": f":{probe}"}
     return service.flags(said, facts) | ports
 
 
-def _add_service(wishes: Wishes, said: Said, facts: Facts, parts: Parts, service: Service, operators: Raw) -> None:
+def _add_service(wishes: Wishes, said: ConfigReading, facts: InstallFacts, parts: ComponentParts, service: InstalledService, operators: Raw) -> None:
     """`operators`: the operator's configuration."""
     flags = flags_of(said, facts, service)
     config = operators if service in (OPERATOR, ADMISSION) or service.words else {}
@@ -71,7 +71,7 @@ def _add_service(wishes: Wishes, said: Said, facts: Facts, parts: Parts, service
         wishes.problems.append(f"{service.name} stays as it is, because it would not start: {refused}")
         wishes.kept.append(service.name)
         return
-    running = Running(service.name, service.component, service.section, flags, service.resources, probe_ports(said, service.section)[0],
+    running = RunningComponent(service.name, service.component, service.section, flags, service.resources, probe_ports(said, service.section)[0],
                       everywhere=service.everywhere, mounts=tuple(_mounts(service, config)), words=service.words,
                       config=f"{FOLDER}/{FILE}" if config else "", mark=digest(printed(config)) if config else "")
     add_running(wishes, said, running, service.ports(said), facts)
@@ -80,7 +80,7 @@ def _add_service(wishes: Wishes, said: Said, facts: Facts, parts: Parts, service
         add_admission(wishes, said, facts, parts, flags, config)
 
 
-def _mounts(service: Service, config: Raw) -> Iterable[tuple[str, Raw]]:
+def _mounts(service: InstalledService, config: Raw) -> Iterable[tuple[str, Raw]]:
     """What a container finds in its folders: a certificate, the operator's configuration."""
     if service is ADMISSION:
         yield CERTIFICATES, {"name": "certificate", "secret": {"secretName": TLS_SECRET, "defaultMode": 0o644}}
@@ -88,7 +88,7 @@ def _mounts(service: Service, config: Raw) -> Iterable[tuple[str, Raw]]:
         yield FOLDER, volume()
 
 
-def _add_helper(wishes: Wishes, said: Said, parts: Parts, app: str, component: str, holder: tuple[str, str]) -> None:
+def _add_helper(wishes: Wishes, said: ConfigReading, parts: ComponentParts, app: str, component: str, holder: tuple[str, str]) -> None:
     """The account that pods of a service's own making run under, and its rights."""
     wishes.add(SERVICE_ACCOUNT, account(said, holder[0], holder[1], app))
     add_roles(wishes, said, parts, component, component, holder)

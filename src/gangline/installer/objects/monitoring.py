@@ -9,8 +9,8 @@ from datetime import UTC, datetime
 
 from gangline.api.kinds import CLUSTER_ROLE, CLUSTER_ROLE_BINDING, PROMETHEUS, SERVICE, SERVICE_ACCOUNT, SERVICE_MONITOR
 from gangline.api.meta import Raw
-from gangline.installer.config_reader import Said, at
-from gangline.installer.contract import APP, Facts, Wishes, meta
+from gangline.installer.config_reader import ConfigReading, at
+from gangline.installer.contract import APP, InstallFacts, Wishes, meta
 from gangline.installer.objects.shapes import account
 from gangline.rules.values.times import duration, seconds
 
@@ -22,14 +22,14 @@ RULES = [{"apiGroups": [""], "resources": ["endpoints", "nodes", "nodes/metrics"
 NEEDED = "prometheus operator: install the definitions of monitoring.coreos.com, or set spec.prometheus.enabled to false"
 
 
-def usage_address(said: Said) -> str | None:
+def usage_address(said: ConfigReading) -> str | None:
     """Where schedulers ask for the history of usage, if somewhere."""
     if said.at("prometheus.externalPrometheusUrl"):
         return str(said.at("prometheus.externalPrometheusUrl"))
     return f"http://{ADDRESS}.{said.namespace}.svc.cluster.local:9090" if said.at("prometheus.enabled", False) else None
 
 
-def add_monitoring(wishes: Wishes, said: Said, facts: Facts) -> None:
+def add_monitoring(wishes: Wishes, said: ConfigReading, facts: InstallFacts) -> None:
     external = bool(said.at("prometheus.externalPrometheusUrl"))
     if not said.at("prometheus.enabled", False) and not external:
         for each in facts.instances:
@@ -48,12 +48,12 @@ def add_monitoring(wishes: Wishes, said: Said, facts: Facts) -> None:
             wishes.add(SERVICE_MONITOR, _monitor(said, name, port, places, labels))
 
 
-def _accounting(said: Said) -> dict[str, str]:
+def _accounting(said: ConfigReading) -> dict[str, str]:
     key = str(said.at("prometheus.accountingLabelKey") or "kai.scheduler/accounting")
     return {key: str(said.at("prometheus.accountingLabelValue") or "true")}
 
 
-def _add_instance(wishes: Wishes, said: Said) -> None:
+def _add_instance(wishes: Wishes, said: ConfigReading) -> None:
     name = str(said.at("prometheus.instanceName") or "prometheus")
     role = f"{said.namespace}-{name}"
     wishes.add(SERVICE_ACCOUNT, account(said, name))
@@ -67,7 +67,7 @@ def _add_instance(wishes: Wishes, said: Said) -> None:
         "ports": [{"name": "web", "port": 9090, "protocol": "TCP", "targetPort": 9090}]}})
 
 
-def _instance(said: Said, name: str) -> Raw:
+def _instance(said: ConfigReading, name: str) -> Raw:
     chosen = {"matchLabels": _accounting(said)}
     spec: Raw = {"serviceAccountName": name, "podMetadata": {"labels": {APP: name}}, "ruleSelector": chosen, "ruleNamespaceSelector": {},
                  "retention": str(said.at("prometheus.retentionPeriod") or "2w"),
@@ -98,7 +98,7 @@ def _retire(wishes: Wishes, instance: Raw, now: float) -> None:
     wishes.notes.append(f"Prometheus {name} is no longer wanted; it goes when its history has run out ({kept / 86400:g} days)")
 
 
-def _monitor(said: Said, name: str, port: str, places: list[str], labels: dict[str, str]) -> Raw:
+def _monitor(said: ConfigReading, name: str, port: str, places: list[str], labels: dict[str, str]) -> Raw:
     words = said.at("prometheus.serviceMonitor", {})
     endpoint = {"port": port, "interval": words.get("interval") or "30s", "scrapeTimeout": words.get("scrapeTimeout") or "10s",
                 "bearerTokenFile": words.get("bearerTokenFile") or TOKEN}

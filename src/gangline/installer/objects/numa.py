@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from gangline.api.kinds import DAEMON_SET, SERVICE_ACCOUNT
 from gangline.api.meta import Raw
-from gangline.installer.config_reader import Said, at
-from gangline.installer.contract import APP, OURS, Facts, Parts, Wishes, meta
+from gangline.installer.config_reader import ConfigReading, at
+from gangline.installer.contract import APP, OURS, ComponentParts, InstallFacts, Wishes, meta
 from gangline.installer.objects.roles import add_roles
 from gangline.installer.objects.shapes import account
 
@@ -19,12 +19,12 @@ NODES = {"feature.node.kubernetes.io/memory-numa": "true"}
 RESOURCES = {"requests": {"cpu": "50m", "memory": "64Mi"}, "limits": {"cpu": "200m", "memory": "128Mi"}}
 
 
-def wanted(said: Said, facts: Facts) -> bool:
+def wanted(said: ConfigReading, facts: InstallFacts) -> bool:
     switch = said.at(f"{SECTION}.service.enabled")
     return bool(switch) if switch is not None else any(at(shard, "plugins.numa.enabled", False) for shard in facts.shards)
 
 
-def add_exporter(wishes: Wishes, said: Said, facts: Facts, parts: Parts) -> None:
+def add_exporter(wishes: Wishes, said: ConfigReading, facts: InstallFacts, parts: ComponentParts) -> None:
     if not wanted(said, facts):
         return
     if not said.at(f"{SECTION}.service.image.name") and not said.at(f"{SECTION}.service.image.repository"):
@@ -36,7 +36,7 @@ def add_exporter(wishes: Wishes, said: Said, facts: Facts, parts: Parts) -> None
     wishes.add(DAEMON_SET, _daemon_set(said))
 
 
-def _daemon_set(said: Said) -> Raw:
+def _daemon_set(said: ConfigReading) -> Raw:
     image = said.image(f"{SECTION}.service.image")
     sockets = str(said.at(f"{SECTION}.podResourcesHostPath") or SOCKET_FOLDER)
     container: Raw = {
@@ -56,7 +56,7 @@ def _daemon_set(said: Said) -> Raw:
     return {"metadata": meta(NAME, NAME, said.namespace), "spec": {"selector": {"matchLabels": {APP: NAME}}, "template": template}}
 
 
-def _arguments(said: Said) -> list[str]:
+def _arguments(said: ConfigReading) -> list[str]:
     """KAI's flags, not ours."""
     socket = said.at(f"{SECTION}.podResourcesSocket") or f"{SOCKET_FOLDER}/kubelet.sock"
     found = {"podresources-socket": socket, "sysfs-root": SEEN_AS, "poll-interval": said.at(f"{SECTION}.pollInterval"),

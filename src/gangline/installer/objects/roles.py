@@ -11,13 +11,13 @@ from typing import Any
 
 from gangline.api.kinds import CLUSTER_ROLE, CLUSTER_ROLE_BINDING, MUTATING_WEBHOOK, ROLE, ROLE_BINDING, SECRET, Kind
 from gangline.api.meta import Raw
-from gangline.installer.config_reader import Said
-from gangline.installer.contract import Parts, Wishes, meta
+from gangline.installer.config_reader import ConfigReading
+from gangline.installer.contract import ComponentParts, Wishes, meta
 
 GROUP = CLUSTER_ROLE.group
 
 
-def add_roles(wishes: Wishes, said: Said, parts: Parts, component: str, app: str, account: tuple[str, str] | None = None) -> None:
+def add_roles(wishes: Wishes, said: ConfigReading, parts: ComponentParts, component: str, app: str, account: tuple[str, str] | None = None) -> None:
     """`account`: name and namespace of who gets the rights; None: the account of the app."""
     holder = account or (app, said.namespace)
     name = f"{said.namespace}-{app}"
@@ -29,7 +29,7 @@ def add_roles(wishes: Wishes, said: Said, parts: Parts, component: str, app: str
             wishes.add(kinds[1], _binding(meta(app, name, namespace), kinds[0], name, holder))
 
 
-def _placed(rules: Mapping[str, Sequence[Raw]], said: Said) -> dict[str, list[Raw]]:
+def _placed(rules: Mapping[str, Sequence[Raw]], said: ConfigReading) -> dict[str, list[Raw]]:
     """Rules by the namespace that they are needed in here."""
     found: dict[str, list[Raw]] = {}
     for namespace, mine in rules.items():

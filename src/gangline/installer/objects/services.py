@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from gangline.installer.config_reader import Said, at
-from gangline.installer.contract import Address, Facts
+from gangline.installer.config_reader import ConfigReading, at
+from gangline.installer.contract import Address, InstallFacts
 from gangline.installer.settings import BOTH
 
 PROBES, METRICS = 8081, 8080
@@ -32,15 +32,15 @@ class Port:
 
 
 @dataclass(frozen=True, slots=True)
-class Service:
+class InstalledService:
     name: str
     """Of the Deployment, its account, its container and the label `app`: KAI's."""
     component: str
     """What `gangline run` starts."""
     section: str
     """Of the Config."""
-    flags: Callable[[Said, Facts], dict[str, str]]
-    ports: Callable[[Said], tuple[Port, ...]] = lambda said: ()
+    flags: Callable[[ConfigReading, InstallFacts], dict[str, str]]
+    ports: Callable[[ConfigReading], tuple[Port, ...]] = lambda said: ()
     """Of its Service; none: it has no Service."""
     resources: Mapping[str, Mapping[str, str]] = field(default_factory=lambda: SMALL)
     everywhere: bool = False
@@ -62,11 +62,11 @@ def _labels(found: Mapping[str, str]) -> str:
     return ",".join(f"{key}={value}" for key, value in sorted(found.items()))
 
 
-def _operator(said: Said, facts: Facts) -> dict[str, str]:
+def _operator(said: ConfigReading, facts: InstallFacts) -> dict[str, str]:
     return {"init-container-image": str(said.settings.image), "leader-elect": "true"}
 
 
-def _grouper(said: Said, facts: Facts) -> dict[str, str]:
+def _grouper(said: ConfigReading, facts: InstallFacts) -> dict[str, str]:
     args = said.at("podGrouper.args", {})
     defaults = [args.get(f"defaultPrioritiesConfigMap{part}") for part in ("Name", "Namespace")]
     named = defaults if all(defaults) else [None, None]
@@ -84,7 +84,7 @@ PLUGINS: dict[str, dict[str, Any]] = {
     "gpusharing": {"enabled": True, "priority": 100}, "hamicore": {"enabled": False, "priority": 50}}
 
 
-def binder_plugins(said: Said, facts: Facts) -> dict[str, dict[str, Any]]:
+def binder_plugins(said: ConfigReading, facts: InstallFacts) -> dict[str, dict[str, Any]]:
     """KAI's plugins with what the Config says of each: switch and priority one by one, arguments as a whole."""
     seconds = str(said.at("binder.volumeBindingTimeoutSeconds", 120))
     usual = {"volumebinding": {"bindTimeoutSeconds": seconds}, "dynamicresources": {"bindTimeoutSeconds": seconds}}
@@ -98,7 +98,7 @@ def binder_plugins(said: Said, facts: Facts) -> dict[str, dict[str, Any]]:
     return found
 
 
-def _binder(said: Said, facts: Facts) -> dict[str, str]:
+def _binder(said: ConfigReading, facts: InstallFacts) -> dict[str, str]:
     reserves = said.at("binder.resourceReservation", {})
     own_image = at(reserves, "image.name") or at(reserves, "image.repository")
     security = reserves.get("reservationContainerSecurityContext") or said.security()
@@ -120,19 +120,19 @@ def _json(value: Any) -> str | None:
     return json.dumps(value, sort_keys=True, separators=(",", ":")) if value else None
 
 
-def _pod_groups(said: Said, facts: Facts) -> dict[str, str]:
+def _pod_groups(said: ConfigReading, facts: InstallFacts) -> dict[str, str]:
     return given([("scheduler-name", said.scheduler_names),
                   ("max-concurrent-reconciles", said.at("podGroupController.maxConcurrentReconciles"))])
 
 
-def _queues(said: Said, facts: Facts) -> dict[str, str]:
+def _queues(said: ConfigReading, facts: InstallFacts) -> dict[str, str]:
     section = said.at("queueController", {})
     return given([("metrics-namespace", section.get("metricsNamespace") or "kai"),
                   ("queue-label-to-metric-label", section.get("queueLabelToMetricLabel")),
                   ("queue-label-to-default-metric-value", section.get("queueLabelToDefaultMetricValue"))])
 
 
-def _node_scale(said: Said, facts: Facts) -> dict[str, str]:
+def _node_scale(said: ConfigReading, facts: InstallFacts) -> dict[str, str]:
     ratio = said.at("nodeScaleAdjuster.args.gpuMemoryToFractionRatio")
     return given([
         ("scheduler-name", said.scheduler_names), ("scale-adjust-namespace", said.scale_namespace),
@@ -140,7 +140,7 @@ def _node_scale(said: Said, facts: Facts) -> dict[str, str]:
         ("gpu-memory-to-fraction-ratio", ratio)])
 
 
-def _admission(said: Said, facts: Facts) -> dict[str, str]:
+def _admission(said: ConfigReading, facts: InstallFacts) -> dict[str, str]:
     section = said.at("admission", {})
     old, new = section.get("gpuPodRuntimeClassName"), section.get("gpuFractionRuntimeClassName")
     runtime = {"gpu-pod-runtime-class-name": old} if new is None and old is not None else {
@@ -153,53 +153,53 @@ def _admission(said: Said, facts: Facts) -> dict[str, str]:
         ("schedule-queued-pods", section.get("scheduleQueuedPods"))]) | runtime
 
 
-def probe_ports(said: Said, section: str) -> tuple[int, int]:
+def probe_ports(said: ConfigReading, section: str) -> tuple[int, int]:
     """Where a component is asked whether it lives, and for its metrics."""
     where = "admission.webhook" if section == "admission" else section
     metrics = said.at("queueController.controllerService.metrics.targetPort") if section == "queueController" else None
     return int(said.at(f"{where}.probePort", PROBES)), int(metrics or said.at(f"{where}.metricsPort", METRICS))
 
 
-def admission_address(said: Said) -> Address:
+def admission_address(said: ConfigReading) -> Address:
     return Address("admission", said.namespace, int(said.at("admission.webhook.port", 443)))
 
 
-def _admission_ports(said: Said) -> tuple[Port, ...]:
+def _admission_ports(said: ConfigReading) -> tuple[Port, ...]:
     metrics = probe_ports(said, "admission")[1]
     return (Port("webhook", admission_address(said).port, int(said.at("admission.webhook.targetPort", 9443))),
             Port("http-metrics", metrics, metrics))
 
 
-def _binder_ports(said: Said) -> tuple[Port, ...]:
+def _binder_ports(said: ConfigReading) -> tuple[Port, ...]:
     metrics = probe_ports(said, "binder")[1]
     return (Port("http-metrics", metrics, metrics),)
 
 
-def _queue_ports(said: Said) -> tuple[Port, ...]:
+def _queue_ports(said: ConfigReading) -> tuple[Port, ...]:
     path = "queueController.controllerService.metrics"
     target = probe_ports(said, "queueController")[1]
     return (Port(str(said.at(f"{path}.name", "metrics")), int(said.at(f"{path}.port", METRICS)), target),)
 
 
-def plain_ports(said: Said) -> tuple[Port, ...]:
+def plain_ports(said: ConfigReading) -> tuple[Port, ...]:
     return (Port("http-metrics", METRICS, METRICS),)
 
 
-OPERATOR = Service("gangline-operator", "operator", "workload", _operator, plain_ports, LARGE)
-ADMISSION = Service("admission", "admission", "admission", _admission, _admission_ports, everywhere=True)
+OPERATOR = InstalledService("gangline-operator", "operator", "workload", _operator, plain_ports, LARGE)
+ADMISSION = InstalledService("admission", "admission", "admission", _admission, _admission_ports, everywhere=True)
 SERVICES = (
     OPERATOR,
-    Service("pod-grouper", "grouper", "podGrouper", _grouper, plain_ports),
-    Service("binder", "binder", "binder", _binder, _binder_ports),
-    Service("podgroup-controller", "podgroup-controller", "podGroupController", _pod_groups, plain_ports),
-    Service("queue-controller", "queue-controller", "queueController", _queues, _queue_ports),
-    Service("node-scale-adjuster", "node-scale-adjuster", "nodeScaleAdjuster", _node_scale, plain_ports),
+    InstalledService("pod-grouper", "grouper", "podGrouper", _grouper, plain_ports),
+    InstalledService("binder", "binder", "binder", _binder, _binder_ports),
+    InstalledService("podgroup-controller", "podgroup-controller", "podGroupController", _pod_groups, plain_ports),
+    InstalledService("queue-controller", "queue-controller", "queueController", _queues, _queue_ports),
+    InstalledService("node-scale-adjuster", "node-scale-adjuster", "nodeScaleAdjuster", _node_scale, plain_ports),
     ADMISSION,
 )
 SCHEDULER = "scheduler"
 """The account that the schedulers of all shards share, and their section of the Config."""
 
 
-def services(said: Said) -> list[Service]:
+def services(said: ConfigReading) -> list[InstalledService]:
     """Those that this Config wants; whether there is an operator of sets at all, the installer is told at start."""
     return [each for each in SERVICES if said.enabled(each.section) and (each is not OPERATOR or said.settings.half == BOTH)]

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from gangline.api import names
 from gangline.api.kinds import DEPLOYMENT, PDB, SERVICE, SERVICE_ACCOUNT, VPA
 from gangline.api.meta import Raw
-from gangline.installer.config_reader import Said
-from gangline.installer.contract import APP, OURS, Facts, Wishes, meta
+from gangline.installer.config_reader import ConfigReading
+from gangline.installer.contract import APP, OURS, InstallFacts, Wishes, meta
 from gangline.installer.objects.services import Port
 
 ENVIRONMENT = [{"name": name, "valueFrom": {"fieldRef": {"apiVersion": "v1", "fieldPath": path}}}
@@ -20,7 +20,7 @@ ENVIRONMENT = [{"name": name, "valueFrom": {"fieldRef": {"apiVersion": "v1", "fi
 
 
 @dataclass(frozen=True, slots=True)
-class Running:
+class RunningComponent:
     """One component as pods run it."""
 
     app: str
@@ -43,7 +43,7 @@ class Running:
     """Changes when its pods must be started again."""
 
 
-def command(running: Running, said: Said) -> list[str]:
+def command(running: RunningComponent, said: ConfigReading) -> list[str]:
     """The whole command line of the container."""
     options = ["--log-format=json" if said.at("global.jsonLog", False) else "--log-format=text",
                *(f"--compat={each}" for each in said.compat), *([f"--config={running.config}"] if running.config else [])]
@@ -51,12 +51,12 @@ def command(running: Running, said: Said) -> list[str]:
     return ["gangline", "run", *(running.words or (running.component,)), *options, *flags]
 
 
-def account(said: Said, name: str, namespace: str = "", app: str = "") -> Raw:
+def account(said: ConfigReading, name: str, namespace: str = "", app: str = "") -> Raw:
     found: Raw = {"metadata": meta(app or name, name, namespace or said.namespace)}
     return found | ({"imagePullSecrets": said.pull_secrets()} if said.pull_secrets() else {})
 
 
-def add_running(wishes: Wishes, said: Said, running: Running, ports: Sequence[Port], facts: Facts) -> None:
+def add_running(wishes: Wishes, said: ConfigReading, running: RunningComponent, ports: Sequence[Port], facts: InstallFacts) -> None:
     """Everything that one component needs to run, but its rights."""
     if not running.account:
         wishes.add(SERVICE_ACCOUNT, account(said, running.app))
@@ -69,7 +69,7 @@ def add_running(wishes: Wishes, said: Said, running: Running, ports: Sequence[Po
     _add_autoscaler(wishes, said, running, facts)
 
 
-def service(said: Said, app: str, ports: Sequence[Port], *, selector: bool = True, kind: str = "ClusterIP", headless: bool = False) -> Raw:
+def service(said: ConfigReading, app: str, ports: Sequence[Port], *, selector: bool = True, kind: str = "ClusterIP", headless: bool = False) -> Raw:
     spec: Raw = {"type": kind, "ports": [{"name": each.name, "port": each.port, "protocol": "TCP", "targetPort": each.target}
                                          for each in ports]}
     spec |= {"selector": {APP: app}} if selector else {}
@@ -78,7 +78,7 @@ def service(said: Said, app: str, ports: Sequence[Port], *, selector: bool = Tru
     return {"metadata": metadata, "spec": spec}
 
 
-def deployment(said: Said, running: Running) -> Raw:
+def deployment(said: ConfigReading, running: RunningComponent) -> Raw:
     replicas = said.replicas(running.section)
     annotations = {"annotations": {names.CONFIG_HASH: running.mark}} if running.mark else {}
     template = {"metadata": {"labels": {APP: running.app, **OURS}} | annotations, "spec": _pod(said, running, replicas)}
@@ -87,7 +87,7 @@ def deployment(said: Said, running: Running) -> Raw:
                      "template": template}}
 
 
-def _strategy(said: Said, running: Running) -> Raw:
+def _strategy(said: ConfigReading, running: RunningComponent) -> Raw:
     """A second copy of a component with a lease could only wait for the first; a server must answer all the time."""
     if not running.everywhere:
         return {"type": "Recreate"}
@@ -95,7 +95,7 @@ def _strategy(said: Said, running: Running) -> Raw:
     return {"type": "RollingUpdate", "rollingUpdate": step}
 
 
-def _pod(said: Said, running: Running, replicas: int) -> Raw:
+def _pod(said: ConfigReading, running: RunningComponent, replicas: int) -> Raw:
     spec: Raw = {"serviceAccountName": running.account or running.app, "containers": [_container(said, running, replicas)],
                  "affinity": said.affinity(running.section, running.app)}
     if running.mounts:
@@ -103,14 +103,14 @@ def _pod(said: Said, running: Running, replicas: int) -> Raw:
     return spec | _wherever(said)
 
 
-def _wherever(said: Said) -> Raw:
+def _wherever(said: ConfigReading) -> Raw:
     """What `global` says of every pod."""
     found = {"nodeSelector": said.at("global.nodeSelector"), "tolerations": said.at("global.tolerations"),
              "priorityClassName": said.at("global.priorityClassName"), "imagePullSecrets": said.pull_secrets()}
     return {key: value for key, value in found.items() if value}
 
 
-def _container(said: Said, running: Running, replicas: int) -> Raw:
+def _container(said: ConfigReading, running: RunningComponent, replicas: int) -> Raw:
     image = said.image(f"{running.section}.service.image")
     found: Raw = {
         "name": running.app, "image": str(image), "imagePullPolicy": image.pull_policy, "command": command(running, said),
@@ -130,12 +130,12 @@ def _probe(path: str, port: int) -> Raw:
     return {"httpGet": {"path": path, "port": port}, "periodSeconds": 5, "timeoutSeconds": 3}
 
 
-def _budget(said: Said, app: str, unavailable: int) -> Raw:
+def _budget(said: ConfigReading, app: str, unavailable: int) -> Raw:
     return {"metadata": meta(app, app, said.namespace),
             "spec": {"maxUnavailable": unavailable, "selector": {"matchLabels": {APP: app}}}}
 
 
-def _add_autoscaler(wishes: Wishes, said: Said, running: Running, facts: Facts) -> None:
+def _add_autoscaler(wishes: Wishes, said: ConfigReading, running: RunningComponent, facts: InstallFacts) -> None:
     wanted = said.autoscaler(running.section)
     if wanted is None:
         return

@@ -14,11 +14,11 @@ import yaml
 from gangline.api import names
 from gangline.api.kinds import CONFIG_MAP, ENDPOINT_SLICE, SERVICE
 from gangline.api.meta import Raw
-from gangline.installer.config_reader import Said, at
-from gangline.installer.contract import Facts, Parts, Wishes, digest, meta
+from gangline.installer.config_reader import ConfigReading, at
+from gangline.installer.contract import ComponentParts, InstallFacts, Wishes, digest, meta
 from gangline.installer.objects.monitoring import usage_address
 from gangline.installer.objects.services import HUGE, SCHEDULER, Port, given
-from gangline.installer.objects.shapes import Running, add_running, service
+from gangline.installer.objects.shapes import RunningComponent, add_running, service
 
 FOLDER, FILE = "/etc/config", "config.yaml"
 BINPACK, SPREAD = "binpack", "spread"
@@ -30,12 +30,12 @@ PLUGINS = {
 ACTIONS = {"allocate": 500, "consolidation": 400, "reclaim": 300, "preempt": 200, "stalegangeviction": 100}
 
 
-def app_of(said: Said, shard: str) -> str:
+def app_of(said: ConfigReading, shard: str) -> str:
     """The name of everything that belongs to a shard."""
     return f"{said.scheduler_name}-{shard}"
 
 
-def wishes_of_shard(said: Said, name: str, spec: Raw, facts: Facts, parts: Parts) -> Wishes:
+def wishes_of_shard(said: ConfigReading, name: str, spec: Raw, facts: InstallFacts, parts: ComponentParts) -> Wishes:
     wishes = Wishes()
     if not said.enabled(SCHEDULER):
         wishes.notes.append("no scheduler runs: spec.scheduler.service.enabled of the Config is false")
@@ -49,7 +49,7 @@ def wishes_of_shard(said: Said, name: str, spec: Raw, facts: Facts, parts: Parts
     return wishes
 
 
-def _check(wishes: Wishes, said: Said, spec: Raw, facts: Facts, refused: str, config: Raw) -> None:
+def _check(wishes: Wishes, said: ConfigReading, spec: Raw, facts: InstallFacts, refused: str, config: Raw) -> None:
     if refused:
         wishes.problems.append(f"the scheduler would not start: {refused}")
     actions = [each.strip() for each in config["actions"].split(",")]
@@ -61,7 +61,7 @@ def _check(wishes: Wishes, said: Said, spec: Raw, facts: Facts, refused: str, co
                                "would give the same nodes away twice: choose another value, or delete one of the shards")
 
 
-def _pool(said: Said, value: str) -> str:
+def _pool(said: ConfigReading, value: str) -> str:
     if not said.pool_key:
         return "every node (spec.global.nodePoolLabelKey of the Config is empty)"
     return f"the nodes labelled {said.pool_key}={value}" if value else f"the nodes without label {said.pool_key}"
@@ -70,7 +70,7 @@ def _pool(said: Said, value: str) -> str:
 # --- config.yaml -------------------------------------------------------------------------------------------------------------
 
 
-def config_yaml(said: Said, spec: Raw, wishes: Wishes) -> Raw:
+def config_yaml(said: ConfigReading, spec: Raw, wishes: Wishes) -> Raw:
     found: Raw = {"actions": ", ".join(_actions(spec)), "tiers": [{"plugins": _plugins(spec)}]}
     for key in ("queueDepthPerAction", "scenarioSearchBudgets"):
         found |= {key: spec[key]} if spec.get(key) else {}
@@ -112,7 +112,7 @@ def _ordered(usual: Mapping[str, Raw], given: Mapping[str, Raw]) -> list[tuple[s
     return sorted(on, key=lambda each: (-each[1]["priority"], each[0]))
 
 
-def _usage(said: Said, spec: Raw, wishes: Wishes) -> Raw | None:
+def _usage(said: ConfigReading, spec: Raw, wishes: Wishes) -> Raw | None:
     usage: Raw | None = spec.get("usageDBConfig")
     if usage is None or usage.get("clientType") != "prometheus" or usage.get("connectionString") or usage.get("connectionStringEnvVar"):
         return usage
@@ -127,7 +127,7 @@ def _usage(said: Said, spec: Raw, wishes: Wishes) -> Raw | None:
 # --- flags -------------------------------------------------------------------------------------------------------------------
 
 
-def scheduler_flags(said: Said, spec: Raw, parts: Parts, wishes: Wishes) -> dict[str, str]:
+def scheduler_flags(said: ConfigReading, spec: Raw, parts: ComponentParts, wishes: Wishes) -> dict[str, str]:
     """What follows from Config and shard, then the shard's own `args`."""
     args = spec.get("args") or {}
     strange = sorted(name for name in args if name not in parts.scheduler_flags)
@@ -140,7 +140,7 @@ def scheduler_flags(said: Said, spec: Raw, parts: Parts, wishes: Wishes) -> dict
     return flags | pool | {name: str(value) for name, value in sorted(args.items()) if name not in strange}
 
 
-def lease_of(said: Said, spec: Raw) -> str:
+def lease_of(said: ConfigReading, spec: Raw) -> str:
     """The lease that only one of a shard's pods holds."""
     return "-".join(filter(None, (said.scheduler_name, str(spec.get("partitionLabelValue") or ""))))
 
@@ -148,13 +148,13 @@ def lease_of(said: Said, spec: Raw) -> str:
 # --- objects -----------------------------------------------------------------------------------------------------------------
 
 
-def _port(said: Said) -> Port:
+def _port(said: ConfigReading) -> Port:
     words = said.at("scheduler.schedulerService", {})
     port = int(words.get("port") or 8080)
     return Port("http-metrics", port, int(words.get("targetPort") or port))
 
 
-def _add_objects(wishes: Wishes, said: Said, name: str, flags: Mapping[str, str], text: str, facts: Facts) -> None:
+def _add_objects(wishes: Wishes, said: ConfigReading, name: str, flags: Mapping[str, str], text: str, facts: InstallFacts) -> None:
     app, port, alone = app_of(said, name), _port(said), said.replicas(SCHEDULER) == 1
     wishes.add(CONFIG_MAP, {"metadata": meta(app, app, said.namespace), "data": {FILE: text}})
     kind = str(said.at("scheduler.schedulerService.type") or "ClusterIP")
@@ -162,11 +162,11 @@ def _add_objects(wishes: Wishes, said: Said, name: str, flags: Mapping[str, str]
     if not alone:
         wishes.add(ENDPOINT_SLICE, _leader_slice(said, app, port, facts))
     volume = {"name": "config", "configMap": {"name": app}}
-    add_running(wishes, said, Running(app, "scheduler", SCHEDULER, flags, HUGE, port.target, account=SCHEDULER,
+    add_running(wishes, said, RunningComponent(app, "scheduler", SCHEDULER, flags, HUGE, port.target, account=SCHEDULER,
                                       mounts=((FOLDER, volume),), mark=digest(text)), (), facts)
 
 
-def _leader_slice(said: Said, app: str, port: Port, facts: Facts) -> Raw:
+def _leader_slice(said: ConfigReading, app: str, port: Port, facts: InstallFacts) -> Raw:
     """The one address of a Service without a selector: the pod that leads."""
     found, leader = [], facts.leader
     if leader is not None:

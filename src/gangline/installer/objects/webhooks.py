@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 
 from gangline.api.kinds import MUTATING_WEBHOOK, POD_GROUP, QUEUE, SECRET
 from gangline.api.meta import Raw
-from gangline.installer.config_reader import Said, at
-from gangline.installer.contract import Facts, Pair, Parts, Wishes, meta
+from gangline.installer.config_reader import ConfigReading, at
+from gangline.installer.contract import ComponentParts, InstallFacts, Pair, Wishes, meta
 from gangline.installer.objects.services import ADMISSION, admission_address
 
 TLS_SECRET = "kai-admission-webhook-tls-secret"
@@ -21,7 +21,7 @@ PODS = ".pods.gangline.io"
 """What the names of the hooks about pods end with."""
 
 
-def add_admission(wishes: Wishes, said: Said, facts: Facts, parts: Parts, flags: Mapping[str, str], config: Raw) -> None:
+def add_admission(wishes: Wishes, said: ConfigReading, facts: InstallFacts, parts: ComponentParts, flags: Mapping[str, str], config: Raw) -> None:
     if facts.certificate is None:
         return
     wishes.add(SECRET, secret(said, facts.certificate))
@@ -35,7 +35,7 @@ def add_admission(wishes: Wishes, said: Said, facts: Facts, parts: Parts, flags:
             wishes.add(kind, {"metadata": meta(ADMISSION.name, name), "webhooks": hooks})
 
 
-def secret(said: Said, pair: Pair) -> Raw:
+def secret(said: ConfigReading, pair: Pair) -> Raw:
     data = {name: base64.b64encode(part).decode() for name, part in (
         (CERTIFICATE, pair.certificate), (KEY, pair.key), (AUTHORITY, pair.authority))}
     return {"metadata": meta(ADMISSION.name, TLS_SECRET, said.namespace), "type": "kubernetes.io/tls", "data": data}
@@ -63,14 +63,14 @@ def _joined(hook: Raw, there: Sequence[Raw]) -> Raw:
 SWITCHES = {QUEUE.plural: "queueController.webhooks.enableValidation", POD_GROUP.plural: "podGroupController.webhooks.enableValidation"}
 
 
-def _wanted(said: Said, hook: Raw) -> bool:
+def _wanted(said: ConfigReading, hook: Raw) -> bool:
     """Checks of queues and groups can be switched off each."""
     rule = hook["rules"][0]
     switch = SWITCHES.get(rule["resources"][0]) if rule["apiGroups"] == [QUEUE.group] else None
     return switch is None or bool(said.at(switch, True))
 
 
-def _narrowed(said: Said, hook: Raw) -> Raw:
+def _narrowed(said: ConfigReading, hook: Raw) -> Raw:
     """Only pods and namespaces that the Config selects."""
     if not hook["name"].endswith(PODS):
         return hook

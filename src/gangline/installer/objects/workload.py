@@ -13,10 +13,10 @@ import yaml
 
 from gangline.api.kinds import CONFIG_MAP
 from gangline.api.meta import Raw
-from gangline.installer.config_reader import Said
-from gangline.installer.contract import APP, Facts, Wishes, meta
-from gangline.installer.objects.services import METRICS, OPERATOR, PROBES, SMALL, Service, plain_ports
-from gangline.installer.objects.shapes import Running, deployment
+from gangline.installer.config_reader import ConfigReading
+from gangline.installer.contract import APP, InstallFacts, Wishes, meta
+from gangline.installer.objects.services import METRICS, OPERATOR, PROBES, SMALL, InstalledService, plain_ports
+from gangline.installer.objects.shapes import RunningComponent, deployment
 from gangline.installer.settings import BOTH
 from gangline.rules.sets import OperatorSettings
 
@@ -29,7 +29,7 @@ RealNames = Callable[[Iterable[str]], Sequence[str]]
 """Names of backends, aliases too → what they are really called, each once."""
 
 
-def configuration(said: Said, real: RealNames) -> Raw:
+def configuration(said: ConfigReading, real: RealNames) -> Raw:
     """The operator's configuration; empty: nothing is said of it. What is left out is as it is without a file."""
     given = {name: said.at(f"{SECTION}.{name}") for name in FIELDS if said.at(f"{SECTION}.{name}") is not None}
     if not given or said.settings.half != BOTH:
@@ -40,13 +40,13 @@ def configuration(said: Said, real: RealNames) -> Raw:
     return HEAD | given | merged | logs | _authorizer(said, real)
 
 
-def _profiles(said: Said) -> list[Raw]:
+def _profiles(said: ConfigReading) -> list[Raw]:
     """The usual ones, of backends that are switched on."""
     on = said.at(f"{SECTION}.scheduler.backends") or ()
     return [{"name": each.name, "backend": each.backend} for each in OperatorSettings().profiles if not on or each.backend in on]
 
 
-def _authorizer(said: Said, real: RealNames) -> Raw:
+def _authorizer(said: ConfigReading, real: RealNames) -> Raw:
     """Whoever keeps the objects of sets may change them: the operator and its backends, by the accounts they have here."""
     given = said.at(f"{SECTION}.authorizer", {})
     if not given.get("enabled"):
@@ -56,7 +56,7 @@ def _authorizer(said: Said, real: RealNames) -> Raw:
     return {"authorizer": given | {"exemptServiceAccountUserNames": [*given.get("exemptServiceAccountUserNames", []), *keepers]}}
 
 
-def outside(said: Said, real: RealNames) -> Sequence[str]:
+def outside(said: ConfigReading, real: RealNames) -> Sequence[str]:
     """Backends that run as processes of their own."""
     return real(said.at(f"{SECTION}.scheduler.outside") or ()) if said.settings.half == BOTH else ()
 
@@ -65,22 +65,22 @@ def app_of(backend: str) -> str:
     return f"gangline-{BACKEND}-{backend}"
 
 
-def backends(said: Said, real: RealNames) -> list[Service]:
+def backends(said: ConfigReading, real: RealNames) -> list[InstalledService]:
     """Those that are deployed here; somebody else may run the others."""
-    found = [Service(app_of(name), f"{BACKEND}-{name}", f"{SECTION}.backendServices.{name}", _no_flags, plain_ports, SMALL,
+    found = [InstalledService(app_of(name), f"{BACKEND}-{name}", f"{SECTION}.backendServices.{name}", _no_flags, plain_ports, SMALL,
                      words=(BACKEND, name)) for name in outside(said, real)]
     return [each for each in found if said.enabled(each.section)]
 
 
-def _no_flags(said: Said, facts: Facts) -> dict[str, str]:
+def _no_flags(said: ConfigReading, facts: InstallFacts) -> dict[str, str]:
     return {}
 
 
-def alone(said: Said, component: str) -> Raw:
+def alone(said: ConfigReading, component: str) -> Raw:
     """The Deployment of a backend without an installer, under the account that `gangline rights` prints."""
     name = component.removeprefix(f"{BACKEND}-")
     flags = {"metrics-bind-address": f":{METRICS}", "health-probe-bind-address": f":{PROBES}"}
-    made = deployment(said, Running(app_of(name), component, SECTION, flags, SMALL, PROBES, account=component, words=(BACKEND, name)))
+    made = deployment(said, RunningComponent(app_of(name), component, SECTION, flags, SMALL, PROBES, account=component, words=(BACKEND, name)))
     return unmanaged(made)
 
 
@@ -99,12 +99,12 @@ def printed(config: Raw) -> str:
     return yaml.safe_dump(config, sort_keys=False)
 
 
-def add_configuration(wishes: Wishes, said: Said, config: Raw) -> None:
+def add_configuration(wishes: Wishes, said: ConfigReading, config: Raw) -> None:
     if config:
         wishes.add(CONFIG_MAP, {"metadata": meta(OPERATOR.name, OPERATOR.name, said.namespace), "data": {FILE: printed(config)}})
 
 
-def in_vain(said: Said, real: RealNames) -> list[str]:
+def in_vain(said: ConfigReading, real: RealNames) -> list[str]:
     """What the section says of something that is not deployed."""
     if said.at(SECTION) and said.settings.half != BOTH:
         return [f"spec.{SECTION}: nothing of it is deployed, because the installer was started with --half={said.settings.half}"]

@@ -14,10 +14,10 @@ from gangline.api import names
 from gangline.api.kinds import CONFIG, CRD, DEPLOYMENT, NAMESPACE, SCHEDULING_SHARD, SERVICE_ACCOUNT, Kind
 from gangline.api.meta import Raw
 from gangline.errors import BadInput
-from gangline.installer.config_reader import Said, at
+from gangline.installer.config_reader import ConfigReading, at
 from gangline.installer.contract import CONFIG_NAME, OURS, meta
 from gangline.installer.objects.services import PROBES, SMALL
-from gangline.installer.objects.shapes import Running, deployment
+from gangline.installer.objects.shapes import RunningComponent, deployment
 from gangline.installer.settings import InstallerSettings
 
 ACCOUNT = "installer"
@@ -54,7 +54,7 @@ def manifests(settings: InstallerSettings, definitions: Iterable[Raw], rights: P
               given: Sequence[Raw]) -> list[Manifest]:
     """In the order in which they are written. `given`: the user's own Config and shards."""
     config, shards = wanted(given)
-    said = Said(config.obj.get("spec") or {}, settings)
+    said = ConfigReading(config.obj.get("spec") or {}, settings)
     spaces = dict.fromkeys((names.SYSTEM_NAMESPACE, said.namespace, said.reservation_namespace, said.scale_namespace))
     return [
         *(Manifest(CRD, each) for each in definitions),
@@ -92,10 +92,10 @@ def _bare(obj: Raw) -> Raw:
     return {"metadata": meta, "spec": obj.get("spec") or {}}
 
 
-def _installer(said: Said) -> Raw:
+def _installer(said: ConfigReading) -> Raw:
     """The installer's own Deployment, where the Config lets all pods go: one copy, which keeps no distance from others. Manners are the
     Config's to say, as it stands later."""
     flags = {"image": str(said.settings.image), "half": said.settings.half, "health-probe-bind-address": f":{PROBES}"}
     alone = {"replicaCount": 1, "requireDefaultPodAntiAffinityTerm": False, "compat": []}
-    home = Said({"namespace": names.SYSTEM_NAMESPACE, "global": {**said.at("global", {}), **alone}}, said.settings)
-    return deployment(home, Running(names.INSTALLER, "installer", "installer", flags, SMALL, PROBES, account=ACCOUNT))
+    home = ConfigReading({"namespace": names.SYSTEM_NAMESPACE, "global": {**said.at("global", {}), **alone}}, said.settings)
+    return deployment(home, RunningComponent(names.INSTALLER, "installer", "installer", flags, SMALL, PROBES, account=ACCOUNT))

@@ -18,26 +18,26 @@ from gangline.api import names
 from gangline.api.grove import PodCliqueSet
 from gangline.errors import GanglineError
 from gangline.operator.backends.contract import Backend, Capabilities, Facts, unusable
-from gangline.operator.backends.coscheduling import Coscheduling
-from gangline.operator.backends.default import Default
-from gangline.operator.backends.kai import Kai
-from gangline.operator.backends.koordinator import Koordinator
-from gangline.operator.backends.kueue import Kueue
-from gangline.operator.backends.passthrough import Passthrough
-from gangline.operator.backends.volcano import Volcano
-from gangline.operator.backends.yunikorn import Yunikorn
+from gangline.operator.backends.coscheduling import CoschedulingBackend
+from gangline.operator.backends.default import DefaultBackend
+from gangline.operator.backends.kai import KaiBackend
+from gangline.operator.backends.koordinator import KoordinatorBackend
+from gangline.operator.backends.kueue import KueueBackend
+from gangline.operator.backends.passthrough import PassthroughBackend
+from gangline.operator.backends.volcano import VolcanoBackend
+from gangline.operator.backends.yunikorn import YunikornBackend
 from gangline.operator.desired.gangs import Chosen
 from gangline.rules.sets import OperatorSettings, Profile
 
 BUILT_IN: Mapping[str, type[Backend]] = {
-    "default": Default,
-    "kai": Kai,
-    "koordinator": Koordinator,
-    "volcano": Volcano,
-    "yunikorn": Yunikorn,
-    "kueue": Kueue,
-    "coscheduling": Coscheduling,
-    "passthrough": Passthrough,
+    "default": DefaultBackend,
+    "kai": KaiBackend,
+    "koordinator": KoordinatorBackend,
+    "volcano": VolcanoBackend,
+    "yunikorn": YunikornBackend,
+    "kueue": KueueBackend,
+    "coscheduling": CoschedulingBackend,
+    "passthrough": PassthroughBackend,
 }
 ALIASES: Mapping[str, str] = {"workload": "default", "podgang": "kai"}
 REMEMBERED = 10_000

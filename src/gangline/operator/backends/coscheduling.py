@@ -39,7 +39,7 @@ AGAIN = 30.0
 """A gang that was rejected whole is not looked at when room comes, only when its PodGroup changes."""
 
 
-class Coscheduling(Backend):
+class CoschedulingBackend(Backend):
     name = "coscheduling"
     scheduler_name = SCHEDULER
     gate = names.GATE_COSCHEDULING

@@ -70,7 +70,7 @@ NEWEST = (KUBE_137, KUBE_137_FLAT)
 CONDITIONS = ("PodGroupScheduled", "PodGroupInitiallyScheduled")
 
 
-class Default(Backend):
+class DefaultBackend(Backend):
     name = "default"
     scheduler_name = names.DEFAULT_SCHEDULER
     gate = names.GATE_DEFAULT

@@ -23,12 +23,12 @@ NEEDS = "TopologyAwareWorkloadScheduling"
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class CompositeGroup:
     """A composite group: its policy, its place, and what is below it."""
 
     name: str
     spec: Raw
-    parents: tuple[Node, ...] = ()
+    parents: tuple[CompositeGroup, ...] = ()
     groups: tuple[GroupInfo, ...] = ()
 
 
@@ -58,12 +58,12 @@ def read_back(kind: Kind[Any], name: str, live: Raw, wanted: Raw) -> None:
                               f"server and scheduler, then delete that {kind.kind} so that it is made anew")
 
 
-def _tree(gang: PodGangInfo, rank: Raw) -> Node:
+def _tree(gang: PodGangInfo, rank: Raw) -> CompositeGroup:
     free = tuple(group for group in gang.groups if not group.parent)
     parents = tuple(
-        Node(parent.name, _composite(len(parent.groups), parent.constraint, rank),
+        CompositeGroup(parent.name, _composite(len(parent.groups), parent.constraint, rank),
              groups=tuple(group for group in gang.groups if group.parent == parent.name)) for parent in gang.parents)
-    return Node(gang.name, _composite(len(free) + len(parents), gang.constraint, rank), parents, free)
+    return CompositeGroup(gang.name, _composite(len(free) + len(parents), gang.constraint, rank), parents, free)
 
 
 def _composite(children: int, pack: GangPack | None, rank: Raw) -> Raw:
@@ -82,7 +82,7 @@ def _common(pack: GangPack | None, rank: Raw) -> Raw:
     return (topology(key) if key else {}) | rank
 
 
-def _template(node: Node, name: str, leaves: Mapping[str, Raw], shared: dict[str, str]) -> Raw:
+def _template(node: CompositeGroup, name: str, leaves: Mapping[str, Raw], shared: dict[str, str]) -> Raw:
     """A node as a template; notes in `shared` which template serves each group and composite below it."""
     groups = _distinct([(group.name, leaves[group.name]) for group in node.groups], shared)
     found = [_template(each, each.name, leaves, shared) for each in node.parents]

@@ -37,7 +37,7 @@ NEVER = "-1s"
 OWNS = ("minMember", "minSubGroup", "priorityClassName", "topologyConstraint", "subGroups", "stalenessGracePeriod")
 
 
-class Kai(Backend):
+class KaiBackend(Backend):
     name = "kai"
     scheduler_name = names.KAI_SCHEDULER
     gate = names.GATE_KAI

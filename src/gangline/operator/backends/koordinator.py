@@ -60,7 +60,7 @@ TOGETHER, ONCE = "waiting-and-running", "once-satisfied"
 """A gang's pods go together with those that run; or, once its minimum was there, each by itself."""
 
 
-class Koordinator(Backend):
+class KoordinatorBackend(Backend):
     name = "koordinator"
     scheduler_name = "koord-scheduler"
     gate = names.GATE_KOORDINATOR

@@ -49,7 +49,7 @@ NO_QUEUE = "names no queue"
 LABEL_IT = f"label the PodCliqueSet with {QUEUE}"
 
 
-class Kueue(Backend):
+class KueueBackend(Backend):
     name = "kueue"
     scheduler_name = names.DEFAULT_SCHEDULER
     gate = names.GATE_KUEUE

@@ -40,7 +40,7 @@ OWNS = ("minMember", "queue", "priorityClassName", "subGroupPolicy", "networkTop
 MINIMA = ("minMember", "subGroupPolicy")
 
 
-class Volcano(Backend):
+class VolcanoBackend(Backend):
     name = "volcano"
     scheduler_name = names.VOLCANO
     gate = names.GATE_VOLCANO

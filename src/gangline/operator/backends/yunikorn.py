@@ -51,7 +51,7 @@ USED = "grove.io/yunikorn-application"
 """Annotation of a PodGang: the last application under which pods of it were placed."""
 
 
-class Yunikorn(Backend):
+class YunikornBackend(Backend):
     name = "yunikorn"
     scheduler_name = "yunikorn"
     gate = names.GATE_YUNIKORN
@@ -123,7 +123,7 @@ def _rejected(gang: PodGangInfo, pod: Pod) -> str:
 def application(gang: PodGangInfo) -> str:
     """The gang's application id: that of its living pods; else one that is new, which follows from those used or given up before."""
     pods = [pod for group in gang.groups for pod in group.pods if APPLICATION in pod.labels]
-    over = {pod.labels[APPLICATION] for pod in pods if pod.status.reason in Yunikorn.gave_up}
+    over = {pod.labels[APPLICATION] for pod in pods if pod.status.reason in YunikornBackend.gave_up}
     alive = sorted({pod.labels[APPLICATION] for pod in pods if not pod.metadata.deleting} - over)
     if alive:
         return alive[0]

@@ -16,7 +16,7 @@ from gangline.api.kinds import Kind
 from gangline.api.meta import Object, Raw
 from gangline.operator.desired import podspec
 from gangline.operator.desired.bounds import number
-from gangline.operator.desired.layout import Place
+from gangline.operator.desired.layout import CliquePlace
 from gangline.operator.desired.metadata import default_labels, metadata
 
 ALL_REPLICAS, PER_REPLICA = "AllReplicas", "PerReplica"
@@ -87,7 +87,7 @@ def _beyond(label: str, replicas: int) -> bool:
     return index is None or index >= replicas
 
 
-def names_for_pod(pcs: PodCliqueSet, place: Place, index: int) -> list[str]:
+def names_for_pod(pcs: PodCliqueSet, place: CliquePlace, index: int) -> list[str]:
     """The claims a pod uses, in the order set, scaling group, clique; shared by all before shared per replica."""
     clique = place.template.name
     group = place.group.name if place.group else ""

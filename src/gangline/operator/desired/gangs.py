@@ -15,7 +15,7 @@ from gangline.api.kinds import POD_CLIQUE_SET
 from gangline.api.meta import Raw, as_raw
 from gangline.operator.desired import topology
 from gangline.operator.desired.bounds import GROUPS_IN_A_GANG
-from gangline.operator.desired.layout import GangPlace, Place, group_minimum, minimum
+from gangline.operator.desired.layout import CliquePlace, GangPlace, group_minimum, minimum
 from gangline.operator.desired.metadata import labels, metadata
 
 PodNames = Callable[[str], Sequence[str]]
@@ -80,7 +80,7 @@ def _spec(pcs: PodCliqueSet, place: GangPlace, pods: PodNames, known: topology.L
     return spec
 
 
-def _group(pcs: PodCliqueSet, member: Place, pods: PodNames, known: topology.Levels | None) -> Raw:
+def _group(pcs: PodCliqueSet, member: CliquePlace, pods: PodNames, known: topology.Levels | None) -> Raw:
     references = [{"namespace": pcs.namespace, "name": name} for name in sorted(pods(member.name))]
     group: Raw = {"name": member.name, "podReferences": references, "minReplicas": minimum(member.template)}
     constraint = topology.translate(member.template.topology_constraint, known) if known is not None else None

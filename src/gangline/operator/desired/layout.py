@@ -18,7 +18,7 @@ from gangline.operator.desired.remembered import remembered
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class CliquePlace:
     """One PodClique that should be there."""
 
     name: str
@@ -38,7 +38,7 @@ class GangPlace:
 
     name: str
     replica: int
-    members: tuple[Place, ...]
+    members: tuple[CliquePlace, ...]
     group: ScalingGroupConfig | None = None
     """Set for a scaled gang."""
 
@@ -78,29 +78,29 @@ def group_replicas(group: ScalingGroupConfig) -> int:
     return 1 if group.replicas is None else group.replicas
 
 
-def standalone_places(pcs: PodCliqueSet, replica: int) -> tuple[Place, ...]:
+def standalone_places(pcs: PodCliqueSet, replica: int) -> tuple[CliquePlace, ...]:
     return _standalone_places(pcs, standalone(pcs), replica)
 
 
-def _standalone_places(pcs: PodCliqueSet, templates: tuple[CliqueTemplate, ...], replica: int) -> tuple[Place, ...]:
+def _standalone_places(pcs: PodCliqueSet, templates: tuple[CliqueTemplate, ...], replica: int) -> tuple[CliquePlace, ...]:
     gang = names.set_replica(pcs.name, replica)
-    return tuple(Place(names.standalone_clique(pcs.name, replica, template.name), template, replica, gang) for template in templates)
+    return tuple(CliquePlace(names.standalone_clique(pcs.name, replica, template.name), template, replica, gang) for template in templates)
 
 
-def places_by_replica(pcs: PodCliqueSet, size: int) -> list[tuple[Place, ...]]:
+def places_by_replica(pcs: PodCliqueSet, size: int) -> list[tuple[CliquePlace, ...]]:
     """The standalone cliques of the first replicas that a set asks for, replica by replica."""
-    templates, known = standalone(pcs), remembered(pcs, "places", list[tuple[Place, ...]])
+    templates, known = standalone(pcs), remembered(pcs, "places", list[tuple[CliquePlace, ...]])
     known += [_standalone_places(pcs, templates, replica) for replica in range(len(known), size)]
     return known[:size]
 
 
-def group_places(pcs: PodCliqueSet, replica: int, group: ScalingGroupConfig, index: int) -> tuple[Place, ...]:
+def group_places(pcs: PodCliqueSet, replica: int, group: ScalingGroupConfig, index: int) -> tuple[CliquePlace, ...]:
     """The cliques of one replica of a scaling group."""
     group_name = names.scaling_group(pcs.name, replica, group.name)
     base = names.set_replica(pcs.name, replica)
     surplus = index - group_minimum(group)
     gang = base if surplus < 0 else names.scaled_gang(group_name, surplus)
-    return tuple(Place(names.grouped_clique(group_name, index, template.name), template, replica, gang, group, group_name, index,
+    return tuple(CliquePlace(names.grouped_clique(group_name, index, template.name), template, replica, gang, group, group_name, index,
                        base_gang=base if surplus >= 0 else "")
                  for name in group.clique_names if (template := template_of(pcs, name)) is not None)
 
@@ -188,7 +188,7 @@ def _gang_parts(pcs: PodCliqueSet, name: str) -> tuple[int, ScalingGroupConfig |
     return (replica, group, surplus + group_minimum(group)) if group is not None and surplus is not None else None
 
 
-def place_of(pcs: PodCliqueSet, clique: PodClique) -> Place | None:
+def place_of(pcs: PodCliqueSet, clique: PodClique) -> CliquePlace | None:
     """Where a live clique belongs, by its labels and exact names; None for one that the set does not ask for."""
     replica = clique.labels.get(names.SET_REPLICA, "")
     if not replica.isdigit():

@@ -16,7 +16,7 @@ from gangline.api.grove import PodClique, PodCliqueSet
 from gangline.api.kinds import POD_CLIQUE
 from gangline.api.meta import Raw, condition
 from gangline.operator.desired import claims, podspec, services
-from gangline.operator.desired.layout import Place
+from gangline.operator.desired.layout import CliquePlace
 from gangline.operator.desired.metadata import default_labels, metadata
 from gangline.operator.desired.startup import minimum_of
 
@@ -92,7 +92,7 @@ class Recipe:
     """What a pod is built from, apart from its clique."""
 
     pcs: PodCliqueSet
-    place: Place
+    place: CliquePlace
     init_image: str
     gate: str
     keep_gates: bool
@@ -117,13 +117,13 @@ def build(clique: PodClique, recipe: Recipe, index: int, name: str) -> Raw:
     return {"metadata": meta, "spec": spec}
 
 
-def _labels(clique: PodClique, place: Place, set_name: str, index: int) -> dict[str, str]:
+def _labels(clique: PodClique, place: CliquePlace, set_name: str, index: int) -> dict[str, str]:
     return default_labels(set_name) | clique.labels | {
         names.POD_CLIQUE: clique.name, names.SET_REPLICA: str(place.replica), names.POD_GANG: clique.labels[names.POD_GANG],
         names.POD_INDEX: str(index)}
 
 
-def _variables(clique: PodClique, place: Place, pcs: PodCliqueSet) -> list[Raw]:
+def _variables(clique: PodClique, place: CliquePlace, pcs: PodCliqueSet) -> list[Raw]:
     return [podspec.value("GROVE_PCS_NAME", pcs.name), podspec.value("GROVE_PCS_INDEX", str(place.replica)),
             podspec.value("GROVE_PCLQ_NAME", clique.name),
             podspec.value("GROVE_HEADLESS_SERVICE", services.address(clique.namespace, pcs.name, str(place.replica))),

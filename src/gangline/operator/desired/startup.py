@@ -10,7 +10,7 @@ from __future__ import annotations
 from gangline.api import names
 from gangline.api.grove import PodCliqueSet
 from gangline.operator.desired.bounds import GROUPS_IN_A_GANG
-from gangline.operator.desired.layout import Place, group_containing, group_minimum, minimum, template_of
+from gangline.operator.desired.layout import CliquePlace, group_containing, group_minimum, minimum, template_of
 
 ANY_ORDER, IN_ORDER, EXPLICIT = "CliqueStartupTypeAnyOrder", "CliqueStartupTypeInOrder", "CliqueStartupTypeExplicit"
 
@@ -33,12 +33,12 @@ def _waited_for(pcs: PodCliqueSet, clique: str) -> bool:
     return template is None or minimum(template) > 0
 
 
-def starts_after(pcs: PodCliqueSet, place: Place) -> tuple[str, ...]:
+def starts_after(pcs: PodCliqueSet, place: CliquePlace) -> tuple[str, ...]:
     """The full names of the cliques that a place waits for."""
     return tuple(name for parent in parents(pcs, place.template.name) for name in _resolve(pcs, place, parent))
 
 
-def _resolve(pcs: PodCliqueSet, place: Place, parent: str) -> list[str]:
+def _resolve(pcs: PodCliqueSet, place: CliquePlace, parent: str) -> list[str]:
     group = group_containing(pcs, parent)
     if place.base_gang:
         same = place.group is not None and group is not None and group.name == place.group.name

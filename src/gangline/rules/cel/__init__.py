@@ -24,7 +24,7 @@ from gangline.rules.cel.kinds import (
     BOOL,
     DYN,
     STRING,
-    Kind,
+    CelType,
     kind_of,
     list_of,
     map_of,
@@ -33,7 +33,7 @@ from gangline.rules.cel.kinds import (
 )
 from gangline.rules.cel.runtime import Budget
 from gangline.rules.cel.syntax import (
-    Call,
+    CallExpr,
     CelSyntaxError,
     Expr,
     Ident,
@@ -46,8 +46,27 @@ from gangline.rules.cel.syntax import (
 )
 from gangline.rules.cel.values import NONE, CelError, Optional, OutOfBudget, no_overload
 
-__all__ = ["AUTHORIZER", "BOOL", "DYN", "NONE", "STRING", "Budget", "CelError", "CelSyntaxError", "Env", "Kind", "Optional", "OutOfBudget",
-           "Program", "compile", "kind_of", "list_of", "map_of", "optional_of", "variables_of"]
+__all__ = [
+    "AUTHORIZER",
+    "BOOL",
+    "DYN",
+    "NONE",
+    "STRING",
+    "Budget",
+    "CelError",
+    "CelProgram",
+    "CelSyntaxError",
+    "CelType",
+    "Env",
+    "Optional",
+    "OutOfBudget",
+    "compile",
+    "kind_of",
+    "list_of",
+    "map_of",
+    "optional_of",
+    "variables_of",
+]
 
 CALL_LIMIT = 1_000_000
 """Steps one evaluation may take when no budget is given."""
@@ -57,13 +76,13 @@ CALL_LIMIT = 1_000_000
 class Env:
     """The variables an expression may use."""
 
-    variables: Mapping[str, Kind] = field(default_factory=dict)
+    variables: Mapping[str, CelType] = field(default_factory=dict)
 
 
-class Program:
+class CelProgram:
     """A compiled expression."""
 
-    def __init__(self, text: str, tree: Expr, kind: Kind, names: list[str]) -> None:
+    def __init__(self, text: str, tree: Expr, kind: CelType, names: list[str]) -> None:
         self.text = text
         self.tree = tree
         self.kind = kind
@@ -85,11 +104,11 @@ class Program:
         return any(isinstance(part, Ident) and part.name == name for part in walk(self.tree))
 
 
-def compile(text: str, env: Env) -> Program:
+def compile(text: str, env: Env) -> CelProgram:
     try:
         tree = parse(text)
         kind = check(tree, env.variables, text)
-        return Program(text, tree, kind, list(env.variables))
+        return CelProgram(text, tree, kind, list(env.variables))
     except (RecursionError, MemoryError, SyntaxError):
         raise too_deep() from None
 
@@ -105,7 +124,7 @@ def walk(tree: Expr) -> list[Expr]:
 def _parts(part: Expr) -> list[Expr]:
     if isinstance(part, Select):
         return [part.operand]
-    if isinstance(part, Call):
+    if isinstance(part, CallExpr):
         return [*([part.target] if part.target is not None else []), *part.args]
     if isinstance(part, ListLit):
         return part.items

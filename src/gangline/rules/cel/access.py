@@ -33,7 +33,7 @@ decision .error() -> string
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class AccessQuestion:
     """What is asked for; a path, or a resource."""
 
     decide: Decide
@@ -47,18 +47,18 @@ class Question:
     name: str = ""
 
 
-Decide = Callable[["Question", str], tuple[bool, str]]
+Decide = Callable[["AccessQuestion", str], tuple[bool, str]]
 """From a question and a verb to whether it is allowed, and why."""
 
 
-class Authority(Mapping[str, Question]):
+class CelAuthorizer(Mapping[str, AccessQuestion]):
     """The value `authorizer`; its one field is the resource of the request itself."""
 
-    def __init__(self, question: Question, own: Question | None = None) -> None:
+    def __init__(self, question: AccessQuestion, own: AccessQuestion | None = None) -> None:
         self.question = question
         self._fields = {} if own is None else {"requestResource": own}
 
-    def __getitem__(self, name: str) -> Question:
+    def __getitem__(self, name: str) -> AccessQuestion:
         if name not in self._fields:
             raise CelError(f"no such key: {name}")
         return self._fields[name]
@@ -71,19 +71,19 @@ class Authority(Mapping[str, Question]):
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class AccessAnswer:
     allowed: bool
     reason: str
 
 
-def _check(question: Question, verb: str) -> Verdict:
-    return Verdict(*question.decide(question, verb))
+def _check(question: AccessQuestion, verb: str) -> AccessAnswer:
+    return AccessAnswer(*question.decide(question, verb))
 
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     ".path": lambda authority, path: replace(authority.question, path=path),
     ".group": lambda authority, group: replace(authority.question, group=group),
-    ".serviceAccount": lambda authority, namespace, name: Authority(replace(authority.question, account=(namespace, name))),
+    ".serviceAccount": lambda authority, namespace, name: CelAuthorizer(replace(authority.question, account=(namespace, name))),
     ".resource": lambda question, resource: replace(question, resource=resource),
     ".subresource": lambda question, subresource: replace(question, subresource=subresource),
     ".namespace": lambda question, namespace: replace(question, namespace=namespace),

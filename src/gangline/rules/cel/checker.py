@@ -21,7 +21,7 @@ from gangline.rules.cel.kinds import (
     STRING,
     TYPE,
     UINT,
-    Kind,
+    CelType,
     field_of,
     filled,
     fits,
@@ -32,7 +32,7 @@ from gangline.rules.cel.kinds import (
 )
 from gangline.rules.cel.syntax import (
     LEVELS,
-    Call,
+    CallExpr,
     CelSyntaxError,
     Const,
     Expr,
@@ -52,8 +52,8 @@ NAMESPACES = frozenset(("sets", "optional", "strings", "ip", "format", "lists"))
 
 @dataclass(frozen=True, slots=True)
 class Overload:
-    params: tuple[Kind, ...]
-    result: Kind
+    params: tuple[CelType, ...]
+    result: CelType
 
 
 @cache
@@ -72,7 +72,7 @@ def overloads() -> dict[str, list[Overload]]:
     return table
 
 
-def check(tree: Expr, variables: Mapping[str, Kind], text: str) -> Kind:
+def check(tree: Expr, variables: Mapping[str, CelType], text: str) -> CelType:
     return _Checker(text).kind(tree, dict(variables))
 
 
@@ -85,21 +85,21 @@ class _Checker:
     def error(self, message: str, at: int) -> CelSyntaxError:
         return CelSyntaxError(message, at, self.text)
 
-    def kind(self, node: Expr, scope: dict[str, Kind]) -> Kind:
+    def kind(self, node: Expr, scope: dict[str, CelType]) -> CelType:
         node.kind = getattr(self, f"_{type(node).__name__.lower()}")(node, scope)
         return node.kind  # type: ignore[no-any-return]
 
-    def _const(self, node: Const, scope: dict[str, Kind]) -> Kind:
+    def _const(self, node: Const, scope: dict[str, CelType]) -> CelType:
         return _CONSTANTS[node.form]
 
-    def _ident(self, node: Ident, scope: dict[str, Kind]) -> Kind:
+    def _ident(self, node: Ident, scope: dict[str, CelType]) -> CelType:
         if node.name in scope:
             return scope[node.name]
         if node.name in _TYPE_NAMES:
             return TYPE
         raise self.error(f"undeclared reference to '{node.name}' (in container '')", node.at)
 
-    def _select(self, node: Select, scope: dict[str, Kind]) -> Kind:
+    def _select(self, node: Select, scope: dict[str, CelType]) -> CelType:
         operand = self.kind(node.operand, scope)
         inner = operand.args[0] if operand.name == "optional_type" else operand
         found = self._field(node, inner)
@@ -107,7 +107,7 @@ class _Checker:
             return BOOL
         return optional_of(found) if node.optional or operand.name == "optional_type" else found
 
-    def _field(self, node: Select, kind: Kind) -> Kind:
+    def _field(self, node: Select, kind: CelType) -> CelType:
         if kind.name == "dyn":
             return DYN
         if kind.name == "map":
@@ -115,7 +115,7 @@ class _Checker:
         if isinstance(kind.node, dict):
             if node.field not in kind.node:
                 raise self.error(f"undefined field '{node.field}'", node.at)
-            own: Kind = kind.node[node.field]
+            own: CelType = kind.node[node.field]
             return own
         if kind.name != "object":
             raise self.error(f"type '{kind}' does not support field selection", node.at)
@@ -124,25 +124,25 @@ class _Checker:
             raise self.error(f"undefined field '{node.field}'", node.at)
         return found[1]
 
-    def _listlit(self, node: ListLit, scope: dict[str, Kind]) -> Kind:
+    def _listlit(self, node: ListLit, scope: dict[str, CelType]) -> CelType:
         kinds = [self.kind(item, scope) for item in node.items]
         kinds = [kind.args[0] if optional and kind.args else kind for kind, optional in zip(kinds, node.optional, strict=True)]
         return list_of(self._alike(kinds, node.items))
 
-    def _maplit(self, node: MapLit, scope: dict[str, Kind]) -> Kind:
+    def _maplit(self, node: MapLit, scope: dict[str, CelType]) -> CelType:
         keys = [self.kind(key, scope) for key, _, _ in node.entries]
         values = [self.kind(value, scope) for _, value, _ in node.entries]
         values = [kind.args[0] if entry[2] and kind.args else kind for kind, entry in zip(values, node.entries, strict=True)]
         return map_of(self._alike(keys, [key for key, _, _ in node.entries]), self._alike(values, [value for _, value, _ in node.entries]))
 
-    def _alike(self, kinds: list[Kind], parts: list[Expr]) -> Kind:
+    def _alike(self, kinds: list[CelType], parts: list[Expr]) -> CelType:
         """The one kind that all parts of a literal have."""
         for kind, part in zip(kinds[1:], parts[1:], strict=True):
             if not self.mixed and kind != kinds[0] and (kind.name == "object") == (kinds[0].name == "object"):
                 raise self.error(f"expected type '{kinds[0]}' but found '{kind}'", part.at)
         return _common(kinds)
 
-    def _call(self, node: Call, scope: dict[str, Kind]) -> Kind:
+    def _call(self, node: CallExpr, scope: dict[str, CelType]) -> CelType:
         if node.target is not None:
             self._qualify(node, scope)
         if node.target is None:
@@ -160,13 +160,13 @@ class _Checker:
             raise self.error(f"undeclared reference to '{node.name}' (in container '')", node.at)
         return self._match(node, f".{node.name}", kinds)
 
-    def _qualify(self, node: Call, scope: dict[str, Kind]) -> None:
+    def _qualify(self, node: CallExpr, scope: dict[str, CelType]) -> None:
         """`sets.contains(…)` is one function, not a method of something called sets."""
         target = node.target
         if isinstance(target, Ident) and target.name in NAMESPACES and target.name not in scope:
             node.name, node.target = f"{target.name}.{node.name}", None
 
-    def _chain(self, node: Call, scope: dict[str, Kind]) -> Kind:
+    def _chain(self, node: CallExpr, scope: dict[str, CelType]) -> CelType:
         first, calls = chain(node)
         kind = self.kind(first, scope)
         for call in calls:
@@ -175,15 +175,15 @@ class _Checker:
             kind = call.kind = self._logic(call, kinds) if is_logic else self._match(call, call.name, kinds)
         return kind
 
-    def _logic(self, node: Call, kinds: list[Kind]) -> Kind:
+    def _logic(self, node: CallExpr, kinds: list[CelType]) -> CelType:
         if any(kind.name not in ("bool", "dyn") for kind in kinds):
             raise self._no_match(node, node.name, kinds)
         return BOOL
 
-    def _match(self, node: Call, name: str, kinds: list[Kind]) -> Kind:
-        results: list[Kind] = []
+    def _match(self, node: CallExpr, name: str, kinds: list[CelType]) -> CelType:
+        results: list[CelType] = []
         for overload in overloads()[name]:
-            bound: dict[str, Kind] = {}
+            bound: dict[str, CelType] = {}
             if len(overload.params) == len(kinds) and all(
                     fits(given, wanted, bound) for given, wanted in zip(kinds, overload.params, strict=True)):
                 results.append(filled(overload.result, bound))
@@ -192,12 +192,12 @@ class _Checker:
         self._check_pattern(node, name)
         return results[0] if all(each == results[0] for each in results) else DYN
 
-    def _no_match(self, node: Call, name: str, kinds: list[Kind]) -> CelSyntaxError:
+    def _no_match(self, node: CallExpr, name: str, kinds: list[CelType]) -> CelSyntaxError:
         shown = [str(kind) for kind in kinds]
         applied = f"{shown[0]}.({', '.join(shown[1:])})" if name.startswith(".") else f"({', '.join(shown)})"
         return self.error(f"found no matching overload for '{name.lstrip('.')}' applied to '{applied}'", node.at)
 
-    def _check_pattern(self, node: Call, name: str) -> None:
+    def _check_pattern(self, node: CallExpr, name: str) -> None:
         if name.lstrip(".") in ("matches", "find", "findAll"):
             pattern = node.args[0] if node.target is not None else node.args[1]
             if isinstance(pattern, Const):
@@ -206,7 +206,7 @@ class _Checker:
                 except BadPattern:
                     raise self.error("invalid matches argument", pattern.at) from None
 
-    def _macro(self, node: Macro, scope: dict[str, Kind]) -> Kind:
+    def _macro(self, node: Macro, scope: dict[str, CelType]) -> CelType:
         target = self.kind(node.target, scope)
         inner = self._variables(node, target, scope)
         kinds = [self.kind(body, inner) for body in node.bodies]
@@ -215,7 +215,7 @@ class _Checker:
             raise self.error(f"found no matching overload for '{node.name}' applied to a predicate of type '{kinds[0]}'", node.at)
         return self._macro_result(node, target, kinds)
 
-    def _variables(self, node: Macro, target: Kind, scope: dict[str, Kind]) -> dict[str, Kind]:
+    def _variables(self, node: Macro, target: CelType, scope: dict[str, CelType]) -> dict[str, CelType]:
         if node.name in ("optMap", "optFlatMap"):
             item = target.args[0] if target.name == "optional_type" else DYN
             return {**scope, node.variables[0]: item}
@@ -231,7 +231,7 @@ class _Checker:
             return {**scope, node.variables[0]: first, node.variables[1]: second}
         return {**scope, node.variables[0]: first if target.name == "map" else second}
 
-    def _macro_result(self, node: Macro, target: Kind, kinds: list[Kind]) -> Kind:
+    def _macro_result(self, node: Macro, target: CelType, kinds: list[CelType]) -> CelType:
         name = node.name
         if name in ("all", "exists", "exists_one", "existsOne"):
             return BOOL
@@ -248,7 +248,7 @@ class _Checker:
         return optional_of(kinds[0]) if name == "optMap" else kinds[0]
 
 
-def _common(kinds: list[Kind]) -> Kind:
+def _common(kinds: list[CelType]) -> CelType:
     if kinds and all(kind == kinds[0] for kind in kinds):
         return kinds[0]
     return DYN

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from gangline.rules.cel.kinds import unescape
-from gangline.rules.cel.syntax import LEVELS, Call, Const, Expr, Ident, ListLit, Macro, MapLit, Select, chain
-from gangline.rules.values.schema_node import Node
+from gangline.rules.cel.syntax import LEVELS, CallExpr, Const, Expr, Ident, ListLit, Macro, MapLit, Select, chain
+from gangline.rules.values.schema_node import SchemaNode
 
 REQUEST = 3 * 2**20
 UNKNOWN = 2**63
@@ -30,16 +30,16 @@ class Size:
     """How large a value can be, and where in the schema it comes from."""
 
     most: int
-    node: Node | None = None
+    node: SchemaNode | None = None
 
 
-def size_of(node: Node | None) -> Size:
+def size_of(node: SchemaNode | None) -> Size:
     if node is None:
         return Size(UNKNOWN)
     return Size(_most(node), node)
 
 
-def _most(node: Node) -> int:
+def _most(node: SchemaNode) -> int:
     checks = node.checks
     if node.shape == "list":
         if "maxItems" in checks:
@@ -54,7 +54,7 @@ def _most(node: Node) -> int:
     return REQUEST - 2 if node.shape == "intstr" else 1
 
 
-def _longest(node: Node) -> int:
+def _longest(node: SchemaNode) -> int:
     checks = node.checks
     if node.form in ("date-time", "time", "date", "duration"):
         return 32
@@ -65,7 +65,7 @@ def _longest(node: Node) -> int:
     return REQUEST - 2
 
 
-def smallest(node: Node, depth: int = 0) -> int:
+def smallest(node: SchemaNode, depth: int = 0) -> int:
     """The fewest bytes a value takes in a request."""
     if depth > 30:
         return 2
@@ -106,7 +106,7 @@ class Estimate:
             return 30 + sum(costs), Size(len(tree.entries))
         if isinstance(tree, Macro):
             return self._macro(tree, scope)
-        assert isinstance(tree, Call)
+        assert isinstance(tree, CallExpr)
         return self._chain(tree, scope) if tree.target is None and tree.name in LEVELS else self._call(tree, scope)
 
     def _child(self, size: Size, name: str) -> Size:
@@ -131,18 +131,18 @@ class Estimate:
         result = Size(target.most, node) if tree.name in ("filter", "sortBy") else Size(target.most)
         return cost + 1 + rounds * step, result
 
-    def _chain(self, tree: Call, scope: dict[str, Size]) -> tuple[int, Size]:
+    def _chain(self, tree: CallExpr, scope: dict[str, Size]) -> tuple[int, Size]:
         first, calls = chain(tree)
         found = self._of(first, scope)
         for call in calls:
             found = self._sum(call, [found, self._of(call.args[1], scope)])
         return found
 
-    def _call(self, tree: Call, scope: dict[str, Size]) -> tuple[int, Size]:
+    def _call(self, tree: CallExpr, scope: dict[str, Size]) -> tuple[int, Size]:
         parts = [*([tree.target] if tree.target is not None else []), *tree.args]
         return self._sum(tree, [self._of(part, scope) for part in parts])
 
-    def _sum(self, tree: Call, parts: list[tuple[int, Size]]) -> tuple[int, Size]:
+    def _sum(self, tree: CallExpr, parts: list[tuple[int, Size]]) -> tuple[int, Size]:
         cost = sum(each for each, _ in parts) + (0 if tree.name in ("_&&_", "_||_", "_?_:_") else 1)
         if tree.name == "_?_:_":
             return parts[0][0] + max(parts[1][0], parts[2][0]), max(parts[1][1], parts[2][1], key=lambda size: size.most)
@@ -150,7 +150,7 @@ class Estimate:
         extra, result = self._extra(tree.name.rpartition(".")[2] if not tree.name.startswith("_") else tree.name, sizes, tree)
         return cost + extra, result
 
-    def _extra(self, name: str, sizes: list[Size], tree: Call) -> tuple[int, Size]:
+    def _extra(self, name: str, sizes: list[Size], tree: CallExpr) -> tuple[int, Size]:
         first = sizes[0] if sizes else Size(1)
         text = self._is_text(tree)
         if name == "_+_" and getattr(tree.kind, "name", "") not in _NUMBERS and (text or UNKNOWN in (size.most for size in sizes)):
@@ -196,7 +196,7 @@ class Estimate:
         return _longest(inside) if inside is not None and inside.scalar == "string" else 0
 
     @staticmethod
-    def _is_text(tree: Call) -> bool:
+    def _is_text(tree: CallExpr) -> bool:
         return any(getattr(arg.kind, "name", "") in ("string", "bytes", "dyn") for arg in tree.args)
 
 
@@ -204,7 +204,7 @@ def estimate(tree: Expr, sizes: dict[str, Size]) -> int:
     return Estimate(sizes).cost(tree)
 
 
-def cardinality(node: Node) -> int:
+def cardinality(node: SchemaNode) -> int:
     """How many values of this place fit into a request."""
     return REQUEST // (smallest(node) + 1)
 

@@ -12,17 +12,17 @@ from typing import Any
 
 from gangline.rules import cel
 from gangline.rules.cel import kubernetes
-from gangline.rules.values.schema_node import Node
+from gangline.rules.values.schema_node import SchemaNode
 
-_TEXT = Node("scalar", "string", "str")
-_DEVICE = Node("struct", fields={
-    "driver": _TEXT, "attributes": Node("map", values=Node("map", values=Node("intstr"))),
-    "capacity": Node("map", values=Node("map", values=Node("intstr"))), "allowMultipleAllocations": Node("scalar", "boolean", "bool")})
+_TEXT = SchemaNode("scalar", "string", "str")
+_DEVICE = SchemaNode("struct", fields={
+    "driver": _TEXT, "attributes": SchemaNode("map", values=SchemaNode("map", values=SchemaNode("intstr"))),
+    "capacity": SchemaNode("map", values=SchemaNode("map", values=SchemaNode("intstr"))), "allowMultipleAllocations": SchemaNode("scalar", "boolean", "bool")})
 DEVICE_ENV = cel.Env({"device": cel.kind_of(_DEVICE)})
 """What a selector may speak of: `device.driver`, `device.attributes[domain].name`, `device.capacity[domain].name`."""
 
 
-class Domains(dict[str, dict[str, Any]]):
+class AttributeDomains(dict[str, dict[str, Any]]):
     """Values by domain; a domain that nobody wrote is empty, so that `has(device.attributes["x"].y)` can be asked of any device."""
 
     def __missing__(self, domain: str) -> dict[str, Any]:
@@ -41,8 +41,8 @@ def _attribute(value: Mapping[str, Any]) -> Any:
     return kubernetes.semver(plain) if kind == "version" else plain
 
 
-def _by_domain(values: Mapping[str, Any]) -> Domains:
-    found = Domains()
+def _by_domain(values: Mapping[str, Any]) -> AttributeDomains:
+    found = AttributeDomains()
     for name, value in values.items():
         domain, _, rest = name.partition("/")
         found.setdefault(domain, {})[rest] = value
@@ -50,7 +50,7 @@ def _by_domain(values: Mapping[str, Any]) -> Domains:
 
 
 @lru_cache(maxsize=1024)
-def _compiled(expression: str) -> cel.Program:
+def _compiled(expression: str) -> cel.CelProgram:
     return cel.compile(expression, DEVICE_ENV)
 
 

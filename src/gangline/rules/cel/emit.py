@@ -13,11 +13,11 @@ from typing import Any
 
 from gangline.rules.cel import access, kubernetes, standard
 from gangline.rules.cel.charges import charge
-from gangline.rules.cel.kinds import Kind, field_of
+from gangline.rules.cel.kinds import CelType, field_of
 from gangline.rules.cel.runtime import RUNTIME
-from gangline.rules.cel.syntax import LEVELS, Call, Const, Expr, Ident, ListLit, Macro, MapLit, Select, chain
+from gangline.rules.cel.syntax import LEVELS, CallExpr, Const, Expr, Ident, ListLit, Macro, MapLit, Select, chain
 from gangline.rules.cel.values import CelError, TypeOf, UInt, duration, timestamp
-from gangline.rules.values.schema_node import MAP, SET, Node
+from gangline.rules.values.schema_node import MAP, SET, SchemaNode
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {**standard.FUNCTIONS, **kubernetes.FUNCTIONS, **access.FUNCTIONS}
 _CHEAP = frozenset(("_-_", "_*_", "_/_", "_%_", "-_", "_[_]", "_[?_]", ".hasValue", ".value"))
@@ -86,7 +86,7 @@ class _Emitter:
         entries = ", ".join(f"({self.code(key)}, {self.code(value)}, {optional})" for key, value, optional in node.entries)
         return f"_map_lit([{entries}])"
 
-    def _call(self, node: Call) -> str:
+    def _call(self, node: CallExpr) -> str:
         name = node.name if node.target is None else f".{node.name}"
         args = [*([node.target] if node.target is not None else []), *node.args]
         if name in ("_&&_", "_||_"):
@@ -110,7 +110,7 @@ class _Emitter:
             return f"{function}({', '.join(codes)})"
         return f"_call(_b, {function}, {self.constant(charge(name))}, {', '.join(codes)})" if codes else f"{function}()"
 
-    def _long(self, node: Call) -> str:
+    def _long(self, node: CallExpr) -> str:
         """Arithmetic of many operands."""
         first, calls = chain(node)
         steps = []
@@ -139,7 +139,7 @@ def _is_number(node: Expr) -> bool:
     return node.kind is not None and node.kind.name in _NUMBERS
 
 
-def _conversion(kind: Kind) -> Callable[[Any], Any] | None:
+def _conversion(kind: CelType) -> Callable[[Any], Any] | None:
     """How the JSON value of a field becomes a value of its kind."""
     return _CONVERSIONS.get(kind.name)
 
@@ -158,7 +158,7 @@ def _bytes(value: Any) -> Any:
 _CONVERSIONS: dict[str, Callable[[Any], Any]] = {"double": _double, "timestamp": timestamp, "duration": duration, "bytes": _bytes}
 
 
-def _ordered_node(kind: Kind) -> Node | None:
+def _ordered_node(kind: CelType) -> SchemaNode | None:
     """The schema of a value in which some list's order does not count."""
     if kind is None:
         return None
@@ -166,7 +166,7 @@ def _ordered_node(kind: Kind) -> Node | None:
     return node if node is not None and _unordered(node) else None
 
 
-def _unordered(node: Node, depth: int = 0) -> bool:
+def _unordered(node: SchemaNode, depth: int = 0) -> bool:
     if depth > 12:
         return False
     if node.shape == "list":

@@ -1,6 +1,6 @@
 """Static types of CEL, and how a schema's places appear in them.
 
-A `Kind` is a name with parameters; `dyn` fits everything. Objects carry the schema node they come from, so a field that does not exist is
+A `CelType` is a name with parameters; `dyn` fits everything. Objects carry the schema node they come from, so a field that does not exist is
 found when a rule is written, not when it runs.
 """
 
@@ -9,13 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from gangline.rules.values.schema_node import MAP, SET, Node
+from gangline.rules.values.schema_node import MAP, SET, SchemaNode
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class CelType:
     name: str
-    args: tuple[Kind, ...] = ()
+    args: tuple[CelType, ...] = ()
     node: Any = None
     """The schema node of an object, or of a list that is a set or keyed."""
 
@@ -25,7 +25,7 @@ class Kind:
         return f"{self.name}({', '.join(map(str, self.args))})" if self.args else self.name
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Kind) and self.name == other.name and self.args == other.args and (
+        return isinstance(other, CelType) and self.name == other.name and self.args == other.args and (
             self.name != "object" or self.node is other.node)
 
     def __hash__(self) -> int:
@@ -33,8 +33,8 @@ class Kind:
 
 
 DYN, BOOL, INT, UINT, DOUBLE, STRING, BYTES, NULL = (
-    Kind(name) for name in ("dyn", "bool", "int", "uint", "double", "string", "bytes", "null"))
-TIMESTAMP, DURATION, TYPE = Kind("timestamp"), Kind("duration"), Kind("type")
+    CelType(name) for name in ("dyn", "bool", "int", "uint", "double", "string", "bytes", "null"))
+TIMESTAMP, DURATION, TYPE = CelType("timestamp"), CelType("duration"), CelType("type")
 _PLAIN = {"string": STRING, "integer": INT, "number": DOUBLE, "boolean": BOOL}
 _FORMED = {"date-time": TIMESTAMP, "time": TIMESTAMP, "date": TIMESTAMP, "duration": DURATION, "byte": BYTES, "bytes": BYTES}
 _RESERVED = frozenset((
@@ -42,32 +42,32 @@ _RESERVED = frozenset((
     "let", "loop", "package", "namespace", "return", "var", "void", "while"))
 
 
-def list_of(inner: Kind, node: Node | None = None) -> Kind:
-    return Kind("list", (inner,), node)
+def list_of(inner: CelType, node: SchemaNode | None = None) -> CelType:
+    return CelType("list", (inner,), node)
 
 
-def map_of(key: Kind, value: Kind) -> Kind:
-    return Kind("map", (key, value))
+def map_of(key: CelType, value: CelType) -> CelType:
+    return CelType("map", (key, value))
 
 
-def optional_of(inner: Kind) -> Kind:
-    return Kind("optional_type", (inner,))
+def optional_of(inner: CelType) -> CelType:
+    return CelType("optional_type", (inner,))
 
 
-def variables_of(kinds: dict[str, Kind]) -> Kind:
+def variables_of(kinds: dict[str, CelType]) -> CelType:
     """An object of named values, each of its own kind."""
-    return Kind("variables", (), dict(kinds))
+    return CelType("variables", (), dict(kinds))
 
 
-AUTHORIZER = Kind("authorizer", (), {"requestResource": Kind("resourcecheck")})
+AUTHORIZER = CelType("authorizer", (), {"requestResource": CelType("resourcecheck")})
 
 
-def kind_of(node: Node) -> Kind:
+def kind_of(node: SchemaNode) -> CelType:
     """How a value of this place looks to a rule; `dyn` when the schema does not say."""
     return _kind(node) or DYN
 
 
-def _kind(node: Node) -> Kind | None:
+def _kind(node: SchemaNode) -> CelType | None:
     """None: a rule cannot see this place at all."""
     if node.shape == "list":
         inner = _kind(node.items) if node.items is not None else None
@@ -76,26 +76,26 @@ def _kind(node: Node) -> Kind | None:
         value = _kind(node.values) if node.values is not None else None
         return map_of(STRING, value) if value else None
     if node.shape == "struct":
-        return Kind("object", (), node)
+        return CelType("object", (), node)
     if node.shape == "scalar":
         return _FORMED.get(node.form, STRING) if node.scalar == "string" else _PLAIN[node.scalar]
     return DYN if node.shape == "intstr" else None
 
 
-def field_of(kind: Kind, name: str) -> tuple[str, Kind] | None:
+def field_of(kind: CelType, name: str) -> tuple[str, CelType] | None:
     """The JSON name and kind of a field as a rule spells it."""
-    node: Node = kind.node
+    node: SchemaNode = kind.node
     real = name if name in _RESERVED else unescape(name)
     child = node.fields.get(real)
     if child is None or (escape(real) != name and name not in _RESERVED):
         return None
     if node.typed and real == "metadata":
-        return real, Kind("object", (), _METADATA)
+        return real, CelType("object", (), _METADATA)
     found = _kind(child)
     return (real, found) if found is not None else None
 
 
-_METADATA = Node("struct", fields={"name": Node("scalar", "string", "str"), "generateName": Node("scalar", "string", "str")})
+_METADATA = SchemaNode("struct", fields={"name": SchemaNode("scalar", "string", "str"), "generateName": SchemaNode("scalar", "string", "str")})
 
 
 def escape(name: str) -> str | None:
@@ -113,7 +113,7 @@ def unescape(name: str) -> str:
     return text.replace("__underscores__", "__")
 
 
-def fits(given: Kind, wanted: Kind, bound: dict[str, Kind]) -> bool:
+def fits(given: CelType, wanted: CelType, bound: dict[str, CelType]) -> bool:
     """Whether a value of one kind may stand where another is wanted; single capital letters are variables."""
     if len(wanted.name) == 1 and wanted.name.isupper():
         known = bound.get(wanted.name)
@@ -134,17 +134,17 @@ def fits(given: Kind, wanted: Kind, bound: dict[str, Kind]) -> bool:
     return all(fits(a, b, bound) for a, b in zip(given.args, wanted.args, strict=True))
 
 
-def filled(kind: Kind, bound: dict[str, Kind]) -> Kind:
+def filled(kind: CelType, bound: dict[str, CelType]) -> CelType:
     if len(kind.name) == 1 and kind.name.isupper():
         return bound.get(kind.name, DYN)
-    return Kind(kind.name, tuple(filled(each, bound) for each in kind.args), kind.node) if kind.args else kind
+    return CelType(kind.name, tuple(filled(each, bound) for each in kind.args), kind.node) if kind.args else kind
 
 
-def read_kind(text: str) -> Kind:
+def read_kind(text: str) -> CelType:
     """`list(string)` → a Kind; how signatures in the library are written."""
     name, _, rest = text.strip().partition("(")
     if not rest:
-        return Kind(name)
+        return CelType(name)
     parts, depth, last = [], 0, 0
     inner = rest[:-1]
     for index, char in enumerate(inner):
@@ -153,4 +153,4 @@ def read_kind(text: str) -> Kind:
             parts.append(inner[last:index])
             last = index + 1
     parts.append(inner[last:])
-    return Kind(name, tuple(read_kind(part) for part in parts))
+    return CelType(name, tuple(read_kind(part) for part in parts))

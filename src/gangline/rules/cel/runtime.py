@@ -13,7 +13,7 @@ from gangline.rules.cel import standard
 from gangline.rules.cel.charges import LETTERS, Charge, weight
 from gangline.rules.cel.values import NONE, CelError, Optional, OutOfBudget, equal, no_overload
 from gangline.rules.values.problems import compact
-from gangline.rules.values.schema_node import MAP, SET, Node
+from gangline.rules.values.schema_node import MAP, SET, SchemaNode
 
 PARTS = 4
 """Of two values that are compared, so many parts are a step."""
@@ -33,7 +33,7 @@ class Budget:
             raise OutOfBudget("operation cancelled: actual cost limit exceeded")
 
 
-def same(node: Node | None, left: Any, right: Any) -> bool:
+def same(node: SchemaNode | None, left: Any, right: Any) -> bool:
     """Equality that knows which lists are sets."""
     if node is None or type(left) is not type(right):
         return equal(left, right)
@@ -122,7 +122,7 @@ def _charged_equal(budget: Budget, left: Any, right: Any) -> bool:
     return equal(left, right)
 
 
-def _charged_same(budget: Budget, node: Node, left: Any, right: Any) -> bool:
+def _charged_same(budget: Budget, node: SchemaNode, left: Any, right: Any) -> bool:
     _charge_pair(budget, left, right)
     return same(node, left, right)
 

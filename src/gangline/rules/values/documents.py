@@ -52,22 +52,22 @@ _ENDLESS = re.compile(r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
 _BASES = (2, 16, 8, 10)
 
 
-class Unreadable(GanglineError):
+class DocumentUnreadable(GanglineError):
     """The text is no JSON or YAML, or asks for more than the bounds allow. The text of the error says where."""
 
 
 def read_json(body: bytes) -> Any:
     if _marks(body) > VALUES and _marks(_STRING.sub(b"", body)) > VALUES:
-        raise Unreadable(f"document holds more than {VALUES} values")
+        raise DocumentUnreadable(f"document holds more than {VALUES} values")
     try:
         data = _decode(body)
     except RecursionError:
         raise _too_deep() from None
     except UnicodeDecodeError:
-        raise Unreadable("invalid UTF-8 in the text") from None
+        raise DocumentUnreadable("invalid UTF-8 in the text") from None
     except (msgspec.DecodeError, ValueError) as error:
         empty = "truncated" in str(error) and not body.endswith((b'"', b"}", b"]"))
-        raise Unreadable("unexpected end of JSON input" if empty or not body.strip() else str(error)) from None
+        raise DocumentUnreadable("unexpected end of JSON input" if empty or not body.strip() else str(error)) from None
     if body.count(b"{") + body.count(b"[") > DEPTH and _is_deep(data):
         raise _too_deep()
     return data
@@ -78,8 +78,8 @@ def _marks(body: bytes) -> int:
     return body.count(b",") + body.count(b"[") + body.count(b"{")
 
 
-def _too_deep(where: str = "") -> Unreadable:
-    return Unreadable(f"{where}exceeded max depth of {DEPTH}")
+def _too_deep(where: str = "") -> DocumentUnreadable:
+    return DocumentUnreadable(f"{where}exceeded max depth of {DEPTH}")
 
 
 def _is_deep(data: Any) -> bool:
@@ -100,7 +100,7 @@ def read_yaml(text: str | bytes, doubled: list[str] | None = None) -> Any:
     documents = _documents(text, [] if doubled is None else doubled)
     first = next(documents, None)
     if next(documents, _END) is not _END:
-        raise Unreadable("expected a single document in the stream, but found another document")
+        raise DocumentUnreadable("expected a single document in the stream, but found another document")
     return first
 
 
@@ -121,9 +121,9 @@ def _documents(text: str | bytes, doubled: list[str]) -> Iterator[Any]:
             else:
                 builder.take(event)
     except yaml.YAMLError as error:
-        raise Unreadable(str(error)) from None
+        raise DocumentUnreadable(str(error)) from None
     except UnicodeDecodeError:
-        raise Unreadable("invalid UTF-8 in the text") from None
+        raise DocumentUnreadable("invalid UTF-8 in the text") from None
 
 
 @dataclass(slots=True)
@@ -180,7 +180,7 @@ class _Builder:
     def _count(self, event: Any) -> None:
         self._values += 1
         if self._values > VALUES:
-            raise Unreadable(f"{_place(event)}document holds more than {VALUES} values")
+            raise DocumentUnreadable(f"{_place(event)}document holds more than {VALUES} values")
 
     def _open(self, event: Any) -> None:
         self._count(event)
@@ -188,7 +188,7 @@ class _Builder:
             raise _too_deep(_place(event))
         is_map = isinstance(event, yaml.MappingStartEvent)
         if event.tag not in (None, "!", _TAG + ("map" if is_map else "seq")):
-            raise Unreadable(f"{_place(event)}unknown tag {event.tag}")
+            raise DocumentUnreadable(f"{_place(event)}unknown tag {event.tag}")
         if event.anchor:
             self._anchors[event.anchor] = None
         self._filling.append(_Filling(event.anchor, {} if is_map else []))
@@ -207,13 +207,13 @@ class _Builder:
 
     def _repeat(self, event: Any) -> _Built:
         if event.anchor not in self._anchors:
-            raise Unreadable(f"{_place(event)}unknown anchor '{event.anchor}' referenced")
+            raise DocumentUnreadable(f"{_place(event)}unknown anchor '{event.anchor}' referenced")
         meant = self._anchors[event.anchor]
         if meant is None:
-            raise Unreadable(f"{_place(event)}anchor '{event.anchor}' value contains itself")
+            raise DocumentUnreadable(f"{_place(event)}anchor '{event.anchor}' value contains itself")
         self._repeated += meant.weight
         if self._repeated > REPEATED:
-            raise Unreadable(f"{_place(event)}document contains excessive aliasing")
+            raise DocumentUnreadable(f"{_place(event)}document contains excessive aliasing")
         if len(self._filling) + meant.height > DEPTH:
             raise _too_deep(_place(event))
         return _Built(copy.deepcopy(meant.value), meant.weight, meant.height)
@@ -252,7 +252,7 @@ def _place(event: Any) -> str:
 def _to_merge(value: Any, event: Any) -> list[dict[str, Any]]:
     maps = value if isinstance(value, list) else [value]
     if not all(isinstance(each, dict) for each in maps):
-        raise Unreadable(f"{_place(event)}map merge requires map or sequence of maps as the value")
+        raise DocumentUnreadable(f"{_place(event)}map merge requires map or sequence of maps as the value")
     return maps
 
 
@@ -272,7 +272,7 @@ def _key(value: Any, event: Any) -> str:
     if isinstance(value, int | float):
         return repr(value)
     shown = "null" if value is None else "map" if isinstance(value, dict) else "list"
-    raise Unreadable(f"{_place(event)}a key must be a text, not {shown}")
+    raise DocumentUnreadable(f"{_place(event)}a key must be a text, not {shown}")
 
 
 def _scalar(event: Any) -> Any:
@@ -289,9 +289,9 @@ def _scalar(event: Any) -> Any:
         return float(found)
     kinds: dict[str, Any] = {"int": int, "float": float, "bool": bool, "null": type(None)}
     if not tag.startswith(_TAG) or tag.removeprefix(_TAG) not in kinds:
-        raise Unreadable(f"{_place(event)}unknown tag {tag}")
+        raise DocumentUnreadable(f"{_place(event)}unknown tag {tag}")
     if type(found) is not kinds[tag.removeprefix(_TAG)]:
-        raise Unreadable(f"{_place(event)}cannot decode {_shown(text)} as a {tag.removeprefix(_TAG)}")
+        raise DocumentUnreadable(f"{_place(event)}cannot decode {_shown(text)} as a {tag.removeprefix(_TAG)}")
     return found
 
 
@@ -316,14 +316,14 @@ def _plain(text: str, event: Any) -> Any:
         found = float(text.replace("_", ""))
         if math.isfinite(found):
             return found
-    raise Unreadable(f"{_place(event)}{_shown(text)} is no number that JSON can write")
+    raise DocumentUnreadable(f"{_place(event)}{_shown(text)} is no number that JSON can write")
 
 
 def _binary(text: str, event: Any) -> str:
     try:
         return base64.b64decode(text).decode()
     except (binascii.Error, ValueError):
-        raise Unreadable(f"{_place(event)}!!binary value contains invalid base64 data") from None
+        raise DocumentUnreadable(f"{_place(event)}!!binary value contains invalid base64 data") from None
 
 
 def _shown(text: str) -> str:

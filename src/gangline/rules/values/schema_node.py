@@ -1,6 +1,6 @@
 """One schema form for every kind: what a custom resource's OpenAPI schema and a built-in kind's table are both compiled into.
 
-A `Node` describes one place of an object. Walkers drive by it: admission (admit.py), validation (validate.py), server-side apply,
+A `SchemaNode` describes one place of an object. Walkers drive by it: admission (admit.py), validation (validate.py), server-side apply,
 strategic merge, OpenAPI output. Nodes are built once, then only read; a type that contains itself shares its `fields` dict.
 """
 
@@ -18,7 +18,7 @@ GRANULAR, ATOMIC, SET, MAP = "granular", "atomic", "set", "map"
 
 
 @dataclass(slots=True, eq=False)
-class Node:
+class SchemaNode:
     """`shape`: struct (named fields), map, list, scalar, intstr, either, any.
 
     `scalar` is string, integer, number, boolean; `form` its finer meaning (int32, time, quantity, bytes…).
@@ -28,9 +28,9 @@ class Node:
     scalar: str = ""
     form: str = ""
     type_name: str = ""
-    fields: dict[str, Node] = field(default_factory=dict)
-    values: Node | None = None
-    items: Node | None = None
+    fields: dict[str, SchemaNode] = field(default_factory=dict)
+    values: SchemaNode | None = None
+    items: SchemaNode | None = None
     atomic: bool = False
     list_type: str = ATOMIC
     keys: tuple[str, ...] = ()
@@ -51,29 +51,29 @@ class Node:
     made: dict[str, Any] = field(default_factory=dict)
     """What others compiled from this node, under their own words: it goes when the node goes."""
 
-    def child(self, name: str) -> Node | None:
+    def child(self, name: str) -> SchemaNode | None:
         """The node of one key: a declared field, else what the values of the map are."""
         return self.fields.get(name) or self.values
 
 
-ANY = Node("any", keep_unknown=True)
+ANY = SchemaNode("any", keep_unknown=True)
 _SCALAR = {
     "str": "string", "int32": "integer", "int64": "integer", "float": "number", "bool": "boolean", "bytes": "string",
     "time": "string", "microtime": "string", "quantity": "string",
 }
-_structs: dict[tuple[str, str], Node] = {}
+_structs: dict[tuple[str, str], SchemaNode] = {}
 
 
-def builtin_node(table: str, name: str) -> Node:
+def builtin_node(table: str, name: str) -> SchemaNode:
     """The node of a type of `api/tables`; one per type."""
     known = _structs.get((table, name))
     if known is not None:
         return known
     struct = notation.struct(table, name)
-    node = Node("struct", type_name=f"{table}.{name}", atomic=struct.atomic, typed=struct.typed)
+    node = SchemaNode("struct", type_name=f"{table}.{name}", atomic=struct.atomic, typed=struct.typed)
     _structs[table, name] = node
     if struct.typed:
-        node.fields["apiVersion"] = node.fields["kind"] = Node("scalar", "string", "str")
+        node.fields["apiVersion"] = node.fields["kind"] = SchemaNode("scalar", "string", "str")
     if struct.meta:
         node.fields["metadata"] = builtin_node("meta", "ObjectMeta")
     for item in struct.fields:
@@ -82,7 +82,7 @@ def builtin_node(table: str, name: str) -> Node:
     return node
 
 
-def _field_node(item: Field) -> Node:
+def _field_node(item: Field) -> SchemaNode:
     node = copy.copy(_type_node(item.type))
     node.made = {}
     node.pointer, node.always, node.omit_zero = item.pointer, item.always, item.omit_zero
@@ -94,7 +94,7 @@ def _field_node(item: Field) -> Node:
     return node
 
 
-def _type_node(kind: Type) -> Node:
+def _type_node(kind: Type) -> SchemaNode:
     if kind.form == "struct":
         return builtin_node(kind.table, kind.name)
     if kind.form == "scalar":
@@ -107,13 +107,13 @@ def _type_node(kind: Type) -> Node:
         either.shape = "either"
         return either
     if kind.form == "list":
-        return Node("list", items=inner)
-    return Node("map", values=inner)
+        return SchemaNode("list", items=inner)
+    return SchemaNode("map", values=inner)
 
 
-def _scalar_node(name: str) -> Node:
+def _scalar_node(name: str) -> SchemaNode:
     if name == "intstr":
-        return Node("intstr", form=name)
+        return SchemaNode("intstr", form=name)
     if name in ("raw", "json"):
-        return Node("any", form=name, keep_unknown=True)
-    return Node("scalar", _SCALAR[name], name)
+        return SchemaNode("any", form=name, keep_unknown=True)
+    return SchemaNode("scalar", _SCALAR[name], name)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gangline.scheduler.model.gang import Gang
+from gangline.scheduler.model.gang import GangInfo
 from gangline.scheduler.placing.order import GangQueue
 from gangline.scheduler.placing.place import allocate_gang
 
@@ -25,7 +25,7 @@ def run(session: Session) -> None:
             queue.push(gang)
 
 
-def _try(session: Session, gang: Gang) -> bool:
+def _try(session: Session, gang: GangInfo) -> bool:
     started = gang.allocated > 0
     with session.statement() as statement:
         if not allocate_gang(session, statement, session.all_nodes, gang, simulation=False):
@@ -40,7 +40,7 @@ def _try(session: Session, gang: Gang) -> bool:
     return True
 
 
-def _must_wait(gang: Gang) -> bool:
+def _must_wait(gang: GangInfo) -> bool:
     """Whether some pod set needs a waiting task to reach its minimum."""
     return any(leaf.pipelined and leaf.active_allocated - leaf.pipelined < leaf.min_available for leaf in gang.pod_sets.values())
 

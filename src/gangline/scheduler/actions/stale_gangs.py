@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gangline.scheduler.model.gang import Gang
+from gangline.scheduler.model.gang import GangInfo
 from gangline.scheduler.victims.evictions import stale_message
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ def run(session: Session) -> None:
             session.stamp(gang, stale_since=None, stale=False)
 
 
-def _stale(session: Session, gang: Gang) -> None:
+def _stale(session: Session, gang: GangInfo) -> None:
     if gang.stale_since is None:
         session.stamp(gang, stale_since=session.now)
     grace = session.settings.staleness_grace if gang.record.staleness_grace is None else gang.record.staleness_grace

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 
-from gangline.scheduler.fairness.accounts import CPU, EACH, GPU, MEMORY, NOTHING, UNLIMITED, Account, Accounts, Amounts
+from gangline.scheduler.fairness.accounts import CPU, EACH, GPU, MEMORY, NOTHING, UNLIMITED, Accounts, Amounts, QueueAccount
 
 
 class Claim:
@@ -19,7 +19,7 @@ class Claim:
 
     __slots__ = ("created", "limit", "priority", "request", "requestable", "rest", "share", "uid", "usage", "weight")
 
-    def __init__(self, account: Account, resource: int) -> None:
+    def __init__(self, account: QueueAccount, resource: int) -> None:
         self.uid = account.uid
         self.created = account.created
         self.priority = account.priority
@@ -37,19 +37,19 @@ class Claim:
 
 def divide_hierarchy(accounts: Accounts, total: Amounts, k: float) -> None:
     """Give every queue its share. Queues whose parent is unknown take part in nothing."""
-    children: dict[str, list[Account]] = {}
+    children: dict[str, list[QueueAccount]] = {}
     for account in accounts.values():
         children.setdefault(account.parent, []).append(account)
     level = [(total, children.get("", []))]
     while level:
-        below: list[tuple[Amounts, list[Account]]] = []
+        below: list[tuple[Amounts, list[QueueAccount]]] = []
         for amount, siblings in level:
             divide_all(siblings, amount, k)
             below.extend((queue.fair_share, children[queue.uid]) for queue in siblings if queue.uid in children)
         level = below
 
 
-def divide_all(siblings: Iterable[Account], total: Amounts, k: float) -> None:
+def divide_all(siblings: Iterable[QueueAccount], total: Amounts, k: float) -> None:
     """Each resource on its own. Division starts from nothing."""
     ordered = in_order(siblings)
     for account in ordered:
@@ -58,12 +58,12 @@ def divide_all(siblings: Iterable[Account], total: Amounts, k: float) -> None:
         divide_one(ordered, resource, total[resource], k)
 
 
-def in_order(siblings: Iterable[Account]) -> list[Account]:
+def in_order(siblings: Iterable[QueueAccount]) -> list[QueueAccount]:
     """Sums of floats depend on their order: fix it."""
     return sorted(siblings, key=lambda account: account.uid)
 
 
-def divide_one(siblings: Sequence[Account], resource: int, total: float, k: float) -> float:
+def divide_one(siblings: Sequence[QueueAccount], resource: int, total: float, k: float) -> float:
     """Quotas, then the rest. Returns what nobody wanted."""
     remaining = total
     claims = [Claim(account, resource) for account in siblings]
@@ -77,7 +77,7 @@ def divide_one(siblings: Sequence[Account], resource: int, total: float, k: floa
     return remaining
 
 
-def divide_over_quota(siblings: Sequence[Account], resource: int, total: float, k: float) -> float:
+def divide_over_quota(siblings: Sequence[QueueAccount], resource: int, total: float, k: float) -> float:
     """Only what comes after quotas, added to the shares the accounts already have."""
     claims = [Claim(account, resource) for account in siblings]
     remaining = _over_quota(claims, total, k)
@@ -85,7 +85,7 @@ def divide_over_quota(siblings: Sequence[Account], resource: int, total: float, 
     return remaining
 
 
-def _write(siblings: Sequence[Account], claims: Sequence[Claim], resource: int) -> None:
+def _write(siblings: Sequence[QueueAccount], claims: Sequence[Claim], resource: int) -> None:
     for account, claim in zip(siblings, claims, strict=True):
         share = account.fair_share
         account.set_fair_share((

@@ -11,7 +11,7 @@ from typing import Any
 
 from gangline.errors import BadInput
 from gangline.rules.values import times
-from gangline.scheduler.fairness.accounts import RESOURCES, UNLIMITED, Account, Amounts
+from gangline.scheduler.fairness.accounts import RESOURCES, UNLIMITED, Amounts, QueueAccount
 from gangline.scheduler.fairness.divide import divide_all
 
 EVERYTHING = 100000.0
@@ -27,7 +27,7 @@ def simulate(question: Mapping[str, Any], now: float) -> dict[str, dict[str, flo
     return {queue.uid: dict(zip(RESOURCES, queue.fair_share, strict=True)) for queue in queues}
 
 
-def _account(queue: Any, now: float) -> Account:
+def _account(queue: Any, now: float) -> QueueAccount:
     if not isinstance(queue, Mapping) or not queue.get("uid"):
         raise BadInput("queues: every queue needs a uid")
     shares = queue.get("resourceShare") or {}
@@ -40,7 +40,7 @@ def _account(queue: Any, now: float) -> Account:
         return _three(one)
 
     created = times.seconds(queue.get("creationTimestamp"))
-    return Account(str(queue["uid"]), name=str(queue.get("name") or ""), priority=int(queue.get("priority") or 0),
+    return QueueAccount(str(queue["uid"]), name=str(queue.get("name") or ""), priority=int(queue.get("priority") or 0),
                    created=now if created is None else created, deserved=of("deserved"), limit=of("maxAllowed"),
                    weight=of("overQuotaWeight"), allocated=of("allocated"), request=of("request"))
 

@@ -9,24 +9,24 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from gangline.runtime import Cache, Component, Context, Service, background
+from gangline.runtime import BackgroundService, Cache, Component, Context, background
 from gangline.runtime.health import Endpoint
 from gangline.scheduler.cycle import decide
 from gangline.scheduler.loop.flags import read_flags
-from gangline.scheduler.loop.options import Options
+from gangline.scheduler.loop.options import SchedulerOptions
 from gangline.scheduler.loop.pages import pages
-from gangline.scheduler.loop.service import Scheduler
-from gangline.scheduler.model.cluster import Cluster
-from gangline.scheduler.settings import Settings, shard_settings
+from gangline.scheduler.loop.service import SchedulerService
+from gangline.scheduler.model.cluster import ClusterModel
+from gangline.scheduler.settings import SchedulerSettings, shard_settings
 from gangline.scheduler.usage.history import History
 from gangline.scheduler.usage.windows import UsageSettings
 
 
-def component(settings: Settings | None = None, *, period: float = 1.0, options: Options | None = None,
+def component(settings: SchedulerSettings | None = None, *, period: float = 1.0, options: SchedulerOptions | None = None,
               usage: UsageSettings | None = None, plugin_port: int | None = None) -> Component:
     """`plugin_port`: where the pages are served, on this machine only; None: nowhere."""
-    told = options or Options(settings=settings or shard_settings(), period=period)
-    scheduler = Scheduler(replace(told, settings=replace(told.settings, node_pool=told.pool_name)))
+    told = options or SchedulerOptions(settings=settings or shard_settings(), period=period)
+    scheduler = SchedulerService(replace(told, settings=replace(told.settings, node_pool=told.pool_name)))
     history = History(usage or UsageSettings())
 
     async def run(ctx: Context, cache: Cache) -> None:
@@ -45,14 +45,14 @@ def component(settings: Settings | None = None, *, period: float = 1.0, options:
             if endpoint is not None:
                 await endpoint.close()
 
-    return Component("scheduler", services=(Service("scheduler", run, lambda: scheduler.idle, scheduler.prepare),))
+    return Component("scheduler", services=(BackgroundService("scheduler", run, lambda: scheduler.idle, scheduler.prepare),))
 
 
 def check(flags: Mapping[str, str], config: Mapping[str, Any]) -> None:
     """Try one cycle over an empty cluster with what a scheduler would be started with; raises ConfigError where it would not start."""
-    decide(Cluster(), read_flags(flags, config).options.settings, 0.0)
+    decide(ClusterModel(), read_flags(flags, config).options.settings, 0.0)
 
 
-async def _remember(history: History, scheduler: Scheduler, ctx: Context, cache: Cache) -> None:
+async def _remember(history: History, scheduler: SchedulerService, ctx: Context, cache: Cache) -> None:
     await scheduler.started.wait()
     await history.run(ctx, cache, scheduler.feed.usage_changed)

@@ -45,13 +45,13 @@ from gangline.rules import requests
 from gangline.rules.values import times
 from gangline.runtime import Cache, Key, key_of
 from gangline.scheduler import objects
-from gangline.scheduler.loop.options import Options
+from gangline.scheduler.loop.options import SchedulerOptions
 from gangline.scheduler.loop.overlay import Overlay
-from gangline.scheduler.model.cluster import Cluster
+from gangline.scheduler.model.cluster import ClusterModel
 from gangline.scheduler.model.status import Status
 from gangline.scheduler.objects.devices import allocated_devices
 from gangline.scheduler.objects.gangs import gang_uid, level_aliases
-from gangline.scheduler.objects.reading import Reading
+from gangline.scheduler.objects.reading import ObjectReading
 from gangline.scheduler.records import (
     ClaimRecord,
     ConfigMapRecord,
@@ -84,7 +84,7 @@ Usage = Callable[[str], dict[str, float]]
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class ModelChange:
     """One thing to put into the model, or to take away (`make` None)."""
 
     type: type[Record]
@@ -93,7 +93,7 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
-class Unread:
+class UnreadRecord:
     """An object that could not be read, and why."""
 
     type: type[Record]
@@ -101,15 +101,15 @@ class Unread:
     reason: str
 
 
-def apply(cluster: Cluster, changes: Iterable[Change]) -> list[Unread]:
+def apply(cluster: ClusterModel, changes: Iterable[ModelChange]) -> list[UnreadRecord]:
     """Put changes into the model; an object that cannot be read is left out and hurts nobody else."""
     unread = []
     for change in changes:
         record: Record | None = None
         try:
             record = change.make() if change.make is not None else None
-        except (objects.Unreadable, ValueError) as error:
-            unread.append(Unread(change.type, change.key, str(error)))
+        except (objects.ObjectUnreadable, ValueError) as error:
+            unread.append(UnreadRecord(change.type, change.key, str(error)))
         if record is not None:
             cluster.apply(record)
         elif _there(cluster, change):
@@ -117,7 +117,7 @@ def apply(cluster: Cluster, changes: Iterable[Change]) -> list[Unread]:
     return unread
 
 
-def _there(cluster: Cluster, change: Change) -> bool:
+def _there(cluster: ClusterModel, change: ModelChange) -> bool:
     held: dict[type[Record], Any] = {
         TaskRecord: cluster.tasks, GangRecord: cluster.gangs, NodeRecord: cluster.nodes, QueueRecord: cluster.queues,
         TopologyRecord: cluster.topologies, ClaimRecord: cluster.devices.records, SliceRecord: cluster.devices.slices,
@@ -129,7 +129,7 @@ def _there(cluster: Cluster, change: Change) -> bool:
 class Feed:
     """What changed since the last cycle. `woken` is called at every event."""
 
-    def __init__(self, cache: Cache, options: Options, overlay: Overlay, woken: Callable[[], None]) -> None:
+    def __init__(self, cache: Cache, options: SchedulerOptions, overlay: Overlay, woken: Callable[[], None]) -> None:
         self._cache, self._options, self._overlay, self._woken = cache, options, overlay, woken
         self._changed: dict[tuple[Kind[Any], Key], None] = {}
         self._uids: dict[Key, str] = {}
@@ -138,7 +138,7 @@ class Feed:
         self._pool = parse_labels(options.selector)
 
     @staticmethod
-    def prepare(cache: Cache, options: Options) -> None:
+    def prepare(cache: Cache, options: SchedulerOptions) -> None:
         """The informers the scheduler reads."""
         for kind in POOLED:
             cache.informer(kind)
@@ -245,13 +245,13 @@ class Feed:
 
     # --- before a cycle: look them up --------------------------------------------------------------------------------
 
-    def gather(self, now: float) -> list[Change]:
+    def gather(self, now: float) -> list[ModelChange]:
         """Everything noted since the last time, looked up once each."""
         noted, self._changed = self._changed, {}
         reading = self._reading(now)
         known = objects.priorities(self._cache.list(PRIORITY_CLASS))
         aliases = level_aliases(self._cache.list(TOPOLOGY))
-        found: list[Change] = []
+        found: list[ModelChange] = []
         for kind, key in noted:
             if kind is POD:
                 found += self._pod(key, reading, now)
@@ -259,7 +259,7 @@ class Feed:
                 group = self._mine(self._cache.get(POD_GROUP, key.name, key.namespace))
                 over = self._overlay.of_gang(gang_uid(*key))
                 make = None if group is None else partial(gang, group, known, aliases, reading, over)
-                found.append(Change(GangRecord, gang_uid(*key), make))
+                found.append(ModelChange(GangRecord, gang_uid(*key), make))
             else:
                 found.append(self._plain(kind, key, reading))
         return found
@@ -267,21 +267,21 @@ class Feed:
     def _mine(self, obj: T | None) -> T | None:
         return obj if obj is not None and self._pool.matches(obj.metadata.labels) else None
 
-    def _reading(self, now: float) -> Reading:
+    def _reading(self, now: float) -> ObjectReading:
         options = self._options
-        return Reading(now=now, scheduler_names=options.scheduler_names, node_pool_key=options.node_pool_key, node_pool=options.node_pool,
+        return ObjectReading(now=now, scheduler_names=options.scheduler_names, node_pool_key=options.node_pool_key, node_pool=options.node_pool,
                        stuck_releasing=options.stuck_releasing, reservation_app=options.reservation_app,
                        scaling_app=options.scaling_app, mig_label=options.mig_worker_label,
                        namespaces={each.name: each.labels for each in self._cache.list(NAMESPACE)})
 
-    def _pod(self, key: Key, reading: Reading, now: float) -> Iterable[Change]:
+    def _pod(self, key: Key, reading: ObjectReading, now: float) -> Iterable[ModelChange]:
         pod = self._cache.get(POD, key.name, key.namespace)
         pod = None if pod is not None and pod.status.phase == "Failed" else pod
         before = self._uids.get(key)
         if before is not None and (pod is None or pod.uid != before):
             self._overlay.forget(before)
             del self._uids[key]
-            yield Change(TaskRecord, before, None)
+            yield ModelChange(TaskRecord, before, None)
         self._turns.pop(key, None)
         if pod is None:
             return
@@ -294,7 +294,7 @@ class Feed:
         claims = [claim for name in used_claims(pod)
                   if (claim := self._cache.get(RESOURCE_CLAIM, name, pod.namespace)) is not None]
         over = self._overlay.of_pod(pod, request)
-        yield Change(TaskRecord, pod.uid, partial(task, pod, request, claims, reading, over, now))
+        yield ModelChange(TaskRecord, pod.uid, partial(task, pod, request, claims, reading, over, now))
 
     def _in_own_group(self, pod: Pod) -> Pod:
         """A pod that stands for itself is in the group made for it, whether or not it is marked as its member yet."""
@@ -306,22 +306,22 @@ class Feed:
         marked = {**pod.annotations, names.POD_GROUP_NAME: group}
         return structs.replace(pod, metadata=structs.replace(pod.metadata, annotations=marked))
 
-    def _plain(self, kind: Kind[Any], key: Key, reading: Reading) -> Change:
+    def _plain(self, kind: Kind[Any], key: Key, reading: ObjectReading) -> ModelChange:
         obj = self._cache.get(kind, key.name, key.namespace)
         obj = self._mine(obj) if kind in POOLED else obj
         type_, name, make = _PLAIN[kind]
         if obj is None or (kind is NODE and not self._usable(obj)):
-            return Change(type_, name(key), None)
+            return ModelChange(type_, name(key), None)
         if kind is QUEUE:
-            return Change(type_, name(key), partial(make, obj, self._usage(key.name)))
+            return ModelChange(type_, name(key), partial(make, obj, self._usage(key.name)))
         if kind is NODE:
             zones = self._cache.get(NODE_RESOURCE_TOPOLOGY, key.name)
-            return Change(type_, name(key), partial(make, obj, None if zones is None else as_raw(zones), reading))
+            return ModelChange(type_, name(key), partial(make, obj, None if zones is None else as_raw(zones), reading))
         if kind is RESOURCE_CLAIM:
-            return Change(type_, name(key), partial(make, obj, self._promised(key)))
+            return ModelChange(type_, name(key), partial(make, obj, self._promised(key)))
         if kind is PVC:
-            return Change(type_, name(key), partial(make, obj, *self._storage_of(obj)))
-        return Change(type_, name(key), partial(make, obj))
+            return ModelChange(type_, name(key), partial(make, obj, *self._storage_of(obj)))
+        return ModelChange(type_, name(key), partial(make, obj))
 
     def _promised(self, key: Key) -> Promise | None:
         """Devices that a request on its way gives the claim, before the binder has written them down."""
@@ -392,7 +392,7 @@ def turns(pod: Pod, stuck_releasing: float) -> float | None:
     return times.seconds(pod.annotations.get(names.BIND_AFTER)) if not pod.spec.node_name else None
 
 
-def task(pod: Pod, request: BindRequest | None, claims: list[Any], reading: Reading, over: Callable[[TaskRecord], TaskRecord],
+def task(pod: Pod, request: BindRequest | None, claims: list[Any], reading: ObjectReading, over: Callable[[TaskRecord], TaskRecord],
          now: float) -> TaskRecord:
     record = objects.task_record(pod, request, [as_raw(claim) for claim in claims], reading)
     after = times.seconds(pod.annotations.get(names.BIND_AFTER)) or 0.0
@@ -402,7 +402,7 @@ def task(pod: Pod, request: BindRequest | None, claims: list[Any], reading: Read
     return over(record)
 
 
-def gang(group: PodGroup, known: objects.Priorities, aliases: Mapping[str, Mapping[str, str]], reading: Reading,
+def gang(group: PodGroup, known: objects.Priorities, aliases: Mapping[str, Mapping[str, str]], reading: ObjectReading,
          over: Callable[[GangRecord], GangRecord]) -> GangRecord:
     return over(objects.gang_record(group, known, aliases, reading))
 

@@ -14,7 +14,7 @@ from typing import Any
 from gangline.rules.flags import Table, refuse_unknown, truth, values
 from gangline.rules.schedulers import read_names
 from gangline.rules.values.times import duration
-from gangline.scheduler.loop.options import Options
+from gangline.scheduler.loop.options import SchedulerOptions
 from gangline.scheduler.settings import read_config, shard_settings
 from gangline.scheduler.usage.windows import UsageSettings, read_usage
 
@@ -27,7 +27,7 @@ WITHOUT_MEANING = ("version", "enable-profiler", "profiler-port", "pyroscope-add
 class Started:
     """Everything a scheduler is started with."""
 
-    options: Options
+    options: SchedulerOptions
     namespace: str = "kai-scheduler"
     listen: str = ":8080"
     plugin_port: int = 8081
@@ -59,6 +59,6 @@ def read_flags(flags: Mapping[str, str], config: Mapping[str, Any] | None = None
     """Flags without their dashes, and the parsed config.yaml."""
     refuse_unknown("scheduler", flags, KNOWN)
     settings = replace(read_config(config or {}, shard_settings()), **values(flags, SETTINGS))
-    options = replace(Options(settings=settings), **values(flags, OPTIONS))
+    options = replace(SchedulerOptions(settings=settings), **values(flags, OPTIONS))
     usage = read_usage((config or {}).get("usageDBConfig") or {})
     return replace(Started(options, usage=usage), **values(flags, OTHERS))

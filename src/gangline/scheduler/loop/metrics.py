@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 from prometheus_client import Counter, Gauge, Histogram
 
-from gangline.scheduler.settings import GENERATORS, STEPS_PER_SECOND, Settings
+from gangline.scheduler.settings import GENERATORS, STEPS_PER_SECOND, SchedulerSettings
 
 if TYPE_CHECKING:
-    from gangline.scheduler.loop.thinker import Thought
-    from gangline.scheduler.tally import QueueShare, Tally
+    from gangline.scheduler.loop.thinker import CycleThought
+    from gangline.scheduler.tally import CycleTally, QueueShare
 
 LATENCY = tuple(5.0 * 2**k for k in range(10))
 
@@ -58,7 +58,7 @@ VERDICT = Histogram("gangline_scheduler_verdict_seconds", "From the making of a 
 SEARCHERS = ("consolidation", "reclaim", "preempt")
 
 
-def note_settings(settings: Settings) -> None:
+def note_settings(settings: SchedulerSettings) -> None:
     """Budgets as they are configured; they are counted in steps of a fixed rate."""
     budgets = settings.budgets
     for action in SEARCHERS:
@@ -68,7 +68,7 @@ def note_settings(settings: Settings) -> None:
         GENERATOR_BUDGET.labels(generator).set(budgets.for_generator(generator) / STEPS_PER_SECOND)
 
 
-def note_cycle(thought: Thought) -> None:
+def note_cycle(thought: CycleThought) -> None:
     CYCLES.inc()
     CYCLE.set(thought.seconds * 1000)
     CYCLE_SECONDS.observe(thought.seconds)
@@ -84,7 +84,7 @@ def note_cycle(thought: Thought) -> None:
     _note_shares(thought.tally.shares)
 
 
-def _note_decisions(thought: Thought) -> None:
+def _note_decisions(thought: CycleThought) -> None:
     decisions = thought.decisions
     made = {"bind": len(decisions.binds), "evict": len(decisions.evictions), "nominate": len(decisions.nominations),
             "refuse": len(decisions.refusals)}
@@ -100,7 +100,7 @@ def _note_decisions(thought: Thought) -> None:
         TASK.observe(seconds * 1000)
 
 
-def _note_tally(tally: Tally) -> None:
+def _note_tally(tally: CycleTally) -> None:
     for action, gangs in tally.acted.items():
         ACTED.labels(action).inc(gangs)
     for action, dropped in tally.filtered.items():

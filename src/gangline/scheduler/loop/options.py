@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 
 from gangline.api import names
 from gangline.rules.schedulers import SERVED
-from gangline.scheduler.settings import Settings, shard_settings
+from gangline.scheduler.settings import SchedulerSettings, shard_settings
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
-    settings: Settings = field(default_factory=shard_settings)
+class SchedulerOptions:
+    settings: SchedulerSettings = field(default_factory=shard_settings)
     """Of the decision core."""
     scheduler_names: tuple[str, ...] = SERVED
     """Whose pods are ours."""

@@ -35,12 +35,12 @@ from gangline.api.kinds import (
 from gangline.api.meta import Raw
 from gangline.client import Client
 from gangline.errors import ApiError
-from gangline.runtime.health import Page, Pages
-from gangline.scheduler.loop.options import Options
-from gangline.scheduler.loop.service import Scheduler
+from gangline.runtime.health import HttpPage, Pages
+from gangline.scheduler.loop.options import SchedulerOptions
+from gangline.scheduler.loop.service import SchedulerService
 from gangline.scheduler.placing.order import GangQueue
 from gangline.scheduler.session import Session
-from gangline.scheduler.settings import Settings
+from gangline.scheduler.settings import SchedulerSettings
 from gangline.scheduler.snapshots.whole import zipped
 
 LISTS: dict[str, Kind[Any]] = {
@@ -53,22 +53,22 @@ POOLED = ("nodes", "queues", "podGroups")
 SECOND = 10**9
 
 
-def pages(scheduler: Scheduler, client: Client) -> Pages:
-    async def snapshot() -> Page:
+def pages(scheduler: SchedulerService, client: Client) -> Pages:
+    async def snapshot() -> HttpPage:
         document = await dump(client, scheduler.options)
         body = await asyncio.to_thread(lambda: zipped(msgspec.json.encode(document)))
-        return Page(body, "application/zip", headers={"Content-Disposition": "attachment; filename=snapshot.zip"})
+        return HttpPage(body, "application/zip", headers={"Content-Disposition": "attachment; filename=snapshot.zip"})
 
-    async def order() -> Page:
+    async def order() -> HttpPage:
         if not scheduler.cycles:
-            return Page(b"no cycle has run yet", "text/plain", status=503)
+            return HttpPage(b"no cycle has run yet", "text/plain", status=503)
         found = await scheduler.between_cycles(lambda: job_order(scheduler))
-        return Page(json.dumps(found).encode())
+        return HttpPage(json.dumps(found).encode())
 
     return {"/get-snapshot": snapshot, "/get-job-order": order}
 
 
-async def dump(client: Client, options: Options) -> Raw:
+async def dump(client: Client, options: SchedulerOptions) -> Raw:
     """Every object the scheduler reads, whole, with how it was started; a kind that cannot be listed is an empty list."""
     lists: dict[str, list[Raw]] = {}
     for name, kind in LISTS.items():
@@ -80,14 +80,14 @@ async def dump(client: Client, options: Options) -> Raw:
     return {"config": config(options.settings), "schedulerParams": parameters(options), "rawObjects": lists}
 
 
-def config(settings: Settings) -> Raw:
+def config(settings: SchedulerSettings) -> Raw:
     """As config.yaml is written."""
     plugins = [{"name": each.name} | ({"arguments": dict(each.arguments)} if each.arguments else {}) for each in settings.plugins]
     found: Raw = {"actions": ", ".join(settings.actions), "tiers": [{"plugins": plugins}]}
     return found | ({"queueDepthPerAction": dict(settings.queue_depth)} if settings.queue_depth else {})
 
 
-def parameters(options: Options) -> Raw:
+def parameters(options: SchedulerOptions) -> Raw:
     settings = options.settings
     return {
         "schedulerName": options.scheduler_names[0], "schedulerNames": list(options.scheduler_names),
@@ -101,7 +101,7 @@ def parameters(options: Options) -> Raw:
         "updatePodEvictionCondition": options.tell_disruption, "queueLabelKey": settings.queue_label}
 
 
-def job_order(scheduler: Scheduler) -> Mapping[str, Any]:
+def job_order(scheduler: SchedulerService) -> Mapping[str, Any]:
     """Gangs that wait, in the order in which they would be tried."""
     session = Session(scheduler.cluster, scheduler.options.settings, scheduler.now)
     try:

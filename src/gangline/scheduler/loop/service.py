@@ -22,7 +22,7 @@ from gangline.api.kinds import BIND_REQUEST, NODE, POD, POD_GROUP, QUEUE
 from gangline.api.selectors import parse_labels
 from gangline.client.wire import STRATEGIC_PATCH
 from gangline.errors import AlreadyExists, ApiError, NotFound
-from gangline.rules.evictions import Eviction
+from gangline.rules.evictions import EvictionNote
 from gangline.rules.values import times
 from gangline.runtime import Cache, Context, Key, background, key_of
 from gangline.scheduler import decision_objects
@@ -30,12 +30,12 @@ from gangline.scheduler.deadlines import start_matters
 from gangline.scheduler.decisions import Bind, Decisions, Evict, GangUpdate, Nominate
 from gangline.scheduler.loop import metrics
 from gangline.scheduler.loop.feed import Feed, for_pod
-from gangline.scheduler.loop.options import Options
+from gangline.scheduler.loop.options import SchedulerOptions
 from gangline.scheduler.loop.overlay import Overlay
-from gangline.scheduler.loop.teller import Teller
-from gangline.scheduler.loop.thinker import Thought, think
-from gangline.scheduler.loop.writer import Writer
-from gangline.scheduler.model.cluster import Cluster
+from gangline.scheduler.loop.teller import GangTeller
+from gangline.scheduler.loop.thinker import CycleThought, think
+from gangline.scheduler.loop.writer import DecisionWriter
+from gangline.scheduler.model.cluster import ClusterModel
 from gangline.scheduler.objects import bind_request_live
 from gangline.scheduler.objects.gangs import gang_uid
 from gangline.scheduler.why.explain import explain_waiting
@@ -51,14 +51,14 @@ PATIENCE = 10.0
 """For so long a gang whose victims are leaving gets no verdict."""
 
 
-class Scheduler:
+class SchedulerService:
     """One shard's scheduler. Built per component; `run` is its life."""
 
-    def __init__(self, options: Options, fresh: Callable[[], str] = lambda: str(uuid.uuid4())) -> None:
+    def __init__(self, options: SchedulerOptions, fresh: Callable[[], str] = lambda: str(uuid.uuid4())) -> None:
         self.options = options
-        self.cluster = Cluster()
+        self.cluster = ClusterModel()
         self.cycles = 0
-        self.last: Thought | None = None
+        self.last: CycleThought | None = None
         self._fresh = fresh
         self._wake = asyncio.Event()
         self._thinking = False
@@ -97,8 +97,8 @@ class Scheduler:
         self._ctx, self._cache = ctx, cache
         self.overlay = Overlay(lambda: cache.informer(BIND_REQUEST).revision)
         self.feed = Feed(cache, self.options, self.overlay, self._wake.set)
-        self.writer = Writer(ctx.clock)
-        self._teller = Teller(ctx, cache, self.writer, self.options)
+        self.writer = DecisionWriter(ctx.clock)
+        self._teller = GangTeller(ctx, cache, self.writer, self.options)
         metrics.note_settings(self.options.settings)
         self.feed.start()
         cache.informer(BIND_REQUEST).on_change(self._request_changed)
@@ -107,7 +107,7 @@ class Scheduler:
         self.started.set()
 
     def _begin_anew(self) -> None:
-        self.cluster = Cluster()
+        self.cluster = ClusterModel()
         self.feed.note_all()
 
     @property
@@ -146,7 +146,7 @@ class Scheduler:
         await self._explain(thought, now)
         self._set_alarm(thought.deadline, now)
 
-    def _act(self, thought: Thought) -> None:
+    def _act(self, thought: CycleThought) -> None:
         for unread in thought.unread:
             log.warning("%s %s cannot be read: %s", unread.type.__name__, unread.key, unread.reason)
         decisions = thought.decisions
@@ -162,7 +162,7 @@ class Scheduler:
         for standing in thought.standings:
             self._teller.tell(standing, refused.get(standing.gang), partial(self._members, standing.gang))
 
-    async def _explain(self, thought: Thought, now: float) -> None:
+    async def _explain(self, thought: CycleThought, now: float) -> None:
         """Verdicts on gangs that wait: new ones always, the others when there is time for it."""
         served = self._served(thought.decisions, now)
         waiting = [each.gang for each in thought.standings if each.waiting and not each.awaiting and each.gang not in served]
@@ -299,7 +299,7 @@ class Scheduler:
             self._nominated[nominate.task] = self.now
             self._ctx.events.tell(POD, pod, "Pipelined", f"Pod {pod.namespace}/{pod.name} was pipelined to node {nominate.node}")
 
-    def _tell_evictions(self, decisions: Decisions) -> dict[str, Eviction]:
+    def _tell_evictions(self, decisions: Decisions) -> dict[str, EvictionNote]:
         """One event per gang that lost pods, with the facts as annotations; the same facts are given back by gang."""
         lost: dict[str, list[Evict]] = {}
         for evict in decisions.evictions:
@@ -319,7 +319,7 @@ class Scheduler:
             return {}
         return {gang: decision_objects.eviction_of(evictions, self.now) for gang, evictions in lost.items()}
 
-    def _stamp_all(self, updates: Iterable[GangUpdate], evictions: Mapping[str, Eviction]) -> None:
+    def _stamp_all(self, updates: Iterable[GangUpdate], evictions: Mapping[str, EvictionNote]) -> None:
         """Write time stamps; a mere start is kept in mind until somebody's minimum run time makes it matter."""
         matters = self.options.stamp_every_start or start_matters(self.options.settings, self._cache.list(QUEUE))
         kept = [self._unwritten.pop(gang) for gang in list(self._unwritten)] if matters else []
@@ -333,7 +333,7 @@ class Scheduler:
             else:
                 self._unwritten[update.gang] = update
 
-    def _stamp(self, update: GangUpdate, eviction: Eviction | None) -> None:
+    def _stamp(self, update: GangUpdate, eviction: EvictionNote | None) -> None:
         namespace, _, name = update.gang.partition("/")
 
         async def write() -> None:

@@ -24,9 +24,9 @@ from gangline.runtime import Cache, Context
 from gangline.runtime.events import Recorder
 from gangline.scheduler import decision_objects
 from gangline.scheduler.decisions import Refuse
-from gangline.scheduler.loop.options import Options
-from gangline.scheduler.loop.thinker import Standing
-from gangline.scheduler.loop.writer import Writer
+from gangline.scheduler.loop.options import SchedulerOptions
+from gangline.scheduler.loop.thinker import GangStanding
+from gangline.scheduler.loop.writer import DecisionWriter
 from gangline.scheduler.why.verdict import Verdict
 
 NOT_PLACED = "Unable to schedule pod"
@@ -44,15 +44,15 @@ class _Told:
     verdict_at: float = float("-inf")
 
 
-class Teller:
-    def __init__(self, ctx: Context, cache: Cache, writer: Writer, options: Options) -> None:
+class GangTeller:
+    def __init__(self, ctx: Context, cache: Cache, writer: DecisionWriter, options: SchedulerOptions) -> None:
         self._client: Client = ctx.client
         self._events: Recorder = ctx.events
         self._clock = ctx.clock
         self._cache, self._writer, self._options = cache, writer, options
         self._told: dict[str, _Told] = {}
 
-    def tell(self, standing: Standing, refuse: Refuse | None, members: Members) -> None:
+    def tell(self, standing: GangStanding, refuse: Refuse | None, members: Members) -> None:
         """`members`: finds the pods of the gang by uid, as far as they are known."""
         namespace, _, name = standing.gang.partition("/")
         group = self._cache.get(POD_GROUP, name, namespace)
@@ -80,19 +80,19 @@ class Teller:
             told.texts[reason] = text
             self._events.tell(POD_GROUP, group, reason, text)
 
-    def _tell_strays(self, standing: Standing, pods: dict[str, Pod]) -> None:
+    def _tell_strays(self, standing: GangStanding, pods: dict[str, Pod]) -> None:
         for uid in standing.strays:
             pod = pods.get(uid)
             if pod is not None:
                 text = f"sub-group {pod.labels.get(names.SUB_GROUP)!r} does not exist in PodGroup {standing.gang}"
                 self._tell_pod(pod, text, True, self._told.setdefault(standing.gang, _Told()))
 
-    def _refused(self, group: PodGroup, standing: Standing, refuse: Refuse) -> None:
+    def _refused(self, group: PodGroup, standing: GangStanding, refuse: Refuse) -> None:
         self._once(group, standing.gang, decision_objects.UNSCHEDULABLE, refuse.text)
         if not standing.running:
             self._write_condition(group, refuse)
 
-    def _tell_pods(self, group: PodGroup, standing: Standing, refuse: Refuse, members: Members) -> None:
+    def _tell_pods(self, group: PodGroup, standing: GangStanding, refuse: Refuse, members: Members) -> None:
         """New members at once, all of them when it is time to tell them again."""
         told, now = self._told[standing.gang], self._clock.now()
         again = now - told.pods_at >= self._options.retell

@@ -16,18 +16,18 @@ from gangline.scheduler.decision_objects import opens_group
 from gangline.scheduler.decisions import Bind, Commit, Decisions, Evict
 from gangline.scheduler.loop import feed
 from gangline.scheduler.loop.overlay import bound, evicted, updated_gang
-from gangline.scheduler.model.cluster import Cluster
-from gangline.scheduler.model.gang import Gang
+from gangline.scheduler.model.cluster import ClusterModel
+from gangline.scheduler.model.gang import GangInfo
 from gangline.scheduler.model.status import Status
 from gangline.scheduler.records import ClaimRecord
-from gangline.scheduler.settings import Settings
-from gangline.scheduler.tally import Tally
+from gangline.scheduler.settings import SchedulerSettings
+from gangline.scheduler.tally import CycleTally
 
 AWAITING = Status.ALLOCATED | Status.PIPELINED | Status.BINDING
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class GangStanding:
     """How a gang stands after a cycle, as far as people are told."""
 
     gang: str
@@ -47,10 +47,10 @@ class Standing:
 
 
 @dataclass(frozen=True, slots=True)
-class Thought:
+class CycleThought:
     decisions: Decisions
-    standings: list[Standing] = field(default_factory=list)
-    unread: list[feed.Unread] = field(default_factory=list)
+    standings: list[GangStanding] = field(default_factory=list)
+    unread: list[feed.UnreadRecord] = field(default_factory=list)
     deadline: float | None = None
     """When to think again though nothing happens."""
     seconds: float = 0.0
@@ -58,28 +58,28 @@ class Thought:
     oldest_waiting: float = 0.0
     scheduled: Mapping[str, int] = field(default_factory=dict)
     """How many gangs each action placed pods of."""
-    tally: Tally = field(default_factory=Tally)
+    tally: CycleTally = field(default_factory=CycleTally)
     waited: list[float] = field(default_factory=list)
     """Seconds since its gang was made, for each pod that was placed."""
 
 
-def think(cluster: Cluster, changes: list[feed.Change], settings: Settings, now: float, fresh: Callable[[], str]) -> Thought:
+def think(cluster: ClusterModel, changes: list[feed.ModelChange], settings: SchedulerSettings, now: float, fresh: Callable[[], str]) -> CycleThought:
     began = time.perf_counter()
     touched = {gang for change in changes if (gang := gang_of(cluster, change))}
     unread = feed.apply(cluster, changes)
     touched |= {gang for change in changes if (gang := gang_of(cluster, change))}
-    tally = Tally(time.perf_counter)
+    tally = CycleTally(time.perf_counter)
     decisions = name_groups(decide(cluster, settings, now, tally), fresh)
     told = sorted(touched | set(cluster.waiting) | {refuse.gang for refuse in decisions.refusals})
     book(cluster, decisions)
     standings = [standing(cluster.gangs[uid]) for uid in told if uid in cluster.gangs]
     waiting = [cluster.gangs[uid].created for uid in cluster.waiting]
-    return Thought(decisions, standings, unread, next_deadline(cluster, settings, now), time.perf_counter() - began,
+    return CycleThought(decisions, standings, unread, next_deadline(cluster, settings, now), time.perf_counter() - began,
                    len(waiting), now - min(waiting) if waiting else 0.0, scheduled_gangs(cluster, decisions), tally,
                    [now - held.created for bind in decisions.binds if (held := cluster.tasks[bind.task].gang) is not None])
 
 
-def scheduled_gangs(cluster: Cluster, decisions: Decisions) -> dict[str, int]:
+def scheduled_gangs(cluster: ClusterModel, decisions: Decisions) -> dict[str, int]:
     gangs: dict[str, set[str]] = {}
     for bind in decisions.binds:
         task = cluster.tasks.get(bind.task)
@@ -88,7 +88,7 @@ def scheduled_gangs(cluster: Cluster, decisions: Decisions) -> dict[str, int]:
     return {action: len(each) for action, each in gangs.items()}
 
 
-def gang_of(cluster: Cluster, change: feed.Change) -> str:
+def gang_of(cluster: ClusterModel, change: feed.ModelChange) -> str:
     """The gang that a change of a task or gang concerns, as the model knows it now."""
     if change.key in cluster.gangs:
         return str(change.key)
@@ -115,7 +115,7 @@ def name_groups(decisions: Decisions, fresh: Callable[[], str]) -> Decisions:
     return replace(decisions, commits=tuple(named(commit) for commit in decisions.commits))
 
 
-def book(cluster: Cluster, decisions: Decisions) -> None:
+def book(cluster: ClusterModel, decisions: Decisions) -> None:
     """Put what was decided into the model, as the watch will show it later."""
     for commit in decisions.commits:
         task = cluster.tasks.get(commit.task)
@@ -133,7 +133,7 @@ def book(cluster: Cluster, decisions: Decisions) -> None:
             cluster.apply(updated_gang(update, gang.record))
 
 
-def claims_of(cluster: Cluster, bind: Bind) -> Iterable[ClaimRecord]:
+def claims_of(cluster: ClusterModel, bind: Bind) -> Iterable[ClaimRecord]:
     task = cluster.tasks[bind.task]
     for name, devices in bind.claims.items():
         record = cluster.devices.records.get((task.namespace, name))
@@ -141,13 +141,13 @@ def claims_of(cluster: Cluster, bind: Bind) -> Iterable[ClaimRecord]:
             yield replace(record, allocated=record.allocated or devices, reserved_for=(*record.reserved_for, bind.task))
 
 
-def standing(gang: Gang) -> Standing:
+def standing(gang: GangInfo) -> GangStanding:
     waiting = gang.count(Status.PENDING | Status.GATED) > 0
-    return Standing(gang.uid, waiting, gang.ready, gang.count(AWAITING) > 0, gang.active_allocated > 0,
+    return GangStanding(gang.uid, waiting, gang.ready, gang.count(AWAITING) > 0, gang.active_allocated > 0,
                     missing(gang) if waiting and not gang.ready else "", tuple(sorted(gang.invalid)), staleness(gang), gang.version)
 
 
-def missing(gang: Gang) -> str:
+def missing(gang: GangInfo) -> str:
     """What a gang that is not ready waits for, in words."""
     lacks = []
     for name, leaf in sorted(gang.pod_sets.items()):
@@ -159,7 +159,7 @@ def missing(gang: Gang) -> str:
     return "Job is not ready for scheduling. Waiting for " + (", ".join(lacks) or "more sub-groups")
 
 
-def staleness(gang: Gang) -> str:
+def staleness(gang: GangInfo) -> str:
     if gang.stale_since is None or not gang.is_stale:
         return ""
     short = [(name, leaf) for name, leaf in sorted(gang.pod_sets.items()) if leaf.active_used < leaf.min_available]

@@ -22,7 +22,7 @@ Write = Callable[[], Awaitable[None]]
 Failed = Callable[[ApiError], None]
 
 
-class Writer:
+class DecisionWriter:
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._room = asyncio.Semaphore(AT_ONCE)

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gangline.scheduler.matching import node_matches
-from gangline.scheduler.model.journal import Journal
-from gangline.scheduler.model.task import Task
-from gangline.scheduler.records import ClaimRecord, Device, DeviceClassRecord, DeviceId, NodeTerm, SliceRecord
+from gangline.scheduler.model.journal import UndoJournal
+from gangline.scheduler.model.task import TaskInfo
+from gangline.scheduler.records import ClaimRecord, DeviceClassRecord, DeviceId, DeviceRecord, NodeTerm, SliceRecord
 
 if TYPE_CHECKING:
-    from gangline.scheduler.model.node import Node
+    from gangline.scheduler.model.node import NodeInfo
 
 IMPLICIT = "deviceclass.resource.kubernetes.io/"
 """Every class backs the extended resource of this prefix and its name."""
@@ -36,7 +36,7 @@ class Published(NamedTuple):
 
     key: str
     slice: SliceRecord
-    device: Device
+    device: DeviceRecord
     complete: bool = True
 
 
@@ -52,7 +52,7 @@ class Devices:
     """`records` are claims as given, `claims` their present (possibly virtual) state; both by (namespace, name). `held` counts the
     holders of a device, `extended` says which devices back extended resources of which task."""
 
-    def __init__(self, journal: Journal) -> None:
+    def __init__(self, journal: UndoJournal) -> None:
         self.journal = journal
         self.classes: dict[str, DeviceClassRecord] = {}
         self.slices: dict[str, SliceRecord] = {}
@@ -138,7 +138,7 @@ class Devices:
         self._pools = None
         self.answers.clear()
 
-    def on(self, node: Node) -> list[Published]:
+    def on(self, node: NodeInfo) -> list[Published]:
         """Every device within the node's reach: its own by pool and slice, then those of its part of the cluster."""
         local, others = self._arranged()
         reached = [each for each, terms in others if terms is None or node_matches(terms, node)]
@@ -148,7 +148,7 @@ class Devices:
         if self._pools is None:
             self._pools = {}, []
             for each in self._published():
-                place: SliceRecord | Device = each.device if each.slice.by_device else each.slice
+                place: SliceRecord | DeviceRecord = each.device if each.slice.by_device else each.slice
                 if place.node:
                     self._pools[0].setdefault(place.node, []).append(each)
                 elif place.everywhere or place.nodes is not None:
@@ -175,7 +175,7 @@ class Devices:
         """Only what is the node's own counts."""
         return sum(is_gpu_driver(each.slice.driver) for each in self._arranged()[0].get(node, ()))
 
-    def held_by(self, task: Task) -> tuple[str, ...]:
+    def held_by(self, task: TaskInfo) -> tuple[str, ...]:
         """Keys of the GPU devices that the task's claims already have."""
         names = task.record.claims
         if not names:
@@ -186,7 +186,7 @@ class Devices:
             keys += [device_key(device) for device in (state.allocated or () if state else ()) if is_gpu_driver(device.driver)]
         return tuple(keys)
 
-    def nodes_of_users(self, key: tuple[str, str], tasks: Mapping[str, Task]) -> set[str]:
+    def nodes_of_users(self, key: tuple[str, str], tasks: Mapping[str, TaskInfo]) -> set[str]:
         """Nodes of the tasks that hold this claim."""
         state = self.claims.get(key)
         users = [tasks[uid] for uid in state.reserved_for if uid in tasks] if state else []

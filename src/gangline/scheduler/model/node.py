@@ -14,7 +14,7 @@ from typing import Any, overload
 from gangline.scheduler.model import gpu_pools
 from gangline.scheduler.model.dra import Devices
 from gangline.scheduler.model.gpu import SharedGpus, device_memory
-from gangline.scheduler.model.journal import Journal
+from gangline.scheduler.model.journal import UndoJournal
 from gangline.scheduler.model.resources import (
     GPU,
     PODS,
@@ -28,7 +28,7 @@ from gangline.scheduler.model.resources import (
     plus,
 )
 from gangline.scheduler.model.status import Status
-from gangline.scheduler.model.task import Task, ZoneShare, share_of
+from gangline.scheduler.model.task import TaskInfo, ZoneShare, share_of
 from gangline.scheduler.records import NodeRecord, TaskRecord
 
 UNKNOWN_GPU_MEMORY = 100
@@ -43,7 +43,7 @@ class Placed:
 
     __slots__ = ("charge", "devices", "groups", "memory", "status", "task")
 
-    def __init__(self, task: Task, charge: Vector, memory: int, devices: tuple[str, ...]) -> None:
+    def __init__(self, task: TaskInfo, charge: Vector, memory: int, devices: tuple[str, ...]) -> None:
         self.task = task
         self.status = task.status
         self.charge = charge
@@ -52,7 +52,7 @@ class Placed:
         self.devices = devices
 
 
-class Node:
+class NodeInfo:
     """`touched` is the cluster's log of node numbers whose state changed; `number` is this node's place in it."""
 
     __slots__ = (
@@ -61,7 +61,7 @@ class Node:
     )
 
     def __init__(
-        self, record: NodeRecord, names: ResourceNames, journal: Journal, number: int, touched: list[int],
+        self, record: NodeRecord, names: ResourceNames, journal: UndoJournal, number: int, touched: list[int],
         claims: Devices | None = None,
     ) -> None:
         self.record = record
@@ -127,7 +127,7 @@ class Node:
 
     # ── counting tasks in and out ──
 
-    def add(self, task: Task) -> None:
+    def add(self, task: TaskInfo) -> None:
         """Count the task with its present status and GPU groups; an earlier entry of it is replaced but stays
         charged."""
         self.accept(task)
@@ -142,7 +142,7 @@ class Node:
         for group in placed.groups:
             self._move_gpus(*self.shared.add(group, placed.memory, placed.status, self.idle[GPU], self.used[GPU]))
 
-    def remove(self, task: Task) -> None:
+    def remove(self, task: TaskInfo) -> None:
         """Undo `add`, with the status, charge and groups that the task had then."""
         placed: Placed = self.journal.pop_item(self.placed, task.uid)
         if task.uid in self.legacy_mig:
@@ -153,7 +153,7 @@ class Node:
         for group in placed.groups:
             self._move_gpus(*self.shared.remove(group, placed.memory, placed.status, self.idle[GPU], self.used[GPU]))
 
-    def accept(self, task: Task) -> None:
+    def accept(self, task: TaskInfo) -> None:
         """Note what this node would really give to the task; whole devices are the same everywhere."""
         if task.accepted is not None and not task.shared:
             return
@@ -162,7 +162,7 @@ class Node:
         if old[0] is not task.accepted or old[1] != task.accepted_portion or old[2] != task.accepted_memory:
             self.journal.note(_put_accepted, task, old)
 
-    def _charge(self, task: Task, devices: tuple[str, ...]) -> Vector:
+    def _charge(self, task: TaskInfo, devices: tuple[str, ...]) -> Vector:
         """The accepted vector without shared GPUs, without devices that others hold already, without what this node
         does not have."""
         accepted = task.given
@@ -181,7 +181,7 @@ class Node:
         charge[GPU] = gpu if room[GPU] else 0
         return tuple(charge)
 
-    def _opens(self, task: Task) -> int:
+    def _opens(self, task: TaskInfo) -> int:
         """How many devices the task opens for sharing here: each gets a reservation pod, which needs a slot too."""
         reserved = {group for placed in self.placed.values() if placed.task.record.utility == "reservation"
                     for group in placed.task.record.gpu_groups}
@@ -213,19 +213,19 @@ class Node:
 
     # ── does it fit ──
 
-    def fits_now(self, task: Task) -> bool:
+    def fits_now(self, task: TaskInfo) -> bool:
         """Allocatable on what is idle."""
         return self._fits(task, self.idle) and (not self.other_gpus(task) or gpu_pools.enough(self, task, leaving=False))
 
-    def fits_later(self, task: Task) -> bool:
+    def fits_later(self, task: TaskInfo) -> bool:
         """Allocatable on what is idle or leaving."""
         return self._fits(task, self.later) and (not self.other_gpus(task) or gpu_pools.enough(self, task, leaving=True))
 
-    def other_gpus(self, task: Task) -> bool:
+    def other_gpus(self, task: TaskInfo) -> bool:
         """Whether there are GPUs here that are none of those the task asks for, so that counting all together is not exact."""
         return self.dra_gpus > 0 or (task.gpu_names != self.gpu_names and bool(task.gpu_names) and bool(self.gpu_names))
 
-    def _fits(self, task: Task, room: Vector) -> bool:
+    def _fits(self, task: TaskInfo, room: Vector) -> bool:
         asked = self._own(task) if task.backed else task.request
         if not task.shared:
             devices = self._claims.held_by(task)
@@ -237,7 +237,7 @@ class Node:
         whole = int(room[GPU] // 1)
         return whole + min(len(self.shared.fitting(device_memory(task, self.gpu_memory))), gpu.count) >= gpu.count
 
-    def _own(self, task: Task) -> Vector:
+    def _own(self, task: TaskInfo) -> Vector:
         """The request without what this node has only as devices: those are found one by one. GPUs of devices are counted here too."""
         return tuple([0 if place in task.backed and place != GPU and not at(self.allocatable, place) else need
                       for place, need in enumerate(task.request)])
@@ -246,7 +246,7 @@ class Node:
         """Whether a device class backs this extended resource."""
         return self._claims.class_of(resource) is not None
 
-    def _valid_portion(self, task: Task) -> bool:
+    def _valid_portion(self, task: TaskInfo) -> bool:
         portion = share_of(task.gpu.memory, self.gpu_memory) if task.gpu.memory > 0 else task.gpu.portion
         return portion <= 1 or portion == int(portion)
 
@@ -284,33 +284,33 @@ class Node:
         return f"<node {self.name} idle={self.idle} releasing={self.releasing}>"
 
 
-class NodeList(Sequence[Node]):
+class NodeList(Sequence[NodeInfo]):
     """Nodes to choose from, listed only when somebody looks. `whole`: this is every node. `whole_for_gpus`: for tasks with
     whole GPUs, searching the whole cluster finds the same node, because the others have no room."""
 
     __slots__ = ("_nodes", "_source", "whole", "whole_for_gpus")
 
-    def __init__(self, nodes: Iterable[Node], whole: bool = False, whole_for_gpus: bool = False) -> None:
+    def __init__(self, nodes: Iterable[NodeInfo], whole: bool = False, whole_for_gpus: bool = False) -> None:
         self._source = nodes
-        self._nodes: list[Node] | None = None
+        self._nodes: list[NodeInfo] | None = None
         self.whole = whole
         self.whole_for_gpus = whole_for_gpus
 
-    def _listed(self) -> list[Node]:
+    def _listed(self) -> list[NodeInfo]:
         if self._nodes is None:
             self._nodes = list(self._source)
         return self._nodes
 
     @overload
-    def __getitem__(self, place: int) -> Node: ...
+    def __getitem__(self, place: int) -> NodeInfo: ...
 
     @overload
-    def __getitem__(self, place: slice) -> Sequence[Node]: ...
+    def __getitem__(self, place: slice) -> Sequence[NodeInfo]: ...
 
-    def __getitem__(self, place: int | slice) -> Node | Sequence[Node]:
+    def __getitem__(self, place: int | slice) -> NodeInfo | Sequence[NodeInfo]:
         return self._listed()[place]
 
-    def __iter__(self) -> Iterator[Node]:
+    def __iter__(self) -> Iterator[NodeInfo]:
         return iter(self._listed())
 
     def __len__(self) -> int:
@@ -321,10 +321,10 @@ def _shifted(vector: Vector, gpus: int) -> Vector:
     return (*vector[:GPU], vector[GPU] + gpus, *vector[GPU + 1:]) if gpus else vector
 
 
-def _put_vectors(node: Node, old: tuple[Vector, Vector, Vector, Vector]) -> None:
+def _put_vectors(node: NodeInfo, old: tuple[Vector, Vector, Vector, Vector]) -> None:
     node.idle, node.later, node.used, node.releasing = old
     node.touched.append(node.number)
 
 
-def _put_accepted(task: Task, old: tuple[Vector | None, float, int]) -> None:
+def _put_accepted(task: TaskInfo, old: tuple[Vector | None, float, int]) -> None:
     task.accepted, task.accepted_portion, task.accepted_memory = old

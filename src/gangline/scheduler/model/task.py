@@ -1,7 +1,7 @@
 """A task: one pod as the core sees it — what it asks for, where it is, and what it was really given.
 
 A Task is changed only by the cluster (events) and by a statement (decisions), always through the journal. What it
-asks for never changes; tasks that ask for the same thing in the same way share one `Shape`, so that nodes are
+asks for never changes; tasks that ask for the same thing in the same way share one `TaskShape`, so that nodes are
 filtered and scored once for all of them.
 """
 
@@ -18,7 +18,7 @@ from gangline.scheduler.model.status import Status
 from gangline.scheduler.records import TaskRecord
 
 if TYPE_CHECKING:
-    from gangline.scheduler.model.gang import Gang, PodSet
+    from gangline.scheduler.model.gang import GangInfo, PodSet
     from gangline.scheduler.model.queue import Booking
 
 
@@ -55,7 +55,7 @@ def request_vector(record: TaskRecord, names: ResourceNames) -> Vector:
 
 
 @dataclass(slots=True, eq=False)
-class Shape:
+class TaskShape:
     """What filters and scores may look at besides the node: tasks with the same shape get the same answers.
 
     `plain` is false for tasks whose answers depend on more than the shape and the node's own state (claims, volumes,
@@ -65,12 +65,12 @@ class Shape:
     number: int
     request: Vector
     gpu: GpuRequest
-    sample: Task
+    sample: TaskInfo
     plain: bool
     answers: dict[Any, Any] = field(default_factory=dict)
 
 
-class Task:
+class TaskInfo:
     """`status`, `node`, `gpu_groups`, `virtual`, `accepted`… are the changing part; `record` holds everything else.
 
     `backed` are the places of resources that device classes back: a node without them may still have the devices.
@@ -82,7 +82,7 @@ class Task:
         "shared", "status", "uid", "virtual",
     )
 
-    def __init__(self, record: TaskRecord, names: ResourceNames, like: Task | None = None) -> None:
+    def __init__(self, record: TaskRecord, names: ResourceNames, like: TaskInfo | None = None) -> None:
         """`like`: another task that asks for the same; what was computed for it is taken over."""
         gpu = record.gpu
         self.record = record
@@ -110,13 +110,13 @@ class Task:
         self.node = record.node
         self.gpu_groups = record.gpu_groups
         self.virtual = False
-        self.gang: Gang | None = None
+        self.gang: GangInfo | None = None
         self.pod_set: PodSet | None = None
         self.accepted: Vector | None = None
         self.accepted_portion: float = 0
         self.accepted_memory: int = 0
         self.numa: tuple[ZoneShare, ...] | None = None
-        self.shape: Shape
+        self.shape: TaskShape
         self.backed: tuple[int, ...] = ()
         self.order_key: tuple[Any, ...] | None = None
         self.booked: Booking | None = None

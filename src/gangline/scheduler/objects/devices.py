@@ -16,14 +16,14 @@ from gangline.rules.values import times
 from gangline.scheduler.objects import affinity
 from gangline.scheduler.records import (
     ClaimRecord,
-    Device,
     DeviceClassRecord,
     DeviceConstraint,
     DeviceId,
+    DeviceRecord,
     DeviceRequest,
     SliceRecord,
-    Taint,
-    Toleration,
+    TaintRecord,
+    TolerationRecord,
 )
 
 
@@ -64,14 +64,14 @@ def slice_record(obj: Raw) -> SliceRecord:
     )
 
 
-def _device(device: Raw, driver: str) -> Device:
+def _device(device: Raw, driver: str) -> DeviceRecord:
     body = device.get("basic") or device
-    return Device(
+    return DeviceRecord(
         name=str(device.get("name") or ""),
         attributes=_qualified(body.get("attributes"), driver),
         capacity={name: str(value.get("value") if isinstance(value, dict) else value)
                   for name, value in _qualified(body.get("capacity"), driver).items()},
-        taints=tuple(Taint(_text(each, "key"), _text(each, "effect"), _text(each, "value")) for each in body.get("taints") or ()),
+        taints=tuple(TaintRecord(_text(each, "key"), _text(each, "effect"), _text(each, "value")) for each in body.get("taints") or ()),
         counters={str(each.get("counterSet")): _amounts(each) for each in body.get("consumesCounters") or ()},
         node=str(body.get("nodeName") or ""),
         nodes=affinity.node_terms(body.get("nodeSelector")),
@@ -127,7 +127,7 @@ def _request(name: str, body: Raw) -> DeviceRequest:
     every = body.get("allocationMode") == "All"
     count = None if every else max(int(body.get("count") or 0), 0) or 1
     tolerations = tuple(
-        Toleration(_text(each, "key"), _text(each, "operator") or "Equal", _text(each, "value"), _text(each, "effect"))
+        TolerationRecord(_text(each, "key"), _text(each, "operator") or "Equal", _text(each, "value"), _text(each, "effect"))
         for each in body.get("tolerations") or ())
     return DeviceRequest(name, str(body["deviceClassName"]), count, _selectors(body), tolerations, bool(body.get("adminAccess")))
 

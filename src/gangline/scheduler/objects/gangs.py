@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from gangline.api import kai, names
 from gangline.api.builtin import PriorityClass
 from gangline.rules.values import times
-from gangline.scheduler.objects.reading import DEFAULTS, Reading, refuse
+from gangline.scheduler.objects.reading import DEFAULTS, ObjectReading, refuse
 from gangline.scheduler.records import (
     DEFAULT_POD_SET,
     GangRecord,
@@ -99,7 +99,7 @@ def gang_record(
     group: kai.PodGroup,
     known: Priorities = NO_CLASSES,
     aliases: Aliases | None = None,
-    reading: Reading = DEFAULTS,
+    reading: ObjectReading = DEFAULTS,
 ) -> GangRecord:
     spec, noted = group.spec, group.annotations
     tree, problems = gang_tree(spec, aliases or {})
@@ -122,7 +122,7 @@ def gang_record(
     )
 
 
-def backs_off(group: kai.PodGroup, reading: Reading) -> bool:
+def backs_off(group: kai.PodGroup, reading: ObjectReading) -> bool:
     """It gave up on this node pool and asked not to be tried here again."""
     if group.spec.scheduling_backoff in (None, NO_BACKOFF):
         return False

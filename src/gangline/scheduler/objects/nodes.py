@@ -15,7 +15,7 @@ from gangline.api.core import Node
 from gangline.api.meta import Raw
 from gangline.rules import requests
 from gangline.scheduler.objects import affinity
-from gangline.scheduler.objects.reading import DEFAULTS, Reading, not_negative
+from gangline.scheduler.objects.reading import DEFAULTS, ObjectReading, not_negative
 from gangline.scheduler.records import NodeRecord, NumaRecord, ZoneRecord
 
 DEFAULT_GPU_MEMORY = 100
@@ -35,7 +35,7 @@ _LEGACY_POLICIES = {
 }
 
 
-def node_record(node: Node, topology: Raw | None = None, reading: Reading = DEFAULTS) -> NodeRecord:
+def node_record(node: Node, topology: Raw | None = None, reading: ObjectReading = DEFAULTS) -> NodeRecord:
     """`topology` is the node's NodeResourceTopology, if it has one."""
     allocatable = by_name(node.status.allocatable)
     not_negative("status.allocatable", allocatable)

@@ -20,7 +20,7 @@ from gangline.scheduler.objects import affinity
 from gangline.scheduler.objects.devices import allocated_devices, made_for
 from gangline.scheduler.objects.gangs import gang_uid
 from gangline.scheduler.objects.nodes import by_name, zone_number
-from gangline.scheduler.objects.reading import DEFAULTS, Reading, not_negative
+from gangline.scheduler.objects.reading import DEFAULTS, ObjectReading, not_negative
 from gangline.scheduler.objects.templates import every_container, template_of
 from gangline.scheduler.records import DEFAULT_POD_SET, DeviceId, TaskRecord
 
@@ -35,7 +35,7 @@ def task_record(
     pod: Pod,
     bind_request: kai.BindRequest | None = None,
     claims: Iterable[Raw] = (),
-    reading: Reading = DEFAULTS,
+    reading: ObjectReading = DEFAULTS,
 ) -> TaskRecord:
     """`bind_request` is the pod's own, `claims` the ResourceClaims it uses as far as they exist."""
     binding = bind_request if bind_request is not None and bind_request_live(bind_request) else None
@@ -89,7 +89,7 @@ def task_record(
     )
 
 
-def gang_of(pod: Pod, reading: Reading) -> str:
+def gang_of(pod: Pod, reading: ObjectReading) -> str:
     """The gang a pod of ours belongs to, or will once it has one ("ns/"); pods of other schedulers belong to none ("")."""
     if pod.spec.scheduler_name not in reading.scheduler_names:
         return ""
@@ -104,7 +104,7 @@ def bind_request_live(request: kai.BindRequest) -> bool:
     return limit is not None and request.status.failed_attempts < limit
 
 
-def status_of(pod: Pod, binding: kai.BindRequest | None, reading: Reading) -> Status:
+def status_of(pod: Pod, binding: kai.BindRequest | None, reading: ObjectReading) -> Status:
     ended = _PHASES.get(pod.status.phase)
     if ended is not None:
         return ended
@@ -121,7 +121,7 @@ def status_of(pod: Pod, binding: kai.BindRequest | None, reading: Reading) -> St
     return Status.GATED if pod.spec.scheduling_gates else Status.PENDING
 
 
-def utility(labels: Mapping[str, str], reading: Reading) -> Literal["", "reservation", "scaling"]:
+def utility(labels: Mapping[str, str], reading: ObjectReading) -> Literal["", "reservation", "scaling"]:
     app = labels.get(APP)
     if app == reading.reservation_app:
         return "reservation"

@@ -19,7 +19,7 @@ from gangline.api.meta import Raw
 from gangline.rules import requests
 from gangline.scheduler.objects import affinity
 from gangline.scheduler.objects.nodes import by_name
-from gangline.scheduler.records import ContainerRecord, ExtendedNeed, HostPort, NodeTerm, Toleration
+from gangline.scheduler.records import ContainerRecord, ExtendedNeed, HostPort, NodeTerm, TolerationRecord
 
 MOST = 4096
 
@@ -32,7 +32,7 @@ class Template:
     overhead: Mapping[str, float]
     node_selector: Mapping[str, str]
     node_affinity: tuple[NodeTerm, ...] | None
-    tolerations: tuple[Toleration, ...]
+    tolerations: tuple[TolerationRecord, ...]
     host_ports: tuple[HostPort, ...]
     containers: tuple[ContainerRecord, ...]
     extended: tuple[ExtendedNeed, ...]

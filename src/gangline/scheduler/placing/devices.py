@@ -14,7 +14,7 @@ from gangline.rules.cel import CelError, CelSyntaxError
 from gangline.rules.cel.devices import device_value, selects
 from gangline.scheduler.matching import untolerated
 from gangline.scheduler.model.dra import Devices, Published
-from gangline.scheduler.model.node import Node
+from gangline.scheduler.model.node import NodeInfo
 from gangline.scheduler.records import ClaimRecord, Counters, DeviceConstraint, DeviceId, DeviceRequest
 
 MOST_STEPS = 20_000
@@ -27,7 +27,7 @@ class CannotTell(Exception):
     """A selector that cannot be evaluated for some device: nobody may guess what it would have chosen."""
 
 
-def fitting(devices: Devices, node: Node, request: DeviceRequest) -> list[Published]:
+def fitting(devices: Devices, node: NodeInfo, request: DeviceRequest) -> list[Published]:
     """The node's devices that the request means, held ones included."""
     key = (node.name, request.device_class, request.selectors, request.tolerations)
     found = devices.answers.get(key)
@@ -53,16 +53,16 @@ def _means(devices: Devices, request: DeviceRequest, each: Published) -> bool:
     return chosen and untolerated(each.device.taints, request.tolerations) is None
 
 
-def choose(devices: Devices, node: Node, claims: Sequence[ClaimRecord]) -> Given | None:
+def choose(devices: Devices, node: NodeInfo, claims: Sequence[ClaimRecord]) -> Given | None:
     """Free devices for every claim, in their order; None when they do not suffice."""
-    search = Search(devices, node, claims)
+    search = DeviceSearch(devices, node, claims)
     return search.given() if search.fill(0) else None
 
 
 @dataclass(slots=True)
-class Search:
+class DeviceSearch:
     devices: Devices
-    node: Node
+    node: NodeInfo
     claims: Sequence[ClaimRecord]
     taken: list[tuple[int, DeviceRequest, Published]] = field(default_factory=list)
     steps: int = 0

@@ -14,7 +14,7 @@ from gangline.rules import requests
 from gangline.scheduler.decisions import ContainerUse
 from gangline.scheduler.model import gpu_pools
 from gangline.scheduler.model.dra import Devices
-from gangline.scheduler.model.node import Node
+from gangline.scheduler.model.node import NodeInfo
 from gangline.scheduler.records import ClaimRecord, DeviceRequest, ExtendedNeed, TaskRecord
 
 NAME = "<extended-resources>"
@@ -29,7 +29,7 @@ class Extended:
     uses: tuple[ContainerUse, ...]
 
 
-def extended_claim(devices: Devices, record: TaskRecord, node: Node) -> Extended | None:
+def extended_claim(devices: Devices, record: TaskRecord, node: NodeInfo) -> Extended | None:
     """The claim that the pod needs on this node for its extended resources; None when the node has them itself."""
     needed: list[DeviceRequest] = []
     uses: list[ContainerUse] = []
@@ -46,7 +46,7 @@ def extended_claim(devices: Devices, record: TaskRecord, node: Node) -> Extended
     return Extended(claim, tuple(uses))
 
 
-def lacks(node: Node, resource: str) -> bool:
+def lacks(node: NodeInfo, resource: str) -> bool:
     if requests.is_gpu(resource):
         return not gpu_pools.offered(node, resource if node.gpu_names else gpu_pools.UNNAMED)
     return not node.record.allocatable.get(resource)

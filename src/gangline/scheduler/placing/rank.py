@@ -15,9 +15,9 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from gangline.scheduler.model import gpu_pools
-from gangline.scheduler.model.node import Node, NodeList
+from gangline.scheduler.model.node import NodeInfo, NodeList
 from gangline.scheduler.model.resources import CPU, GPU, MEMORY, PODS, at, fits
-from gangline.scheduler.model.task import Shape, Task, share_of
+from gangline.scheduler.model.task import TaskInfo, TaskShape, share_of
 
 if TYPE_CHECKING:
     from gangline.scheduler.session import Session
@@ -30,7 +30,7 @@ class Ranking:
 
     __slots__ = ("_epoch", "_generation", "_heap", "_never", "_reasons", "_seen", "_tally", "_unexplained", "keys", "shape")
 
-    def __init__(self, shape: Shape) -> None:
+    def __init__(self, shape: TaskShape) -> None:
         self.shape = shape
         self._epoch = -1
         self._generation = -1
@@ -81,7 +81,7 @@ class Ranking:
         if key is None:
             self._unexplained.add(number)
 
-    def _key(self, session: Session, node: Node) -> Key | None:
+    def _key(self, session: Session, node: NodeInfo) -> Key | None:
         task = self.shape.sample
         if not node.fits_later(task):
             return None
@@ -91,7 +91,7 @@ class Ranking:
             return None
         return -hooks.shape_score(task, node), hooks.node_rank(task, node), node.name
 
-    def best_first(self, session: Session) -> Iterator[Node]:
+    def best_first(self, session: Session) -> Iterator[NodeInfo]:
         """Fitting nodes, best first. The model may change while the caller holds a node, but then it must stop asking."""
         heap, keys, by_number = self._heap, self.keys, session.cluster.by_number
         aside: list[tuple[Key, int]] = []
@@ -119,14 +119,14 @@ class Ranking:
         self._unexplained.clear()
         return Counter({reason: number for reason, number in self._tally.items() if number > 0})
 
-    def with_room(self, session: Session) -> list[Node]:
+    def with_room(self, session: Session) -> list[NodeInfo]:
         """Nodes on which the shape's resources fit."""
         by_number = session.cluster.by_number
         numbers = [*self._never, *[number for number, key in enumerate(self.keys) if key is not None]]
         return [node for number in numbers if (node := by_number[number]) is not None]
 
 
-def ranking(session: Session, task: Task) -> Ranking:
+def ranking(session: Session, task: TaskInfo) -> Ranking:
     """The ranking of the task's shape, up to date."""
     answers = task.shape.answers
     found: Ranking | None = answers.get(session.token)
@@ -136,7 +136,7 @@ def ranking(session: Session, task: Task) -> Ranking:
     return found
 
 
-def ordered_nodes(session: Session, task: Task, nodes: Sequence[Node]) -> Iterator[Node]:
+def ordered_nodes(session: Session, task: TaskInfo, nodes: Sequence[NodeInfo]) -> Iterator[NodeInfo]:
     """Nodes of the set on which the task's resources fit, best first."""
     if not _by_shape(session, task):
         return iter(scored(session, task, nodes))
@@ -147,7 +147,7 @@ def ordered_nodes(session: Session, task: Task, nodes: Sequence[Node]) -> Iterat
     return _from_heap(session, found)
 
 
-def _from_heap(session: Session, found: list[tuple[Key, int]]) -> Iterator[Node]:
+def _from_heap(session: Session, found: list[tuple[Key, int]]) -> Iterator[NodeInfo]:
     heapq.heapify(found)
     while found:
         node = session.cluster.by_number[heapq.heappop(found)[1]]
@@ -155,15 +155,15 @@ def _from_heap(session: Session, found: list[tuple[Key, int]]) -> Iterator[Node]
         yield node
 
 
-def _by_shape(session: Session, task: Task) -> bool:
+def _by_shape(session: Session, task: TaskInfo) -> bool:
     return task.shape.plain and not session.hooks.scored_alone(task)
 
 
-def scored(session: Session, task: Task, nodes: Sequence[Node]) -> list[Node]:
+def scored(session: Session, task: TaskInfo, nodes: Sequence[NodeInfo]) -> list[NodeInfo]:
     """Every node scored by every plugin, best first; nodes without room are left out at the end, they do count in relative
     scores."""
     session.hooks.before_scoring(task, nodes)
-    found: list[tuple[float, str, Node]] = []
+    found: list[tuple[float, str, NodeInfo]] = []
     for node in nodes:
         score = session.hooks.node_score(task, node)
         if score is not None and node.fits_later(task):
@@ -175,7 +175,7 @@ def _score_and_name(entry: tuple[float, str, Any]) -> tuple[float, str]:
     return entry[:2]
 
 
-def shortage(task: Task, node: Node, names: Sequence[str]) -> list[str]:
+def shortage(task: TaskInfo, node: NodeInfo, names: Sequence[str]) -> list[str]:
     """What the node lacks for this task, in words; nothing when the task would fit on what is idle."""
     if node.fits_now(task):
         return []
@@ -193,7 +193,7 @@ def shortage(task: Task, node: Node, names: Sequence[str]) -> list[str]:
     return lacking
 
 
-def _gpu_shortage(task: Task, node: Node, gpus: float, names: Sequence[str], have: Sequence[float]) -> list[str]:
+def _gpu_shortage(task: TaskInfo, node: NodeInfo, gpus: float, names: Sequence[str], have: Sequence[float]) -> list[str]:
     if task.gpu.mig:
         return [f"node(s) didn't have enough of mig profile: {name}" for name in task.gpu.mig
                 if have[names.index(name)] < task.gpu.mig[name]]

@@ -12,17 +12,17 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from gangline.scheduler.matching import all_match
-from gangline.scheduler.model.node import Node
-from gangline.scheduler.model.task import Task
+from gangline.scheduler.model.node import NodeInfo
+from gangline.scheduler.model.task import TaskInfo
 from gangline.scheduler.records import PodTerm
 
 if TYPE_CHECKING:
-    from gangline.scheduler.model.cluster import Cluster
+    from gangline.scheduler.model.cluster import ClusterModel
 
 Pair = tuple[str, str]
 
 
-def term_matches(term: PodTerm, owner: Task, other: Task) -> bool:
+def term_matches(term: PodTerm, owner: TaskInfo, other: TaskInfo) -> bool:
     """Whether the term of `owner` selects `other`."""
     if term.selector is None:
         return False
@@ -30,7 +30,7 @@ def term_matches(term: PodTerm, owner: Task, other: Task) -> bool:
     return (term.every_namespace or other.namespace in namespaces) and all_match(term.selector, other.labels)
 
 
-def placed_pods(cluster: Cluster) -> Iterator[tuple[Node, Task]]:
+def placed_pods(cluster: ClusterModel) -> Iterator[tuple[NodeInfo, TaskInfo]]:
     for node in cluster.nodes.values():
         for placed in node.placed.values():
             yield node, placed.task
@@ -46,7 +46,7 @@ class Required:
     shunned: Counter[Pair] = field(default_factory=Counter)
 
 
-def required_counts(cluster: Cluster, task: Task) -> Required:
+def required_counts(cluster: ClusterModel, task: TaskInfo) -> Required:
     found = Required()
     record = task.record
     for node, other in placed_pods(cluster):
@@ -59,14 +59,14 @@ def required_counts(cluster: Cluster, task: Task) -> Required:
     return found
 
 
-def _count(counts: Counter[Pair], terms: Iterable[PodTerm], node: Node) -> None:
+def _count(counts: Counter[Pair], terms: Iterable[PodTerm], node: NodeInfo) -> None:
     for term in terms:
         value = node.labels.get(term.topology_key)
         if value is not None:
             counts[term.topology_key, value] += 1
 
 
-def required_refusal(found: Required, task: Task, node: Node) -> str | None:
+def required_refusal(found: Required, task: TaskInfo, node: NodeInfo) -> str | None:
     """Why the node will not do, in words; None when it does."""
     record = task.record
     if not _affinity_holds(found, task, node):
@@ -78,7 +78,7 @@ def required_refusal(found: Required, task: Task, node: Node) -> str | None:
     return None
 
 
-def _affinity_holds(found: Required, task: Task, node: Node) -> bool:
+def _affinity_holds(found: Required, task: TaskInfo, node: NodeInfo) -> bool:
     """Every term has a matching pod in the node's domain, or nobody matches anywhere and the pod matches its own terms."""
     terms = task.record.pod_affinity
     if not terms:
@@ -90,7 +90,7 @@ def _affinity_holds(found: Required, task: Task, node: Node) -> bool:
     return not found.affinity and all(term_matches(term, task, task) for term in terms)
 
 
-def preferred_scores(cluster: Cluster, task: Task, hard_weight: int = 1) -> Counter[Pair]:
+def preferred_scores(cluster: ClusterModel, task: TaskInfo, hard_weight: int = 1) -> Counter[Pair]:
     """Raw score per (topology key, value), as wished by this pod and by the pods that are there."""
     scores: Counter[Pair] = Counter()
     record = task.record
@@ -105,7 +105,7 @@ def preferred_scores(cluster: Cluster, task: Task, hard_weight: int = 1) -> Coun
     return scores
 
 
-def _weigh(scores: Counter[Pair], terms: Iterable[PodTerm], node: Node, sign: int, weight: int | None = None) -> None:
+def _weigh(scores: Counter[Pair], terms: Iterable[PodTerm], node: NodeInfo, sign: int, weight: int | None = None) -> None:
     for term in terms:
         value = node.labels.get(term.topology_key)
         if value is not None:

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 from gangline.errors import Refusal
 from gangline.scheduler.matching import node_matches
 from gangline.scheduler.model.dra import ClaimState, device_key
-from gangline.scheduler.model.gang import Gang
-from gangline.scheduler.model.node import Node
-from gangline.scheduler.model.task import Task
+from gangline.scheduler.model.gang import GangInfo
+from gangline.scheduler.model.node import NodeInfo
+from gangline.scheduler.model.task import TaskInfo
 from gangline.scheduler.placing.devices import CannotTell, choose
 from gangline.scheduler.placing.extended import Extended, extended_claim
 from gangline.scheduler.plugin import Plugin
@@ -31,7 +31,7 @@ EXTENDED: Key = ("", "<extended-resources>")
 NOBODY = ClaimRecord("")
 
 
-class DynamicResources(Plugin):
+class DynamicResourcesPlugin(Plugin):
     name = "dynamicresources"
 
     def __init__(self, session: Session, arguments: Mapping[str, str]) -> None:
@@ -42,14 +42,14 @@ class DynamicResources(Plugin):
 
     # ── may it run at all ──
 
-    def before_task(self, task: Task, gang: Gang) -> Refusal | None:
+    def before_task(self, task: TaskInfo, gang: GangInfo) -> Refusal | None:
         record = task.record
         if not record.missing_claims and not self._concerned(task):
             return None
         text = self._problem(task, gang)
         return None if text is None else Refusal(self.name, text, resolvable=False)
 
-    def _problem(self, task: Task, gang: Gang) -> str | None:
+    def _problem(self, task: TaskInfo, gang: GangInfo) -> str | None:
         record = task.record
         if not self._session.settings.dynamic_resources:
             names = ", ".join([*record.claims, *record.missing_claims])
@@ -66,7 +66,7 @@ class DynamicResources(Plugin):
                 return text
         return None
 
-    def _claim_problem(self, task: Task, gang: Gang, claim: ClaimRecord) -> str | None:
+    def _claim_problem(self, task: TaskInfo, gang: GangInfo, claim: ClaimRecord) -> str | None:
         state = self._devices.claims[claim.namespace, claim.name]
         if len(state.reserved_for) >= MOST_CONSUMERS and task.uid not in state.reserved_for:
             return (f"resource claim {claim.namespace}/{claim.name} has reached its maximum number of consumers "
@@ -80,7 +80,7 @@ class DynamicResources(Plugin):
             return None
         return self._queue_problem(task, gang, claim)
 
-    def _queue_problem(self, task: Task, gang: Gang, claim: ClaimRecord) -> str | None:
+    def _queue_problem(self, task: TaskInfo, gang: GangInfo, claim: ClaimRecord) -> str | None:
         label = self._session.settings.queue_label
         queue = claim.labels.get(label, "")
         prefix = f"pod {task.full_name} cannot be scheduled: DRA claim {claim.name} is a shared GPU claim"
@@ -92,7 +92,7 @@ class DynamicResources(Plugin):
 
     # ── on a node ──
 
-    def predicate(self, task: Task, node: Node) -> Refusal | None:
+    def predicate(self, task: TaskInfo, node: NodeInfo) -> Refusal | None:
         if not self._concerned(task):
             return None
         wanted: list[ClaimRecord] = []
@@ -110,13 +110,13 @@ class DynamicResources(Plugin):
             return Refusal(self.name, f"cannot allocate all claims: {error}")
         return None if met else Refusal(self.name, "cannot allocate all claims")
 
-    def _concerned(self, task: Task) -> bool:
+    def _concerned(self, task: TaskInfo) -> bool:
         return bool(task.record.claims) or bool(task.backed)
 
-    def _extended(self, task: Task, node: Node) -> Extended | None:
+    def _extended(self, task: TaskInfo, node: NodeInfo) -> Extended | None:
         return extended_claim(self._devices, task.record, node) if task.backed else None
 
-    def _usable(self, record: ClaimRecord, allocated: tuple[DeviceId, ...], node: Node) -> bool:
+    def _usable(self, record: ClaimRecord, allocated: tuple[DeviceId, ...], node: NodeInfo) -> bool:
         if record.nodes is not None and record.allocated == allocated:
             return node_matches(record.nodes, node)
         here = {(each.slice.driver, each.slice.pool) for each in self._devices.on(node)}
@@ -124,7 +124,7 @@ class DynamicResources(Plugin):
 
     # ── following allocations ──
 
-    def allocated(self, task: Task) -> None:
+    def allocated(self, task: TaskInfo) -> None:
         node = self._nodes.get(task.node)
         if node is None or not self._concerned(task):
             return
@@ -139,18 +139,18 @@ class DynamicResources(Plugin):
                 self._devices.change(key, ClaimState(devices, reserved))
         self._allocate_extended(task, node)
 
-    def _allocate_extended(self, task: Task, node: Node) -> None:
+    def _allocate_extended(self, task: TaskInfo, node: NodeInfo) -> None:
         extended = self._extended(task, node)
         if extended is not None:
             devices = self._remembered_on(task, EXTENDED, node) or self._chosen(extended.claim, node)
             if devices is not None:
                 self._devices.give(task.uid, devices)
 
-    def _chosen(self, record: ClaimRecord, node: Node) -> tuple[DeviceId, ...] | None:
+    def _chosen(self, record: ClaimRecord, node: NodeInfo) -> tuple[DeviceId, ...] | None:
         found = choose(self._devices, node, [record])
         return None if found is None else found[0]
 
-    def _remembered_on(self, task: Task, key: Key, node: Node) -> tuple[DeviceId, ...] | None:
+    def _remembered_on(self, task: TaskInfo, key: Key, node: NodeInfo) -> tuple[DeviceId, ...] | None:
         """What the claim had before this task was evicted, if that is on this node and still free."""
         devices = self._remembered.get((task.uid, key))
         record = self._devices.records.get(key, NOBODY)
@@ -158,7 +158,7 @@ class DynamicResources(Plugin):
             return None
         return None if any(self._devices.held.get(device_key(device)) for device in devices) else devices
 
-    def deallocated(self, task: Task) -> None:
+    def deallocated(self, task: TaskInfo) -> None:
         for key in self._keys(task):
             state = self._devices.claims[key]
             if state.allocated is not None:
@@ -169,7 +169,7 @@ class DynamicResources(Plugin):
             self._session.journal.set_item(self._remembered, (task.uid, EXTENDED), self._devices.extended[task.uid])
             self._devices.give(task.uid, ())
 
-    def _keys(self, task: Task) -> list[Key]:
+    def _keys(self, task: TaskInfo) -> list[Key]:
         return [(task.namespace, name) for name in task.record.claims if (task.namespace, name) in self._devices.claims]
 
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from gangline.scheduler.model.gang import Gang
-from gangline.scheduler.model.task import Task
+from gangline.scheduler.model.gang import GangInfo
+from gangline.scheduler.model.task import TaskInfo
 from gangline.scheduler.plugin import Plugin
 from gangline.scheduler.victims.accumulate import Accumulation, Batch, Scenario
 from gangline.scheduler.victims.free import DUST
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from gangline.scheduler.session import Session
 
 
-class NodeLocalGreedy(Plugin):
+class NodeLocalGreedyPlugin(Plugin):
     """For each node of the gang that was added last: all victims taken so far of the gangs on that node."""
 
     name = "sg-nodelocalgreedy"
@@ -49,13 +49,13 @@ class NodeLocalGreedy(Plugin):
 def joined(batches: Iterable[Batch], recorded: Iterable[Batch]) -> list[Batch]:
     """The steps of each gang as one, without what was recorded before."""
     known = {task.uid for batch in recorded for task in batch.tasks}
-    found: dict[str, tuple[Gang, list[Task]]] = {}
+    found: dict[str, tuple[GangInfo, list[TaskInfo]]] = {}
     for batch in batches:
         found.setdefault(batch.gang.uid, (batch.gang, []))[1].extend(task for task in batch.tasks if task.uid not in known)
     return [Batch.of(gang, tasks) for gang, tasks in found.values() if tasks]
 
 
-class MultiNodeGang(Plugin):
+class MultiNodeGangPlugin(Plugin):
     """The victims on the K nodes that free the least but enough, for growing K."""
 
     name = "sg-multinodegang"

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol
 
 from gangline.rules.values import times
-from gangline.scheduler.model.gang import Gang
-from gangline.scheduler.model.task import Task
+from gangline.scheduler.model.gang import GangInfo
+from gangline.scheduler.model.task import TaskInfo
 from gangline.scheduler.plugin import Plugin
 from gangline.scheduler.session import Session
 
@@ -32,12 +32,12 @@ class Runtimes(Protocol):
     def reclaim_min_runtime(self) -> float | None: ...
 
 
-class Plan(Protocol):
+class RuntimeScenario(Protocol):
     @property
-    def preemptor(self) -> Gang: ...
+    def preemptor(self) -> GangInfo: ...
 
     @property
-    def victims(self) -> Iterable[tuple[Gang, Sequence[Task]]]: ...
+    def victims(self) -> Iterable[tuple[GangInfo, Sequence[TaskInfo]]]: ...
 
 
 def preempt_min_runtime(queues: Mapping[str, Runtimes], queue: str, otherwise: float) -> float:
@@ -72,7 +72,7 @@ def up(queues: Mapping[str, Runtimes], name: str) -> Iterable[Runtimes]:
         queue = queues.get(queue.parent) if queue.parent else None
 
 
-class MinRuntime(Plugin):
+class MinRuntimePlugin(Plugin):
     name = "minruntime"
 
     def __init__(self, session: Session, arguments: Mapping[str, str]) -> None:
@@ -84,32 +84,32 @@ class MinRuntime(Plugin):
         self._method = method if method == QUEUE else LOWEST_COMMON_ANCESTOR
         self._resolved: dict[tuple[str, str], float] = {}
 
-    def preempt_victim(self, preemptor: Gang, victim: Gang) -> bool:
+    def preempt_victim(self, preemptor: GangInfo, victim: GangInfo) -> bool:
         return victim.elastic or not self._started_too_late(victim, self._for_preempt(victim))
 
-    def reclaim_victim(self, preemptor: Gang, victim: Gang) -> bool:
+    def reclaim_victim(self, preemptor: GangInfo, victim: GangInfo) -> bool:
         return victim.elastic or not self._started_too_late(victim, self._for_reclaim(preemptor, victim))
 
-    def preempt_scenario(self, plan: Plan) -> bool:
+    def preempt_scenario(self, plan: RuntimeScenario) -> bool:
         return all(self._may_give(gang, tasks, self._for_preempt(gang)) for gang, tasks in plan.victims)
 
-    def reclaim_scenario(self, plan: Plan) -> bool:
+    def reclaim_scenario(self, plan: RuntimeScenario) -> bool:
         return all(self._may_give(gang, tasks, self._for_reclaim(plan.preemptor, gang)) for gang, tasks in plan.victims)
 
-    def _may_give(self, gang: Gang, tasks: Sequence[Task], minimum: float) -> bool:
+    def _may_give(self, gang: GangInfo, tasks: Sequence[TaskInfo], minimum: float) -> bool:
         """Gangs without surplus were judged when they were chosen."""
         return not gang.elastic or not self._started_too_late(gang, minimum) or keeps_minima(gang, tasks)
 
-    def _started_too_late(self, victim: Gang, minimum: float) -> bool:
+    def _started_too_late(self, victim: GangInfo, minimum: float) -> bool:
         return minimum > 0 and victim.last_start is not None and self._session.now < victim.last_start + minimum
 
-    def _for_preempt(self, victim: Gang) -> float:
+    def _for_preempt(self, victim: GangInfo) -> float:
         key = ("", victim.queue)
         if key not in self._resolved:
             self._resolved[key] = preempt_min_runtime(self._queues, victim.queue, self._preempt)
         return self._resolved[key]
 
-    def _for_reclaim(self, preemptor: Gang, victim: Gang) -> float:
+    def _for_reclaim(self, preemptor: GangInfo, victim: GangInfo) -> float:
         key = (preemptor.queue, victim.queue)
         if key not in self._resolved:
             self._resolved[key] = reclaim_min_runtime(self._queues, preemptor.queue, victim.queue, self._method, self._reclaim)
@@ -124,7 +124,7 @@ def _default(text: str | None) -> float:
         return 0.0
 
 
-def keeps_minima(gang: Gang, tasks: Sequence[Task]) -> bool:
+def keeps_minima(gang: GangInfo, tasks: Sequence[TaskInfo]) -> bool:
     """Taking these tasks leaves every pod set they come from with its minimum. Tasks taken in a what-if still count as held."""
     taken: dict[str, int] = {}
     for task in tasks:

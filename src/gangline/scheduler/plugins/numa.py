@@ -12,10 +12,10 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 from gangline.errors import Refusal
-from gangline.scheduler.model.node import Node
+from gangline.scheduler.model.node import NodeInfo
 from gangline.scheduler.model.resources import at, plain_name
 from gangline.scheduler.model.status import ACTIVE_ALLOCATED
-from gangline.scheduler.model.task import Task, ZoneShare
+from gangline.scheduler.model.task import TaskInfo, ZoneShare
 from gangline.scheduler.plugin import Plugin
 from gangline.scheduler.records import ContainerRecord, NumaRecord
 from gangline.scheduler.scores import NUMA
@@ -32,7 +32,7 @@ _FILTERING = ("single-numa-node", "restricted")
 _ALIGNING = (*_FILTERING, "best-effort")
 
 
-class Numa(Plugin):
+class NumaPlugin(Plugin):
     name = "numa"
     beyond_shape = True
 
@@ -48,30 +48,30 @@ class Numa(Plugin):
         aligning = [node.numa for node in session.cluster.nodes.values() if node.numa is not None and node.numa.policy in _ALIGNING]
         self._known_devices = sorted({name for numa in aligning for name in self._devices(numa)})
 
-    def _rebuilt(self, node: Node, numa: NumaRecord) -> Free:
+    def _rebuilt(self, node: NodeInfo, numa: NumaRecord) -> Free:
         free: Free = tuple(named(zone.allocatable) for zone in numa.zones)
         for placed in node.placed.values():
             if placed.task.status & ACTIVE_ALLOCATED:
                 free = shifted(free, placed.task.numa or (), -1)
         return free
 
-    def scores(self, task: Task) -> bool:
+    def scores(self, task: TaskInfo) -> bool:
         return bool(self._free)
 
     # ── may it, and where ──
 
-    def predicate(self, task: Task, node: Node) -> Refusal | None:
+    def predicate(self, task: TaskInfo, node: NodeInfo) -> Refusal | None:
         if node.numa is None or node.numa.policy not in _FILTERING:
             return None
         return Refusal(self.name, REFUSAL) if self._place(task, node, node.numa) is None else None
 
-    def numa_placement(self, task: Task, node: Node) -> tuple[ZoneShare, ...] | None:
+    def numa_placement(self, task: TaskInfo, node: NodeInfo) -> tuple[ZoneShare, ...] | None:
         """The zones the task would get on this node with what it gets there; empty when it is not aligned."""
         if node.numa is None:
             return None
         return self._place(task, node, node.numa) or ()
 
-    def _place(self, task: Task, node: Node, numa: NumaRecord) -> tuple[ZoneShare, ...] | None:
+    def _place(self, task: TaskInfo, node: NodeInfo, numa: NumaRecord) -> tuple[ZoneShare, ...] | None:
         """None: cannot be aligned."""
         demands = self._demands(task, numa)
         if not any(demands) or numa.policy == "none":
@@ -81,7 +81,7 @@ class Numa(Plugin):
             return align(numa, free, demands[0])
         return self._place_containers(task, numa, free)
 
-    def _place_containers(self, task: Task, numa: NumaRecord, free: Free) -> tuple[ZoneShare, ...] | None:
+    def _place_containers(self, task: TaskInfo, numa: NumaRecord, free: Free) -> tuple[ZoneShare, ...] | None:
         """Containers that keep running take their zones one after the other; each other init container is tried alone."""
         total: tuple[ZoneShare, ...] = ()
         left = free
@@ -98,7 +98,7 @@ class Numa(Plugin):
                 total = merged(total, found)
         return total
 
-    def _demands(self, task: Task, numa: NumaRecord) -> list[Amounts]:
+    def _demands(self, task: TaskInfo, numa: NumaRecord) -> list[Amounts]:
         """What must be aligned: one demand for the pod, or one per container."""
         each = [(container, self._demand(task, numa, container)) for container in task.record.containers]
         if numa.scope != "pod":
@@ -112,7 +112,7 @@ class Numa(Plugin):
                 lasting = added(lasting, demand)
         return [largest(peak, lasting)]
 
-    def _demand(self, task: Task, numa: NumaRecord, container: ContainerRecord) -> Amounts:
+    def _demand(self, task: TaskInfo, numa: NumaRecord, container: ContainerRecord) -> Amounts:
         """The part of a container's request that is aligned: everything for Guaranteed pods (CPU only in whole cores), else
         devices."""
         aligned = {plain_name(name) for name in numa.resources} - self._ignored
@@ -127,7 +127,7 @@ class Numa(Plugin):
 
     # ── how good ──
 
-    def node_score(self, task: Task, node: Node) -> float:
+    def node_score(self, task: TaskInfo, node: NodeInfo) -> float:
         """The fewer zones, the better; nothing for a task that no node would align."""
         if task.record.qos != "Guaranteed" and not self._asks(task, self._known_devices):
             return 0.0
@@ -138,7 +138,7 @@ class Numa(Plugin):
         found = self._place(task, node, node.numa)
         return 0.0 if found is None else NUMA / (len(found) or 1)
 
-    def _concerns(self, task: Task, numa: NumaRecord) -> bool:
+    def _concerns(self, task: TaskInfo, numa: NumaRecord) -> bool:
         """Whether the node would align something of the task: any Guaranteed one, else one that asks for a device counted by zone."""
         return numa.policy in _ALIGNING and (task.record.qos == "Guaranteed" or self._asks(task, self._devices(numa)))
 
@@ -146,23 +146,23 @@ class Numa(Plugin):
         known = {plain_name(name) for name in numa.resources} - self._ignored
         return {name for name in known if not _of_compute(name)}
 
-    def _asks(self, task: Task, devices: Iterable[str]) -> bool:
+    def _asks(self, task: TaskInfo, devices: Iterable[str]) -> bool:
         index = self._session.cluster.names.index
         return any(at(task.request, index(name)) > 0 for name in devices)
 
     # ── following allocations ──
 
-    def allocated(self, task: Task) -> None:
+    def allocated(self, task: TaskInfo) -> None:
         self._shift(task, -1)
 
-    def deallocated(self, task: Task) -> None:
+    def deallocated(self, task: TaskInfo) -> None:
         self._shift(task, +1)
 
-    def _shift(self, task: Task, sign: int) -> None:
+    def _shift(self, task: TaskInfo, sign: int) -> None:
         if task.numa and task.node in self._free:
             self._session.journal.set_item(self._free, task.node, shifted(self._free[task.node], task.numa, sign))
 
-    def numa_available(self, node: Node) -> Free:
+    def numa_available(self, node: NodeInfo) -> Free:
         """What is free in each zone of the node."""
         return self._free[node.name]
 

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 
 from gangline.errors import Refusal
 from gangline.scheduler.matching import node_matches, untolerated
-from gangline.scheduler.model.gang import Gang
-from gangline.scheduler.model.node import Node
+from gangline.scheduler.model.gang import GangInfo
+from gangline.scheduler.model.node import NodeInfo
 from gangline.scheduler.model.resources import CPU, GPU, MEMORY, PODS, Vector, at
-from gangline.scheduler.model.task import Task
+from gangline.scheduler.model.task import TaskInfo
 from gangline.scheduler.placing.place import choose_gpus
 from gangline.scheduler.placing.storage import Storage
 from gangline.scheduler.plugin import Plugin
@@ -28,7 +28,7 @@ GPU_WORKER = "node-role.kubernetes.io/gpu-worker"
 CPU_WORKER = "node-role.kubernetes.io/cpu-worker"
 
 
-class Predicates(Plugin):
+class PredicatesPlugin(Plugin):
     name = "predicates"
 
     def __init__(self, session: Session, arguments: Mapping[str, str]) -> None:
@@ -43,7 +43,7 @@ class Predicates(Plugin):
 
     # ── before any node ──
 
-    def before_task(self, task: Task, gang: Gang) -> Refusal | None:
+    def before_task(self, task: TaskInfo, gang: GangInfo) -> Refusal | None:
         """Run every check that needs no node; all that fail are told together."""
         self._prepare_affinity(task)
         problems = self._problems(task)
@@ -53,12 +53,12 @@ class Predicates(Plugin):
         text = f"Scheduling conditions were not met for pod {task.full_name}:\n{lines}"
         return Refusal(self.name, text, resolvable=False)
 
-    def victim_invariant(self, task: Task, gang: Gang) -> Refusal | None:
+    def victim_invariant(self, task: TaskInfo, gang: GangInfo) -> Refusal | None:
         """Checks that no eviction can change."""
         problems = self._problems(task)
         return Refusal(self.name, problems[0].partition(": ")[2], resolvable=False) if problems else None
 
-    def _problems(self, task: Task) -> list[str]:
+    def _problems(self, task: TaskInfo) -> list[str]:
         """Kept per task; a shape that some node could hold, with nothing else to look up, has none."""
         shape = task.shape
         if shape.plain and shape.number in self._fitting_shapes:
@@ -70,7 +70,7 @@ class Predicates(Plugin):
             self._fitting_shapes.add(shape.number)
         return found
 
-    def _volume_problems(self, task: Task) -> list[str]:
+    def _volume_problems(self, task: TaskInfo) -> list[str]:
         for name in task.record.volumes:
             claim = self._cluster.volume_claims.get((task.namespace, name))
             if claim is None:
@@ -81,12 +81,12 @@ class Predicates(Plugin):
                 return ["VolumeBinding: pod has unbound immediate PersistentVolumeClaims"]
         return []
 
-    def _map_problems(self, task: Task) -> list[str]:
+    def _map_problems(self, task: TaskInfo) -> list[str]:
         maps = self._cluster.config_maps
         missing = [name for name in task.record.config_maps if (task.namespace, name) not in maps]
         return [f"ConfigMap: Missing required configmaps: [{' '.join(missing)}]"] if missing else []
 
-    def _size_problems(self, task: Task) -> list[str]:
+    def _size_problems(self, task: TaskInfo) -> list[str]:
         """A request that is larger than the largest node can never be met."""
         largest = self._largest_node()
         for place in (GPU, CPU, MEMORY, *range(PODS + 1, len(task.request))):
@@ -101,7 +101,7 @@ class Predicates(Plugin):
             self._largest = tuple([max((at(room, place) for room in rooms), default=0) for place in range(size)])
         return self._largest
 
-    def _size_text(self, task: Task, place: int, largest: float) -> str:
+    def _size_text(self, task: TaskInfo, place: int, largest: float) -> str:
         pool = self._session.settings.node_pool or "default"
         word, unit, suffix = _SHOWN.get(place, (self._cluster.names.names[place], 1, ""))
         asks = f"The pod {task.full_name} requires {describe(task)}. "
@@ -109,7 +109,7 @@ class Predicates(Plugin):
             return f"{asks}No node in the {pool} node-pool has {word} resources"
         return f"{asks}Max {word} resources available in a single node in the {pool} node-pool is topped at {short(largest / unit)}{suffix}"
 
-    def _prepare_affinity(self, task: Task) -> None:
+    def _prepare_affinity(self, task: TaskInfo) -> None:
         """A task that nobody minds and that minds nobody at its first try is not looked at again in this cycle."""
         record = task.record
         if task.uid in self._skips_affinity:
@@ -125,18 +125,18 @@ class Predicates(Plugin):
 
     # ── on a node ──
 
-    def never(self, task: Task, node: Node) -> bool:
+    def never(self, task: TaskInfo, node: NodeInfo) -> bool:
         """Refusals that depend on the node itself only."""
         return not node.ready or self._kind(task, node) is not None or self._labels(task, node) is not None
 
-    def predicate(self, task: Task, node: Node) -> Refusal | None:
+    def predicate(self, task: TaskInfo, node: NodeInfo) -> Refusal | None:
         """All checks in order; the first refusal counts."""
         text = (self._kind(task, node) or self._memory_known(task, node) or self._slots(task, node)
                 or (None if node.ready else node.record.ready_reason or "node(s) were not ready")
                 or self._ports(task, node) or self._labels(task, node) or self._affinity_text(task, node) or self._volumes(task, node))
         return None if text is None else Refusal(self.name, text)
 
-    def _kind(self, task: Task, node: Node) -> str | None:
+    def _kind(self, task: TaskInfo, node: NodeInfo) -> str | None:
         """Whole, shared, MIG and DRA GPUs each want their kind of node."""
         mig = task.gpu.kind == "MigInstance"
         if task.gpu.legacy_mig:
@@ -156,26 +156,26 @@ class Predicates(Plugin):
             return "non MIG jobs cant run on a node with MigStrategy='mixed'"
         return None
 
-    def _memory_known(self, task: Task, node: Node) -> str | None:
+    def _memory_known(self, task: TaskInfo, node: NodeInfo) -> str | None:
         if task.gpu.memory > 0 and not node.record.gpu_memory_synced:
             return (f"node is not a gpu node or the gpu memory count on the node was not synced yet, task: <{task.full_name}>, "
                     f"node: <{node.name}>")
         return None
 
-    def _slots(self, task: Task, node: Node) -> str | None:
+    def _slots(self, task: TaskInfo, node: NodeInfo) -> str | None:
         """A pod needs a slot; opening a device for sharing needs another one, for its reservation."""
         free = node.later[PODS]
         if not task.shared:
             return None if free > 0 else "node(s) pod number exceeded"
         return "node(s) pod number exceeded" if free < 2 and self._opens_device(task, node) else None
 
-    def _opens_device(self, task: Task, node: Node) -> bool:
+    def _opens_device(self, task: TaskInfo, node: NodeInfo) -> bool:
         found = choose_gpus(self._session, task, node, simulation=False)
         if found is None or found[1]:
             found = choose_gpus(self._session, task, node, simulation=True)
         return found is None or any(not node.shared.used.get(group) for group in found[0])
 
-    def _ports(self, task: Task, node: Node) -> str | None:
+    def _ports(self, task: TaskInfo, node: NodeInfo) -> str | None:
         wanted = task.record.host_ports
         if not wanted:
             return None
@@ -185,7 +185,7 @@ class Predicates(Plugin):
                     and (mine.ip == other.ip or mine.ip in everywhere or other.ip in everywhere) for mine in wanted for other in taken)
         return "node(s) didn't have free ports for the requested pod ports" if clash else None
 
-    def _labels(self, task: Task, node: Node) -> str | None:
+    def _labels(self, task: TaskInfo, node: NodeInfo) -> str | None:
         """Taints, node selector and affinity, worker labels."""
         record = task.record
         if node.record.taints:
@@ -201,7 +201,7 @@ class Predicates(Plugin):
         kind, label = ("gpu", GPU_WORKER) if task.needs_gpu else ("cpu", CPU_WORKER)
         return None if label in node.labels else f"{kind} task: <{task.full_name}> can't run on non {kind} nodes, node: <{node.name}>"
 
-    def _affinity_text(self, task: Task, node: Node) -> str | None:
+    def _affinity_text(self, task: TaskInfo, node: NodeInfo) -> str | None:
         if task.uid in self._skips_affinity:
             return None
         if self._affinity is None or self._affinity[0] != task.uid:
@@ -210,7 +210,7 @@ class Predicates(Plugin):
                 return None
         return required_refusal(self._affinity[1], task, node)
 
-    def _volumes(self, task: Task, node: Node) -> str | None:
+    def _volumes(self, task: TaskInfo, node: NodeInfo) -> str | None:
         for name in task.record.volumes:
             claim = self._cluster.volume_claims.get((task.namespace, name))
             if claim is not None and claim.nodes is not None and not node_matches(claim.nodes, node):
@@ -219,10 +219,10 @@ class Predicates(Plugin):
 
     # ── following allocations ──
 
-    def allocated(self, task: Task) -> None:
+    def allocated(self, task: TaskInfo) -> None:
         self._storage.allocated(task)
 
-    def deallocated(self, task: Task) -> None:
+    def deallocated(self, task: TaskInfo) -> None:
         self._storage.deallocated(task)
 
 
@@ -234,7 +234,7 @@ def short(number: float) -> str:
     return f"{number:.3f}".rstrip("0").rstrip(".")
 
 
-def describe(task: Task) -> str:
+def describe(task: TaskInfo) -> str:
     """What the task asks for, in words."""
     cpu, memory = short(task.request[CPU] / 1000), short(task.request[MEMORY] / 1e9)
     return f"GPU: {short(task.quota_gpus)}, CPU: {cpu} (cores), memory: {memory} (GB)"

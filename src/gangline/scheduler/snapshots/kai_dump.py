@@ -15,8 +15,8 @@ from gangline.api import names
 from gangline.api.meta import Raw
 from gangline.errors import BadInput
 from gangline.rules.values import times
-from gangline.scheduler.objects.reading import Reading
-from gangline.scheduler.settings import Settings, read_config
+from gangline.scheduler.objects.reading import ObjectReading
+from gangline.scheduler.settings import SchedulerSettings, read_config
 from gangline.scheduler.snapshots.whole import Saved, records_from_objects
 
 LISTS: Mapping[str, str] = {
@@ -34,7 +34,7 @@ def read_dump(document: Mapping[str, Any]) -> Saved:
     params: Mapping[str, Any] = document.get("schedulerParams") or {}
     now = latest(listed)
     pool: Mapping[str, Any] = params.get("partitionParams") or {}
-    reading = Reading(
+    reading = ObjectReading(
         now=now,
         scheduler_names=tuple(params.get("schedulerNames") or (params.get("schedulerName") or names.KAI_SCHEDULER,)),
         node_pool_key=pool.get("NodePoolLabelKey") or names.NODE_POOL,
@@ -54,7 +54,7 @@ def raw_objects(lists: Mapping[str, Any]) -> Iterator[Raw]:
         yield from ({**each, "kind": kind} for each in members if isinstance(each, Mapping))
 
 
-def settings_of(config: Mapping[str, Any], params: Mapping[str, Any]) -> Settings:
+def settings_of(config: Mapping[str, Any], params: Mapping[str, Any]) -> SchedulerSettings:
     """What was left out of a dump was false or zero when it was made."""
     return replace(
         read_config(config),

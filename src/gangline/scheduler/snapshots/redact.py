@@ -24,9 +24,9 @@ from gangline.scheduler.records import (
     Requirement,
     SliceRecord,
     StorageCapacityRecord,
-    Taint,
+    TaintRecord,
     TaskRecord,
-    Toleration,
+    TolerationRecord,
     TopologyRecord,
     TopologyRule,
     VolumeClaimRecord,
@@ -60,8 +60,8 @@ NAMES: Mapping[type, tuple[str, ...]] = {
 }
 LABELS: Mapping[type, tuple[str, ...]] = {NodeRecord: ("labels",), TaskRecord: ("labels", "node_selector"), ClaimRecord: ("labels",)}
 KEYS: Mapping[type, tuple[str, ...]] = {
-    TopologyRule: ("required", "preferred"), TopologyRecord: ("levels",), PodTerm: ("topology_key",), Taint: ("key",),
-    Toleration: ("key",), Requirement: ("key",),
+    TopologyRule: ("required", "preferred"), TopologyRecord: ("levels",), PodTerm: ("topology_key",), TaintRecord: ("key",),
+    TolerationRecord: ("key",), Requirement: ("key",),
 }
 FIXED = ("default", "")
 
@@ -105,7 +105,7 @@ def _field(kind: type, name: str, value: Any, rename: Rename, owner: Any) -> Any
         return {_key(key, rename): _value(key, text, rename) for key, text in value.items()}
     if name == "annotations":
         return {key: text for key, text in value.items() if key in KEPT_ANNOTATIONS}
-    if name in ("values", "value") and kind in (Requirement, Taint, Toleration):
+    if name in ("values", "value") and kind in (Requirement, TaintRecord, TolerationRecord):
         return _renamed(value, lambda text: _value(owner.key, text, rename))
     if name == "problems":
         return ("redacted",) if value else ()

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from gangline.scheduler.model.gang import Gang
-from gangline.scheduler.model.queue import Queue
-from gangline.scheduler.model.task import Task
+from gangline.scheduler.model.gang import GangInfo
+from gangline.scheduler.model.queue import QueueInfo
+from gangline.scheduler.model.task import TaskInfo
 from gangline.scheduler.records import DEFAULT_POD_SET
 from gangline.scheduler.refusals import DELAYED, PODS, GangRefusals
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from gangline.scheduler.session import Session
 
 
-def may_evict(session: Session, gang: Gang) -> bool:
+def may_evict(session: Session, gang: GangInfo) -> bool:
     """A gang that asked for patience may not push others out before its delay is over. For one that has room but that a plugin refused to
     bind, evicting would be in vain."""
     if gang.uid in session.bind_refused:
@@ -35,7 +35,7 @@ def may_evict(session: Session, gang: Gang) -> bool:
     return False
 
 
-def victim_invariant_holds(session: Session, gang: Gang) -> bool:
+def victim_invariant_holds(session: Session, gang: GangInfo) -> bool:
     """Whether evictions could help at all: a task that can run nowhere is told so instead of searching victims for it."""
     for task in session.wanted(gang, simulation=True):
         refusal = session.hooks.victim_invariant(task, gang)
@@ -47,15 +47,15 @@ def victim_invariant_holds(session: Session, gang: Gang) -> bool:
     return True
 
 
-def preempt_message(gang: Gang, task: Task) -> str:
+def preempt_message(gang: GangInfo, task: TaskInfo) -> str:
     return f"Pod {task.full_name} was preempted by higher priority workload {gang.full_name}"
 
 
-def consolidate_message(task: Task) -> str:
+def consolidate_message(task: TaskInfo) -> str:
     return f"Pod {task.full_name} was preempted and rescheduled due to bin packing (resource consolidation) procedure"
 
 
-def stale_message(gang: Gang, task: Task) -> str:
+def stale_message(gang: GangInfo, task: TaskInfo) -> str:
     assert task.pod_set is not None
     leaf = task.pod_set
     where = "" if len(gang.pod_sets) == 1 and leaf.name == DEFAULT_POD_SET else f" in sub-group {leaf.name}"
@@ -63,11 +63,11 @@ def stale_message(gang: Gang, task: Task) -> str:
             f"evicting remaining pod: {task.full_name}")
 
 
-def reclaim_message(session: Session, gang: Gang) -> Callable[[Task], str]:
+def reclaim_message(session: Session, gang: GangInfo) -> Callable[[TaskInfo], str]:
     """Names both queues with what they hold and are due, as it was before any eviction."""
     details: dict[str, str] = {}
 
-    def message(task: Task) -> str:
+    def message(task: TaskInfo) -> str:
         assert task.gang is not None
         queue = task.gang.queue
         if queue not in details:
@@ -77,13 +77,13 @@ def reclaim_message(session: Session, gang: Gang) -> Callable[[Task], str]:
     return message
 
 
-def _both_queues(session: Session, loser: Queue, winner: Queue) -> str:
+def _both_queues(session: Session, loser: QueueInfo, winner: QueueInfo) -> str:
     if loser.parent != winner.parent:
         loser, winner = session.queues.get(loser.parent, loser), session.queues.get(winner.parent, winner)
     return f"{_figures(session, loser)}\n{_figures(session, winner)}"
 
 
-def _figures(session: Session, queue: Queue) -> str:
+def _figures(session: Session, queue: QueueInfo) -> str:
     hooks = session.hooks
     held, quota, share = (_amount(figure(queue)) for figure in (hooks.queue_allocated, hooks.queue_deserved, hooks.queue_fair_share))
     return f"{queue.title} uses <{held}> with a quota of <{quota}>, fair-share of <{share}> and queue priority of <{queue.priority}>."

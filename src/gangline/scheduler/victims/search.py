@@ -18,10 +18,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gangline.scheduler import tally as tallied
-from gangline.scheduler.model.gang import Gang, Group
-from gangline.scheduler.model.node import Node, NodeList
+from gangline.scheduler.model.gang import GangInfo, Group
+from gangline.scheduler.model.node import NodeInfo, NodeList
 from gangline.scheduler.model.status import ACTIVE_ALLOCATED, Status
-from gangline.scheduler.model.task import Task
+from gangline.scheduler.model.task import TaskInfo
 from gangline.scheduler.placing.order import GangQueue
 from gangline.scheduler.placing.place import allocate_gang
 from gangline.scheduler.plugin import Plugin
@@ -34,15 +34,15 @@ if TYPE_CHECKING:
 
 
 @dataclass(slots=True)
-class Plan:
+class VictimPlan:
     """What an action wants: who may be a victim (a fresh queue each time), when a scenario is acceptable, what to tell a
     victim, the most GPUs that an acceptable scenario can take, and victims to try before any search."""
 
     victims: Callable[[], GangQueue]
     valid: Callable[[Scenario], bool]
-    message: Callable[[Task], str]
-    most: Callable[[Gang], float] = lambda gang: math.inf
-    first: Callable[[Sequence[Task]], Sequence[Batch] | None] = lambda tasks: None
+    message: Callable[[TaskInfo], str]
+    most: Callable[[GangInfo], float] = lambda gang: math.inf
+    first: Callable[[Sequence[TaskInfo]], Sequence[Batch] | None] = lambda tasks: None
 
 
 @dataclass(slots=True)
@@ -57,7 +57,7 @@ class OutOfSteps(Exception):
     """The search for this gang used up its steps."""
 
 
-class Meter:
+class SearchMeter:
     """Counts simulations against the budgets of the action, of this gang, and of the generator at work."""
 
     def __init__(self, session: Session) -> None:
@@ -102,10 +102,10 @@ class Meter:
         self._session.steps[self._session.action] = self._used() + 1
 
 
-def solve(session: Session, gang: Gang, plan: Plan) -> Solution:
+def solve(session: Session, gang: GangInfo, plan: VictimPlan) -> Solution:
     """Evictions and waiting places that let the gang run, if there are any."""
     active = gang.active_used
-    search = Search(session, gang, plan)
+    search = VictimSearch(session, gang, plan)
     try:
         statement = search.run_first()
         if statement is not None and (whole := _whole(session, gang, active, statement)) is not None:
@@ -124,7 +124,7 @@ def solve(session: Session, gang: Gang, plan: Plan) -> Solution:
     return Solution()
 
 
-def _whole(session: Session, gang: Gang, active: int, statement: Statement) -> Statement | None:
+def _whole(session: Session, gang: GangInfo, active: int, statement: Statement) -> Statement | None:
     """The statement, if the gang as a whole has its minima with it."""
     if gang.gang_satisfied and gang.active_used > active:
         return statement
@@ -138,15 +138,15 @@ def _whole(session: Session, gang: Gang, active: int, statement: Statement) -> S
 Generator = Callable[[Accumulation], Iterable[Scenario]]
 
 
-class Search:
+class VictimSearch:
     """The search for one gang; `tried` remembers scenarios that failed, for all probes and generators."""
 
-    def __init__(self, session: Session, gang: Gang, plan: Plan) -> None:
+    def __init__(self, session: Session, gang: GangInfo, plan: VictimPlan) -> None:
         self._session = session
         self._gang = gang
         self._plan = plan
         self._tasks = list(session.wanted(gang, simulation=True))
-        self._meter = Meter(session)
+        self._meter = SearchMeter(session)
         self._feasible = self._feasible_nodes()
         self._stream = VictimStream(session, plan.victims)
         self._recorded: list[Batch] = []
@@ -155,7 +155,7 @@ class Search:
         self._generator = ""
         self._tried: set[tuple[frozenset[str], frozenset[str], frozenset[str]]] = set()
 
-    def _feasible_nodes(self) -> dict[str, Node]:
+    def _feasible_nodes(self) -> dict[str, NodeInfo]:
         """Nodes with free or leaving GPUs; all nodes when a task of the gang needs none."""
         if not all(task.needs_gpu for task in self._gang.tasks.values()):
             return self._session.cluster.nodes
@@ -165,7 +165,7 @@ class Search:
     def ended(self, result: str) -> None:
         """Count how the search for the gang ended."""
         tally, action = self._session.tally, self._session.action
-        tally.searches[tallied.Search(action, result if self._attempted else "not_attempted", self._reduced)] += 1
+        tally.searches[tallied.SearchOutcome(action, result if self._attempted else "not_attempted", self._reduced)] += 1
         tally.solved[action] += result == "solved"
         tally.exhausted[action] += result == "deadline_exhausted" and self._meter.action_spent()
 
@@ -214,7 +214,7 @@ class Search:
         self._close_in(generate, solved, failed)
         return self._probe(generate, number)[0] if solved or self._recorded else None
 
-    def _takes_too_much(self, view: Gang) -> bool:
+    def _takes_too_much(self, view: GangInfo) -> bool:
         """Whether no acceptable scenario frees enough. If this is so for the whole gang, serving a part of it is in vain."""
         return self._plan.most(view) < least_to_take(self._session, view)
 
@@ -262,7 +262,7 @@ class Search:
             self._tried.add(mark)
         return None, False
 
-    def _nodes_with(self, tasks: Iterable[Task]) -> NodeList:
+    def _nodes_with(self, tasks: Iterable[TaskInfo]) -> NodeList:
         """The feasible nodes and those of these tasks. For tasks with whole GPUs no other node has room, so the whole cluster
         will do."""
         nodes = self._session.cluster.nodes
@@ -289,7 +289,7 @@ class Search:
         statement.discard()
         return None
 
-    def _place_all(self, statement: Statement, scenario: Scenario, victims: Sequence[Task]) -> bool:
+    def _place_all(self, statement: Statement, scenario: Scenario, victims: Sequence[TaskInfo]) -> bool:
         """Everybody again in fair order: victims if they can, the preemptor in any case. What a victim that finds no place would want
         is asked now: it stays so after its eviction, so that nothing of it is served on its own in the same cycle."""
         nodes = self._nodes_with(victims)
@@ -304,7 +304,7 @@ class Search:
                 self._session.wanted(gang, simulation=True)
         return placed
 
-    def _in_fair_order(self, view: Gang, victims: Sequence[Task]) -> Iterator[Gang]:
+    def _in_fair_order(self, view: GangInfo, victims: Sequence[TaskInfo]) -> Iterator[GangInfo]:
         """Victim gangs and the preemptor, as the queue tree gives them out among all waiting gangs.
 
         The others only matter for the order between queues: once those that are left stand in one leaf, their own order
@@ -325,12 +325,12 @@ class Search:
         keyed = sorted((session.gang_key(gang), uid) for uid, gang in left.items())
         yield from [left[uid] for _, uid in keyed if self._has_leaf(left[uid])]
 
-    def _has_leaf(self, gang: Gang) -> bool:
+    def _has_leaf(self, gang: GangInfo) -> bool:
         queue = self._session.queues.get(gang.queue)
         return queue is not None and queue.is_leaf
 
 
-def partial(gang: Gang, tasks: Sequence[Task]) -> Gang:
+def partial(gang: GangInfo, tasks: Sequence[TaskInfo]) -> GangInfo:
     """The gang as if it had only these tasks to place, with minima that they can reach. A pod set without any keeps its minimum: it
     is not there yet."""
     running = [task for task in gang.tasks.values() if task.status & ACTIVE_ALLOCATED]
@@ -350,7 +350,7 @@ def _lower_minima(group: Group) -> None:
         _lower_minima(child)
 
 
-def least_to_take(session: Session, view: Gang) -> float:
+def least_to_take(session: Session, view: GangInfo) -> float:
     """GPUs that must be taken from others in any case: what is asked for beyond everything that is free. Moving victims frees
     nothing."""
     tasks = session.wanted(view, simulation=True)

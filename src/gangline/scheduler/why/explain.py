@@ -12,18 +12,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from gangline.scheduler.decisions import Refuse
-from gangline.scheduler.fairness import Account, Amounts, capacity
+from gangline.scheduler.fairness import Amounts, QueueAccount, capacity
 from gangline.scheduler.fairness.accounts import RESOURCES
 from gangline.scheduler.fairness.capacity import OVER_LIMIT, Overrun
-from gangline.scheduler.model.cluster import Cluster
-from gangline.scheduler.model.gang import Gang, Group, PodSet
+from gangline.scheduler.model.cluster import ClusterModel
+from gangline.scheduler.model.gang import GangInfo, Group, PodSet
 from gangline.scheduler.model.resources import CPU, GPU, PODS, Vector, at, summed
 from gangline.scheduler.model.status import Status
-from gangline.scheduler.model.task import Task
-from gangline.scheduler.placing.place import Placement
+from gangline.scheduler.model.task import TaskInfo
+from gangline.scheduler.placing.place import GangPlacement
 from gangline.scheduler.records import DEFAULT_POD_SET, TopologyRule
 from gangline.scheduler.session import Session
-from gangline.scheduler.settings import Settings
+from gangline.scheduler.settings import SchedulerSettings
 from gangline.scheduler.statement import Statement
 from gangline.scheduler.why import remedies
 from gangline.scheduler.why.trial import Trial, Trials, everyone
@@ -34,15 +34,15 @@ STEPS = 20_000
 
 
 def explain(
-    cluster: Cluster, gang: str, settings: Settings, now: float, refusals: Mapping[str, Refuse] | None = None, steps: int = STEPS
+    cluster: ClusterModel, gang: str, settings: SchedulerSettings, now: float, refusals: Mapping[str, Refuse] | None = None, steps: int = STEPS
 ) -> Verdict | None:
     """The verdict on one gang; None when it waits for nothing."""
     return explain_waiting(cluster, settings, now, refusals, [gang], steps=steps).get(gang)
 
 
 def explain_waiting(
-    cluster: Cluster,
-    settings: Settings,
+    cluster: ClusterModel,
+    settings: SchedulerSettings,
     now: float,
     refusals: Mapping[str, Refuse] | None = None,
     gangs: Iterable[str] | None = None,
@@ -73,7 +73,7 @@ class Explainer:
 
     # ── cause ──
 
-    def verdict(self, gang: Gang, known: Verdict | None = None) -> Verdict | None:
+    def verdict(self, gang: GangInfo, known: Verdict | None = None) -> Verdict | None:
         verdict = self._of_gang(gang) or self._of_queue(gang)
         if verdict is not None:
             return verdict
@@ -84,10 +84,10 @@ class Explainer:
                    or self._of_room(gang, tasks, known))
         return self._in_line(verdict, gang)
 
-    def _said(self, gang: Gang, cause: str, why: str) -> Verdict:
+    def _said(self, gang: GangInfo, cause: str, why: str) -> Verdict:
         return Verdict(gang.uid, gang.name, cause, f"{gang.name} waits: {why}", queue=gang.queue)
 
-    def _of_gang(self, gang: Gang) -> Verdict | None:
+    def _of_gang(self, gang: GangInfo) -> Verdict | None:
         if gang.problems:
             return self._said(gang, "broken", gang.problems[0])
         if gang.record.skipped:
@@ -99,7 +99,7 @@ class Explainer:
         lacks = [text for leaf in sorted(gang.pod_sets.values(), key=lambda leaf: leaf.name) if (text := lacking(leaf))]
         return self._said(gang, "not-ready", f"{'; '.join(lacks)} before it can start" if lacks else "more sub-groups must be complete")
 
-    def _of_queue(self, gang: Gang) -> Verdict | None:
+    def _of_queue(self, gang: GangInfo) -> Verdict | None:
         queue = self.session.queues.get(gang.queue)
         if queue is None:
             known = gang.queue in self.cluster.queues
@@ -107,7 +107,7 @@ class Explainer:
             return self._said(gang, "no-queue", f"queue {gang.queue or '(none)'} {why}")
         return None if queue.is_leaf else self._said(gang, "no-queue", f"queue {gang.queue} has child queues, so it takes no work itself")
 
-    def _of_capacity(self, gang: Gang, tasks: list[Task]) -> Verdict | None:
+    def _of_capacity(self, gang: GangInfo, tasks: list[TaskInfo]) -> Verdict | None:
         books = self.trials.books()
         if books is None:
             return self._of_policies(gang, tasks)
@@ -121,14 +121,14 @@ class Explainer:
         ways = remedies.of_capacity(self.trials, gang, tasks, overrun, request)
         return replace(verdict, needs=needs, resource=overrun.resource, remedies=ways)
 
-    def _of_policies(self, gang: Gang, tasks: list[Task]) -> Verdict | None:
+    def _of_policies(self, gang: GangInfo, tasks: list[TaskInfo]) -> Verdict | None:
         """A plugin besides the queue's books says that it would be too much."""
         refusal = self.session.over_capacity(gang, tasks)
         if refusal is None:
             return None
         return self._said(gang, "refused", f"plugin {refusal.plugin} refuses: {'; '.join(refusal.messages) or refusal.reason}")
 
-    def _of_size(self, gang: Gang, tasks: Sequence[Task]) -> Verdict | None:
+    def _of_size(self, gang: GangInfo, tasks: Sequence[TaskInfo]) -> Verdict | None:
         """What no eviction can change: a pod larger than every node, something it names that is not there."""
         names = self.cluster.names.names
         for task in tasks:
@@ -151,7 +151,7 @@ class Explainer:
             found = self._sizes[place] = max((at(node.allocatable, place) for node in self.cluster.nodes.values()), default=0)
         return found
 
-    def _of_topology(self, gang: Gang) -> Verdict | None:
+    def _of_topology(self, gang: GangInfo) -> Verdict | None:
         """A rule that names a topology or a level which does not exist can never be met."""
         for member in everyone(gang.root):
             rule = member.topology
@@ -168,7 +168,7 @@ class Explainer:
     def _backed(self, name: str) -> bool:
         return any(record.resource == name for record in self.cluster.devices.classes.values())
 
-    def _in_line(self, verdict: Verdict | None, gang: Gang) -> Verdict | None:
+    def _in_line(self, verdict: Verdict | None, gang: GangInfo) -> Verdict | None:
         if verdict is None:
             return None
         line = self._positions.get(gang.queue)
@@ -180,11 +180,11 @@ class Explainer:
 
     # ── room ──
 
-    def _of_room(self, gang: Gang, tasks: list[Task], known: Verdict | None) -> Verdict:
+    def _of_room(self, gang: GangInfo, tasks: list[TaskInfo], known: Verdict | None) -> Verdict:
         statement = self.session.statement()
         try:
             start = statement.checkpoint()
-            placement = Placement(self.session, statement, gang, simulation=True)
+            placement = GangPlacement(self.session, statement, gang, simulation=True)
             self.session.hooks.before_gang(gang)
             member, mine, nodes = self.trials.culprit(placement, statement, gang.root, tasks, self.session.all_nodes)
             if member is None:
@@ -199,11 +199,11 @@ class Explainer:
         finally:
             statement.discard()
 
-    def _fits(self, gang: Gang, tasks: list[Task], statement: Statement, start: tuple[int, int]) -> Verdict:
+    def _fits(self, gang: GangInfo, tasks: list[TaskInfo], statement: Statement, start: tuple[int, int]) -> Verdict:
         """There is room for all of it: then it waits for pods that are leaving, or for its turn."""
         statement.rollback(start)
         self.session.hooks.before_gang(gang)
-        Placement(self.session, statement, gang, simulation=False)._place(gang.root, tasks, self.session.all_nodes)
+        GangPlacement(self.session, statement, gang, simulation=False)._place(gang.root, tasks, self.session.all_nodes)
         for task in tasks:
             refusal = self.session.hooks.before_bind(task, self.cluster.nodes[task.node]) if task.node else None
             if refusal is not None:
@@ -266,14 +266,14 @@ def lacking(leaf: PodSet) -> str:
     return f"{counted(leaf.min_available - there, 'more pod')}{where} must be there" + (f" ({gated} are gated)" if gated else "")
 
 
-def needs_text(tasks: Sequence[Task], names: Sequence[str], rule: TopologyRule | None) -> str:
+def needs_text(tasks: Sequence[TaskInfo], names: Sequence[str], rule: TopologyRule | None) -> str:
     total: Vector = summed(task.request for task in tasks)
     place = GPU if total[GPU] else CPU
     what = f"{amount(total[place], names[place])} for {counted(len(tasks), 'pod')}" if total[place] else counted(len(tasks), "pod")
     return what + (f" on nodes of one {rule.required}" if rule is not None else "")
 
 
-def overrun_text(account: Account, overrun: Overrun, request: Amounts) -> str:
+def overrun_text(account: QueueAccount, overrun: Overrun, request: Amounts) -> str:
     place = RESOURCES.index(overrun.resource)
     asked = amount(request[place], overrun.resource).split(" ", 1)[0]
     if overrun.reason == OVER_LIMIT:

@@ -14,10 +14,10 @@ from collections.abc import Iterator, Sequence
 from gangline.scheduler.fairness import Amounts
 from gangline.scheduler.fairness.accounts import RESOURCES, line
 from gangline.scheduler.fairness.capacity import OVER_LIMIT, Overrun
-from gangline.scheduler.model.gang import Gang, PodSet
+from gangline.scheduler.model.gang import GangInfo, PodSet
 from gangline.scheduler.model.resources import GPU, at
 from gangline.scheduler.model.status import ACTIVE_ALLOCATED
-from gangline.scheduler.model.task import Task
+from gangline.scheduler.model.task import TaskInfo
 from gangline.scheduler.placing import domains
 from gangline.scheduler.records import DEFAULT_POD_SET
 from gangline.scheduler.why.trial import Trial, Trials
@@ -127,7 +127,7 @@ def _gap(trial: Trial) -> float:
     return short if short > 0 else largest - max((at(node.later, place) for node in nodes), default=0)
 
 
-def _whose(trials: Trials, gang: Gang, held: float, trial: Trial) -> str:
+def _whose(trials: Trials, gang: GangInfo, held: float, trial: Trial) -> str:
     what = amount(held, trials.cluster.names.names[trial.resource])
     account = trials.accounts.get(gang.queue)
     place = {"cpu": 0, "memory": 1, "gpu": 2}.get(trials.cluster.names.names[trial.resource])
@@ -166,7 +166,7 @@ def free(room: str) -> str:
 # ── queues ──
 
 
-def of_capacity(trials: Trials, gang: Gang, tasks: Sequence[Task], overrun: Overrun, request: Amounts) -> tuple[Remedy, ...]:
+def of_capacity(trials: Trials, gang: GangInfo, tasks: Sequence[TaskInfo], overrun: Overrun, request: Amounts) -> tuple[Remedy, ...]:
     """A higher bound, less in use, or fewer pods."""
     account, place = trials.accounts[overrun.queue], RESOURCES.index(overrun.resource)
     limited = overrun.reason == OVER_LIMIT
@@ -181,7 +181,7 @@ def of_capacity(trials: Trials, gang: Gang, tasks: Sequence[Task], overrun: Over
     return tuple(found)
 
 
-def _end_in_queue(trials: Trials, gang: Gang, overrun: Overrun, over: float, limited: bool) -> Iterator[Remedy]:
+def _end_in_queue(trials: Trials, gang: GangInfo, overrun: Overrun, over: float, limited: bool) -> Iterator[Remedy]:
     """The smallest gang below that queue that holds as much as is too much."""
     session = trials.session
     holders = []
@@ -198,12 +198,12 @@ def _end_in_queue(trials: Trials, gang: Gang, overrun: Overrun, over: float, lim
         yield Remedy("end", f"gang {other.name} (queue {other.queue}, holding {amount(held, overrun.resource)}) ended")
 
 
-def _of(trials: Trials, task: Task, resource: str) -> float:
+def _of(trials: Trials, task: TaskInfo, resource: str) -> float:
     names = trials.cluster.names
     return names.total_gpus(task.given) if resource == RESOURCES[GPU] else at(task.given, names.index(resource))
 
 
-def _fewer_in_queue(tasks: Sequence[Task], asked: float, over: float) -> Iterator[Remedy]:
+def _fewer_in_queue(tasks: Sequence[TaskInfo], asked: float, over: float) -> Iterator[Remedy]:
     leaves = {task.pod_set.name: task.pod_set for task in tasks if task.pod_set is not None}
     if len(leaves) != 1 or len(tasks) < 2 or asked <= 0:
         return

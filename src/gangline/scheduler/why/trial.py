@@ -10,15 +10,15 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from gangline.scheduler.fairness import Account
+from gangline.scheduler.fairness import QueueAccount
 from gangline.scheduler.model import gpu_pools
-from gangline.scheduler.model.gang import Gang, Group, PodSet
-from gangline.scheduler.model.node import Node, NodeList
+from gangline.scheduler.model.gang import GangInfo, Group, PodSet
+from gangline.scheduler.model.node import NodeInfo, NodeList
 from gangline.scheduler.model.resources import CPU, GPU, PODS, at
-from gangline.scheduler.model.task import Task
+from gangline.scheduler.model.task import TaskInfo
 from gangline.scheduler.placing import domains
-from gangline.scheduler.placing.place import Placement
-from gangline.scheduler.plugins.proportion import Proportion
+from gangline.scheduler.placing.place import GangPlacement
+from gangline.scheduler.plugins.proportion import ProportionPlugin
 from gangline.scheduler.records import TopologyRule
 from gangline.scheduler.session import Session
 from gangline.scheduler.statement import Statement
@@ -36,11 +36,11 @@ Member = Group | PodSet
 class Trial:
     """The part of a gang that found no room, and how far it got in each area, best first. The statement still holds its siblings."""
 
-    gang: Gang
+    gang: GangInfo
     member: Member
-    tasks: list[Task]
+    tasks: list[TaskInfo]
     statement: Statement
-    placement: Placement
+    placement: GangPlacement
     rule: TopologyRule | None
     level: str
     areas: list[tuple[Area, NodeList]]
@@ -69,18 +69,18 @@ class Trials:
         self._closed: dict[int, dict[str, str]] = {}
         self._held: dict[int, list[tuple[float, str]]] = {}
 
-    def books(self) -> Proportion | None:
-        return next((plugin for plugin in self.session.hooks.plugins if isinstance(plugin, Proportion)), None)
+    def books(self) -> ProportionPlugin | None:
+        return next((plugin for plugin in self.session.hooks.plugins if isinstance(plugin, ProportionPlugin)), None)
 
     @property
-    def accounts(self) -> Mapping[str, Account]:
+    def accounts(self) -> Mapping[str, QueueAccount]:
         """The books of the queues; none when the cluster is not shared by quota."""
         books = self.books()
         return books.accounts if books is not None else {}
 
     def culprit(
-        self, placement: Placement, statement: Statement, member: Member, tasks: list[Task], nodes: NodeList
-    ) -> tuple[Member | None, list[Task], NodeList]:
+        self, placement: GangPlacement, statement: Statement, member: Member, tasks: list[TaskInfo], nodes: NodeList
+    ) -> tuple[Member | None, list[TaskInfo], NodeList]:
         """The first member, in the order of placing, that finds no room; its siblings before it stay placed."""
         mark = statement.checkpoint()
         self.steps -= len(tasks)
@@ -109,7 +109,7 @@ class Trials:
         return None
 
     def attempt(
-        self, gang: Gang, member: Member, tasks: list[Task], statement: Statement, placement: Placement, nodes: NodeList
+        self, gang: GangInfo, member: Member, tasks: list[TaskInfo], statement: Statement, placement: GangPlacement, nodes: NodeList
     ) -> Trial:
         """The areas the member could stand in, best first."""
         rule = member.topology if member.topology is not None and member.topology.required else None
@@ -125,7 +125,7 @@ class Trials:
         return Trial(gang, member, tasks, statement, placement, rule, label, areas or nowhere, scarce, len(more), max(more, default=0))
 
     def _domains(
-        self, rule: TopologyRule, member: Member, nodes: NodeList, task: Task, scarce: int
+        self, rule: TopologyRule, member: Member, nodes: NodeList, task: TaskInfo, scarce: int
     ) -> tuple[list[tuple[str, NodeList]], Sequence[float]]:
         """The domains of the required level with most room, and with most once closed nodes were open; how much is free in the others."""
         tree = self.cluster.topology(rule.topology)
@@ -144,7 +144,7 @@ class Trials:
         named = [(each.value, NodeList(self.cluster.nodes[name] for name in each.nodes if name in room)) for each in chosen]
         return named, [usable[each] for each in allowed if each not in chosen]
 
-    def _fitting(self, statement: Statement, placement: Placement, tasks: Sequence[Task], nodes: NodeList) -> int:
+    def _fitting(self, statement: Statement, placement: GangPlacement, tasks: Sequence[TaskInfo], nodes: NodeList) -> int:
         """How many of the tasks find room on these nodes, one after the other."""
         mark = statement.checkpoint()
         number = 0
@@ -156,11 +156,11 @@ class Trials:
         statement.rollback(mark)
         return number
 
-    def fitting(self, trial: Trial, tasks: Sequence[Task], nodes: NodeList) -> int:
+    def fitting(self, trial: Trial, tasks: Sequence[TaskInfo], nodes: NodeList) -> int:
         """How many of these tasks would fit on these nodes."""
         return self._fitting(trial.statement, trial.placement, tasks, nodes)
 
-    def _scarce(self, tasks: Sequence[Task], nodes: Iterable[Node]) -> int:
+    def _scarce(self, tasks: Sequence[TaskInfo], nodes: Iterable[NodeInfo]) -> int:
         """The resource that the fewest nodes have enough of for one task, then the one with least free for all; GPUs when in doubt."""
         demand = domains.demand_of(tasks)
         asked = [place for place, need in enumerate(demand.largest) if need > 0 and place != PODS]
@@ -183,13 +183,13 @@ class Trials:
             found = self._held[resource] = sorted(each for each in sums if each[0] > 0)
         return found
 
-    def _area(self, name: str, nodes: NodeList, task: Task, scarce: int, fits: int) -> Area:
+    def _area(self, name: str, nodes: NodeList, task: TaskInfo, scarce: int, fits: int) -> Area:
         closed = self.closed_to(task)
         reasons = Counter(PLAIN_REASONS.get(closed[node.name], closed[node.name]) for node in nodes if node.name in closed)
         free = sum(max(at(node.later, scarce), 0) for node in nodes if node.name not in closed)
         return Area(name, free, fits, tuple(sorted(reasons.items(), key=lambda each: (-each[1], each[0]))))
 
-    def closed_to(self, task: Task) -> dict[str, str]:
+    def closed_to(self, task: TaskInfo) -> dict[str, str]:
         """Nodes the task may not use whatever room they have, and why. Tasks of one shape share the answer."""
         found = self._closed.get(task.shape.number) if task.shape.plain else None
         if found is None:
@@ -209,6 +209,6 @@ def everyone(member: Member) -> Iterable[Member]:
         yield from everyone(each)
 
 
-def tasks_of(member: Member, tasks: Sequence[Task]) -> list[Task]:
+def tasks_of(member: Member, tasks: Sequence[TaskInfo]) -> list[TaskInfo]:
     names = {leaf.name for leaf in member.pod_sets()}
     return [task for task in tasks if task.pod_set is not None and task.pod_set.name in names]

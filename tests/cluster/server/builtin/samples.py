@@ -5,13 +5,13 @@ from __future__ import annotations
 from random import Random
 from typing import Any
 
-from gangline.rules.values.schema_node import Node
+from gangline.rules.values.schema_node import SchemaNode
 
 _TEXTS = ["", "a", "b", "x.io/a", "A_", "None", "Always", "In", "Exists", "1", "10.0.0.1", "self.a == 1", "object", "string", "array", "5%"]
 _QUANTITIES = ["0", "1", "-1", "500m", "1Gi"]
 
 
-def sample(node: Node, random: Random, depth: int = 0) -> Any:
+def sample(node: SchemaNode, random: Random, depth: int = 0) -> Any:
     if random.random() < 0.04:
         return None
     if node.shape in ("struct", "either"):
@@ -27,7 +27,7 @@ def sample(node: Node, random: Random, depth: int = 0) -> Any:
     return _scalar(node, random)
 
 
-def _scalar(node: Node, random: Random) -> Any:
+def _scalar(node: SchemaNode, random: Random) -> Any:
     by_form: dict[str, Any] = {
         "quantity": random.choice(_QUANTITIES), "time": "2020-01-01T00:00:00Z", "microtime": "2020-01-01T00:00:00.000000Z", "bytes": "YWJj"}
     if node.form in by_form:

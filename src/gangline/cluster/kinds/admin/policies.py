@@ -63,7 +63,7 @@ def _policy(spec: Obj, name: str) -> Problems:
         yield from _match(match, "spec.matchConstraints")
     names = dict.fromkeys((*_NAMES, "params") if spec.get("paramKind") is not None else _NAMES, cel.DYN) | {"authorizer": cel.AUTHORIZER}
     yield from match_conditions(spec.get("matchConditions") or [], "spec.matchConditions", cel.Env(names))
-    known: dict[str, cel.Kind] = {}
+    known: dict[str, cel.CelType] = {}
     for where, variable in each(spec.get("variables"), "spec.variables"):
         yield from _variable(variable, where, names, known)
     env = cel.Env({**names, "variables": cel.variables_of(known)})
@@ -91,7 +91,7 @@ def _match(match: Obj, path: str) -> Problems:
             yield from resource_rule(rule, where)
 
 
-def _variable(variable: Obj, path: str, names: dict[str, cel.Kind], known: dict[str, cel.Kind]) -> Problems:
+def _variable(variable: Obj, path: str, names: dict[str, cel.CelType], known: dict[str, cel.CelType]) -> Problems:
     """A variable may speak of those before it; its kind is noted for those after it."""
     name, text = variable.get("name") or "", variable.get("expression") or ""
     if not name:

@@ -40,7 +40,7 @@ def default_devices(devices: Obj) -> None:
                     part.setdefault("count", 1)
 
 
-class ClaimRules(KindRules):
+class ResourceClaimRules(KindRules):
     """ResourceClaim."""
 
     has_status = True

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from gangline.cluster.kinds.checks import Obj, Problems, conditions, each, label, label_key, named, subdomain
-from gangline.cluster.kinds.declared import Rule, Shape, judge
+from gangline.cluster.kinds.declared import DeclaredShape, FieldRule, judge
 from gangline.cluster.kinds.rules import WHOLE_METADATA, KindRules
 from gangline.errors import Problem
 from gangline.rules.values import problems as say
@@ -19,74 +19,74 @@ MOST = 8
 DEEPEST = 4
 HIGHEST = 1_000_000_000
 """The highest priority that is not the system's own."""
-_EMPTY = Shape({})
+_EMPTY = DeclaredShape({})
 
 
 def _segment(value: Any, path: str) -> Problems:
     yield from named(value, path_segment_problems, path)
 
 
-_NAME = Rule(required=True, form=label)
-_POLICY = Shape({"basic": Rule(pointer=True, shape=_EMPTY), "gang": Rule(pointer=True, shape=Shape({
-    "minCount": Rule(required=True, least=1)}))}, ("basic", "gang"))
-_WHERE = Shape({"topology": Rule(most_items=1, items=lambda: Shape({"key": Rule(required=True, form=label_key)}))})
-_CLAIM = Shape({"name": _NAME, "resourceClaimName": Rule(pointer=True, form=subdomain),
-                "resourceClaimTemplateName": Rule(pointer=True, form=subdomain)}, ("resourceClaimName", "resourceClaimTemplateName"))
-_SEGMENT = Rule(required=True, form=_segment)
-_CONTROLLER = Shape({"apiGroup": Rule(form=subdomain), "kind": _SEGMENT, "name": _SEGMENT})
-_CLAIMS = Rule(fixed=True, most_items=4, key="name", items=lambda: _CLAIM)
-_PLACE = Rule(fixed=True, shape=_WHERE)
-_STATUS = Shape({"resourceClaimStatuses": Rule(most_items=4, key="name", items=lambda: Shape({
-    "resourceClaimName": Rule(pointer=True, form=subdomain)}))})
+_NAME = FieldRule(required=True, form=label)
+_POLICY = DeclaredShape({"basic": FieldRule(pointer=True, shape=_EMPTY), "gang": FieldRule(pointer=True, shape=DeclaredShape({
+    "minCount": FieldRule(required=True, least=1)}))}, ("basic", "gang"))
+_WHERE = DeclaredShape({"topology": FieldRule(most_items=1, items=lambda: DeclaredShape({"key": FieldRule(required=True, form=label_key)}))})
+_CLAIM = DeclaredShape({"name": _NAME, "resourceClaimName": FieldRule(pointer=True, form=subdomain),
+                "resourceClaimTemplateName": FieldRule(pointer=True, form=subdomain)}, ("resourceClaimName", "resourceClaimTemplateName"))
+_SEGMENT = FieldRule(required=True, form=_segment)
+_CONTROLLER = DeclaredShape({"apiGroup": FieldRule(form=subdomain), "kind": _SEGMENT, "name": _SEGMENT})
+_CLAIMS = FieldRule(fixed=True, most_items=4, key="name", items=lambda: _CLAIM)
+_PLACE = FieldRule(fixed=True, shape=_WHERE)
+_STATUS = DeclaredShape({"resourceClaimStatuses": FieldRule(most_items=4, key="name", items=lambda: DeclaredShape({
+    "resourceClaimName": FieldRule(pointer=True, form=subdomain)}))})
 
 
 # --- 1.36 -----------------------------------------------------------------------------------------------------------------------
 
 _MODES = ("Pod", "PodGroup")
-_OLD_LINK = Shape({"workload": Rule(shape=Shape({
-    "workloadName": Rule(required=True, form=subdomain), "podGroupTemplateName": _NAME}))}, ("workload",))
-_OLD_TEMPLATE = Shape({
-    "name": _NAME, "schedulingPolicy": Rule(shape=_POLICY), "schedulingConstraints": Rule(shape=_WHERE),
-    "resourceClaims": _CLAIMS, "disruptionMode": Rule(pointer=True, choices=_MODES),
-    "priorityClassName": Rule(form=subdomain), "priority": Rule(pointer=True, most=HIGHEST)})
-_OLD_GROUP = Shape({
-    "podGroupTemplateRef": Rule(fixed=True, shape=_OLD_LINK), "schedulingPolicy": Rule(fixed=True, shape=_POLICY),
-    "schedulingConstraints": _PLACE, "resourceClaims": _CLAIMS, "disruptionMode": Rule(fixed=True, pointer=True, choices=_MODES),
-    "priorityClassName": Rule(fixed=True, form=subdomain),
-    "priority": Rule(fixed=True, pointer=True, most=HIGHEST)})
-_OLD_WORKLOAD = Shape({"controllerRef": Rule(fixed=True, shape=_CONTROLLER), "podGroupTemplates": Rule(
+_OLD_LINK = DeclaredShape({"workload": FieldRule(shape=DeclaredShape({
+    "workloadName": FieldRule(required=True, form=subdomain), "podGroupTemplateName": _NAME}))}, ("workload",))
+_OLD_TEMPLATE = DeclaredShape({
+    "name": _NAME, "schedulingPolicy": FieldRule(shape=_POLICY), "schedulingConstraints": FieldRule(shape=_WHERE),
+    "resourceClaims": _CLAIMS, "disruptionMode": FieldRule(pointer=True, choices=_MODES),
+    "priorityClassName": FieldRule(form=subdomain), "priority": FieldRule(pointer=True, most=HIGHEST)})
+_OLD_GROUP = DeclaredShape({
+    "podGroupTemplateRef": FieldRule(fixed=True, shape=_OLD_LINK), "schedulingPolicy": FieldRule(fixed=True, shape=_POLICY),
+    "schedulingConstraints": _PLACE, "resourceClaims": _CLAIMS, "disruptionMode": FieldRule(fixed=True, pointer=True, choices=_MODES),
+    "priorityClassName": FieldRule(fixed=True, form=subdomain),
+    "priority": FieldRule(fixed=True, pointer=True, most=HIGHEST)})
+_OLD_WORKLOAD = DeclaredShape({"controllerRef": FieldRule(fixed=True, shape=_CONTROLLER), "podGroupTemplates": FieldRule(
     required=True, fixed=True, most_items=MOST, key="name", items=lambda: _OLD_TEMPLATE)})
 
 
 # --- 1.37 -----------------------------------------------------------------------------------------------------------------------
 
-def _policy(minimum: str) -> Shape:
-    return Shape({"basic": Rule(fixed=True, pointer=True, shape=_EMPTY), "gang": Rule(stays=True, pointer=True, shape=Shape({
-        minimum: Rule(required=True, least=1)}))}, ("basic", "gang"))
+def _policy(minimum: str) -> DeclaredShape:
+    return DeclaredShape({"basic": FieldRule(fixed=True, pointer=True, shape=_EMPTY), "gang": FieldRule(stays=True, pointer=True, shape=DeclaredShape({
+        minimum: FieldRule(required=True, least=1)}))}, ("basic", "gang"))
 
 
-_MODE = Shape({"single": Rule(pointer=True, shape=_EMPTY), "all": Rule(pointer=True, shape=_EMPTY)}, ("single", "all"))
-_LINK = Shape({"workloadName": Rule(required=True, form=subdomain), "templateName": _NAME})
-_PRIORITY = {"priorityClassName": Rule(fixed=True, form=subdomain), "priority": Rule(fixed=True, pointer=True, most=HIGHEST),
-             "preemptionPolicy": Rule(fixed=True, pointer=True, choices=("Never", "PreemptLowerPriority"))}
-_PARENT = Rule(fixed=True, pointer=True, form=subdomain)
-_TEMPLATE = Shape({"name": _NAME, "schedulingPolicy": Rule(shape=_policy("minCount")), "schedulingConstraints": _PLACE,
-                   "resourceClaims": _CLAIMS, "disruptionMode": Rule(fixed=True, shape=_MODE), **_PRIORITY})
-_TEMPLATES = Rule(closed=True, most_items=MOST, key="name", items=lambda: _TEMPLATE)
-_COMPOSITES = Rule(closed=True, most_items=MOST, key="name", items=lambda: _COMPOSITE_TEMPLATE)
-_COMPOSITE_TEMPLATE: Shape = Shape({
-    "name": _NAME, "schedulingPolicy": Rule(shape=_policy("minGroupCount")), "schedulingConstraints": _PLACE,
-    "disruptionMode": Rule(fixed=True, shape=_MODE), **_PRIORITY, "podGroupTemplates": _TEMPLATES,
+_MODE = DeclaredShape({"single": FieldRule(pointer=True, shape=_EMPTY), "all": FieldRule(pointer=True, shape=_EMPTY)}, ("single", "all"))
+_LINK = DeclaredShape({"workloadName": FieldRule(required=True, form=subdomain), "templateName": _NAME})
+_PRIORITY = {"priorityClassName": FieldRule(fixed=True, form=subdomain), "priority": FieldRule(fixed=True, pointer=True, most=HIGHEST),
+             "preemptionPolicy": FieldRule(fixed=True, pointer=True, choices=("Never", "PreemptLowerPriority"))}
+_PARENT = FieldRule(fixed=True, pointer=True, form=subdomain)
+_TEMPLATE = DeclaredShape({"name": _NAME, "schedulingPolicy": FieldRule(shape=_policy("minCount")), "schedulingConstraints": _PLACE,
+                   "resourceClaims": _CLAIMS, "disruptionMode": FieldRule(fixed=True, shape=_MODE), **_PRIORITY})
+_TEMPLATES = FieldRule(closed=True, most_items=MOST, key="name", items=lambda: _TEMPLATE)
+_COMPOSITES = FieldRule(closed=True, most_items=MOST, key="name", items=lambda: _COMPOSITE_TEMPLATE)
+_COMPOSITE_TEMPLATE: DeclaredShape = DeclaredShape({
+    "name": _NAME, "schedulingPolicy": FieldRule(shape=_policy("minGroupCount")), "schedulingConstraints": _PLACE,
+    "disruptionMode": FieldRule(fixed=True, shape=_MODE), **_PRIORITY, "podGroupTemplates": _TEMPLATES,
     "compositePodGroupTemplates": _COMPOSITES})
-_GROUP = Shape({
-    "parentCompositePodGroupName": _PARENT, "workloadRef": Rule(fixed=True, shape=_LINK),
-    "schedulingPolicy": Rule(shape=_policy("minCount")), "schedulingConstraints": _PLACE, "resourceClaims": _CLAIMS,
-    "disruptionMode": Rule(required=True, fixed=True, shape=_MODE), **_PRIORITY})
-_COMPOSITE = Shape({
-    "parentCompositePodGroupName": _PARENT, "workloadRef": Rule(required=True, fixed=True, shape=_LINK),
-    "schedulingPolicy": Rule(fixed=True, shape=_policy("minGroupCount")), "schedulingConstraints": _PLACE,
-    "disruptionMode": Rule(required=True, fixed=True, shape=_MODE), **_PRIORITY})
-_WORKLOAD = Shape({"controllerRef": Rule(fixed=True, shape=_CONTROLLER), "podGroupTemplates": _TEMPLATES,
+_GROUP = DeclaredShape({
+    "parentCompositePodGroupName": _PARENT, "workloadRef": FieldRule(fixed=True, shape=_LINK),
+    "schedulingPolicy": FieldRule(shape=_policy("minCount")), "schedulingConstraints": _PLACE, "resourceClaims": _CLAIMS,
+    "disruptionMode": FieldRule(required=True, fixed=True, shape=_MODE), **_PRIORITY})
+_COMPOSITE = DeclaredShape({
+    "parentCompositePodGroupName": _PARENT, "workloadRef": FieldRule(required=True, fixed=True, shape=_LINK),
+    "schedulingPolicy": FieldRule(fixed=True, shape=_policy("minGroupCount")), "schedulingConstraints": _PLACE,
+    "disruptionMode": FieldRule(required=True, fixed=True, shape=_MODE), **_PRIORITY})
+_WORKLOAD = DeclaredShape({"controllerRef": FieldRule(fixed=True, shape=_CONTROLLER), "podGroupTemplates": _TEMPLATES,
                    "compositePodGroupTemplates": _COMPOSITES}, ("podGroupTemplates", "compositePodGroupTemplates"))
 
 
@@ -95,7 +95,7 @@ _WORKLOAD = Shape({"controllerRef": Rule(fixed=True, shape=_CONTROLLER), "podGro
 class DeclaredRules(KindRules):
     """A kind whose spec is judged by its shape."""
 
-    shape: Shape
+    shape: DeclaredShape
     repeated_at = ""
     """Below a condition: where it is told that there are two of its type."""
     unconditional_update = False

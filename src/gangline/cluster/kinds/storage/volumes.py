@@ -132,7 +132,7 @@ def _volume_source(spec: Obj) -> Problems:
         yield say.forbidden(f"spec.{name}", "may not specify more than 1 volume type")
 
 
-class ClaimRules(KindRules):
+class VolumeClaimRules(KindRules):
     """PersistentVolumeClaim."""
 
     has_status = True

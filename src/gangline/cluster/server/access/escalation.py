@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from gangline.cluster.server.access.rbac import EVERYTHING, GROUP, MASTERS, Action, Authorizer, covers
-from gangline.cluster.server.admit.chain import CREATE, UPDATE, Review
+from gangline.cluster.server.admit.chain import CREATE, UPDATE, WriteReview
 from gangline.cluster.server.core import Core
 from gangline.cluster.server.status import forbidden, not_found
 from gangline.errors import Problem
@@ -30,7 +30,7 @@ class Escalation:
         for plural in ("rolebindings", "clusterrolebindings"):
             core.admission.add(GROUP, plural, (CREATE, UPDATE), validate=self.binding, name="Escalation")
 
-    def role(self, review: Review) -> Iterable[Problem]:
+    def role(self, review: WriteReview) -> Iterable[Problem]:
         if MASTERS in review.user.groups or not _says_something_new(review):
             return ()
         named = review.name if review.operation == UPDATE else ""
@@ -42,7 +42,7 @@ class Escalation:
         self._check(review, new.get("rules") or [])
         return ()
 
-    def binding(self, review: Review) -> Iterable[Problem]:
+    def binding(self, review: WriteReview) -> Iterable[Problem]:
         if MASTERS in review.user.groups or not _says_something_new(review):
             return ()
         ref = (review.object or {}).get("roleRef") or {}
@@ -54,10 +54,10 @@ class Escalation:
             self._check(review, self._authorizer.resolved(record.object()))
         return ()
 
-    def _may(self, review: Review, verb: str, plural: str, name: str) -> bool:
+    def _may(self, review: WriteReview, verb: str, plural: str, name: str) -> bool:
         return self._authorizer.decide(review.user, Action(verb, GROUP, plural, "", review.namespace, name)).allowed
 
-    def _check(self, review: Review, wanted: list[Obj], why: str = "") -> None:
+    def _check(self, review: WriteReview, wanted: list[Obj], why: str = "") -> None:
         held = self._authorizer.rules(review.user, review.namespace)
         missing = [rule for rule in wanted if not all(any(covers(own, right) for own in held) for right in rights(rule))]
         if missing:
@@ -67,7 +67,7 @@ class Escalation:
                             f"is attempting to grant RBAC permissions not currently held:\n{told}")
 
 
-def _says_something_new(review: Review) -> bool:
+def _says_something_new(review: WriteReview) -> bool:
     return review.operation == CREATE or _judged(review.object or {}) != _judged(review.old or {})
 
 

@@ -38,19 +38,19 @@ _YEARS = timedelta(days=3650)
 
 
 @dataclass(frozen=True, slots=True)
-class KeyPair:
+class ServerKeyPair:
     certificate: bytes
     key: bytes
 
 
 @dataclass(frozen=True, slots=True)
-class Authority:
+class CertificateAuthority:
     """A certificate authority of our own, in PEM."""
 
-    pair: KeyPair
+    pair: ServerKeyPair
 
     @classmethod
-    def make(cls, name: str = "gangline") -> Authority:
+    def make(cls, name: str = "gangline") -> CertificateAuthority:
         key = ec.generate_private_key(ec.SECP256R1())
         subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
         builder = _builder(subject, subject, key.public_key()).add_extension(x509.BasicConstraints(True, None), critical=True)
@@ -58,14 +58,14 @@ class Authority:
         builder = builder.add_extension(_usage(signs=True), critical=True)
         return cls(_pair(builder.sign(key, hashes.SHA256()), key))
 
-    def serving(self, hosts: Sequence[str]) -> KeyPair:
+    def serving(self, hosts: Sequence[str]) -> ServerKeyPair:
         """A certificate for a server that answers under these names and addresses."""
         return self._issue("kube-apiserver", (), hosts, ExtendedKeyUsageOID.SERVER_AUTH)
 
-    def client(self, user: str, groups: Sequence[str] = ()) -> KeyPair:
+    def client(self, user: str, groups: Sequence[str] = ()) -> ServerKeyPair:
         return self._issue(user, groups, (), ExtendedKeyUsageOID.CLIENT_AUTH)
 
-    def _issue(self, name: str, groups: Sequence[str], hosts: Sequence[str], use: x509.ObjectIdentifier) -> KeyPair:
+    def _issue(self, name: str, groups: Sequence[str], hosts: Sequence[str], use: x509.ObjectIdentifier) -> ServerKeyPair:
         authority = x509.load_pem_x509_certificate(self.pair.certificate)
         signer = serialization.load_pem_private_key(self.pair.key, None)
         assert isinstance(signer, ec.EllipticCurvePrivateKey)
@@ -99,12 +99,12 @@ def _host(text: str) -> x509.GeneralName:
         return x509.DNSName(text)
 
 
-def _pair(certificate: x509.Certificate, key: ec.EllipticCurvePrivateKey) -> KeyPair:
+def _pair(certificate: x509.Certificate, key: ec.EllipticCurvePrivateKey) -> ServerKeyPair:
     private = key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
-    return KeyPair(certificate.public_bytes(serialization.Encoding.PEM), private)
+    return ServerKeyPair(certificate.public_bytes(serialization.Encoding.PEM), private)
 
 
-def server_context(authority: Authority, hosts: Sequence[str]) -> ssl.SSLContext:
+def server_context(authority: CertificateAuthority, hosts: Sequence[str]) -> ssl.SSLContext:
     """TLS for a listener: our certificate, and client certificates asked for but not demanded."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     pair = authority.serving(hosts)
@@ -133,7 +133,7 @@ class Secrets:
 
     def __init__(self, folder: Path | None) -> None:
         if folder is None:
-            self.authority, self.signing_key = Authority.make(), secrets.token_bytes(_KEY_BYTES)
+            self.authority, self.signing_key = CertificateAuthority.make(), secrets.token_bytes(_KEY_BYTES)
             return
         home = private_folder(private_folder(folder) / "identity")
         with alone(home):
@@ -141,7 +141,7 @@ class Secrets:
             if not kept[-1] and (not any(kept) or not _has_objects(folder)):
                 kept = _made(home)
         certificate, key, self.signing_key = kept
-        self.authority = Authority(KeyPair(certificate, key))
+        self.authority = CertificateAuthority(ServerKeyPair(certificate, key))
         for problem in (*_authority_problems(certificate, key), *_key_problems(self.signing_key)):
             raise DataFolderError(f"{home}/{problem}: restore the folder from a copy, or move it away and start again, "
                                   "which makes new secrets; tokens and kubeconfigs given out before are then void.")
@@ -153,7 +153,7 @@ _KEY_BYTES = 32
 
 
 def _made(home: Path) -> list[bytes]:
-    pair = Authority.make().pair
+    pair = CertificateAuthority.make().pair
     made = [pair.certificate, pair.key, secrets.token_bytes(_KEY_BYTES)]
     for name, content in zip(_KEPT, made, strict=True):
         write_private(home / name, content)
@@ -194,7 +194,7 @@ def _key_problems(key: bytes) -> Iterator[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Claims:
+class TokenClaims:
     namespace: str
     account: str
     uid: str
@@ -210,7 +210,7 @@ BINDABLE = ("pod", "secret", "node")
 """What a token can be bound to: it ends with that."""
 
 
-class Tokens:
+class TokenIssuer:
     """Bearer tokens: fixed ones for people, signed ones for service accounts."""
 
     def __init__(self, key: bytes, fixed: Mapping[str, User], account_uid: AccountUid, clock: Callable[[], float],
@@ -236,7 +236,7 @@ class Tokens:
     def _sign(self, text: str) -> bytes:
         return hmac.new(self._key, text.encode(), hashlib.sha256).digest()
 
-    def read(self, token: str) -> Claims | None:
+    def read(self, token: str) -> TokenClaims | None:
         """What a token of ours says, if it is genuine, in time, and its account still exists."""
         text, _, signature = token.rpartition(".")
         try:
@@ -246,7 +246,7 @@ class Tokens:
         except (ValueError, IndexError, msgspec.MsgspecError):
             return None
         about = body["kubernetes.io"]
-        claims = Claims(about["namespace"], about["serviceaccount"]["name"], about["serviceaccount"]["uid"], tuple(body["aud"]),
+        claims = TokenClaims(about["namespace"], about["serviceaccount"]["name"], about["serviceaccount"]["uid"], tuple(body["aud"]),
                         body["exp"])
         alive = claims.expires > self._clock() and self._account_uid(claims.namespace, claims.account) == claims.uid
         tied = [(kind, about[kind]) for kind in BINDABLE if kind in about]
@@ -286,7 +286,7 @@ def bearer(request: Request) -> str | None:
     return token.strip() or None if scheme.lower() == "bearer" else None
 
 
-def authenticate(request: Request, tokens: Tokens, anonymous: bool) -> User:
+def authenticate(request: Request, tokens: TokenIssuer, anonymous: bool) -> User:
     """The user of a request: stated in process or by certificate, named by a token, or nobody."""
     if request.user is not None:
         return request.user

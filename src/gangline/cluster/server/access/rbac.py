@@ -14,7 +14,7 @@ import msgspec
 
 from gangline.client.wire import User
 from gangline.cluster.server.selectors import selector_test
-from gangline.cluster.server.store.store import DELETED, Change, ShelfKey, Store
+from gangline.cluster.server.store.store import DELETED, ShelfKey, Store, StoreChange
 
 GROUP = "rbac.authorization.k8s.io"
 MASTERS = "system:masters"
@@ -41,26 +41,26 @@ class Action(msgspec.Struct, frozen=True, gc=False):
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class AccessVerdict:
     allowed: bool
     reason: str = ""
 
 
-_ANYTHING = Verdict(True)
+_ANYTHING = AccessVerdict(True)
 
 
 class Authorizer:
     def __init__(self, store: Store) -> None:
         self._objects: dict[str, dict[tuple[str, str], Obj]] = {
             plural: {} for plural in ("roles", "rolebindings", "clusterroles", "clusterrolebindings")}
-        self._cache: dict[tuple[str, tuple[str, ...], Action], Verdict] = {}
+        self._cache: dict[tuple[str, tuple[str, ...], Action], AccessVerdict] = {}
         self._everywhere: dict[tuple[str, tuple[str, ...], str, str, str, str], bool] = {}
         for plural, kept in self._objects.items():
             for place, record in store.shelf((GROUP, plural)).records.items():
                 kept[place] = record.object()
         store.listeners.append(self._note)
 
-    def _note(self, key: ShelfKey, change: Change) -> None:
+    def _note(self, key: ShelfKey, change: StoreChange) -> None:
         if key[0] != GROUP:
             return
         self._cache.clear()
@@ -82,7 +82,7 @@ class Authorizer:
             found = self._everywhere[key] = self.decide(user, asked).allowed
         return found
 
-    def decide(self, user: User, action: Action) -> Verdict:
+    def decide(self, user: User, action: Action) -> AccessVerdict:
         if MASTERS in user.groups:
             return _ANYTHING
         key = (user.name, user.groups, action)
@@ -93,12 +93,12 @@ class Authorizer:
             found = self._cache[key] = self._decide(user, action)
         return found
 
-    def _decide(self, user: User, action: Action) -> Verdict:
+    def _decide(self, user: User, action: Action) -> AccessVerdict:
         missing: list[str] = []
         for rules, told in self._rules(user, action.namespace, missing):
             if any(covers(rule, action) for rule in rules):
-                return Verdict(True, told)
-        return Verdict(False, "RBAC: " + _several(missing) if missing else "")
+                return AccessVerdict(True, told)
+        return AccessVerdict(False, "RBAC: " + _several(missing) if missing else "")
 
     def rules(self, user: User, namespace: str) -> list[Obj]:
         """Every rule that holds for a user in a namespace."""

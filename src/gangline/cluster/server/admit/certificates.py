@@ -14,7 +14,7 @@ from cryptography import x509
 from cryptography.x509.oid import NameOID
 
 from gangline.cluster.server.access.rbac import MASTERS, Action
-from gangline.cluster.server.admit.chain import CREATE, UPDATE, Review
+from gangline.cluster.server.admit.chain import CREATE, UPDATE, WriteReview
 from gangline.cluster.server.core import Core
 from gangline.cluster.server.status import forbidden
 from gangline.errors import Problem
@@ -34,16 +34,16 @@ class Certificates:
         add(GROUP, PLURAL, (UPDATE,), validate=self.approval, name="CertificateApproval", subresources=("approval",))
         add(GROUP, PLURAL, (UPDATE,), validate=self.signing, name="CertificateSigning", subresources=("status",))
 
-    def approval(self, review: Review) -> Iterable[Problem]:
+    def approval(self, review: WriteReview) -> Iterable[Problem]:
         self._check(review, "approve")
         return ()
 
-    def signing(self, review: Review) -> Iterable[Problem]:
+    def signing(self, review: WriteReview) -> Iterable[Problem]:
         if _part(review.object, "status").get("certificate") != _part(review.old, "status").get("certificate"):
             self._check(review, "sign")
         return ()
 
-    def _check(self, review: Review, verb: str) -> None:
+    def _check(self, review: WriteReview, verb: str) -> None:
         """The right on a signer is on its name, or on all of its domain."""
         signer = str(_part(review.old, "spec").get("signerName") or "")
         names = (signer, f"{signer.partition('/')[0]}/*")
@@ -51,7 +51,7 @@ class Certificates:
             raise _refuse(review, f'user not permitted to {verb} requests with signerName "{signer}"')
 
 
-def note_requester(review: Review) -> None:
+def note_requester(review: WriteReview) -> None:
     """Whoever asks is written down by the server, whatever he wrote."""
     assert review.object is not None
     user, asked = review.user, _part(review.object, "spec")
@@ -61,7 +61,7 @@ def note_requester(review: Review) -> None:
     review.object["spec"] = kept | {key: value for key, value in said.items() if value}
 
 
-def restrict_subject(review: Review) -> Iterable[Problem]:
+def restrict_subject(review: WriteReview) -> Iterable[Problem]:
     asked = _part(review.object, "spec")
     if asked.get("signerName") != CLIENTS:
         return ()
@@ -81,5 +81,5 @@ def _part(obj: Obj | None, name: str) -> Obj:
     return found if isinstance(found, dict) else {}
 
 
-def _refuse(review: Review, why: str) -> Exception:
+def _refuse(review: WriteReview, why: str) -> Exception:
     return forbidden(GROUP, PLURAL, review.name, why)

@@ -27,7 +27,7 @@ class Face:
 
 
 @dataclass(slots=True)
-class Review:
+class WriteReview:
     """One write on its way in. `object` may be replaced by mutating functions; `old` is the stored one, if any."""
 
     operation: str
@@ -51,10 +51,10 @@ class Review:
         return obj if obj is None or self.face is None else self.face.show(obj)
 
 
-Mutate = Callable[[Review], dict[str, Any] | None]
+Mutate = Callable[[WriteReview], dict[str, Any] | None]
 """Returns the object to go on with, or None to leave it."""
-Validate = Callable[[Review], Iterable[Problem]]
-Hook = Callable[[Review], Awaitable[None]]
+Validate = Callable[[WriteReview], Iterable[Problem]]
+Hook = Callable[[WriteReview], Awaitable[None]]
 
 
 @dataclass(slots=True)
@@ -72,7 +72,7 @@ class Admission:
         self._found: dict[tuple[str, str, str, str], list[_Step]] = {}
         self.mutating_hook: Hook | None = None
         self.validating_hook: Hook | None = None
-        self.last: Callable[[Review], None] | None = None
+        self.last: Callable[[WriteReview], None] | None = None
         """What books a write that everybody else let pass."""
 
     def add(self, group: str, resource: str, operations: Iterable[str], *, mutate: Mutate | None = None,
@@ -83,7 +83,7 @@ class Admission:
         for operation in operations:
             self._steps.setdefault((group, resource, operation), []).append(_Step(name, mutate, validate, subresources, in_place))
 
-    def _for(self, review: Review) -> list[_Step]:
+    def _for(self, review: WriteReview) -> list[_Step]:
         return self._steps_for(review.resource, review.operation, review.subresource)
 
     def _steps_for(self, resource: Resource, operation: str, subresource: str) -> list[_Step]:
@@ -104,7 +104,7 @@ class Admission:
         return self.mutating_hook is not None or any(
             step.mutate and step.in_place for step in self._steps_for(resource, operation, subresource))
 
-    async def mutate(self, review: Review) -> None:
+    async def mutate(self, review: WriteReview) -> None:
         for step in self._for(review):
             if step.mutate is not None:
                 changed = step.mutate(review)
@@ -113,7 +113,7 @@ class Admission:
         if self.mutating_hook is not None:
             await self.mutating_hook(review)
 
-    async def validate(self, review: Review) -> None:
+    async def validate(self, review: WriteReview) -> None:
         for step in self._for(review):
             if step.validate is not None:
                 problems = list(step.validate(review))
@@ -125,6 +125,6 @@ class Admission:
             self.last(review)
 
 
-def refused(review: Review, problems: list[Problem]) -> ApiError:
+def refused(review: WriteReview, problems: list[Problem]) -> ApiError:
     name = review.name or ((review.object or {}).get("metadata") or {}).get("name", "")
     return invalid(review.resource.shelf[0], review.resource.kind, name, problems)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gangline.cluster.server.admit.chain import Admission, Review
+from gangline.cluster.server.admit.chain import Admission, WriteReview
 from gangline.cluster.server.status import failure
 from gangline.errors import ApiError, Problem
 from gangline.rules import hooks
@@ -13,15 +13,15 @@ from gangline.rules import hooks
 def admit_with(admission: Admission, hook: hooks.Hook) -> None:
     """Register one hook."""
 
-    def asked(review: Review) -> hooks.Review | None:
+    def asked(review: WriteReview) -> hooks.HookReview | None:
         obj = review.object if review.object is not None else review.old
         if obj is None or ("*" not in hook.versions and review.resource.version not in hook.versions):
             return None
-        about = hooks.Review(review.operation, obj, review.old, review.namespace, review.name, review.user.name,
+        about = hooks.HookReview(review.operation, obj, review.old, review.namespace, review.name, review.user.name,
                              tuple(review.user.groups), review.subresource, review.dry_run)
         return about if hook.asks(about) else None
 
-    def mutate(review: Review) -> dict[str, Any] | None:
+    def mutate(review: WriteReview) -> dict[str, Any] | None:
         about = asked(review)
         if about is None or hook.mutate is None or review.operation == "DELETE":
             return None
@@ -30,7 +30,7 @@ def admit_with(admission: Admission, hook: hooks.Hook) -> None:
             raise refusal(hook, changed, review)
         return changed
 
-    def validate(review: Review) -> list[Problem]:
+    def validate(review: WriteReview) -> list[Problem]:
         about = asked(review)
         if about is None:
             return []
@@ -44,7 +44,7 @@ def admit_with(admission: Admission, hook: hooks.Hook) -> None:
                   name=hook.name, subresources=hook.subresources)
 
 
-def refusal(hook: hooks.Hook, denied: hooks.Denied, review: Review) -> ApiError:
+def refusal(hook: hooks.Hook, denied: hooks.Denied, review: WriteReview) -> ApiError:
     """The Status a webhook's refusal becomes."""
     causes = [{"reason": each.kind, "message": each.message, "field": each.path} for each in denied.problems]
     message = f'admission webhook "{hook.name}" denied the request: {denied.message}'

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from gangline.api.resources import decimal, nanos
-from gangline.cluster.server.admit.chain import CREATE, Review
+from gangline.cluster.server.admit.chain import CREATE, WriteReview
 from gangline.cluster.server.core import Core
 from gangline.cluster.server.status import forbidden
 from gangline.errors import Problem
@@ -29,7 +29,7 @@ class Limits:
         for record in self._core.store.shelf(("", "limitranges")).listing(namespace):
             yield from record.object()["spec"].get("limits") or []
 
-    def fill_in(self, review: Review) -> None:
+    def fill_in(self, review: WriteReview) -> None:
         """Defaults of type Container, noted in an annotation."""
         obj = review.object
         assert obj is not None
@@ -41,7 +41,7 @@ class Limits:
                 if told:
                     obj["metadata"].setdefault("annotations", {})[NOTE] = "LimitRanger plugin set: " + "; ".join(told)
 
-    def check(self, review: Review) -> Iterable[Problem]:
+    def check(self, review: WriteReview) -> Iterable[Problem]:
         obj = review.object
         assert obj is not None
         if review.subresource:

@@ -13,13 +13,13 @@ from typing import Any
 from gangline.client.wire import User
 from gangline.cluster.server.access.identity import account_user
 from gangline.cluster.server.access.rbac import Action
-from gangline.cluster.server.admit.chain import Face, Review
+from gangline.cluster.server.admit.chain import Face, WriteReview
 from gangline.cluster.server.call import is_number
 from gangline.cluster.server.catalogue import Resource
 from gangline.cluster.server.selectors import selector_test
-from gangline.rules.cel import DYN, CelError, Env, Program
+from gangline.rules.cel import DYN, CelError, CelProgram, Env
 from gangline.rules.cel import compile as compile_cel
-from gangline.rules.cel.access import Authority, Question
+from gangline.rules.cel.access import AccessQuestion, CelAuthorizer
 
 Obj = dict[str, Any]
 May = Callable[[User, Action], bool]
@@ -30,17 +30,17 @@ _EXEMPT = {("admissionregistration.k8s.io", plural) for plural in (
     "validatingadmissionpolicybindings")}
 
 
-def exempt(review: Review) -> bool:
+def exempt(review: WriteReview) -> bool:
     """Nobody may lock out what could lock him out."""
     return (review.resource.group, review.resource.plural) in _EXEMPT
 
 
 @lru_cache(maxsize=4096)
-def program(text: str) -> Program:
+def program(text: str) -> CelProgram:
     return compile_cel(text, Env(dict.fromkeys(NAMES, DYN)))
 
 
-def rule_matches(rule: Obj, review: Review) -> bool:
+def rule_matches(rule: Obj, review: WriteReview) -> bool:
     resource = review.resource
     named = f"{resource.plural}/{review.subresource}" if review.subresource else resource.plural
     wanted = rule.get("resources") or []
@@ -64,7 +64,7 @@ def _listed(allowed: list[str] | None, wanted: str) -> bool:
     return bool(allowed) and ("*" in allowed or wanted in allowed)  # type: ignore[operator]
 
 
-def told_as(review: Review, other: Resource) -> Review:
+def told_as(review: WriteReview, other: Resource) -> WriteReview:
     """A review in an equivalent version of its resource, for a rule that names only that one."""
     mine = review.resource
     return replace(review, resource=other, requested=mine,
@@ -77,7 +77,7 @@ def _converted(obj: Obj, source: Resource, target: Resource) -> Obj:
     return {**found, "apiVersion": target.api_version, "kind": target.kind}
 
 
-def selectors_match(owner: Obj, review: Review, namespace: Obj | None) -> bool:
+def selectors_match(owner: Obj, review: WriteReview, namespace: Obj | None) -> bool:
     wanted = owner.get("namespaceSelector")
     if wanted and not _namespace_fits(wanted, review, namespace):
         return False
@@ -88,7 +88,7 @@ def selectors_match(owner: Obj, review: Review, namespace: Obj | None) -> bool:
     return any(test((obj.get("metadata") or {}).get("labels") or {}) for obj in (review.object, review.old) if obj is not None)
 
 
-def _namespace_fits(selector: Obj, review: Review, namespace: Obj | None) -> bool:
+def _namespace_fits(selector: Obj, review: WriteReview, namespace: Obj | None) -> bool:
     if review.resource.shelf == ("", "namespaces"):
         namespace = review.object or review.old
     elif not review.resource.namespaced:
@@ -96,26 +96,26 @@ def _namespace_fits(selector: Obj, review: Review, namespace: Obj | None) -> boo
     return selector_test(selector)(((namespace or {}).get("metadata") or {}).get("labels") or {})
 
 
-def variables(review: Review, namespace: Obj | None, may: May, params: Any = None) -> dict[str, Any]:
+def variables(review: WriteReview, namespace: Obj | None, may: May, params: Any = None) -> dict[str, Any]:
     """What CEL expressions of admission see."""
     return {"object": review.shown(review.object), "oldObject": review.shown(review.old), "request": request_of(review), "params": params,
             "namespaceObject": namespace, "variables": {}, "authorizer": _authority(review, may)}
 
 
-def _authority(review: Review, may: May) -> Authority:
+def _authority(review: WriteReview, may: May) -> CelAuthorizer:
     """Who asks is the user of the request, or a service account that an expression names."""
-    def decide(question: Question, verb: str) -> tuple[bool, str]:
+    def decide(question: AccessQuestion, verb: str) -> tuple[bool, str]:
         user = review.user if question.account is None else account_user(*question.account)
         action = Action(verb, path=question.path) if question.path else Action(
             verb, question.group, question.resource, question.subresource, question.namespace, question.name)
         return may(user, action), ""
 
     resource = review.resource
-    return Authority(Question(decide), Question(decide, None, "", resource.group, resource.plural, review.subresource, review.namespace,
+    return CelAuthorizer(AccessQuestion(decide), AccessQuestion(decide, None, "", resource.group, resource.plural, review.subresource, review.namespace,
                                                 review.name))
 
 
-def request_of(review: Review) -> Obj:
+def request_of(review: WriteReview) -> Obj:
     resource, user = review.resource, review.user
     asked = review.requested or resource
     kind = _kind(review)
@@ -135,7 +135,7 @@ def _named(resource: Resource) -> Obj:
     return {"group": resource.group, "version": resource.version, "kind": resource.kind}
 
 
-def _kind(review: Review) -> Obj:
+def _kind(review: WriteReview) -> Obj:
     """Of what was sent: some subresources take another kind than their object's."""
     sent = review.shown(review.object) if review.subresource else None
     if sent is None:
@@ -147,7 +147,7 @@ def _kind(review: Review) -> Obj:
 _OPTIONS = {"CREATE": "CreateOptions", "UPDATE": "UpdateOptions", "DELETE": "DeleteOptions"}
 
 
-def _options(review: Review) -> Obj:
+def _options(review: WriteReview) -> Obj:
     """What was asked beside the object, in the kind that says such things."""
     given: dict[str, Any] = {}
     if review.operation == "DELETE":
@@ -164,7 +164,7 @@ class Unanswerable(CelError):
     """A condition that cannot be evaluated, with its text."""
 
 
-def conditions_hold(conditions: list[Obj], review: Review, namespace: Obj | None, may: May) -> bool:
+def conditions_hold(conditions: list[Obj], review: WriteReview, namespace: Obj | None, may: May) -> bool:
     """All matchConditions; one that is false decides, otherwise one that cannot be evaluated raises CelError."""
     failed: CelError | None = None
     seen = variables(review, namespace, may)

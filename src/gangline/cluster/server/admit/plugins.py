@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from gangline.cluster.server.admit import pod_security as podsecurity
-from gangline.cluster.server.admit.chain import CREATE, DELETE, UPDATE, Review
+from gangline.cluster.server.admit.chain import CREATE, DELETE, UPDATE, WriteReview
 from gangline.cluster.server.core import Core
 from gangline.cluster.server.status import forbidden
 from gangline.errors import Problem
@@ -44,7 +44,7 @@ class Plugins:
         record = self._core.store.get((group, plural), (namespace, name))
         return record.object() if record else None
 
-    def priority(self, review: Review) -> None:
+    def priority(self, review: WriteReview) -> None:
         """A pod's priority is its class's, or the default class's, or zero; nobody states it himself."""
         spec = _spec(review)
         value, policy = established(self._core, review)
@@ -57,14 +57,14 @@ class Plugins:
                           f"admission controller computed {policy} from the given PriorityClass name")
         spec["priority"], spec["preemptionPolicy"] = value, policy
 
-    def one_default(self, review: Review) -> Iterable[Problem]:
+    def one_default(self, review: WriteReview) -> Iterable[Problem]:
         obj = review.object or {}
         present = _default_class(self._core) if obj.get("globalDefault") else None
         if present is not None and present["metadata"]["name"] != obj["metadata"]["name"]:
             raise _refuse(review, f"PriorityClass {present['metadata']['name']} is already marked as default. Only one default can exist")
         return ()
 
-    def runtime_class(self, review: Review) -> None:
+    def runtime_class(self, review: WriteReview) -> None:
         spec = _spec(review)
         name = spec.get("runtimeClassName")
         if not name:
@@ -81,7 +81,7 @@ class Plugins:
         if wanted.get("tolerations"):
             spec["tolerations"] = [*(spec.get("tolerations") or []), *wanted["tolerations"]]
 
-    def pod_security(self, review: Review) -> Iterable[Problem]:
+    def pod_security(self, review: WriteReview) -> Iterable[Problem]:
         """Pods must keep to the standard their namespace asks for."""
         record = self._core.store.get(("", "namespaces"), ("", review.namespace))
         if record is None or not any(key.startswith(podsecurity.PREFIX) for key in record.labels):
@@ -94,14 +94,14 @@ class Plugins:
             raise _refuse(review, refused.replace("violate", "violates", 1))
         return ()
 
-    def service_account(self, review: Review) -> None:
+    def service_account(self, review: WriteReview) -> None:
         spec = _spec(review)
         name = spec.get("serviceAccountName") or spec.get("serviceAccount") or "default"
         if self._core.store.get(("", "serviceaccounts"), (review.namespace, name)) is None:
             raise _refuse(review, f"error looking up service account {review.namespace}/{name}: serviceaccount \"{name}\" not found")
         spec["serviceAccountName"] = spec["serviceAccount"] = name
 
-    def storage_class(self, review: Review) -> None:
+    def storage_class(self, review: WriteReview) -> None:
         """A claim that names no class gets the default one, the newest if there are several."""
         spec = _spec(review)
         if spec.get("storageClassName") is not None or "volume.beta.kubernetes.io/storage-class" in (
@@ -115,20 +115,20 @@ class Plugins:
             spec["storageClassName"] = newest["metadata"]["name"]
 
 
-def _spec(review: Review) -> Obj:
+def _spec(review: WriteReview) -> Obj:
     obj = review.object or {}
     found: Obj = obj.setdefault("spec", {})
     return found
 
 
-def _refuse(review: Review, why: str) -> Exception:
+def _refuse(review: WriteReview, why: str) -> Exception:
     return forbidden(review.resource.shelf[0], review.resource.plural, review.name, why)
 
 
 _WAITED_FOR = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
 
 
-def default_tolerations(review: Review) -> None:
+def default_tolerations(review: WriteReview) -> None:
     """Pods bear a node that is not ready or not reachable for five minutes, unless they say otherwise."""
     spec = _spec(review)
     given = spec.get("tolerations") or []
@@ -137,7 +137,7 @@ def default_tolerations(review: Review) -> None:
         spec["tolerations"] = [*given, *added]
 
 
-def other_tolerations(review: Review) -> Obj | None:
+def other_tolerations(review: WriteReview) -> Obj | None:
     """The same for a pod that is given other tolerations."""
     obj = review.object or {}
     given = (obj.get("spec") or {}).get("tolerations") or []
@@ -155,7 +155,7 @@ def _not_borne(given: list[Obj]) -> list[Obj]:
             for taint in _WAITED_FOR if not borne(taint)]
 
 
-def not_ready_taint(review: Review) -> None:
+def not_ready_taint(review: WriteReview) -> None:
     spec = _spec(review)
     taint = {"key": _WAITED_FOR[0], "effect": "NoSchedule"}
     given = spec.get("taints") or []
@@ -164,7 +164,7 @@ def not_ready_taint(review: Review) -> None:
 
 
 def protect(finalizer: str) -> Any:
-    def step(review: Review) -> None:
+    def step(review: WriteReview) -> None:
         assert review.object is not None
         about = review.object["metadata"]
         if finalizer not in (about.get("finalizers") or []):
@@ -173,7 +173,7 @@ def protect(finalizer: str) -> Any:
     return step
 
 
-def system_class_stays(review: Review) -> Iterable[Problem]:
+def system_class_stays(review: WriteReview) -> Iterable[Problem]:
     if review.name in SYSTEM_CLASSES:
         raise _refuse(review, "this is a system priority class and cannot be deleted")
     return ()
@@ -187,7 +187,7 @@ def system_classes() -> list[tuple[str, Obj]]:
             for name, value in SYSTEM_CLASSES.items()]
 
 
-def established(core: Core, review: Review) -> tuple[int, str]:
+def established(core: Core, review: WriteReview) -> tuple[int, str]:
     """The priority and the preemption policy of a spec's class, or of the default class, which is then written into the spec."""
     spec = _spec(review)
     name = spec.get("priorityClassName")

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from gangline.api import names
-from gangline.cluster.server.admit.chain import CREATE, Review
+from gangline.cluster.server.admit.chain import CREATE, WriteReview
 from gangline.cluster.server.admit.plugins import LOWER, established, protect
 from gangline.cluster.server.core import Core
 from gangline.cluster.server.features import PREEMPTION, PREEMPTION_POLICY
@@ -28,7 +28,7 @@ class Groups:
         core.admission.add(GROUP, "podgroups", (CREATE,), mutate=_protected, name="PodGroupProtection")
         core.admission.add(GROUP, "podgroups", (CREATE,), validate=self.template, name="PodGroupWorkloadExists")
 
-    def priority(self, review: Review) -> None:
+    def priority(self, review: WriteReview) -> None:
         gates, called = self._core.settings.features, _CALLED[review.resource.plural]
         if review.resource.custom or (review.resource.version == "v1alpha2" and PREEMPTION not in gates):
             return
@@ -46,7 +46,7 @@ class Groups:
                           f"admission controller computed {policy} from the given PriorityClass name")
         spec["preemptionPolicy"] = policy
 
-    def template(self, review: Review) -> Iterable[Problem]:
+    def template(self, review: WriteReview) -> Iterable[Problem]:
         wanted = (((review.object or {}).get("spec") or {}).get("podGroupTemplateRef") or {}).get("workload")
         if review.resource.custom or review.resource.version != "v1alpha2" or not wanted:
             return ()
@@ -62,7 +62,7 @@ class Groups:
         return ()
 
 
-def _protected(review: Review) -> None:
+def _protected(review: WriteReview) -> None:
     if not review.resource.custom:
         _PROTECT(review)
 
@@ -70,5 +70,5 @@ def _protected(review: Review) -> None:
 _PROTECT = protect(names.POD_GROUP_PROTECTION)
 
 
-def _refuse(review: Review, why: str) -> ApiError:
+def _refuse(review: WriteReview, why: str) -> ApiError:
     return forbidden(GROUP, review.resource.plural, review.name, why)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
-from gangline.cluster.server.admit.chain import Review
+from gangline.cluster.server.admit.chain import WriteReview
 from gangline.cluster.server.admit.matching import (
     conditions_hold,
     exempt,
@@ -18,7 +18,7 @@ from gangline.cluster.server.admit.matching import (
 from gangline.cluster.server.core import Core
 from gangline.cluster.server.selectors import selector_test
 from gangline.cluster.server.status import forbidden
-from gangline.cluster.server.store.store import Change, ShelfKey
+from gangline.cluster.server.store.store import ShelfKey, StoreChange
 from gangline.errors import Problem
 from gangline.rules.cel import CelError
 
@@ -60,7 +60,7 @@ class Policies:
         core.admission.add("*", "*", ("CREATE", "UPDATE", "DELETE"), validate=self.judge, name="ValidatingAdmissionPolicy",
                            subresources=("*",))
 
-    def _note(self, key: ShelfKey, change: Change) -> None:
+    def _note(self, key: ShelfKey, change: StoreChange) -> None:
         if key in ((GROUP, POLICIES), (GROUP, BINDINGS)):
             self._read()
 
@@ -70,7 +70,7 @@ class Policies:
         bindings = [record.object() for record in store.shelf((GROUP, BINDINGS)).listing()]
         self._bound = [(policies[name], binding) for binding in bindings if (name := binding["spec"].get("policyName")) in policies]
 
-    def judge(self, review: Review) -> list[Problem]:
+    def judge(self, review: WriteReview) -> list[Problem]:
         if self._bound and not exempt(review):
             record = self._core.store.get(("", "namespaces"), ("", review.namespace)) if review.namespace else None
             namespace = record.object() if record else None
@@ -79,7 +79,7 @@ class Policies:
                     self._apply(policy, binding, review, namespace)
         return []
 
-    def _apply(self, policy: Obj, binding: Obj, review: Review, namespace: Obj | None) -> None:
+    def _apply(self, policy: Obj, binding: Obj, review: WriteReview, namespace: Obj | None) -> None:
         spec = policy["spec"]
         fails = spec.get("failurePolicy") != "Ignore"
         try:
@@ -97,7 +97,7 @@ class Policies:
                 if why is not None:
                     self._refuse(policy, binding, review, why, validation.get("reason") or "")
 
-    def _params(self, policy: Obj, binding: Obj, review: Review) -> list[Any]:
+    def _params(self, policy: Obj, binding: Obj, review: WriteReview) -> list[Any]:
         kind, ref = policy["spec"].get("paramKind"), binding["spec"].get("paramRef")
         if not kind or not ref:
             return [None]
@@ -114,7 +114,7 @@ class Policies:
                          "parameterNotFoundAction", "")
         return found
 
-    def _refuse(self, policy: Obj, binding: Obj, review: Review, why: str, reason: str) -> None:
+    def _refuse(self, policy: Obj, binding: Obj, review: WriteReview, why: str, reason: str) -> None:
         name, bound = policy["metadata"]["name"], binding["metadata"]["name"]
         actions = binding["spec"].get("validationActions") or []
         if "Warn" in actions:
@@ -144,7 +144,7 @@ def _judge_one(validation: Obj, seen: dict[str, Any], fails: bool) -> str | None
     return str(told).strip() if told else f"failed expression: {validation['expression'].strip()}"
 
 
-def _is_about(policy: Obj, binding: Obj, review: Review, namespace: Obj | None) -> bool:
+def _is_about(policy: Obj, binding: Obj, review: WriteReview, namespace: Obj | None) -> bool:
     """Both the policy's constraints and the binding's, where given, take in the write."""
     for where in (policy["spec"].get("matchConstraints"), binding["spec"].get("matchResources")):
         if where is None:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from gangline.api.resources import nanos
-from gangline.cluster.server.admit.chain import CREATE, UPDATE, Review
+from gangline.cluster.server.admit.chain import CREATE, UPDATE, WriteReview
 from gangline.cluster.server.core import Core, whole
 from gangline.cluster.server.status import forbidden
 from gangline.errors import ApiError
@@ -27,7 +27,7 @@ class Quotas:
         self._core = core
         core.admission.last = self.book
 
-    def book(self, review: Review) -> None:
+    def book(self, review: WriteReview) -> None:
         shelf = self._core.store.shelf(SHELF)
         if not shelf.records or review.subresource or review.object is None or review.operation not in (CREATE, UPDATE):
             return
@@ -37,12 +37,12 @@ class Quotas:
             for quota, use in charged:
                 self._write(quota, use)
 
-    def _is_there(self, review: Review) -> bool:
+    def _is_there(self, review: WriteReview) -> bool:
         """It will be refused because its name is taken."""
         name = review.object["metadata"].get("name", "") if review.object else ""
         return review.operation == CREATE and self._core.store.get(review.resource.shelf, (review.namespace, name)) is not None
 
-    def _charge(self, review: Review, quota: Obj) -> Mapping[str, int]:
+    def _charge(self, review: WriteReview, quota: Obj) -> Mapping[str, int]:
         """What the write adds to a quota; refuses what it may not add."""
         resource = _named(review)
         status, obj = quota.get("status") or {}, review.object or {}
@@ -73,24 +73,24 @@ class Quotas:
         self._core.write(resource, place, now)
 
 
-def _named(review: Review) -> str:
+def _named(review: WriteReview) -> str:
     group, plural = review.resource.shelf
     return f"{plural}.{group}" if group else plural
 
 
-def _check_stated(review: Review, quota: Obj, resource: str, names: Iterable[str]) -> None:
+def _check_stated(review: WriteReview, quota: Obj, resource: str, names: Iterable[str]) -> None:
     missing = quotas.unstated(review.object or {}, names) if resource == quotas.PODS else {}
     if missing:
         told = "; ".join(f"{name} for: {','.join(containers)}" for name, containers in missing.items())
         raise _refusal(review, f"failed quota: {quota['metadata']['name']}: must specify {told}")
 
 
-def _check_known(review: Review, quota: Obj, names: Iterable[str]) -> None:
+def _check_known(review: WriteReview, quota: Obj, names: Iterable[str]) -> None:
     if not all(name in (quota["status"].get("used") or {}) for name in names):
         raise _refusal(review, f"status unknown for quota: {quota['metadata']['name']}, resources: {','.join(names)}")
 
 
-def _check_room(review: Review, quota: Obj, more: Mapping[str, int]) -> None:
+def _check_room(review: WriteReview, quota: Obj, more: Mapping[str, int]) -> None:
     used, hard = quota["status"].get("used") or {}, quota["status"]["hard"]
     over = sorted(name for name, amount in more.items() if nanos(used[name]) + amount > nanos(hard[name]))
     if over:
@@ -100,5 +100,5 @@ def _check_room(review: Review, quota: Obj, more: Mapping[str, int]) -> None:
                        f"limited: {','.join(f'{name}={hard[name]}' for name in over)}")
 
 
-def _refusal(review: Review, why: str) -> ApiError:
+def _refusal(review: WriteReview, why: str) -> ApiError:
     return forbidden(review.resource.shelf[0], review.resource.plural, review.name, why)

@@ -12,17 +12,17 @@ from typing import Any
 from gangline.cluster.kinds.networking.address_families import family_problems
 from gangline.cluster.kinds.networking.addresses import read_ip
 from gangline.cluster.kinds.networking.services import mirror_address
-from gangline.cluster.server.admit.chain import CREATE, UPDATE, Review
+from gangline.cluster.server.admit.chain import CREATE, UPDATE, WriteReview
 from gangline.cluster.server.core import Core
 from gangline.cluster.server.status import invalid
-from gangline.cluster.server.store.store import DELETED, Change, ShelfKey
+from gangline.cluster.server.store.store import DELETED, ShelfKey, StoreChange
 from gangline.errors import Problem
 
 SERVICES: ShelfKey = ("", "services")
 Obj = dict[str, Any]
 
 
-class Addresses:
+class ServiceAddresses:
     def __init__(self, core: Core) -> None:
         self._core = core
         self._network = ipaddress.ip_network(core.settings.service_range)
@@ -33,7 +33,7 @@ class Addresses:
         core.store.listeners.append(self._note)
         core.admission.add("", "services", (CREATE, UPDATE), mutate=self.allocate, name="Addresses")
 
-    def _note(self, key: ShelfKey, change: Change) -> None:
+    def _note(self, key: ShelfKey, change: StoreChange) -> None:
         if key != SERVICES:
             return
         self._ips = {address: place for address, place in self._ips.items() if place != change.record.place}
@@ -49,7 +49,7 @@ class Addresses:
         for port in _node_ports(spec):
             self._ports[port] = place
 
-    def allocate(self, review: Review) -> None:
+    def allocate(self, review: WriteReview) -> None:
         assert review.object is not None
         spec = review.object.get("spec") or {}
         kind = spec.get("type", "ClusterIP")
@@ -72,7 +72,7 @@ class Addresses:
     def _free_ip(self) -> str:
         return next(str(host) for host in self._network.hosts() if str(host) not in self._ips)
 
-    def _check_ip(self, review: Review, place: tuple[str, str], spec: Obj) -> None:
+    def _check_ip(self, review: WriteReview, place: tuple[str, str], spec: Obj) -> None:
         given = spec.get("clusterIPs") or [spec["clusterIP"]]
         address = spec["clusterIP"]
         if review.old is not None and (review.old.get("spec") or {}).get("clusterIP") not in (None, "", address):
@@ -89,7 +89,7 @@ class Addresses:
             problem = Problem("spec.clusterIPs", f"Invalid value: {shown}: failed to allocate IP {address}: {why}")
             raise invalid("", "Service", review.name, [problem])
 
-    def _allocate_ports(self, review: Review, place: tuple[str, str], spec: Obj, old: Obj) -> None:
+    def _allocate_ports(self, review: WriteReview, place: tuple[str, str], spec: Obj, old: Obj) -> None:
         if spec.get("type") == "LoadBalancer" and spec.get("allocateLoadBalancerNodePorts") is False:
             return
         kept = _kept_ports(spec, old)

@@ -18,7 +18,7 @@ from typing import Any
 import aiohttp
 import msgspec
 
-from gangline.cluster.server.admit.chain import Review
+from gangline.cluster.server.admit.chain import WriteReview
 from gangline.cluster.server.admit.matching import (
     conditions_hold,
     exempt,
@@ -31,10 +31,10 @@ from gangline.cluster.server.catalogue import Resource
 from gangline.cluster.server.core import Core
 from gangline.cluster.server.patch.json_patch import PatchFailed, json_patch
 from gangline.cluster.server.status import bad_request, failure, forbidden
-from gangline.cluster.server.store.store import Change, ShelfKey
+from gangline.cluster.server.store.store import ShelfKey, StoreChange
 from gangline.errors import ApiError, api_error
 from gangline.rules.cel import CelError
-from gangline.rules.values.documents import Unreadable, read_json
+from gangline.rules.values.documents import DocumentUnreadable, read_json
 
 GROUP = "admissionregistration.k8s.io"
 MUTATING, VALIDATING = "mutatingwebhookconfigurations", "validatingwebhookconfigurations"
@@ -51,7 +51,7 @@ class Webhooks:
             self._read(plural)
         core.store.listeners.append(self._note)
 
-    def _note(self, key: ShelfKey, change: Change) -> None:
+    def _note(self, key: ShelfKey, change: StoreChange) -> None:
         if key[0] == GROUP and key[1] in self._hooks:
             self._read(key[1])
 
@@ -66,7 +66,7 @@ class Webhooks:
         if self._session is not None:
             await self._session.close()
 
-    async def mutate(self, review: Review) -> None:
+    async def mutate(self, review: WriteReview) -> None:
         called: list[tuple[Obj, Resource, Obj | None]] = []
         for hook, seen in self._about(MUTATING, review):
             await self._change(hook, seen)
@@ -78,7 +78,7 @@ class Webhooks:
                 await self._change(hook, seen)
                 review.object = seen.object
 
-    async def _change(self, hook: Obj, review: Review) -> None:
+    async def _change(self, hook: Obj, review: WriteReview) -> None:
         answer = await self._call(hook, review)
         if answer is None or not answer.get("patch") or review.object is None:
             return
@@ -94,13 +94,13 @@ class Webhooks:
             raise _internal(str(error)) from None
         review.object = changed if review.face is None else review.face.take(review.object, changed)
 
-    async def validate(self, review: Review) -> None:
+    async def validate(self, review: WriteReview) -> None:
         answers = await asyncio.gather(*(self._call(*each) for each in self._about(VALIDATING, review)), return_exceptions=True)
         for answer in answers:
             if isinstance(answer, BaseException):
                 raise answer
 
-    def _about(self, plural: str, review: Review) -> Iterator[tuple[Obj, Review]]:
+    def _about(self, plural: str, review: WriteReview) -> Iterator[tuple[Obj, WriteReview]]:
         """The webhooks to ask, and what each is asked."""
         if exempt(review):
             return
@@ -111,7 +111,7 @@ class Webhooks:
             if seen is not None and selectors_match(hook, seen, namespace) and self._holds(hook, seen, namespace):
                 yield hook, seen
 
-    def _seen(self, hook: Obj, review: Review) -> Review | None:
+    def _seen(self, hook: Obj, review: WriteReview) -> WriteReview | None:
         """The write as the webhook's rules name it; None if they do not."""
         rules = hook.get("rules") or []
         if any(rule_matches(rule, review) for rule in rules):
@@ -125,7 +125,7 @@ class Webhooks:
                     return seen
         return None
 
-    def _holds(self, hook: Obj, review: Review, namespace: Obj | None) -> bool:
+    def _holds(self, hook: Obj, review: WriteReview, namespace: Obj | None) -> bool:
         try:
             return conditions_hold(hook.get("matchConditions") or [], review, namespace, self._core.may)
         except CelError as error:
@@ -133,7 +133,7 @@ class Webhooks:
                 return False
             raise forbidden(review.resource.shelf[0], review.resource.plural, review.name, str(error)) from None
 
-    async def _call(self, hook: Obj, review: Review) -> Obj | None:
+    async def _call(self, hook: Obj, review: WriteReview) -> Obj | None:
         """The webhook's answer; None if it could not be had and that does not matter."""
         if review.dry_run and hook.get("sideEffects") not in ("None", "NoneOnDryRun"):
             raise bad_request(f'admission webhook "{hook["name"]}" does not support dry run')
@@ -148,7 +148,7 @@ class Webhooks:
             raise denied(hook["name"], answer.get("status") or {})
         return answer
 
-    async def _ask(self, hook: Obj, review: Review) -> Obj:
+    async def _ask(self, hook: Obj, review: WriteReview) -> Obj:
         question = {"kind": "AdmissionReview", "apiVersion": "admission.k8s.io/v1", "request": {
             "uid": str(uuid.uuid4()), **request_of(review), "object": review.shown(review.object), "oldObject": review.shown(review.old)}}
         response = _response(await self._post(hook, msgspec.json.encode(question)))
@@ -224,7 +224,7 @@ def _rejection(status: int, body: bytes) -> str:
 def _response(body: bytes) -> Obj:
     try:
         found = read_json(body)
-    except Unreadable as error:
+    except DocumentUnreadable as error:
         raise _NoAnswer(f"failed to call webhook: couldn't get version/kind; json parse error: {error}") from None
     response = found.get("response") if isinstance(found, dict) else None
     if not isinstance(response, dict):
@@ -256,7 +256,7 @@ def _operations(patch: str) -> list[Any] | None:
     """None: it is no JSON patch."""
     try:
         found = read_json(base64.b64decode(patch))
-    except (Unreadable, ValueError, TypeError):
+    except (DocumentUnreadable, ValueError, TypeError):
         return None
     return found if isinstance(found, list) else None
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from gangline.cluster.schema import Node, Schema
+from gangline.cluster.schema import Schema, SchemaNode
 from gangline.cluster.server.patch.apply import as_set, track_update
 from gangline.cluster.server.patch.apply.fieldset import FieldSet
 from gangline.cluster.server.patch.apply.managed import MOST_UPDATERS, UPDATE, detached
@@ -77,11 +77,11 @@ def _top(schema: Schema, new: Obj, hidden: set[str]) -> Tree:
 
 
 _NOTHING: Obj = {}
-_Beyond = tuple[Tree, list[tuple[str, str, Walk]], list[tuple[str, str, Node]]]
+_Beyond = tuple[Tree, list[tuple[str, str, Walk]], list[tuple[str, str, SchemaNode]]]
 """The account if everything were a leaf, where to look further, and what may be as in the zero."""
 
 
-def _beyond(node: Node, zero: Obj, value: Obj) -> Tree:
+def _beyond(node: SchemaNode, zero: Obj, value: Obj) -> Tree:
     """What an object sets beyond its zero."""
     plans: dict[tuple[int, Path], _Beyond] = node.made.setdefault("beyond", {})
     key = (id(zero), tuple(value))
@@ -102,14 +102,14 @@ def _beyond(node: Node, zero: Obj, value: Obj) -> Tree:
     return _sorted(tree) if doubtful else tree
 
 
-def _beyond_plan(node: Node, zero: Obj, names: Path) -> _Beyond:
+def _beyond_plan(node: SchemaNode, zero: Obj, names: Path) -> _Beyond:
     children = [(f"f:{name}", name, node.fields.get(name) or node.values or ANY) for name in sorted(names)]
     walks = [(part, name, _walk(child)) for part, name, child in children if name not in zero]
     return ({part: _LEAF for part, _, _ in children}, [each for each in walks if each[2] is not _leaf],
             [each for each in children if each[1] in zero])
 
 
-def _add_beyond(tree: Tree, key: str, child: Node, zero: Obj, name: str, item: Any) -> None:
+def _add_beyond(tree: Tree, key: str, child: SchemaNode, zero: Obj, name: str, item: Any) -> None:
     if name not in zero:
         tree[key] = _walk(child)(item)
         return
@@ -128,7 +128,7 @@ def _add_beyond(tree: Tree, key: str, child: Node, zero: Obj, name: str, item: A
         tree[key] = _LEAF
 
 
-def _walk(node: Node) -> Walk:
+def _walk(node: SchemaNode) -> Walk:
     """The account of a value that was not there before: itself, and what it sets below itself."""
     found: Walk | None = node.made.get("walk")
     if found is None:
@@ -139,7 +139,7 @@ def _walk(node: Node) -> Walk:
     return found
 
 
-def _compile(node: Node) -> Walk:
+def _compile(node: SchemaNode) -> Walk:
     if node.atomic or node.shape in ("scalar", "intstr"):
         return _leaf
     if node.shape == "list":
@@ -151,7 +151,7 @@ def _leaf(value: Any) -> Tree:
     return _LEAF
 
 
-def _object_walk(node: Node) -> Walk:
+def _object_walk(node: SchemaNode) -> Walk:
     known = {name: _walk(child) for name, child in node.fields.items()}
     rest = _walk(node.values or ANY) if node is not ANY else None
     plans: dict[Path, tuple[Tree, list[tuple[str, str, Walk]]]] = {}
@@ -189,7 +189,7 @@ def _sorted(tree: Tree) -> Tree:
     return dict(sorted(tree.items())) if len(tree) > 1 else tree
 
 
-def _list_walk(node: Node) -> Walk:
+def _list_walk(node: SchemaNode) -> Walk:
     inner = _walk(node.items or ANY)
     only = node.keys[0] if len(node.keys) == 1 else ""
 

@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any
 
-from gangline.cluster.schema import Node, Schema
+from gangline.cluster.schema import Schema, SchemaNode
 from gangline.errors import GanglineError
 from gangline.rules.values.problems import compact
 from gangline.rules.values.schema_node import ANY
@@ -44,7 +44,7 @@ def go_text(value: Any) -> str:
     return "<nil>" if value is None else str(value)
 
 
-def _merge_map(original: Obj, patch: Obj, node: Node) -> Obj:
+def _merge_map(original: Obj, patch: Obj, node: SchemaNode) -> Obj:
     directive = patch.get(_PATCH)
     if directive == "replace":
         return {name: value for name, value in patch.items() if name != _PATCH}
@@ -74,7 +74,7 @@ def _retained(original: Obj, patch: Obj) -> Obj:
     return {name: value for name, value in original.items() if name in kept}
 
 
-def _merge_field(out: Obj, name: str, value: Any, patch: Obj, node: Node) -> None:
+def _merge_field(out: Obj, name: str, value: Any, patch: Obj, node: SchemaNode) -> None:
     child = node.child(name) or ANY
     if value is None:
         out.pop(name, None)
@@ -92,7 +92,7 @@ def _merge_field(out: Obj, name: str, value: Any, patch: Obj, node: Node) -> Non
     out[name] = merged
 
 
-def _fresh(value: Any, node: Node) -> Any:
+def _fresh(value: Any, node: SchemaNode) -> Any:
     """A part that had no counterpart: its directives and nulls are not kept."""
     if isinstance(value, dict):
         return _merge_map({}, value, node)
@@ -107,7 +107,7 @@ def _delete_primitives(out: Obj, name: str, values: Any) -> None:
         out[name] = [item for item in out[name] if _mark(item) not in gone]
 
 
-def _order_untouched(out: Obj, patch: Obj, node: Node) -> None:
+def _order_untouched(out: Obj, patch: Obj, node: SchemaNode) -> None:
     """An order for a list the patch does not otherwise touch."""
     for name, order in patch.items():
         field = name.removeprefix(_ORDER)
@@ -116,7 +116,7 @@ def _order_untouched(out: Obj, patch: Obj, node: Node) -> None:
             out[field] = _sorted(out[field], out[field], _identity(child), order)
 
 
-def _merge_list(original: list[Any], patch: list[Any], node: Node, order: Any) -> list[Any]:
+def _merge_list(original: list[Any], patch: list[Any], node: SchemaNode, order: Any) -> list[Any]:
     scalars = all(not isinstance(item, dict) for item in [*original, *patch])
     if scalars:
         merged = [*original, *_new(original, patch)]
@@ -172,7 +172,7 @@ def _key(item: Obj, key: str) -> Any:
     return item[key]
 
 
-def _merge_item(merged: list[Any], places: dict[Any, int], item: Obj, key: str, node: Node) -> None:
+def _merge_item(merged: list[Any], places: dict[Any, int], item: Obj, key: str, node: SchemaNode) -> None:
     """`places`: where the item of each key stands."""
     at = places.setdefault(_mark(_key(item, key)), len(merged))
     if at < len(merged):
@@ -181,7 +181,7 @@ def _merge_item(merged: list[Any], places: dict[Any, int], item: Obj, key: str, 
         merged.append(_fresh(item, node))
 
 
-def _identity(node: Node) -> Callable[[Any], Any]:
+def _identity(node: SchemaNode) -> Callable[[Any], Any]:
     key = node.merge_key
     return lambda item: item.get(key) if isinstance(item, dict) else item
 

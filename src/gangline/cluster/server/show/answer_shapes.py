@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import msgspec
 
 from gangline.client.wire import JSON, Response
-from gangline.cluster.server.call import Call
+from gangline.cluster.server.call import ServerCall
 from gangline.cluster.server.catalogue import Resource
 from gangline.cluster.server.core import Core, whole
 from gangline.cluster.server.show.table_cells import printer_for
@@ -16,7 +16,7 @@ from gangline.cluster.server.show.tables import META, Obj, Printer, custom_print
 from gangline.cluster.server.status import bad_request, not_acceptable
 from gangline.cluster.server.store.store import Record
 from gangline.cluster.server.store.watch import Line
-from gangline.cluster.server.verbs.reads import Page, list_bytes, object_bytes
+from gangline.cluster.server.verbs.reads import ListPage, list_bytes, object_bytes
 from gangline.cluster.server.wire.codec import encode
 
 YAML = "application/yaml"
@@ -26,17 +26,17 @@ _SHAPES = ("Table", "PartialObjectMetadata", "PartialObjectMetadataList")
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class AnswerShape:
     kind: str = ""
     """Empty for the object as it is."""
     version: str = "v1"
     yaml: bool = False
 
 
-PLAIN = Shape()
+PLAIN = AnswerShape()
 
 
-def read_accept(accept: str, streams: bool = True) -> Shape:
+def read_accept(accept: str, streams: bool = True) -> AnswerShape:
     """The first acceptable clause; `streams`: this path can be watched."""
     if accept in ("", JSON, "*/*"):
         return PLAIN
@@ -48,9 +48,9 @@ def read_accept(accept: str, streams: bool = True) -> Shape:
         known = True
         given = dict(part.split("=", 1) for part in parameters if "=" in part)
         if "as" not in given:
-            return Shape(yaml=media == YAML)
+            return AnswerShape(yaml=media == YAML)
         if given["as"] in _SHAPES and given.get("g") == META and given.get("v") in ("v1", "v1beta1"):
-            return Shape(given["as"], given["v"], media == YAML)
+            return AnswerShape(given["as"], given["v"], media == YAML)
     if known:
         raise not_acceptable(f"only the following media types are accepted: {_KNOWN}")
     raise not_acceptable(f"406: Not Acceptable\n\nAvailable representations: {f'{_KNOWN}, {_STREAMS}' if streams else _KNOWN}", {})
@@ -60,7 +60,7 @@ def printer(resource: Resource) -> Printer:
     return custom_printer(resource.custom.version) if resource.custom else printer_for(resource.group, resource.plural)
 
 
-def include_option(call: Call) -> str:
+def include_option(call: ServerCall) -> str:
     found = call.request.argument("includeObject")
     if found not in ("", "None", "Metadata", "Object"):
         raise bad_request(f'Unable to convert to Table as requested: includeObject: Invalid value: "{found}": must be '
@@ -74,13 +74,13 @@ def _go_type(resource: Resource, many: bool) -> str:
     return f"*{resource.group.split('.')[0] or 'core'}.{resource.kind}{'List' if many else ''}"
 
 
-def _row(core: Core, call: Call, record: Record, shape: Shape) -> Obj:
+def _row(core: Core, call: ServerCall, record: Record, shape: AnswerShape) -> Obj:
     """One row: cells from the object as it is stored, and the object as the caller's version shows it."""
     resource, stored = call.resource, record.object()
     return row(printer(resource), stored, core.settings.clock(), include_option(call), shape.version, whole(resource, record))
 
 
-def object_response(core: Core, call: Call, record: Record, status: int = 200) -> Response:
+def object_response(core: Core, call: ServerCall, record: Record, status: int = 200) -> Response:
     resource, shape = call.resource, read_accept(call.request.accept, streams=not call.name)
     if shape.kind == "PartialObjectMetadataList":
         raise not_acceptable(f"you requested {shape.kind}, but the requested object is not a list ({_go_type(resource, False)})")
@@ -93,7 +93,7 @@ def object_response(core: Core, call: Call, record: Record, status: int = 200) -
     return finished(shape, encode(table(shape.version, printer(resource), about, rows)), status)
 
 
-def scale_response(core: Core, call: Call, scale: Obj) -> Response:
+def scale_response(core: Core, call: ServerCall, scale: Obj) -> Response:
     """The Scale that stands for an object, in the shape that is asked for."""
     shape = read_accept(call.request.accept, streams=False)
     if shape.kind == "PartialObjectMetadata":
@@ -105,7 +105,7 @@ def scale_response(core: Core, call: Call, scale: Obj) -> Response:
     return finished(shape, encode(scale))
 
 
-def list_response(core: Core, call: Call, page: Page) -> Response:
+def list_response(core: Core, call: ServerCall, page: ListPage) -> Response:
     resource, shape = call.resource, read_accept(call.request.accept)
     if shape.kind == "PartialObjectMetadata":
         raise not_acceptable(f"you requested {shape.kind}, but the requested object is a list ({_go_type(resource, True)})")
@@ -125,12 +125,12 @@ def list_response(core: Core, call: Call, page: Page) -> Response:
     return finished(shape, encode(found))
 
 
-def finished(shape: Shape, body: bytes, status: int = 200) -> Response:
+def finished(shape: AnswerShape, body: bytes, status: int = 200) -> Response:
     """In JSON; one that is to be YAML is printed last, by the server."""
     return Response(status, body, YAML if shape.yaml else JSON)
 
 
-def watch_shape(core: Core, call: Call) -> Line | None:
+def watch_shape(core: Core, call: ServerCall) -> Line | None:
     """How each event of a watch is told; None for the plain object."""
     resource, shape = call.resource, read_accept(call.request.accept)
     if not shape.kind:
@@ -148,7 +148,7 @@ def _event(kind: str, body: bytes) -> bytes:
     return b'{"type":' + msgspec.json.encode(kind) + b',"object":' + body + b"}\n"
 
 
-def _table_events(core: Core, call: Call, shape: Shape) -> Line:
+def _table_events(core: Core, call: ServerCall, shape: AnswerShape) -> Line:
     """Tables of one row each; only the first has its head."""
     how, headed = printer(call.resource), [True]
     include_option(call)

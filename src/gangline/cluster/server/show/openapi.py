@@ -45,7 +45,7 @@ _METHODS = {"get": ("get", "get"), "update": ("put", "put"), "patch": ("patch", 
 _COLLECTION = {"list": ("get", "list"), "create": ("post", "post"), "deletecollection": ("delete", "deletecollection")}
 
 
-class Writer:
+class SchemaWriter:
     """Schemas of one document; `base` is where its references point."""
 
     def __init__(self, base: str) -> None:
@@ -203,7 +203,7 @@ def document_v3(catalogue: Catalogue, group: str, version: str) -> Obj | None:
     found = catalogue.group(group).get(version)
     if found is None:
         return None
-    writer = Writer("#/components/schemas/")
+    writer = SchemaWriter("#/components/schemas/")
     paths: Obj = {}
     for plural in sorted(found):
         resource = found[plural]
@@ -232,7 +232,7 @@ def index_v3(catalogue: Catalogue) -> Obj:
 
 
 def document_v2(catalogue: Catalogue) -> Obj:
-    writer = Writer("#/definitions/")
+    writer = SchemaWriter("#/definitions/")
     paths: Obj = {}
     for resource in catalogue:
         if _is_described(resource):

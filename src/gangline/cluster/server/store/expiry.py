@@ -11,7 +11,7 @@ from collections import OrderedDict
 from collections.abc import Iterator
 
 from gangline.cluster.server.core import Core
-from gangline.cluster.server.store.store import DELETED, Change, Place, Record, ShelfKey
+from gangline.cluster.server.store.store import DELETED, Place, Record, ShelfKey, StoreChange
 from gangline.rules.values import times
 
 EVENTS: ShelfKey = ("", "events")
@@ -44,7 +44,7 @@ class Expiry:
         if self._timer is not None:
             self._timer.cancel()
 
-    def _note(self, key: ShelfKey, change: Change) -> None:
+    def _note(self, key: ShelfKey, change: StoreChange) -> None:
         if key != EVENTS:
             return
         self._written.pop(change.record.place, None)

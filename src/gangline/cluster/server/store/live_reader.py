@@ -15,7 +15,7 @@ from gangline.cluster.server.store.store import Record, Store
 T = TypeVar("T", bound=Object)
 
 
-class Fresh:
+class LiveReader:
     """Decodes what it is asked for; keeps nothing."""
 
     def __init__(self, store: Store, catalogue: Catalogue) -> None:

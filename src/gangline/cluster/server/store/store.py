@@ -1,7 +1,7 @@
 """Every object as encoded bytes in memory, the revisions, and the recent changes that watchers read.
 
-A `Shelf` holds all objects of one resource. A write appends a `Change`; watchers keep a position in that list and are woken, so a slow
-one costs a writer nothing and simply falls off the end. A `Journal` may make writes durable: until it says so, changes are not shown to
+A `Shelf` holds all objects of one resource. A write appends a `StoreChange`; watchers keep a position in that list and are woken, so a slow
+one costs a writer nothing and simply falls off the end. A `ChangeJournal` may make writes durable: until it says so, changes are not shown to
 watchers. Nothing here knows kinds, rules or requests; verbs do.
 """
 
@@ -43,7 +43,7 @@ class Record(msgspec.Struct, frozen=True, gc=False):
         return _decode(self.body)  # type: ignore[no-any-return]
 
 
-class Change(msgspec.Struct, gc=False):
+class StoreChange(msgspec.Struct, gc=False):
     type: str
     revision: int
     record: Record
@@ -57,7 +57,7 @@ class Change(msgspec.Struct, gc=False):
         return 2 * len(self.record.body) + OVERHEAD
 
 
-class Journal(Protocol):
+class ChangeJournal(Protocol):
     def append(self, revision: int, key: ShelfKey, place: Place, body: bytes | None) -> None: ...
 
 
@@ -68,7 +68,7 @@ class Shelf:
         self.key = key
         self.records: dict[Place, Record] = {}
         self.by_namespace: dict[str, dict[Place, Record]] = {}
-        self.changes: list[Change] = []
+        self.changes: list[StoreChange] = []
         self.first = 0
         self.size = 0
         """Bytes its changes take."""
@@ -97,7 +97,7 @@ class Shelf:
         del self.by_namespace[place[0]][place]
         self._order = None
 
-    def remember(self, change: Change) -> None:
+    def remember(self, change: StoreChange) -> None:
         self.changes.append(change)
         self.size += change.size
         if len(self.changes) > 2 * self._history:
@@ -145,7 +145,7 @@ class Shelf:
         """The position of the first change newer than a revision."""
         return self.first + bisect_right(self.changes, revision, key=_revision)
 
-    def since(self, position: int, visible: int, most: int, most_bytes: float = math.inf) -> list[Change]:
+    def since(self, position: int, visible: int, most: int, most_bytes: float = math.inf) -> list[StoreChange]:
         """Changes from a position on, as far as they may be shown; a change of more bytes comes alone."""
         start = position - self.first
         fresh = self.changes[start: start + most]
@@ -188,7 +188,7 @@ def _place(record: Record) -> Place:
     return record.place
 
 
-def _revision(change: Change) -> int:
+def _revision(change: StoreChange) -> int:
     return change.revision
 
 
@@ -199,12 +199,12 @@ def _size(shelf: Shelf) -> int:
 class Store:
     """All shelves, one counter of revisions."""
 
-    def __init__(self, history: int = 8192, journal: Journal | None = None,
+    def __init__(self, history: int = 8192, journal: ChangeJournal | None = None,
                  history_bytes: int = 256 * 1024 * 1024) -> None:
         self.revision = 1
         self.visible = 1
         self.journal = journal
-        self.listeners: list[Callable[[ShelfKey, Change], None]] = []
+        self.listeners: list[Callable[[ShelfKey, StoreChange], None]] = []
         self.broken: Exception | None = None
         self._history, self._history_bytes = history, history_bytes
         self._remembered = 0
@@ -232,25 +232,25 @@ class Store:
         for key, record in rows:
             self.shelf(key).put(record)
 
-    def commit(self, key: ShelfKey, record: Record) -> Change:
+    def commit(self, key: ShelfKey, record: Record) -> StoreChange:
         """Store a new version whose revision the caller took from `next_revision`."""
         shelf = self.shelf(key)
         previous = shelf.records.get(record.place)
         shelf.put(record)
-        return self._changed(shelf, Change(MODIFIED if previous else ADDED, record.revision, record, previous, {}), record.body)
+        return self._changed(shelf, StoreChange(MODIFIED if previous else ADDED, record.revision, record, previous, {}), record.body)
 
-    def remove(self, key: ShelfKey, last: Record) -> Change:
+    def remove(self, key: ShelfKey, last: Record) -> StoreChange:
         """Forget an object; `last` is its final state, stamped with the revision of its end."""
         shelf = self.shelf(key)
         previous = shelf.records[last.place]
         shelf.drop(last.place)
-        return self._changed(shelf, Change(DELETED, last.revision, last, previous, {}), None)
+        return self._changed(shelf, StoreChange(DELETED, last.revision, last, previous, {}), None)
 
     @property
     def next_revision(self) -> int:
         return self.revision + 1
 
-    def _changed(self, shelf: Shelf, change: Change, body: bytes | None) -> Change:
+    def _changed(self, shelf: Shelf, change: StoreChange, body: bytes | None) -> StoreChange:
         self.revision = change.revision
         self._remember(shelf, change)
         self._unseen[shelf.key] = shelf
@@ -262,7 +262,7 @@ class Store:
             self.journal.append(change.revision, shelf.key, change.record.place, body)
         return change
 
-    def _remember(self, shelf: Shelf, change: Change) -> None:
+    def _remember(self, shelf: Shelf, change: StoreChange) -> None:
         """Past the bound, the shelf that takes the most bytes forgets half of them: those who follow it and are far
         behind start anew."""
         before = shelf.size

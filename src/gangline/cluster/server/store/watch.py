@@ -15,11 +15,11 @@ from functools import partial
 
 import msgspec
 
-from gangline.cluster.server.call import Call, truth
+from gangline.cluster.server.call import ServerCall, truth
 from gangline.cluster.server.catalogue import Resource
 from gangline.cluster.server.core import Core
 from gangline.cluster.server.status import too_large_revision, too_old
-from gangline.cluster.server.store.store import ADDED, DELETED, MODIFIED, Change, Record
+from gangline.cluster.server.store.store import ADDED, DELETED, MODIFIED, Record, StoreChange
 from gangline.cluster.server.verbs.reads import Filter, body_of, check_list_options, read_exact_revision, read_filter
 from gangline.errors import ApiError
 
@@ -36,7 +36,7 @@ Line = Callable[[str, Record], bytes]
 
 
 @dataclass(slots=True)
-class Plan:
+class WatchPlan:
     position: int
     """Before the first change that is remembered: the watch is told so and ends."""
     revision: int
@@ -48,7 +48,7 @@ def line(kind: str, resource: Resource, record: Record) -> bytes:
     return b'{"type":"' + kind.encode() + b'","object":' + resource.prefix + body_of(resource, record)[1:] + b"}\n"
 
 
-def plan(core: Core, call: Call, wanted: Filter) -> Plan:
+def plan(core: Core, call: ServerCall, wanted: Filter) -> WatchPlan:
     """Where a watch begins, and what it is told first."""
     check_list_options(call)
     shelf = core.store.shelf(call.resource.shelf)
@@ -58,17 +58,17 @@ def plan(core: Core, call: Call, wanted: Filter) -> Plan:
     initial = argument("sendInitialEvents")
     bookmarks = truth(argument("allowWatchBookmarks"))
     if revision > core.store.revision and initial and truth(initial):
-        return Plan(AHEAD, revision, [], False)
+        return WatchPlan(AHEAD, revision, [], False)
     visible = core.store.visible
     state = truth(initial) if initial else revision == 0
     if state:
         records = [record for record in shelf.listing_at(visible, wanted.namespace) if wanted(record)]
-        return Plan(shelf.position_after(visible), visible, records, bookmarks)
+        return WatchPlan(shelf.position_after(visible), visible, records, bookmarks)
     if initial and revision == 0:
-        return Plan(shelf.position_after(visible), visible, [], False)
+        return WatchPlan(shelf.position_after(visible), visible, [], False)
     if revision < shelf.floor:
-        return Plan(BEHIND, revision, [], False)
-    return Plan(shelf.position_after(revision), revision, [], False)
+        return WatchPlan(BEHIND, revision, [], False)
+    return WatchPlan(shelf.position_after(revision), revision, [], False)
 
 
 def bookmark(make: Line, revision: int, end: bool) -> bytes:
@@ -84,18 +84,18 @@ def failed(error: ApiError) -> bytes:
     return b'{"type":"ERROR","object":' + msgspec.json.encode(error.status) + b"}\n"
 
 
-def open_watch(core: Core, call: Call, shape: Line | None = None) -> Watch:
+def open_watch(core: Core, call: ServerCall, shape: Line | None = None) -> StoreWatch:
     """Refuses at once what cannot be watched; the watch does the rest."""
     wanted = read_filter(call)
     begin = plan(core, call, wanted)
     seconds = call.number("timeoutSeconds") or DEFAULT_SECONDS
-    return Watch(core, call, wanted, begin, seconds, shape)
+    return StoreWatch(core, call, wanted, begin, seconds, shape)
 
 
-class Watch:
+class StoreWatch:
     """One watcher. `take` what there is to tell, or iterate and wait for it; whoever is done must `aclose`."""
 
-    def __init__(self, core: Core, call: Call, wanted: Filter, begin: Plan, seconds: int, shape: Line | None) -> None:
+    def __init__(self, core: Core, call: ServerCall, wanted: Filter, begin: WatchPlan, seconds: int, shape: Line | None) -> None:
         self._core, self._resource, self._wanted, self._shape = core, call.resource, wanted, shape
         self._shelf = core.store.shelf(call.resource.shelf)
         self._make = shape or _plain(call.resource)
@@ -135,7 +135,7 @@ class Watch:
                 return lines
         return b""
 
-    def _told(self, changes: list[Change]) -> bytes:
+    def _told(self, changes: list[StoreChange]) -> bytes:
         """The lines of some changes; those who see all of a shelf share them."""
         if self._shape is not None or self._wanted.selects:
             return b"".join(_lines(changes, self._wanted, self._resource, self._shape))
@@ -187,7 +187,7 @@ class Watch:
         if self._ring is not None:
             self.ring()
 
-    def __aiter__(self) -> Watch:
+    def __aiter__(self) -> StoreWatch:
         return self
 
     async def __anext__(self) -> bytes:
@@ -219,13 +219,13 @@ def _finish(future: asyncio.Future[None]) -> None:
         future.set_result(None)
 
 
-def _ring(watch: weakref.ref[Watch]) -> None:
+def _ring(watch: weakref.ref[StoreWatch]) -> None:
     found = watch()
     if found is not None:
         found.on_time()
 
 
-def _first_lines(make: Line, begin: Plan) -> Iterator[bytes]:
+def _first_lines(make: Line, begin: WatchPlan) -> Iterator[bytes]:
     """What is there already."""
     for start in range(0, len(begin.initial), BATCH):
         yield b"".join([make(ADDED, record) for record in begin.initial[start: start + BATCH]])
@@ -237,7 +237,7 @@ def _plain(resource: Resource) -> Line:
     return lambda kind, record: line(kind, resource, record)
 
 
-def _lines(changes: list[Change], wanted: Filter, resource: Resource, shape: Line | None) -> list[bytes]:
+def _lines(changes: list[StoreChange], wanted: Filter, resource: Resource, shape: Line | None) -> list[bytes]:
     found = []
     for change in changes:
         kind = _seen_as(change, wanted)
@@ -256,7 +256,7 @@ def _lines(changes: list[Change], wanted: Filter, resource: Resource, shape: Lin
     return found
 
 
-def _seen_as(change: Change, wanted: Filter) -> str | None:
+def _seen_as(change: StoreChange, wanted: Filter) -> str | None:
     """What a change is to somebody who sees only some objects."""
     if wanted.namespace and change.record.place[0] != wanted.namespace:
         return None
@@ -270,7 +270,7 @@ def _seen_as(change: Change, wanted: Filter) -> str | None:
     return DELETED if before else None
 
 
-def _shown(change: Change, kind: str) -> Record:
+def _shown(change: StoreChange, kind: str) -> Record:
     """An object that left the selection is shown as it was last seen, under the new revision."""
     if kind != DELETED or change.type == DELETED or change.previous is None:
         return change.record

@@ -11,7 +11,7 @@ from typing import Any
 from gangline.client.wire import JSON
 from gangline.cluster import kinds
 from gangline.cluster.schema import BadForm, WrongType
-from gangline.cluster.server.call import Call
+from gangline.cluster.server.call import ServerCall
 from gangline.cluster.server.catalogue import Resource
 from gangline.cluster.server.status import bad_request, invalid
 from gangline.cluster.server.verbs.kind_rules import Rules
@@ -23,7 +23,7 @@ MANAGER_LIMIT = 128
 _OPTIONS = {"create": "CreateOptions", "update": "UpdateOptions", "patch": "PatchOptions"}
 
 
-def check_options(call: Call, applying: bool = False) -> None:
+def check_options(call: ServerCall, applying: bool = False) -> None:
     """The query arguments every write may have."""
     argument = call.request.argument
     problems = []
@@ -48,7 +48,7 @@ def check_options(call: Call, applying: bool = False) -> None:
         raise invalid("meta.k8s.io", _OPTIONS[call.verb], "", problems)
 
 
-def read_object(call: Call, rules: Rules) -> Obj:
+def read_object(call: ServerCall, rules: Rules) -> Obj:
     """The body of a POST or PUT, admitted and defaulted."""
     resource = call.resource
     doubled: list[str] = []
@@ -66,7 +66,7 @@ def read_object(call: Call, rules: Rules) -> Obj:
     return admit(call, body, rules, told, lambda why: cannot_be_handled(resource, body, why))
 
 
-def doubled_fields(call: Call, data: Any) -> list[str]:
+def doubled_fields(call: ServerCall, data: Any) -> list[str]:
     """Keys of a JSON body that stand twice, unless nobody wants to know."""
     body = call.request.body
     if call.request.argument("fieldValidation") == "Ignore" or media_type(call.request.content_type) != JSON:
@@ -146,7 +146,7 @@ Refuse = Callable[[str | WrongType], ApiError]
 """From what is wrong with a body to the error that says so."""
 
 
-def admit(call: Call, body: Obj, rules: Rules, told: list[str], refuse: Refuse, complete: bool = True) -> Obj:
+def admit(call: ServerCall, body: Obj, rules: Rules, told: list[str], refuse: Refuse, complete: bool = True) -> Obj:
     """Canonical, pruned and (if the object is complete) defaulted; `refuse` makes the error for what cannot be read or is not known
     under Strict."""
     meta = body.get("metadata")

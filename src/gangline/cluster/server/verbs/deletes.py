@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from gangline.cluster.schema import BadForm, WrongType, builtin_schema
-from gangline.cluster.server.admit.chain import DELETE, Review
-from gangline.cluster.server.call import Call, truth
+from gangline.cluster.server.admit.chain import DELETE, WriteReview
+from gangline.cluster.server.call import ServerCall, truth
 from gangline.cluster.server.catalogue import Resource
 from gangline.cluster.server.core import Core, unstored, whole
 from gangline.cluster.server.status import bad_request, conflict, forbidden, invalid, not_found
@@ -24,7 +24,7 @@ PROTECTED_NAMESPACES = ("default", "kube-system", "kube-public")
 
 
 @dataclass(slots=True)
-class Options:
+class DeleteOptions:
     grace: int | None = None
     policy: str = ""
     orphan: bool | None = None
@@ -35,11 +35,11 @@ class Options:
     raw: dict[str, Any] = field(default_factory=dict)
 
 
-def read_options(call: Call) -> Options:
+def read_options(call: ServerCall) -> DeleteOptions:
     """DeleteOptions from the body, or else from the query."""
     request = call.request
     asked = request.argument("dryRun")
-    options = Options(dry_run=call.dry_run, dry_run_given=[asked] if asked else ["All"])
+    options = DeleteOptions(dry_run=call.dry_run, dry_run_given=[asked] if asked else ["All"])
     if request.body.strip():
         body = call.data("")
         if not isinstance(body, dict):
@@ -54,7 +54,7 @@ def read_options(call: Call) -> Options:
             raise bad_request(f'DeleteOptions in version "v1" cannot be handled as a DeleteOptions: {error}') from None
         wanted = said.get("preconditions") or {}
         dry_run, given = options.dry_run or bool(said.get("dryRun")), said.get("dryRun") or options.dry_run_given
-        options = Options(said.get("gracePeriodSeconds"), said.get("propagationPolicy") or "",
+        options = DeleteOptions(said.get("gracePeriodSeconds"), said.get("propagationPolicy") or "",
                           said.get("orphanDependents"), wanted.get("uid") or "", wanted.get("resourceVersion") or "",
                           dry_run, given, body)
     else:
@@ -66,7 +66,7 @@ def read_options(call: Call) -> Options:
     return options
 
 
-def check_options(options: Options) -> None:
+def check_options(options: DeleteOptions) -> None:
     problems = []
     path = "propagationPolicy"
     if options.dry_run and options.dry_run_given != ["All"]:
@@ -82,7 +82,7 @@ def check_options(options: Options) -> None:
 
 
 @dataclass(slots=True)
-class Decision:
+class DeleteDecision:
     obj: Obj
     """The object with its deletion marks."""
     store: bool
@@ -91,7 +91,7 @@ class Decision:
     """It goes (after being written, if `store`)."""
 
 
-def decide(obj: Obj, options: Options, resource: Resource, now: str, later: str) -> Decision:
+def decide(obj: Obj, options: DeleteOptions, resource: Resource, now: str, later: str) -> DeleteDecision:
     """What a delete does to an object. `later` is the time when its grace period ends."""
     about = obj["metadata"]
     finalizers = _finalizers(about, options, resource)
@@ -104,22 +104,22 @@ def decide(obj: Obj, options: Options, resource: Resource, now: str, later: str)
     if grace is not None:
         return _gracefully(obj, grace, pending, changed, now if not grace else later)
     if pending:
-        return Decision(obj, changed, not finalizers)
+        return DeleteDecision(obj, changed, not finalizers)
     if not finalizers:
-        return Decision(obj, False, True)
+        return DeleteDecision(obj, False, True)
     _mark(about, now, 0)
-    return Decision(obj, True, False)
+    return DeleteDecision(obj, True, False)
 
 
-def _gracefully(obj: Obj, grace: int, pending: bool, changed: bool, when: str) -> Decision:
+def _gracefully(obj: Obj, grace: int, pending: bool, changed: bool, when: str) -> DeleteDecision:
     about = obj["metadata"]
     if pending:
         if grace < (about.get("deletionGracePeriodSeconds") or 0):
             about["deletionGracePeriodSeconds"], about["deletionTimestamp"], changed = grace, when, True
         gone = not about.get("finalizers") and not about.get("deletionGracePeriodSeconds")
-        return Decision(obj, changed, gone)
+        return DeleteDecision(obj, changed, gone)
     _mark(about, when, grace)
-    return Decision(obj, True, not grace and not about.get("finalizers"))
+    return DeleteDecision(obj, True, not grace and not about.get("finalizers"))
 
 
 def _mark(about: Obj, when: str, grace: int) -> None:
@@ -128,7 +128,7 @@ def _mark(about: Obj, when: str, grace: int) -> None:
         about["generation"] += 1
 
 
-def pod_grace(pod: Obj, options: Options) -> int:
+def pod_grace(pod: Obj, options: DeleteOptions) -> int:
     """Seconds a pod gets: none while no node holds it, or once it has ended."""
     spec, status = pod.get("spec") or {}, pod.get("status") or {}
     wanted = options.grace if options.grace is not None else spec.get("terminationGracePeriodSeconds", 30)
@@ -137,7 +137,7 @@ def pod_grace(pod: Obj, options: Options) -> int:
     return 1 if wanted < 0 else int(wanted)
 
 
-def _finalizers(about: Obj, options: Options, resource: Resource) -> list[str]:
+def _finalizers(about: Obj, options: DeleteOptions, resource: Resource) -> list[str]:
     """The finalizers an object has once the caller's policy is taken into account."""
     present = list(about.get("finalizers") or [])
     orphan = _wants_orphans(present, options, resource)
@@ -151,7 +151,7 @@ def _finalizers(about: Obj, options: Options, resource: Resource) -> list[str]:
     return present if sorted(kept) == sorted(present) else kept
 
 
-def _wants_orphans(present: list[str], options: Options, resource: Resource) -> bool:
+def _wants_orphans(present: list[str], options: DeleteOptions, resource: Resource) -> bool:
     if options.orphan is not None:
         return options.orphan
     if options.policy:
@@ -159,12 +159,12 @@ def _wants_orphans(present: list[str], options: Options, resource: Resource) -> 
     return "orphan" in present or resource.shelf in ORPHANING
 
 
-async def delete(core: Core, call: Call) -> tuple[Record, bool]:
+async def delete(core: Core, call: ServerCall) -> tuple[Record, bool]:
     """Delete one object: its record and whether it is gone."""
     return await delete_one(core, call, read_options(call))
 
 
-async def delete_one(core: Core, call: Call, options: Options, *, admitted: bool = False) -> tuple[Record, bool]:
+async def delete_one(core: Core, call: ServerCall, options: DeleteOptions, *, admitted: bool = False) -> tuple[Record, bool]:
     resource = call.resource
     while True:
         current = core.store.get(resource.shelf, call.place)
@@ -172,7 +172,7 @@ async def delete_one(core: Core, call: Call, options: Options, *, admitted: bool
             raise not_found(resource.shelf[0], resource.plural, call.name)
         obj = whole(resource, current)
         check_preconditions(call, options, obj)
-        review = Review(DELETE, resource, call.place[0], "" if call.verb == "deletecollection" else call.name, None, obj, call.user,
+        review = WriteReview(DELETE, resource, call.place[0], "" if call.verb == "deletecollection" else call.name, None, obj, call.user,
                         dry_run=options.dry_run, warnings=call.warnings, options=options.raw, query=call.request.query)
         if not admitted:
             await core.admission.mutate(review)
@@ -181,7 +181,7 @@ async def delete_one(core: Core, call: Call, options: Options, *, admitted: bool
             return _carry_out(core, call, current, options)
 
 
-def _carry_out(core: Core, call: Call, current: Record, options: Options) -> tuple[Record, bool]:
+def _carry_out(core: Core, call: ServerCall, current: Record, options: DeleteOptions) -> tuple[Record, bool]:
     resource, place = call.resource, call.place
     obj = whole(resource, current)
     if resource.shelf == ("batch", "jobs") and not options.policy and options.orphan is None:
@@ -201,7 +201,7 @@ def _carry_out(core: Core, call: Call, current: Record, options: Options) -> tup
     return record, decision.remove
 
 
-def _delete_namespace(core: Core, call: Call, obj: Obj, options: Options) -> tuple[Record, bool]:
+def _delete_namespace(core: Core, call: ServerCall, obj: Obj, options: DeleteOptions) -> tuple[Record, bool]:
     """A namespace is first emptied by its controller, which then takes `kubernetes` off spec.finalizers."""
     resource, place = call.resource, call.place
     if call.name in PROTECTED_NAMESPACES:
@@ -219,7 +219,7 @@ def _delete_namespace(core: Core, call: Call, obj: Obj, options: Options) -> tup
     return current, False
 
 
-def check_preconditions(call: Call, options: Options, obj: Obj) -> None:
+def check_preconditions(call: ServerCall, options: DeleteOptions, obj: Obj) -> None:
     resource, about = call.resource, obj["metadata"]
     if options.uid and options.uid != about["uid"]:
         raise conflict(resource.shelf[0], resource.kind, call.name, f"the UID in the precondition ({options.uid}) does not match the UID "

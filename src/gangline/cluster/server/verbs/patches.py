@@ -12,7 +12,7 @@ import msgspec
 from gangline.client.wire import APPLY_PATCH, JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH
 from gangline.cluster.schema import Schema, WrongType
 from gangline.cluster.server.access.rbac import Action
-from gangline.cluster.server.call import Call, truth
+from gangline.cluster.server.call import ServerCall, truth
 from gangline.cluster.server.core import Core
 from gangline.cluster.server.patch.apply import ApplyConflict, Untypable
 from gangline.cluster.server.patch.apply import apply as server_side_apply
@@ -24,7 +24,7 @@ from gangline.cluster.server.verbs.kind_rules import rules_for
 from gangline.cluster.server.verbs.meta import Obj
 from gangline.cluster.server.verbs.writes import (
     Change,
-    Written,
+    WrittenRecord,
     change,
     check_name,
     check_namespace,
@@ -34,13 +34,13 @@ from gangline.cluster.server.verbs.writes import (
 )
 from gangline.cluster.server.wire.codec import duplicate_fields, has_duplicates, media_type
 from gangline.errors import ApiError, Problem
-from gangline.rules.values.documents import Unreadable, read_json
+from gangline.rules.values.documents import DocumentUnreadable, read_json
 
 FORMS = (JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH, APPLY_PATCH)
 _CUSTOM_FORMS = (JSON_PATCH, MERGE_PATCH, APPLY_PATCH)
 
 
-async def patch(core: Core, call: Call) -> Written:
+async def patch(core: Core, call: ServerCall) -> WrittenRecord:
     form = patch_form(call)
     check_options(call, applying=form == APPLY_PATCH)
     if form == APPLY_PATCH:
@@ -56,7 +56,7 @@ async def patch(core: Core, call: Call) -> Written:
     return await change(core, call, patched, in_place=False)
 
 
-def patch_form(call: Call) -> str:
+def patch_form(call: ServerCall) -> str:
     form = media_type(call.request.content_type)
     if form not in FORMS:
         raise failure(415, "UnsupportedMediaType", "415: Unsupported Media Type", {})
@@ -65,7 +65,7 @@ def patch_form(call: Call) -> str:
     return form
 
 
-def patcher(call: Call, schema: Schema) -> Change:
+def patcher(call: ServerCall, schema: Schema) -> Change:
     """The function a patch body stands for (apply aside)."""
     form, body = patch_form(call), _decode(call)
     if form == JSON_PATCH:
@@ -78,10 +78,10 @@ def patcher(call: Call, schema: Schema) -> Change:
     return lambda old: _strategic(old, body, schema)
 
 
-def _decode(call: Call) -> Any:
+def _decode(call: ServerCall) -> Any:
     try:
         body = read_json(call.request.body)
-    except Unreadable as error:
+    except DocumentUnreadable as error:
         raise bad_request(f"error decoding patch: {error}") from None
     if call.request.argument("fieldValidation") != "Ignore" and has_duplicates(call.request.body, body):
         doubled = [f'duplicate field "{path}"' for path in duplicate_fields(call.request.body)]
@@ -109,7 +109,7 @@ def _strategic(old: Obj, body: Obj, schema: Schema) -> Obj:
         raise internal(str(error)) from None
 
 
-def read_patched(call: Call, new: Any, old: Obj) -> Obj:
+def read_patched(call: ServerCall, new: Any, old: Obj) -> Obj:
     """A patch's result, read as an object of its kind again; parts it shares with the stored object were read before."""
     resource = call.resource
 
@@ -132,7 +132,7 @@ def read_patched(call: Call, new: Any, old: Obj) -> Obj:
     return _readmitted(call, new, old, refuse)
 
 
-def _readmitted(call: Call, new: Obj, old: Obj, refuse: Refuse) -> Obj:
+def _readmitted(call: ServerCall, new: Obj, old: Obj, refuse: Refuse) -> Obj:
     """Admitted, apart from the parts it shares with the stored object."""
     rules = rules_for(call.resource)
     shared = [name for name in ("spec", "status") if name in new and name in old and new[name] is old[name]]
@@ -156,7 +156,7 @@ def _accounts(obj: Obj) -> Any:
     return about.get("managedFields") if isinstance(about, dict) else None
 
 
-def _strategic_refusal(call: Call, why: str | WrongType) -> ApiError:
+def _strategic_refusal(call: ServerCall, why: str | WrongType) -> ApiError:
     """A strategic patch is told by its own text; of a wrong type only what was found and what was wanted."""
     told = _conversion_refusal(why.given, why.wanted) if isinstance(why, WrongType) else why
     text = msgspec.json.encode(go_text(msgspec.json.decode(call.request.body))).decode()
@@ -193,7 +193,7 @@ def _as_told(obj: Any) -> Any:
     return {key: ordered if key == "metadata" else obj[key] for key in sorted(obj)}
 
 
-def _check_patched(call: Call, new: Obj, old: Obj) -> None:
+def _check_patched(call: ServerCall, new: Obj, old: Obj) -> None:
     check_name(call, new)
     about = new["metadata"]
     if call.resource.namespaced:
@@ -201,7 +201,7 @@ def _check_patched(call: Call, new: Obj, old: Obj) -> None:
     check_namespace(call, new)
 
 
-async def _apply(core: Core, call: Call) -> Written:
+async def _apply(core: Core, call: ServerCall) -> WrittenRecord:
     resource, rules = call.resource, rules_for(call.resource)
     absent = core.store.get(resource.shelf, call.place) is None
     if absent and call.subresource:
@@ -238,11 +238,11 @@ async def _apply(core: Core, call: Call) -> Written:
     return await change(core, call, updated, in_place=False)
 
 
-def _go_place(call: Call) -> str:
+def _go_place(call: ServerCall) -> str:
     return f"/{call.name}"
 
 
-def read_applied(call: Call) -> Obj:
+def read_applied(call: ServerCall) -> Obj:
     resource = call.resource
     doubled: list[str] = []
     try:

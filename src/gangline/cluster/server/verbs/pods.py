@@ -9,8 +9,8 @@ from typing import Any, NoReturn
 
 from gangline.cluster import kinds
 from gangline.cluster.schema import BadForm, WrongType
-from gangline.cluster.server.admit.chain import CREATE, Review
-from gangline.cluster.server.call import Call
+from gangline.cluster.server.admit.chain import CREATE, WriteReview
+from gangline.cluster.server.call import ServerCall
 from gangline.cluster.server.core import Core
 from gangline.cluster.server.selectors import selector_test
 from gangline.cluster.server.status import (
@@ -22,7 +22,7 @@ from gangline.cluster.server.status import (
     storage_conflict,
     too_many_requests,
 )
-from gangline.cluster.server.verbs.deletes import Options, check_options, check_preconditions, delete_one
+from gangline.cluster.server.verbs.deletes import DeleteOptions, check_options, check_preconditions, delete_one
 from gangline.cluster.server.verbs.meta import Obj
 from gangline.cluster.server.verbs.writes import change, track
 
@@ -30,7 +30,7 @@ CREATED = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Succ
 MOST_DISRUPTED = 2000
 
 
-async def bind(core: Core, call: Call) -> dict[str, Any]:
+async def bind(core: Core, call: ServerCall) -> dict[str, Any]:
     """Give a pod its node."""
     body = _read(call, "Binding")
     about, target = body.get("metadata") or {}, body.get("target") or {}
@@ -40,7 +40,7 @@ async def bind(core: Core, call: Call) -> dict[str, Any]:
     _check_target(target)
     pods = core.catalogue.find("", "v1", "pods")
     assert pods is not None
-    one = Call(call.request, call.user, "create", pods, call.namespace, call.name or name or "", "binding", warnings=call.warnings)
+    one = ServerCall(call.request, call.user, "create", pods, call.namespace, call.name or name or "", "binding", warnings=call.warnings)
     await _admit(core, one, {"apiVersion": "v1", "kind": "Binding", **body})
 
     def bound(pod: Obj) -> Obj:
@@ -56,16 +56,16 @@ async def bind(core: Core, call: Call) -> dict[str, Any]:
     return CREATED
 
 
-async def _admit(core: Core, call: Call, body: Obj) -> None:
+async def _admit(core: Core, call: ServerCall, body: Obj) -> None:
     """Admission judges what was sent to the subresource, not what it does to the pod."""
     body["metadata"] = {**(body.get("metadata") or {}), "namespace": call.namespace}
-    review = Review(CREATE, call.resource, call.namespace, call.name, body, None, call.user, call.subresource, call.dry_run, call.warnings,
+    review = WriteReview(CREATE, call.resource, call.namespace, call.name, body, None, call.user, call.subresource, call.dry_run, call.warnings,
                     query=call.request.query)
     await core.admission.mutate(review)
     await core.admission.validate(review)
 
 
-def _read(call: Call, kind: str) -> Obj:
+def _read(call: ServerCall, kind: str) -> Obj:
     body = call.data(kind) or {}
     if not isinstance(body, dict):
         raise bad_request(f"the object provided is unrecognized (must be of type {kind}): it is not an object")
@@ -86,7 +86,7 @@ def _check_target(target: Obj) -> None:
         raise internal(problems[0] if len(problems) == 1 else "[" + ", ".join(problems) + "]")
 
 
-def _check_bindable(call: Call, wanted: Obj, pod: Obj) -> None:
+def _check_bindable(call: ServerCall, wanted: Obj, pod: Obj) -> None:
     about, spec, name = pod["metadata"], pod["spec"], call.name
     if wanted.get("uid") and wanted["uid"] != about["uid"]:
         raise storage_conflict(call.resource, call.place, f"UID in precondition: {wanted['uid']}, UID in object meta: {about['uid']}")
@@ -108,7 +108,7 @@ def set_condition(pod: Obj, condition: Obj, now: str) -> None:
     pod["status"]["conditions"] = [*conditions, {**condition, "lastProbeTime": None, "lastTransitionTime": now}]
 
 
-async def evict(core: Core, call: Call) -> dict[str, Any]:
+async def evict(core: Core, call: ServerCall) -> dict[str, Any]:
     """Delete a pod, unless a disruption budget says no."""
     body = _read(call, "Eviction")
     name = (body.get("metadata") or {}).get("name")
@@ -132,15 +132,15 @@ async def evict(core: Core, call: Call) -> dict[str, Any]:
     return CREATED
 
 
-def _options(call: Call, given: Obj) -> Options:
+def _options(call: ServerCall, given: Obj) -> DeleteOptions:
     wanted = given.get("preconditions") or {}
-    return Options(given.get("gracePeriodSeconds"), given.get("propagationPolicy") or "", None, wanted.get("uid") or "",
+    return DeleteOptions(given.get("gracePeriodSeconds"), given.get("propagationPolicy") or "", None, wanted.get("uid") or "",
                    wanted.get("resourceVersion") or "", call.dry_run or bool(given.get("dryRun")), raw=given)
 
 
-async def _mark_evicted(core: Core, call: Call) -> None:
+async def _mark_evicted(core: Core, call: ServerCall) -> None:
     condition = {"type": "DisruptionTarget", "status": "True", "reason": "EvictionByEvictionAPI", "message": "Eviction API: evicting"}
-    one = Call(call.request, call.user, "patch", call.resource, call.namespace, call.name, "status", warnings=call.warnings)
+    one = ServerCall(call.request, call.user, "patch", call.resource, call.namespace, call.name, "status", warnings=call.warnings)
 
     def marked(pod: Obj) -> Obj:
         old = core.read(call.resource, call.place)
@@ -155,7 +155,7 @@ def _ignores_budgets(pod: Obj) -> bool:
     return phase in ("Succeeded", "Failed", "Pending", None) or bool(pod["metadata"].get("deletionTimestamp"))
 
 
-def _ask_budgets(core: Core, call: Call, pod: Obj) -> None:
+def _ask_budgets(core: Core, call: ServerCall, pod: Obj) -> None:
     """Take one disruption from the pod's budget, or refuse."""
     budgets = core.catalogue.find("policy", "v1", "poddisruptionbudgets")
     assert budgets is not None
@@ -203,7 +203,7 @@ def _check_budget(budget: Obj) -> None:
         raise too_many_requests(refusal, {"causes": [{"reason": "DisruptionBudget", "message": told}]})
 
 
-def connect(core: Core, call: Call) -> NoReturn:
+def connect(core: Core, call: ServerCall) -> NoReturn:
     """What a container is asked through its node; on nodes that are only simulated there is nobody to answer."""
     pod = core.read(call.resource, call.place)
     if pod is None:
@@ -214,7 +214,7 @@ def connect(core: Core, call: Call) -> NoReturn:
     raise bad_request(f"pod {call.name} runs on {node}, which is only simulated: nothing can be run or reached there")
 
 
-def log(core: Core, call: Call) -> bytes:
+def log(core: Core, call: ServerCall) -> bytes:
     """What a pod's container has written, as far as somebody simulates that."""
     pod = core.read(call.resource, call.place)
     if pod is None:

@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from gangline.cluster.server.call import Call, is_number
+from gangline.cluster.server.call import ServerCall, is_number
 from gangline.cluster.server.catalogue import Resource
 from gangline.cluster.server.core import Core
 from gangline.cluster.server.selectors import LabelTest, Test, field_test, label_test
@@ -44,13 +44,13 @@ class Filter:
         return self.labels is not None or self.fields is not None
 
 
-def read_filter(call: Call) -> Filter:
+def read_filter(call: ServerCall) -> Filter:
     request, resource = call.request, call.resource
     fields, only = field_test(resource, request.argument("fieldSelector"))
     return Filter(call.namespace if resource.namespaced else "", label_test(request.argument("labelSelector")), fields, only)
 
 
-def get(core: Core, call: Call) -> Record:
+def get(core: Core, call: ServerCall) -> Record:
     resource = call.resource
     asked = read_exact_revision(call)
     if asked > core.store.revision:
@@ -61,7 +61,7 @@ def get(core: Core, call: Call) -> Record:
     return record
 
 
-def read_exact_revision(call: Call) -> int:
+def read_exact_revision(call: ServerCall) -> int:
     """The revision a get or a watch names; 0 for none."""
     text = call.request.argument("resourceVersion")
     if text and not is_number(text):
@@ -69,7 +69,7 @@ def read_exact_revision(call: Call) -> int:
     return int(text or 0)
 
 
-def read_revision(call: Call) -> int:
+def read_revision(call: ServerCall) -> int:
     """The revision a list names; 0 for none."""
     text = call.request.argument("resourceVersion")
     if text and not is_number(text):
@@ -83,14 +83,14 @@ def _not_a_revision(text: str) -> str:
 
 
 @dataclass(slots=True)
-class Page:
+class ListPage:
     records: list[Record]
     revision: int
     token: str = ""
     remaining: int | None = None
 
 
-def listing(core: Core, call: Call) -> Page:
+def listing(core: Core, call: ServerCall) -> ListPage:
     """The records of a list call."""
     check_list_options(call)
     shelf = core.store.shelf(call.resource.shelf)
@@ -111,24 +111,24 @@ def listing(core: Core, call: Call) -> Page:
     if wanted.only is not None and revision == core.store.revision and wanted.namespace:
         record = shelf.records.get((wanted.namespace, wanted.only))
         found = [record] if record is not None and wanted(record) else []
-        return Page(found, revision)
+        return ListPage(found, revision)
     found = shelf.listing_at(revision, wanted.namespace) if revision != core.store.revision else shelf.listing(wanted.namespace)
     return _page(found, wanted, limit, start, revision)
 
 
-def _page(found: list[Record], wanted: Filter, limit: int, start: tuple[str, str], revision: int) -> Page:
+def _page(found: list[Record], wanted: Filter, limit: int, start: tuple[str, str], revision: int) -> ListPage:
     matching = (record for record in found if record.place > start and wanted(record)) if start[1] or wanted.selects else iter(found)
     if not limit:
-        return Page(list(matching), revision)
+        return ListPage(list(matching), revision)
     records = list(islice(matching, limit + 1))
     if len(records) <= limit:
-        return Page(records, revision)
+        return ListPage(records, revision)
     last = records[limit - 1].place
     remaining = None if wanted.selects else sum(1 for record in found if record.place > last)
-    return Page(records[:limit], revision, write_token(revision, last), remaining)
+    return ListPage(records[:limit], revision, write_token(revision, last), remaining)
 
 
-def _revision_to_read(core: Core, call: Call) -> int:
+def _revision_to_read(core: Core, call: ServerCall) -> int:
     asked = read_revision(call)
     current = core.store.revision
     if asked > current:
@@ -175,7 +175,7 @@ def _why_unreadable(text: str, error: Exception) -> str:
     return f"invalid character '{shown}' looking for beginning of value"
 
 
-def check_list_options(call: Call) -> None:
+def check_list_options(call: ServerCall) -> None:
     """What resourceVersionMatch, continue and sendInitialEvents may not be together."""
     call.number("timeoutSeconds")
     problems = _watch_problems(call) if call.verb == "watch" else _list_problems(call)
@@ -190,7 +190,7 @@ def _forbidden(why: str, path: str = _MATCH) -> Problem:
     return Problem(path, f"Forbidden: {why}", "FieldValueForbidden")
 
 
-def _list_problems(call: Call) -> list[Problem]:
+def _list_problems(call: ServerCall) -> list[Problem]:
     argument = call.request.argument
     match, revision = argument(_MATCH), argument("resourceVersion")
     problems = []
@@ -209,7 +209,7 @@ def _list_problems(call: Call) -> list[Problem]:
     return problems
 
 
-def _watch_problems(call: Call) -> list[Problem]:
+def _watch_problems(call: ServerCall) -> list[Problem]:
     argument = call.request.argument
     match, initial = argument(_MATCH), argument("sendInitialEvents")
     problems = []
@@ -237,7 +237,7 @@ def body_of(resource: Resource, record: Record) -> bytes:
     return record.body
 
 
-def list_bytes(resource: Resource, page: Page) -> bytes:
+def list_bytes(resource: Resource, page: ListPage) -> bytes:
     about: dict[str, Any] = {"resourceVersion": str(page.revision)}
     if page.token or resource.custom:
         about["continue"] = page.token

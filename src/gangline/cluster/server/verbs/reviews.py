@@ -12,9 +12,9 @@ import msgspec
 
 from gangline.client.wire import User
 from gangline.cluster.kinds.checks import each, operator_values
-from gangline.cluster.server.access.identity import ISSUER, Tokens
+from gangline.cluster.server.access.identity import ISSUER, TokenIssuer
 from gangline.cluster.server.access.rbac import Action, Authorizer
-from gangline.cluster.server.call import Call
+from gangline.cluster.server.call import ServerCall
 from gangline.cluster.server.catalogue import Resource
 from gangline.cluster.server.core import Core
 from gangline.cluster.server.status import bad_request, conflict, invalid, not_found
@@ -27,12 +27,12 @@ SHORTEST_TOKEN, DEFAULT_TOKEN = 600, 3600
 
 
 class Reviews:
-    def __init__(self, core: Core, authorizer: Authorizer, tokens: Tokens) -> None:
+    def __init__(self, core: Core, authorizer: Authorizer, tokens: TokenIssuer) -> None:
         self._core = core
         self._authorizer = authorizer
         self._tokens = tokens
 
-    def answer(self, call: Call) -> Obj:
+    def answer(self, call: ServerCall) -> Obj:
         """The review that was sent, with its status."""
         body = read_object(call, rules_for(call.resource))
         body["status"] = _ANSWERS[call.resource.kind](self, call, body)
@@ -47,10 +47,10 @@ class Reviews:
         body["metadata"] = about
         return body
 
-    def self_access(self, call: Call, body: Obj) -> Obj:
+    def self_access(self, call: ServerCall, body: Obj) -> Obj:
         return self._verdict(call.user, _read_action(body))
 
-    def access(self, call: Call, body: Obj) -> Obj:
+    def access(self, call: ServerCall, body: Obj) -> Obj:
         spec = body.get("spec") or {}
         wrong = [] if spec.get("user") or spec.get("groups") else [_NOBODY]
         if call.resource.kind == "LocalSubjectAccessReview":
@@ -64,7 +64,7 @@ class Reviews:
         verdict = self._authorizer.decide(user, action)
         return {"allowed": verdict.allowed} | ({"reason": verdict.reason} if verdict.reason else {})
 
-    def rules(self, call: Call, body: Obj) -> Obj:
+    def rules(self, call: ServerCall, body: Obj) -> Obj:
         namespace = (body.get("spec") or {}).get("namespace")
         if not namespace:
             raise bad_request("no namespace on request")
@@ -79,10 +79,10 @@ class Reviews:
         told = {"evaluationError": problem} if problem else {}
         return {"resourceRules": resources, "nonResourceRules": paths, "incomplete": False, **told}
 
-    def who(self, call: Call, body: Obj) -> Obj:
+    def who(self, call: ServerCall, body: Obj) -> Obj:
         return {"userInfo": _user_info(call.user)}
 
-    def token_review(self, call: Call, body: Obj) -> Obj:
+    def token_review(self, call: ServerCall, body: Obj) -> Obj:
         spec = body.get("spec") or {}
         token, audiences = spec.get("token") or "", spec.get("audiences") or [ISSUER]
         if not token:
@@ -97,11 +97,11 @@ class Reviews:
         meant, wanted = (" ".join(f'"{each}"' for each in names) for names in (claims.audiences, audiences))
         return {"user": {}, "error": f"[invalid bearer token, token audiences [{meant}] is invalid for the target audiences [{wanted}]]"}
 
-    def token_request(self, call: Call) -> Obj:
+    def token_request(self, call: ServerCall) -> Obj:
         """A fresh token of a service account."""
         account = self._core.read(call.resource, call.place)
         kind = Resource("authentication.k8s.io", "v1", "tokenrequests", "TokenRequest", True)
-        asked = Call(call.request, call.user, "create", kind, call.namespace, call.name, warnings=call.warnings,
+        asked = ServerCall(call.request, call.user, "create", kind, call.namespace, call.name, warnings=call.warnings,
                      document=call.document)
         body = read_object(asked, rules_for(kind))
         if account is None:
@@ -121,7 +121,7 @@ class Reviews:
                 "spec": {"audiences": audiences, "expirationSeconds": seconds, "boundObjectRef": bound},
                 "status": {"token": token, "expirationTimestamp": self._core.now(seconds)}}
 
-    def _check_bound(self, call: Call, bound: Obj) -> None:
+    def _check_bound(self, call: ServerCall, bound: Obj) -> None:
         """A token may be bound to what is there, and to a pod only if that runs under the account."""
         name, kind = bound.get("name") or "", bound.get("kind")
         if kind not in ("Pod", "Secret", "Node") or bound.get("apiVersion") != "v1":
@@ -137,7 +137,7 @@ class Reviews:
                            "object might have been deleted and then recreated")
 
 
-_ANSWERS: dict[str, Callable[[Reviews, Call, Obj], Obj]] = {
+_ANSWERS: dict[str, Callable[[Reviews, ServerCall, Obj], Obj]] = {
     "SelfSubjectAccessReview": Reviews.self_access,
     "SubjectAccessReview": Reviews.access,
     "LocalSubjectAccessReview": Reviews.access,
@@ -160,7 +160,7 @@ def _invalid(path: str, message: str, *further: Problem) -> Exception:
     return invalid("authorization.k8s.io", "", "", [Problem(path, message), *further])
 
 
-def _check_token_request(call: Call, body: Obj, seconds: int) -> None:
+def _check_token_request(call: ServerCall, body: Obj, seconds: int) -> None:
     problem = None
     name = body["metadata"].get("name")
     if name and name != call.name:
@@ -174,7 +174,7 @@ def _check_token_request(call: Call, body: Obj, seconds: int) -> None:
         raise invalid("authentication.k8s.io", "TokenRequest", "", [problem])
 
 
-def _local_problems(call: Call, spec: Obj) -> Iterator[Problem]:
+def _local_problems(call: ServerCall, spec: Obj) -> Iterator[Problem]:
     path, resource = spec.get("nonResourceAttributes"), spec.get("resourceAttributes")
     if path is not None:
         yield Problem("spec.nonResourceAttributes", f"Invalid value: {_go_path(path)}: disallowed on this kind of request")

@@ -9,7 +9,7 @@ from typing import Any
 from gangline.client.wire import APPLY_PATCH
 from gangline.cluster import kinds
 from gangline.cluster.server.admit.chain import Face
-from gangline.cluster.server.call import Call, truth
+from gangline.cluster.server.call import ServerCall, truth
 from gangline.cluster.server.catalogue import Resource
 from gangline.cluster.server.core import Core, whole
 from gangline.cluster.server.patch.apply import ApplyConflict
@@ -82,7 +82,7 @@ def selector_text(selector: Obj) -> str:
     return ",".join(text for _, text in sorted(terms))
 
 
-async def scale(core: Core, call: Call) -> Obj:
+async def scale(core: Core, call: ServerCall) -> Obj:
     """Get, put or patch the scale of an object."""
     resource = call.resource
     if call.verb == "get":
@@ -94,7 +94,7 @@ async def scale(core: Core, call: Call) -> Obj:
     return scale_of(resource, whole(resource, written.record))
 
 
-def _changed(core: Core, call: Call) -> Change:
+def _changed(core: Core, call: ServerCall) -> Change:
     """A put or a patch: the Scale it makes of the present one, written back, with who wrote it."""
     resource, about = call.resource, replace(call, resource=SCALE)
     rules = kinds.rules(GROUP, "v1", KIND)
@@ -112,7 +112,7 @@ def _changed(core: Core, call: Call) -> Change:
     return scaled
 
 
-def _applied(core: Core, call: Call) -> Change:
+def _applied(core: Core, call: ServerCall) -> Change:
     """Server-side apply: it owns the number of replicas of the object behind the Scale."""
     resource, rules = call.resource, rules_for(call.resource)
     wanted = read_applied(replace(call, resource=SCALE))
@@ -150,7 +150,7 @@ def _timeless(obj: Obj) -> Obj:
     return obj
 
 
-def _check(call: Call, new: Obj, obj: Obj) -> None:
+def _check(call: ServerCall, new: Obj, obj: Obj) -> None:
     about = new.get("metadata") or {}
     if about.get("name") and about["name"] != call.name:
         raise bad_request(f"the name of the object ({about['name']}) does not match the name on the URL ({call.name})")

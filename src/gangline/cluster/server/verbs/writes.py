@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import msgspec
 
 from gangline.cluster.server.access.rbac import Action
-from gangline.cluster.server.admit.chain import CREATE, UPDATE, Review
-from gangline.cluster.server.call import Call, is_number
+from gangline.cluster.server.admit.chain import CREATE, UPDATE, WriteReview
+from gangline.cluster.server.call import ServerCall, is_number
 from gangline.cluster.server.catalogue import Resource
 from gangline.cluster.server.core import Core, unstored, whole
 from gangline.cluster.server.features import drop_disabled
@@ -44,12 +44,12 @@ Change = Callable[[Obj], Obj]
 
 
 @dataclass(slots=True)
-class Written:
+class WrittenRecord:
     record: Record
     created: bool = False
 
 
-async def create(core: Core, call: Call) -> Written:
+async def create(core: Core, call: ServerCall) -> WrittenRecord:
     check_options(call)
     rules = rules_for(call.resource)
     obj = read_object(call, rules)
@@ -59,7 +59,7 @@ async def create(core: Core, call: Call) -> Written:
     return await create_object(core, call, obj)
 
 
-def track(core: Core, call: Call, old: Obj | None, new: Obj) -> Obj:
+def track(core: Core, call: ServerCall, old: Obj | None, new: Obj) -> Obj:
     """Note in managedFields what this write changes."""
     rules = rules_for(call.resource)
     endpoint = "" if call.subresource == "scale" else call.subresource
@@ -77,14 +77,14 @@ def _with_accounts_of(old: Obj | None, new: Obj) -> Obj:
     return {**new, "metadata": about | ({"managedFields": kept} if kept else {})}
 
 
-def check_namespace(call: Call, obj: Obj) -> None:
+def check_namespace(call: ServerCall, obj: Obj) -> None:
     given = obj["metadata"].get("namespace") or ""
     wanted = call.namespace if call.resource.namespaced else ""
     if given and given != wanted:
         raise bad_request("the namespace of the provided object does not match the namespace sent on the request")
 
 
-def deduplicate_owners(call: Call, obj: Obj) -> None:
+def deduplicate_owners(call: ServerCall, obj: Obj) -> None:
     owners = obj["metadata"].get("ownerReferences")
     if not owners or len(owners) < 2:
         return
@@ -102,7 +102,7 @@ def deduplicate_owners(call: Call, obj: Obj) -> None:
             f"requests as early as 1.24; please fix your requests; duplicate UID(s) observed: {', '.join(dict.fromkeys(doubled))}")
 
 
-async def create_object(core: Core, call: Call, obj: Obj) -> Written:
+async def create_object(core: Core, call: ServerCall, obj: Obj) -> WrittenRecord:
     """Store a new object that was read, admitted and tracked."""
     resource, rules = call.resource, rules_for(call.resource)
     namespace = call.namespace if resource.namespaced else ""
@@ -115,7 +115,7 @@ async def create_object(core: Core, call: Call, obj: Obj) -> Written:
         rules.defaults(obj)
     if resource.namespaced:
         check_namespace_lives(core, call, name)
-    review = Review(CREATE, resource, namespace, name, obj, None, call.user, dry_run=call.dry_run, warnings=call.warnings,
+    review = WriteReview(CREATE, resource, namespace, name, obj, None, call.user, dry_run=call.dry_run, warnings=call.warnings,
                     query=call.request.query)
     await _mutate_unnamed(core, review, given=bool(given))
     obj = _readmitted(review, obj, rules)
@@ -133,11 +133,11 @@ async def create_object(core: Core, call: Call, obj: Obj) -> Written:
     if core.store.get(resource.shelf, place) is not None:
         raise already_exists(resource.shelf[0], resource.plural, name)
     if call.dry_run:
-        return Written(unstored(resource, place, obj, 0), True)
-    return Written(core.write(resource, place, obj), True)
+        return WrittenRecord(unstored(resource, place, obj, 0), True)
+    return WrittenRecord(core.write(resource, place, obj), True)
 
 
-async def _mutate_unnamed(core: Core, review: Review, *, given: bool) -> None:
+async def _mutate_unnamed(core: Core, review: WriteReview, *, given: bool) -> None:
     """Admission may change an object; a name that the server made up is shown to it only afterwards."""
     if given or review.object is None or not review.name:
         await core.admission.mutate(review)
@@ -147,7 +147,7 @@ async def _mutate_unnamed(core: Core, review: Review, *, given: bool) -> None:
     review.object["metadata"] = {"name": review.name} | review.object["metadata"]
 
 
-def _readmitted(review: Review, before: Obj, rules: object) -> Obj:
+def _readmitted(review: WriteReview, before: Obj, rules: object) -> Obj:
     """What admission left; an object it replaced is read and defaulted anew."""
     after = review.object
     if after is None or after is before:
@@ -158,7 +158,7 @@ def _readmitted(review: Review, before: Obj, rules: object) -> Obj:
     return clean
 
 
-def check_namespace_lives(core: Core, call: Call, name: str) -> None:
+def check_namespace_lives(core: Core, call: ServerCall, name: str) -> None:
     record = core.store.get(("", "namespaces"), ("", call.namespace))
     if record is None:
         raise not_found("", "namespaces", call.namespace)
@@ -171,7 +171,7 @@ def check_namespace_lives(core: Core, call: Call, name: str) -> None:
     raise error
 
 
-async def update(core: Core, call: Call) -> Written:
+async def update(core: Core, call: ServerCall) -> WrittenRecord:
     check_options(call)
     resource, rules = call.resource, rules_for(call.resource)
     creates = rules.create_on_update and not call.subresource and core.store.get(resource.shelf, call.place) is None
@@ -194,7 +194,7 @@ async def update(core: Core, call: Call) -> Written:
     return await change(core, call, replaced, in_place=False)
 
 
-def check_name(call: Call, obj: Obj) -> None:
+def check_name(call: ServerCall, obj: Obj) -> None:
     name = obj["metadata"].get("name") or ""
     if not name:
         raise bad_request(f"the name of the object ({call.name} based on URL) was undeterminable: name must be provided")
@@ -202,7 +202,7 @@ def check_name(call: Call, obj: Obj) -> None:
         raise bad_request(f"the name of the object ({name}) does not match the name on the URL ({call.name})")
 
 
-def _check_revision_given(call: Call, obj: Obj) -> None:
+def _check_revision_given(call: ServerCall, obj: Obj) -> None:
     resource, rules = call.resource, rules_for(call.resource)
     text = obj["metadata"].get("resourceVersion") or ""
     if text and not is_number(text):
@@ -212,7 +212,7 @@ def _check_revision_given(call: Call, obj: Obj) -> None:
         raise invalid(resource.shelf[0], resource.plural, call.name, [problem])
 
 
-async def change(core: Core, call: Call, make: Change, *, admitted: bool = False, in_place: bool = True) -> Written:
+async def change(core: Core, call: ServerCall, make: Change, *, admitted: bool = False, in_place: bool = True) -> WrittenRecord:
     """Replace the stored object by what `make` turns it into; `admitted`: admission has already judged what leads to it.
 
     Not `in_place`: it makes a new object, which may share parts with the stored one, and leaves that alone.
@@ -232,12 +232,12 @@ async def change(core: Core, call: Call, make: Change, *, admitted: bool = False
     raise modified(resource.shelf[0], resource.plural, call.name)
 
 
-async def _attempt(core: Core, call: Call, current: Record, old: Obj, new: Obj, admitted: bool) -> Written | None:
+async def _attempt(core: Core, call: ServerCall, current: Record, old: Obj, new: Obj, admitted: bool) -> WrittenRecord | None:
     """One try; None when the stored object changed meanwhile."""
     resource, rules = call.resource, rules_for(call.resource)
     endpoint = "" if call.subresource == "scale" else call.subresource
     _check_identity(call, new, old)
-    review = Review(UPDATE, resource, call.place[0], call.name, new, old, call.user, call.subresource, call.dry_run, call.warnings,
+    review = WriteReview(UPDATE, resource, call.place[0], call.name, new, old, call.user, call.subresource, call.dry_run, call.warnings,
                     query=call.request.query, face=call.face)
     if not admitted:
         await core.admission.mutate(review)
@@ -258,10 +258,10 @@ async def _attempt(core: Core, call: Call, current: Record, old: Obj, new: Obj, 
     if core.store.get(resource.shelf, call.place) is not current:
         return None
     if new == old:
-        return Written(current)
+        return WrittenRecord(current)
     if call.dry_run:
-        return Written(unstored(resource, call.place, new, current.revision))
-    return Written(finish(core, resource, call.place, new))
+        return WrittenRecord(unstored(resource, call.place, new, current.revision))
+    return WrittenRecord(finish(core, resource, call.place, new))
 
 
 def finish(core: Core, resource: Resource, place: Place, new: Obj) -> Record:
@@ -275,7 +275,7 @@ def finish(core: Core, resource: Resource, place: Place, new: Obj) -> Record:
     return core.write(resource, place, new)
 
 
-def _check_identity(call: Call, new: Obj, old: Obj) -> None:
+def _check_identity(call: ServerCall, new: Obj, old: Obj) -> None:
     resource, about, before = call.resource, new.setdefault("metadata", {}), old["metadata"]
     revision = about.get("resourceVersion")
     if revision and revision != "0" and revision != before["resourceVersion"]:

@@ -15,7 +15,7 @@ import yaml
 
 from gangline.cluster.server.status import bad_request, unsupported_media_type
 from gangline.cluster.server.wire import protobuf
-from gangline.rules.values.documents import Unreadable, read_json, read_yaml
+from gangline.rules.values.documents import DocumentUnreadable, read_json, read_yaml
 
 PROTOBUF = "application/vnd.kubernetes.protobuf"
 BODY_TYPES = ("application/json", "application/yaml", PROTOBUF)
@@ -56,7 +56,7 @@ def decode_body(body: bytes, content_type: str, expected: str, doubled: list[str
 def decode_json(body: bytes, expected: str) -> Any:
     try:
         return read_json(body)
-    except Unreadable as error:
+    except DocumentUnreadable as error:
         raise _unrecognised(expected, f"json parse error: {error}", body) from None
 
 
@@ -71,14 +71,14 @@ def decode_yaml(body: bytes, expected: str, doubled: list[str], document: Docume
 def read_document(body: bytes) -> Document:
     """A YAML body. JSON is YAML too, and is read as what it is."""
     if body.startswith(b"{"):
-        with suppress(Unreadable):
+        with suppress(DocumentUnreadable):
             data = read_json(body)
             if not has_duplicates(body, data):
                 return Document(data)
     doubled: list[str] = []
     try:
         return Document(read_yaml(body, doubled), doubled)
-    except Unreadable as error:
+    except DocumentUnreadable as error:
         return Document(fault=str(error))
 
 

@@ -16,7 +16,7 @@ from typing import cast
 from gangline.client.wire import Request, Response, User
 from gangline.cluster.server.access.identity import authenticate, certificate_user
 from gangline.cluster.server.server import Server
-from gangline.cluster.server.store.watch import Watch
+from gangline.cluster.server.store.watch import StoreWatch
 from gangline.cluster.server.wire.request_reader import Asked, RequestReader
 from gangline.cluster.server.wire.response_head import print_head
 
@@ -32,7 +32,7 @@ NEVER = float("inf")
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
+class ConnectionTimeouts:
     """Seconds after which a connection is given up."""
 
     handshake: float = 10.0
@@ -53,11 +53,11 @@ class Rounds:
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
-        self._next: list[Connection] = []
+        self._next: list[ServerConnection] = []
         self._not_before = 0.0
         self._framed = (b"", b"")
 
-    def add(self, connection: Connection) -> None:
+    def add(self, connection: ServerConnection) -> None:
         if not self._next:
             self._loop.call_at(max(self._not_before, self._loop.time()), self._go)
         self._next.append(connection)
@@ -77,10 +77,10 @@ class Rounds:
         return self._framed[1]
 
 
-class Connection(asyncio.BufferedProtocol):
+class ServerConnection(asyncio.BufferedProtocol):
     """`room` is where bytes arrive; all share it. `spoke` is called with the first request, `gone` at the end."""
 
-    def __init__(self, server: Server, others: set[Connection], rounds: Rounds, patience: Patience, room: memoryview,
+    def __init__(self, server: Server, others: set[ServerConnection], rounds: Rounds, patience: ConnectionTimeouts, room: memoryview,
                  spoke: Callable[[], None], gone: Callable[[], None]) -> None:
         self._server, self._others, self._rounds, self._patience, self._room = server, others, rounds, patience, room
         self._spoke: Callable[[], None] | None = spoke
@@ -89,7 +89,7 @@ class Connection(asyncio.BufferedProtocol):
         self._held = bytearray()
         self._stays = True
         self._task: asyncio.Task[None] | None = None
-        self._watch: Watch | None = None
+        self._watch: StoreWatch | None = None
         self._rest: memoryview | None = None
         self._paused = self._held_back = self._leaving = False
         self._user: User | None = None
@@ -240,7 +240,7 @@ class Connection(asyncio.BufferedProtocol):
             raise
         self._task = None
         if self._transport.is_closing():
-            if isinstance(response.stream, Watch):
+            if isinstance(response.stream, StoreWatch):
                 response.stream.close()
             return
         try:
@@ -252,7 +252,7 @@ class Connection(asyncio.BufferedProtocol):
     def _write(self, method: str, response: Response) -> None:
         head = print_head(response, self._stays)
         if response.stream is not None:
-            assert isinstance(response.stream, Watch)
+            assert isinstance(response.stream, StoreWatch)
             self._transport.write(head)
             self._watch = response.stream
             self.flush()

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from gangline.cluster.server.access.identity import server_context
 from gangline.cluster.server.server import Server
-from gangline.cluster.server.wire.connection import Connection, Patience, Rounds
+from gangline.cluster.server.wire.connection import ConnectionTimeouts, Rounds, ServerConnection
 from gangline.cluster.server.wire.connection_limits import Callers
 from gangline.cluster.server.wire.silent_connection import Doorway, Entrance
 
@@ -32,7 +32,7 @@ class ListenerSettings:
     per_address: int = PER_ADDRESS
     """Connections that one address may have."""
     overall: int = field(default_factory=lambda: max(_files() - OTHER_FILES, _files() // 2))
-    patience: Patience = field(default_factory=Patience)
+    patience: ConnectionTimeouts = field(default_factory=ConnectionTimeouts)
 
 
 def _files() -> int:
@@ -42,11 +42,11 @@ def _files() -> int:
 
 
 @dataclass(slots=True)
-class Listener:
+class ServerListener:
     url: str
     port: int
     _listening: asyncio.Server
-    _connections: set[Connection]
+    _connections: set[ServerConnection]
     _waiting: set[Doorway]
     _sweeper: asyncio.Task[None]
 
@@ -68,18 +68,18 @@ class Listener:
 
 
 async def serve(server: Server, host: str = "127.0.0.1", port: int = 0, tls: bool = True,
-                settings: ListenerSettings | None = None) -> Listener:
+                settings: ListenerSettings | None = None) -> ServerListener:
     """Listen, and answer with `server`. Port 0 takes a free one; without `tls`, plain HTTP."""
     settings, loop = settings or ListenerSettings(), asyncio.get_running_loop()
-    connections: set[Connection] = set()
+    connections: set[ServerConnection] = set()
     rounds, room, patience = Rounds(), memoryview(bytearray(ROOM)), settings.patience
-    entrance = Entrance(lambda spoke, gone: Connection(server, connections, rounds, patience, room, spoke, gone),
+    entrance = Entrance(lambda spoke, gone: ServerConnection(server, connections, rounds, patience, room, spoke, gone),
                         _context(server, host) if tls else None, patience.handshake, room,
                         Callers(settings.per_address, settings.overall, loop.time), set())
     listening = await loop.create_server(lambda: Doorway(entrance), host, port, backlog=512)
     bound = listening.sockets[0].getsockname()[1]
     shown = f"[{host}]" if ":" in host else host
-    return Listener(f"{'https' if tls else 'http'}://{shown}:{bound}", bound, listening, connections, entrance.waiting,
+    return ServerListener(f"{'https' if tls else 'http'}://{shown}:{bound}", bound, listening, connections, entrance.waiting,
                     asyncio.create_task(_sweep(connections, entrance.waiting)))
 
 
@@ -90,7 +90,7 @@ def _context(server: Server, host: str) -> ssl.SSLContext:
     return context
 
 
-async def _sweep(connections: set[Connection], waiting: set[Doorway]) -> None:
+async def _sweep(connections: set[ServerConnection], waiting: set[Doorway]) -> None:
     """Hang up on who has asked nothing for long, does not end what it began to ask, or does not take its answer."""
     while True:
         await asyncio.sleep(SWEEP_SECONDS)

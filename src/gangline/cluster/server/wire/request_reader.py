@@ -40,7 +40,7 @@ TEXT = "text/plain; charset=utf-8"
 Query = tuple[tuple[str, str], ...]
 
 
-class Head(NamedTuple):
+class RequestHead(NamedTuple):
     """The headers of a request, understood."""
 
     headers: Mapping[str, str]
@@ -57,7 +57,7 @@ class Asked(NamedTuple):
     method: str
     path: str
     query: Query
-    head: Head
+    head: RequestHead
     body: bytes
     stays: bool
     """The connection may carry another one."""
@@ -68,7 +68,7 @@ class Asked(NamedTuple):
                        headers.get("accept", "*/*"), headers, user)
 
 
-class Refused(Exception):
+class RequestRefused(Exception):
     """The request is read no further; `response` says why."""
 
     def __init__(self, response: Response) -> None:
@@ -76,15 +76,15 @@ class Refused(Exception):
         self.response = response
 
 
-def malformed(why: str) -> Refused:
-    return Refused(Response(400, f"400 Bad Request: {why}".encode(), TEXT))
+def malformed(why: str) -> RequestRefused:
+    return RequestRefused(Response(400, f"400 Bad Request: {why}".encode(), TEXT))
 
 
-def too_large_head() -> Refused:
-    return Refused(Response(431, b"431 Request Header Fields Too Large", TEXT))
+def too_large_head() -> RequestRefused:
+    return RequestRefused(Response(431, b"431 Request Header Fields Too Large", TEXT))
 
 
-def read_headers(lines: bytes) -> Head:
+def read_headers(lines: bytes) -> RequestHead:
     """From a line for each name and each value, by turns; llhttp lets no line break into them."""
     headers: dict[str, str] = {}
     parts = lines.decode("latin-1").split("\n") if lines else []
@@ -95,8 +95,8 @@ def read_headers(lines: bytes) -> Head:
         raise malformed("too many Host headers")
     expected = headers.get("expect", "").lower()
     if expected not in ("", "100-continue"):
-        raise Refused(Response(417, b"417 Expectation Failed", TEXT))
-    return Head(headers, _length(headers), bool(expected))
+        raise RequestRefused(Response(417, b"417 Expectation Failed", TEXT))
+    return RequestHead(headers, _length(headers), bool(expected))
 
 
 _kept_headers = lru_cache(maxsize=1024)(read_headers)
@@ -137,7 +137,7 @@ class RequestReader:
         self._limit, self._identify = body_limit, identify
         self.ready: deque[Asked | Response] = deque()
         """What was read, in its order; a Response is a refusal, after which nothing is read."""
-        self.head: Head | None = None
+        self.head: RequestHead | None = None
         """Of a request whose body is on its way."""
         self.continues = False
         """The sender of that body waits to be told to go on."""
@@ -180,7 +180,7 @@ class RequestReader:
             self._ended = True  # nobody is upgraded: the request is answered as any other; what follows is not HTTP
         except httptools.HttpParserCallbackError as error:
             self._refuse(error.__context__)
-        except (httptools.HttpParserError, Refused) as error:
+        except (httptools.HttpParserError, RequestRefused) as error:
             self._refuse(error)
 
     def _refuse(self, error: BaseException | None) -> None:
@@ -190,7 +190,7 @@ class RequestReader:
             return  # what comes after the last request is nothing to us
         if isinstance(error, httptools.HttpParserError):
             error = malformed(str(error))
-        if not isinstance(error, Refused):
+        if not isinstance(error, RequestRefused):
             raise error or RuntimeError("the parser stopped and did not say why")
         self.ready.append(error.response)
 
@@ -237,7 +237,7 @@ class RequestReader:
         if head.length:
             self._expect_body(head, version == "1.1")
 
-    def _expect_body(self, head: Head, may_continue: bool) -> None:
+    def _expect_body(self, head: RequestHead, may_continue: bool) -> None:
         if self._parser.should_upgrade():
             raise malformed("a request for another protocol with a body")
         self._room = min(STRANGER_LIMIT, self._limit)
@@ -250,10 +250,10 @@ class RequestReader:
         try:
             self._identify(self._asked(b""))
         except ApiError as error:
-            raise Refused(answer(error)) from None
+            raise RequestRefused(answer(error)) from None
         self._room = self._limit
         if size > self._limit:
-            raise Refused(answer(too_large_body(self._limit)))
+            raise RequestRefused(answer(too_large_body(self._limit)))
 
     def on_body(self, data: bytes) -> None:
         size = len(self._body) + len(data)

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import cast
 
-from gangline.cluster.server.wire.connection import Connection
+from gangline.cluster.server.wire.connection import ServerConnection
 from gangline.cluster.server.wire.connection_limits import Callers
 from gangline.cluster.server.wire.tls import TlsProtocol
 
@@ -25,7 +25,7 @@ NO_TLS = b"HTTP/1.0 400 Bad Request\r\nConnection: close\r\n\r\nClient sent an H
 class Entrance:
     """What all connections of a listener come through."""
 
-    make: Callable[[Callable[[], None], Callable[[], None]], Connection]
+    make: Callable[[Callable[[], None], Callable[[], None]], ServerConnection]
     """A connection that reads HTTP; it calls the first when it has heard a request, the second when it has ended."""
     context: ssl.SSLContext | None
     seconds: float

@@ -17,7 +17,7 @@ from gangline.cluster.world.nodes.growing_pools import Hopeless, Order, Scene, m
 from gangline.cluster.world.nodes.nodes import node_object
 from gangline.cluster.world.scheduling.place import Board, by_turn
 from gangline.cluster.world.settings import Growth, WorldSettings
-from gangline.runtime import Service
+from gangline.runtime import BackgroundService
 
 
 def template(growth: Growth, number: int, now: str = "") -> Node:
@@ -105,5 +105,5 @@ def _order(growth: Growth, number: int) -> Order:
     return Order(growth.pool, number, f"{growth.pool.name}-{number}", growth.delay)
 
 
-def autoscaler(settings: WorldSettings) -> list[Service]:
+def autoscaler(settings: WorldSettings) -> list[BackgroundService]:
     return [machines("autoscaler", Pools(settings.growth))] if settings.growth else []

@@ -1,4 +1,4 @@
-"""Simulated machines that come when pods wait for them and go when they stand empty; who decides which is a `Plan`.
+"""Simulated machines that come when pods wait for them and go when they stand empty; who decides which is a `PoolPlanner`.
 
 A plan is pure: it is shown the nodes, those on their way, and the pods that wait, and orders machines. The shell waits as long as a
 machine takes, registers it like any simulated node, and removes machines of the plan that have been idle.
@@ -21,11 +21,11 @@ from gangline.api.meta import condition
 from gangline.cluster.world.nodes.heartbeats import register
 from gangline.cluster.world.nodes.nodes import NodePool, node_object
 from gangline.cluster.world.pods.kubelet import BY_NODE, by_node
-from gangline.cluster.world.scheduling.place import Bind, Board, Round, Shape, Unit, shape_of
+from gangline.cluster.world.scheduling.place import Board, PodBinding, Round, Shape, Unit, shape_of
 from gangline.cluster.world.scheduling.pod_affinity import cares
 from gangline.cluster.world.scheduling.scheduler import occupies
 from gangline.errors import ApiError, NotFound
-from gangline.runtime import Cache, Context, Service, background
+from gangline.runtime import BackgroundService, Cache, Context, background
 from gangline.runtime.clock import timestamp
 
 log = logging.getLogger(__name__)
@@ -59,7 +59,7 @@ class Scene:
     waiting: Sequence[Pod]
 
 
-class Plan(Protocol):
+class PoolPlanner(Protocol):
     def at_start(self) -> Iterable[Order]: ...
     def orders(self, scene: Scene) -> Iterable[Order]: ...
     def spare(self, nodes: Sequence[Node]) -> Iterable[tuple[Sequence[Node], int, float]]:
@@ -80,7 +80,7 @@ def helpless(pod: Pod) -> bool:
 
 def put(board: Board, pod: Pod) -> bool:
     """Puts the pod on the board if it fits."""
-    return any(isinstance(each, Bind) for each in Round(board).place(Unit(pod.uid, (pod,))))
+    return any(isinstance(each, PodBinding) for each in Round(board).place(Unit(pod.uid, (pod,))))
 
 
 @dataclass(slots=True)
@@ -114,7 +114,7 @@ def removable(node: Node, pods: Iterable[Pod]) -> bool:
 
 @dataclass(slots=True)
 class Machines:
-    plan: Plan
+    plan: PoolPlanner
     coming: dict[str, tuple[float, Order]] = field(default_factory=dict)
     """Nodes on their way: name → when it comes, and what was ordered."""
     came: dict[str, float] = field(default_factory=dict)
@@ -195,9 +195,9 @@ class Machines:
             return
 
 
-def machines(name: str, plan: Plan) -> Service:
+def machines(name: str, plan: PoolPlanner) -> BackgroundService:
     work = Machines(plan)
-    return Service(name, work.run, idle=lambda: work.idle, prepare=_prepare)
+    return BackgroundService(name, work.run, idle=lambda: work.idle, prepare=_prepare)
 
 
 def _prepare(cache: Cache) -> None:

@@ -27,7 +27,7 @@ from gangline.cluster.world.nodes.nodes import (
 )
 from gangline.cluster.world.settings import WorldSettings
 from gangline.errors import AlreadyExists, ApiError, NotFound
-from gangline.runtime import Again, Cache, Context, Controller, Key, Service, Watch, itself
+from gangline.runtime import Again, BackgroundService, Cache, Context, Controller, Key, Watch, itself
 from gangline.runtime.clock import micro_timestamp, seconds_of, timestamp
 
 log = logging.getLogger(__name__)
@@ -142,9 +142,9 @@ class Heart:
             await ctx.client.patch_only(LEASE, node.name, LEASES, {"metadata": {"ownerReferences": [owner]}, "spec": spec})
 
 
-def registrar(settings: WorldSettings) -> Service:
+def registrar(settings: WorldSettings) -> BackgroundService:
     work = Registrar(settings)
-    return Service("nodes", work.run, idle=lambda: work.done)
+    return BackgroundService("nodes", work.run, idle=lambda: work.done)
 
 
 def heart(settings: WorldSettings) -> Controller:

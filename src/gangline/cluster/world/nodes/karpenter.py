@@ -16,7 +16,7 @@ from gangline.cluster.world.nodes.growing_pools import Hopeless, Order, Scene, m
 from gangline.cluster.world.nodes.nodes import NodePool, Provision
 from gangline.cluster.world.scheduling.place import Board, by_turn
 from gangline.cluster.world.settings import WorldSettings
-from gangline.runtime import Service
+from gangline.runtime import BackgroundService
 
 POOL_LABEL, TYPE_LABEL = "karpenter.sh/nodepool", "node.kubernetes.io/instance-type"
 
@@ -116,5 +116,5 @@ class Provisions:
         return "Nominated", f"Pod should schedule on: nodeclaim/{order.name}"
 
 
-def karpenter(settings: WorldSettings) -> list[Service]:
+def karpenter(settings: WorldSettings) -> list[BackgroundService]:
     return [machines("karpenter", Provisions(settings.provisions))] if settings.provisions else []

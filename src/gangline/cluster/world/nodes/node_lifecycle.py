@@ -20,7 +20,7 @@ from gangline.cluster.world.scheduling.place import tolerates
 from gangline.cluster.world.settings import WorldSettings
 from gangline.cluster.world.writes import delete_quietly, disruption, patch_status
 from gangline.errors import ApiError
-from gangline.runtime import Again, Cache, Context, Controller, Key, Service, Watch, itself
+from gangline.runtime import Again, BackgroundService, Cache, Context, Controller, Key, Watch, itself
 from gangline.runtime.clock import seconds_of, timestamp
 
 PERIOD = 5.0
@@ -32,7 +32,7 @@ OURS = (NOT_READY, UNREACHABLE)
 
 
 @dataclass(slots=True)
-class Silence:
+class LeaseSilence:
     """When each node's lease was last seen to move, by our own clock."""
 
     period: float
@@ -97,7 +97,7 @@ def leaves_at(pod: Pod, node: Node, now: float) -> float | None:
 
 @dataclass(slots=True)
 class Watchman:
-    silence: Silence = field(default_factory=lambda: Silence(PERIOD))
+    silence: LeaseSilence = field(default_factory=lambda: LeaseSilence(PERIOD))
     busy: bool = False
 
     async def run(self, ctx: Context, cache: Cache) -> None:
@@ -164,10 +164,10 @@ async def evict(ctx: Context, key: Key) -> Again | None:
     return None
 
 
-def lifecycle(settings: WorldSettings) -> list[Controller | Service]:
+def lifecycle(settings: WorldSettings) -> list[Controller | BackgroundService]:
     watchman = Watchman()
     return [
-        Service("watchman", watchman.run, idle=lambda: not watchman.busy),
+        BackgroundService("watchman", watchman.run, idle=lambda: not watchman.busy),
         Controller("taints", taint, watches=(Watch(NODE, itself),), workers=4),
         Controller("evictions", evict, watches=(
             Watch(POD, itself, when=lambda before, after: after is not None and bool(after.spec.node_name)

@@ -49,7 +49,7 @@ from gangline.api import names, resources
 from gangline.api.core import Node
 from gangline.api.meta import Raw
 from gangline.errors import BadInput
-from gangline.rules.values.documents import Unreadable, read_yaml
+from gangline.rules.values.documents import DocumentUnreadable, read_yaml
 
 READY = "ready"
 NOT_READY: Literal["not-ready"] = "not-ready"
@@ -62,17 +62,17 @@ HEALTHY = (("MemoryPressure", "KubeletHasSufficientMemory", "kubelet has suffici
            ("PIDPressure", "KubeletHasSufficientPID", "kubelet has sufficient PID available"))
 
 
-class Part(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
+class NodesFilePart(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
     """The base of what the file may hold."""
 
 
-class NodeTaint(Part, frozen=True):
+class NodeTaint(NodesFilePart, frozen=True):
     key: str
     effect: Literal["NoSchedule", "PreferNoSchedule", "NoExecute"]
     value: str = ""
 
 
-class Failure(Part, frozen=True):
+class NodeFailure(NodesFilePart, frozen=True):
     after: float
     seconds: float | None = None
     nodes: tuple[int, ...] | None = None
@@ -82,14 +82,14 @@ class Failure(Part, frozen=True):
         return self.after <= age and (self.seconds is None or age < self.after + self.seconds)
 
 
-class Grow(Part, frozen=True):
+class Grow(NodesFilePart, frozen=True):
     least: int = 0
     most: int = 10
     delay: float = 30.0
     idle: float = 600.0
 
 
-class NodePool(Part, frozen=True):
+class NodePool(NodesFilePart, frozen=True):
     name: str
     count: int | None = None
     gpus: int = 0
@@ -107,11 +107,11 @@ class NodePool(Part, frozen=True):
     resources: dict[str, str | int | float] = {}
     annotations: dict[str, str] = {}
     unschedulable: bool = False
-    failures: tuple[Failure, ...] = ()
+    failures: tuple[NodeFailure, ...] = ()
     grow: Grow | None = None
 
 
-class Provision(Part, frozen=True):
+class Provision(NodesFilePart, frozen=True):
     """What the simulated provisioner may add: nodes of any of these shapes, and how it goes about it."""
 
     name: str
@@ -125,7 +125,7 @@ class Provision(Part, frozen=True):
     """A node that has held nothing for so long is taken away."""
 
 
-class NodeFile(Part, frozen=True):
+class NodeFile(NodesFilePart, frozen=True):
     nodes: tuple[NodePool, ...] = ()
     provisioners: tuple[Provision, ...] = ()
 
@@ -143,7 +143,7 @@ def read_file(text: str, source: str = "the nodes file") -> NodeFile:
     """All of a file; what is wrong is said with its place."""
     try:
         file = msgspec.convert(read_yaml(text), NodeFile)
-    except Unreadable as error:
+    except DocumentUnreadable as error:
         raise BadInput(f"{source} is not YAML: {error}") from error
     except msgspec.ValidationError as error:
         raise BadInput(f"{source}: {error}; examples/nodes.yaml shows every field") from error
@@ -272,12 +272,12 @@ def health(node: Node, age: float) -> tuple[str, float | None]:
     return now, min(edges, default=None)
 
 
-def planned_failures(node: Node) -> list[Failure]:
+def planned_failures(node: Node) -> list[NodeFailure]:
     """What the node's annotation says will go wrong; an annotation that cannot be read plans nothing."""
     text = node.annotations.get(names.FAILURES)
     if not text:
         return []
     try:
-        return msgspec.json.decode(text, type=list[Failure])
+        return msgspec.json.decode(text, type=list[NodeFailure])
     except msgspec.DecodeError:
         return []

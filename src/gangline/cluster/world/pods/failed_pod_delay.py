@@ -26,7 +26,7 @@ class Failures:
 
 
 @dataclass(slots=True)
-class Patience:
+class FailedPodDelay:
     known: OrderedDict[Key, Failures] = field(default_factory=OrderedDict)
 
     def waits(self, pods: Iterable[Pod], now: float) -> dict[str, float]:

@@ -63,7 +63,7 @@ def by_claim(pod: Pod) -> Iterable[str]:
 
 
 @dataclass(slots=True)
-class Addresses:
+class PodAddresses:
     """Pod addresses, each given once; those already in use are known from the pods."""
 
     last: int = 0
@@ -128,7 +128,7 @@ def _whole(resource: str, amount: float) -> int:
 
 
 @dataclass(slots=True)
-class Room:
+class NodeRoom:
     """What the pods that were let in take of each node; a pod for which there is not enough is turned away."""
 
     board: Board = field(default_factory=Board)
@@ -183,8 +183,8 @@ class Room:
 @dataclass(slots=True)
 class Kubelet:
     settings: WorldSettings
-    addresses: Addresses = field(default_factory=Addresses)
-    room: Room = field(default_factory=Room)
+    addresses: PodAddresses = field(default_factory=PodAddresses)
+    room: NodeRoom = field(default_factory=NodeRoom)
 
     async def reconcile(self, ctx: Context, key: Key) -> Again | None:
         pod = ctx.read.get(POD, key.name, key.namespace)
@@ -212,7 +212,7 @@ class Kubelet:
         """Nobody's bind or end waits for this pod's status."""
         return pod.namespace != self.settings.reservation_namespace and not pod.metadata.deleting
 
-    def _place(self, ctx: Context, pod: Pod, node: Node, now: float) -> pod_life.Place:
+    def _place(self, ctx: Context, pod: Pod, node: Node, now: float) -> pod_life.NodeFacts:
         host = address(node.name)
         ip = pod.status.pod_ip or (host if pod.spec.host_network else "")
         if ip:
@@ -221,9 +221,9 @@ class Kubelet:
             ip = self.addresses.take(pod.uid, ctx.read.list(POD) if not self.addresses.seen else ())
         known = pod.status.start_time or pod.metadata.deleting or pod.status.phase in pod_life.FINAL
         rejection = None if known else self.room.enter(pod, node, ctx.read)
-        return pod_life.Place(now, host, ip, holds(pod, ctx.read), rejection, must_wait(pod, ctx.read))
+        return pod_life.NodeFacts(now, host, ip, holds(pod, ctx.read), rejection, must_wait(pod, ctx.read))
 
-    async def _act(self, ctx: Context, pod: Pod, place: pod_life.Place, step: pod_life.Step) -> None:
+    async def _act(self, ctx: Context, pod: Pod, place: pod_life.NodeFacts, step: pod_life.Step) -> None:
         try:
             if step.remove:
                 self.room.leave(key_of(pod))

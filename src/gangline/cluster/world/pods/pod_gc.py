@@ -15,7 +15,7 @@ from gangline.cluster.world.pods.kubelet import BY_NODE, by_node, pods_on
 from gangline.cluster.world.pods.pod_life import FINAL
 from gangline.cluster.world.writes import delete_quietly, disruption, patch_status
 from gangline.errors import NotFound
-from gangline.runtime import Again, Cache, Context, Controller, Key, Service, Watch, itself
+from gangline.runtime import Again, BackgroundService, Cache, Context, Controller, Key, Watch, itself
 from gangline.runtime.clock import timestamp
 
 GONE_NODE = 5.0
@@ -87,9 +87,9 @@ def _unplaced(before: Pod | None, after: Pod | None) -> bool:
     return before is None or before.spec.node_name != after.spec.node_name or (is_lost(after) and not is_lost(before))
 
 
-def podgc() -> list[Controller | Service]:
+def podgc() -> list[Controller | BackgroundService]:
     sweeper = Sweeper()
-    return [Service("pod-sweeper", sweeper.run, idle=lambda: not sweeper.busy),
+    return [BackgroundService("pod-sweeper", sweeper.run, idle=lambda: not sweeper.busy),
             Controller("pod-gc", collect, watches=(
                 Watch(POD, itself, when=_unplaced), Watch(NODE, pods_on, when=lambda before, after: after is None)),
                 indexes=((POD, BY_NODE, by_node),), workers=4)]

@@ -15,7 +15,7 @@ from typing import TypeAlias
 from gangline.api import names
 from gangline.api.core import Container, ContainerStatus, Pod
 from gangline.api.meta import Condition, Raw, condition
-from gangline.cluster.world.settings import Pace
+from gangline.cluster.world.settings import NodePace
 from gangline.runtime.clock import seconds_of, timestamp
 
 Statuses: TypeAlias = list[ContainerStatus]
@@ -34,7 +34,7 @@ class Rejection:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class NodeFacts:
     """What the node adds to a pod."""
 
     now: float
@@ -70,7 +70,7 @@ class Times:
         return self.exits[min(restarts, len(self.exits) - 1)]
 
 
-def times_of(pod: Pod, pace: Pace) -> Times:
+def times_of(pod: Pod, pace: NodePace) -> Times:
     """How long this pod's stages take: its annotations, else the pace of the world."""
     notes = pod.annotations
     of_job = any(owner.kind == "Job" and owner.group == "batch" for owner in pod.metadata.owner_references)
@@ -95,7 +95,7 @@ def _is_number(text: str, digits: int) -> bool:
     return text.isascii() and text.isdigit() and len(text) <= digits
 
 
-def step(pod: Pod, place: Place, pace: Pace) -> Step:
+def step(pod: Pod, place: NodeFacts, pace: NodePace) -> Step:
     """The next thing a kubelet does for a pod that is bound to its node."""
     times = times_of(pod, pace)
     if pod.metadata.deleting:
@@ -108,7 +108,7 @@ def step(pod: Pod, place: Place, pace: Pace) -> Step:
 # --- stopping ----------------------------------------------------------------------------------------------------------
 
 
-def _stop(pod: Pod, place: Place, times: Times) -> Step:
+def _stop(pod: Pod, place: NodeFacts, times: Times) -> Step:
     grace = float(pod.metadata.deletion_grace_period_seconds or 0)
     asked = seconds_of(pod.metadata.deletion_timestamp or "") - grace
     due = asked + min(times.stop, grace)
@@ -138,7 +138,7 @@ def _rejected(rejection: Rejection, now: float) -> Raw:
 # --- running -----------------------------------------------------------------------------------------------------------
 
 
-def _run(pod: Pod, place: Place, times: Times) -> Step:
+def _run(pod: Pod, place: NodeFacts, times: Times) -> Step:
     began = seconds_of(pod.status.start_time) if pod.status.start_time else place.now
     if place.rejection is not None and not pod.status.start_time:
         return Step(_rejected(place.rejection, place.now))
@@ -150,7 +150,7 @@ def _run(pod: Pod, place: Place, times: Times) -> Step:
     return replace(step, again=min(moments, default=None))
 
 
-def _live(pod: Pod, place: Place, times: Times, began: float) -> Step:
+def _live(pod: Pod, place: NodeFacts, times: Times, began: float) -> Step:
     known = {status.name: status for status in pod.status.container_statuses + pod.status.init_container_statuses}
     held = place.held or ("ContainerCreating" if place.now < began + times.start else "")
     if held:
@@ -174,7 +174,7 @@ def _creating(pod: Pod, reason: str) -> tuple[Statuses, Statuses]:
             [ContainerStatus(name=each.name, state=NOT_STARTED if first else state) for each in pod.spec.containers])
 
 
-def _inits(pod: Pod, known: Mapping[str, ContainerStatus], place: Place,
+def _inits(pod: Pod, known: Mapping[str, ContainerStatus], place: NodeFacts,
            times: Times) -> tuple[Statuses, bool, float | None]:
     """Init containers in order: their statuses, whether all are through, when the running one ends by itself."""
     statuses: Statuses = []
@@ -201,7 +201,7 @@ def _waits(status: ContainerStatus) -> ContainerStatus:
     return ContainerStatus(name=status.name, restart_count=status.restart_count, state=NOT_STARTED, last_state=status.last_state)
 
 
-def _mains(pod: Pod, known: Mapping[str, ContainerStatus], place: Place, times: Times) -> tuple[Statuses, float | None]:
+def _mains(pod: Pod, known: Mapping[str, ContainerStatus], place: NodeFacts, times: Times) -> tuple[Statuses, float | None]:
     """The containers now, and the next moment at which one of them changes by itself."""
     statuses, moments = [], []
     for container in pod.spec.containers:
@@ -211,7 +211,7 @@ def _mains(pod: Pod, known: Mapping[str, ContainerStatus], place: Place, times: 
     return statuses, min(moments, default=None)
 
 
-def _main(pod: Pod, container: Container, status: ContainerStatus, place: Place,
+def _main(pod: Pod, container: Container, status: ContainerStatus, place: NodeFacts,
           times: Times) -> tuple[ContainerStatus, float | None]:
     now = place.now
     if "terminated" in status.state and not _restarts(pod, status):
@@ -299,7 +299,7 @@ def _ended_at(status: ContainerStatus) -> float:
 # --- the status as written ---------------------------------------------------------------------------------------------
 
 
-def _told(pod: Pod, place: Place, began: float, inits: Statuses, mains: Statuses, *, phase: str = "Pending",
+def _told(pod: Pod, place: NodeFacts, began: float, inits: Statuses, mains: Statuses, *, phase: str = "Pending",
           again: float | None = None, initialized: bool = False) -> Step:
     """A step with the status that differs from what the pod already says; nothing to write when it says it all."""
     ready = phase == "Running" and all(status.ready for status in mains)

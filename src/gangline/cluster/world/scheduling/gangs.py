@@ -71,7 +71,7 @@ def by_parent(group: Untyped) -> list[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Gangs:
+class WorkloadGangs:
     """The objects that say what a gang is, and where pods of gangs are already."""
 
     read: Reader

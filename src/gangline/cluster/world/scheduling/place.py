@@ -15,7 +15,7 @@ from typing import TypeAlias
 
 from gangline.api.core import Node, Pod, Taint, Toleration
 from gangline.api.meta import Raw, condition
-from gangline.api.selectors import Requirement
+from gangline.api.selectors import SelectorRequirement
 from gangline.cluster.world.scheduling.pod_affinity import Crowd
 from gangline.rules.requests import amounts_of, pod_amounts
 
@@ -59,7 +59,7 @@ def _term(term: Raw, node: Node) -> bool:
 
 def _matches(expression: Raw, labels: Mapping[str, str]) -> bool:
     operator, values = _OPERATORS[expression["operator"]], tuple(expression.get("values") or ())
-    return Requirement(expression["key"], operator, values).matches(labels)
+    return SelectorRequirement(expression["key"], operator, values).matches(labels)
 
 
 def barred(pod: Pod, node: Node) -> str:
@@ -179,13 +179,13 @@ class Unit:
 
 
 @dataclass(frozen=True, slots=True)
-class Bind:
+class PodBinding:
     pod: Pod
     node: str
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
+class PlacingRefused:
     pod: Pod
     reason: str
     tried: bool = True
@@ -193,17 +193,17 @@ class Refused:
 
 
 @dataclass(frozen=True, slots=True)
-class Attempt:
+class PlacingResult:
     """What came of a unit: who goes where, who does not, and what the unit is short of; empty: it starts."""
 
-    binds: tuple[Bind, ...]
-    refused: tuple[Refused, ...]
+    binds: tuple[PodBinding, ...]
+    refused: tuple[PlacingRefused, ...]
     short: str = ""
     fit: int = 0
     """How many pods found a node, also if they cannot keep it."""
 
 
-Answer: TypeAlias = Bind | Refused
+Answer: TypeAlias = PodBinding | PlacingRefused
 
 
 def shape_of(pod: Pod) -> Shape:
@@ -228,19 +228,19 @@ class Round:
 
     def place(self, unit: Unit) -> list[Answer]:
         if unit.hold:
-            return [Refused(pod, unit.hold, tried=False) for pod in unit.everyone()]
+            return [PlacingRefused(pod, unit.hold, tried=False) for pod in unit.everyone()]
         found = self._unit(unit, ())
         return [*found.binds, *found.refused]
 
     # --- a unit, its parts, its domains ---
 
-    def _unit(self, unit: Unit, scope: Scope) -> Attempt:
+    def _unit(self, unit: Unit, scope: Scope) -> PlacingResult:
         if unit.level and unit.everyone():
             return self._in_one_domain(unit, scope)
         return self._parts(unit, scope) if unit.parts else self._pods(unit, scope)
 
-    def _pods(self, unit: Unit, scope: Scope) -> Attempt:
-        placed: list[Bind] = []
+    def _pods(self, unit: Unit, scope: Scope) -> PlacingResult:
+        placed: list[PodBinding] = []
         failed: list[Pod] = []
         for pod in unit.pods:
             node = self._find(pod, scope)
@@ -248,29 +248,29 @@ class Round:
                 failed.append(pod)
                 continue
             self.board.hold(pod, node)
-            placed.append(Bind(pod, node))
+            placed.append(PodBinding(pod, node))
         if len(placed) >= unit.least:
-            return Attempt(tuple(placed), self._each(failed, scope), fit=len(placed))
+            return PlacingResult(tuple(placed), self._each(failed, scope), fit=len(placed))
         short = self._short(unit, failed, len(placed), scope)
         self._undo(placed)
-        refused = self._each(failed, scope) if unit.least == 1 else tuple(Refused(pod, short, bool(failed)) for pod in unit.pods)
-        return Attempt((), refused, short, len(placed))
+        refused = self._each(failed, scope) if unit.least == 1 else tuple(PlacingRefused(pod, short, bool(failed)) for pod in unit.pods)
+        return PlacingResult((), refused, short, len(placed))
 
-    def _parts(self, unit: Unit, scope: Scope) -> Attempt:
+    def _parts(self, unit: Unit, scope: Scope) -> PlacingResult:
         found = [self._unit(part, scope) for part in unit.parts]
         binds = tuple(bind for each in found for bind in each.binds)
         refused = tuple(no for each in found for no in each.refused)
         missing, fit = [each.short for each in found if each.short], sum(each.fit for each in found)
         whole = len(found) - len(missing)
         if whole >= unit.least:
-            return Attempt(binds, refused, fit=fit)
+            return PlacingResult(binds, refused, fit=fit)
         self._undo(binds)
         short = f"its {unit.name} needs {unit.least} groups and only {whole} fit{_in(scope)}" + (
             f"; for the next: {missing[0]}" if missing else "")
         tried = any(no.tried for no in refused)
-        return Attempt((), tuple(Refused(pod, short, tried) for pod in unit.everyone()), short, fit)
+        return PlacingResult((), tuple(PlacingRefused(pod, short, tried) for pod in unit.everyone()), short, fit)
 
-    def _in_one_domain(self, unit: Unit, scope: Scope) -> Attempt:
+    def _in_one_domain(self, unit: Unit, scope: Scope) -> PlacingResult:
         """The domain where the unit starts, and of several the one where most pods fit; else the one that was nearest to it."""
         free, best = replace(unit, level=""), None
         for value in self._values(unit, scope):
@@ -282,7 +282,7 @@ class Round:
                 break
         if best is None:
             short = f"its {unit.name} needs nodes with label {unit.level}{_in(scope)} and there are none"
-            return Attempt((), tuple(Refused(pod, short) for pod in unit.everyone()), short)
+            return PlacingResult((), tuple(PlacingRefused(pod, short) for pod in unit.everyone()), short)
         for bind in best.binds:
             self.board.hold(bind.pod, bind.node)
         return best
@@ -328,7 +328,7 @@ class Round:
         heapq.heapify(heap)
         return heap
 
-    def _undo(self, placed: Sequence[Bind]) -> None:
+    def _undo(self, placed: Sequence[PodBinding]) -> None:
         """Nothing is free now that was not free before the attempt."""
         version = self.board.version
         for bind in placed:
@@ -339,7 +339,7 @@ class Round:
 
     # --- saying why ---
 
-    def _each(self, pods: Sequence[Pod], scope: Scope) -> tuple[Refused, ...]:
+    def _each(self, pods: Sequence[Pod], scope: Scope) -> tuple[PlacingRefused, ...]:
         """Pods that are refused for themselves; those of one shape for the same reason."""
         reasons: dict[Shape | str, str] = {}
         found = []
@@ -347,7 +347,7 @@ class Round:
             like = pod.uid if self.board.crowd.concerns(pod) else shape_of(pod)
             if like not in reasons:
                 reasons[like] = self.explain(pod, scope)
-            found.append(Refused(pod, reasons[like]))
+            found.append(PlacingRefused(pod, reasons[like]))
         return tuple(found)
 
     def _short(self, unit: Unit, failed: Sequence[Pod], placed: int, scope: Scope) -> str:

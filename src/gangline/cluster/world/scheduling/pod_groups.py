@@ -21,8 +21,8 @@ from gangline.cluster.world.pods.pod_life import FINAL
 from gangline.cluster.world.scheduling.gangs import group_name
 from gangline.cluster.world.writes import release
 from gangline.errors import NotFound
-from gangline.runtime import Again, Cache, Context, Controller, Key, Reader, Service, Watch
-from gangline.runtime.controller import Running
+from gangline.runtime import Again, BackgroundService, Cache, Context, Controller, Key, Reader, Watch
+from gangline.runtime.controller import RunningController
 
 USERS, LEAVING = "pod group", "leaving"
 LATER = 5.0
@@ -51,7 +51,7 @@ class Protection:
     """Follows the PodGroups of the server, if it has them."""
 
     looked: bool = False
-    running: Running | None = None
+    running: RunningController | None = None
 
     @property
     def idle(self) -> bool:
@@ -69,7 +69,7 @@ class Protection:
                 await self.running.stop()
 
     async def _follow(self, ctx: Context, cache: Cache, kind: Kind[Object]) -> None:
-        self.running = Running(_controller(kind), ctx, cache)
+        self.running = RunningController(_controller(kind), ctx, cache)
         await cache.start()
         self.running.start()
 
@@ -99,6 +99,6 @@ def _namespace(obj: Any, read: Reader) -> list[Key]:
     return [Key("", obj.namespace)]
 
 
-def groups() -> Service:
+def groups() -> BackgroundService:
     work = Protection()
-    return Service("groups", work.run, idle=lambda: work.idle)
+    return BackgroundService("groups", work.run, idle=lambda: work.idle)

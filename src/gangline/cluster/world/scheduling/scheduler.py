@@ -23,11 +23,11 @@ from gangline.api.meta import Condition, condition
 from gangline.client.wire import STRATEGIC_PATCH
 from gangline.cluster.world.discovery import served
 from gangline.cluster.world.pods.kubelet import volume_claims
-from gangline.cluster.world.scheduling.gangs import BY_PARENT, KINDS, Gangs, by_parent, gang_key, group_name, needs
-from gangline.cluster.world.scheduling.place import Answer, Bind, Board, Refused, Round, by_turn
+from gangline.cluster.world.scheduling.gangs import BY_PARENT, KINDS, WorkloadGangs, by_parent, gang_key, group_name, needs
+from gangline.cluster.world.scheduling.place import Answer, Board, PlacingRefused, PodBinding, Round, by_turn
 from gangline.cluster.world.scheduling.pod_affinity import cares
 from gangline.errors import ApiError, Conflict, NotFound
-from gangline.runtime import Cache, Context, Key, Service, key_of
+from gangline.runtime import BackgroundService, Cache, Context, Key, key_of
 from gangline.runtime.clock import timestamp
 
 log = logging.getLogger(__name__)
@@ -52,7 +52,7 @@ def occupies(pod: Pod) -> bool:
 
 
 @dataclass(slots=True)
-class Scheduler:
+class DefaultScheduler:
     board: Board = field(default_factory=Board)
     waiting: dict[Key, Pod] = field(default_factory=dict)
     placed: dict[str, dict[str, None]] = field(default_factory=dict)
@@ -155,7 +155,7 @@ class Scheduler:
     # --- one round -----------------------------------------------------------------------------------------------------
 
     async def _round(self, ctx: Context) -> None:
-        look, gangs = Round(self.board), Gangs(ctx.read, self.followed, self._nodes)
+        look, gangs = Round(self.board), WorkloadGangs(ctx.read, self.followed, self._nodes)
         answers: list[Answer] = []
         for unit in gangs.units(by_turn(pod for pod in self.waiting.values() if pod.uid not in self.board.held)):
             pods = unit.everyone()
@@ -163,11 +163,11 @@ class Scheduler:
             if self._tried.get(unit.key) == now and not any(cares(pod) for pod in pods):
                 continue
             found = look.place(unit)
-            if any(isinstance(each, Refused) for each in found):
+            if any(isinstance(each, PlacingRefused) for each in found):
                 self._tried[unit.key] = now
             answers += found
         for each in answers:
-            if isinstance(each, Bind):
+            if isinstance(each, PodBinding):
                 self._arrives(each.pod)
         await _write_all(ctx, self, answers)
         await self._tell_groups(ctx, gangs, answers)
@@ -175,16 +175,16 @@ class Scheduler:
     def _nodes(self, gang: str) -> tuple[str, ...]:
         return tuple(self.board.held[uid][0] for uid in self.placed.get(gang, ()))
 
-    async def _tell_groups(self, ctx: Context, gangs: Gangs, answers: Iterable[Answer]) -> None:
+    async def _tell_groups(self, ctx: Context, gangs: WorkloadGangs, answers: Iterable[Answer]) -> None:
         """PodGroups that could start are told so, and those whose pods found no room why not."""
         reasons = dict.fromkeys(self.untold, "")
         for each in answers:
-            if isinstance(each, Refused) and each.tried and group_name(each.pod):
+            if isinstance(each, PlacingRefused) and each.tried and group_name(each.pod):
                 key = Key(each.pod.namespace, group_name(each.pod))
                 reasons[key] = reasons.get(key) or each.reason
         await _together(self._tell_group(ctx, gangs, key, reason) for key, reason in reasons.items())
 
-    async def _tell_group(self, ctx: Context, gangs: Gangs, key: Key, reason: str) -> None:
+    async def _tell_group(self, ctx: Context, gangs: WorkloadGangs, key: Key, reason: str) -> None:
         self.untold.pop(key, None)
         group = gangs.group(key.namespace, key.name)
         if gangs.kind is None or group is None:
@@ -230,8 +230,8 @@ def _matters(node: Node) -> object:
 # --- acting ------------------------------------------------------------------------------------------------------------
 
 
-async def _write_all(ctx: Context, scheduler: Scheduler, answers: Iterable[Answer]) -> None:
-    await _together(_bind(ctx, scheduler, each) if isinstance(each, Bind) else _refuse(ctx, each) for each in answers)
+async def _write_all(ctx: Context, scheduler: DefaultScheduler, answers: Iterable[Answer]) -> None:
+    await _together(_bind(ctx, scheduler, each) if isinstance(each, PodBinding) else _refuse(ctx, each) for each in answers)
 
 
 async def _together(writes: Iterable[Coroutine[Any, Any, None]]) -> None:
@@ -247,7 +247,7 @@ async def _together(writes: Iterable[Coroutine[Any, Any, None]]) -> None:
             raise outcome
 
 
-async def _bind(ctx: Context, scheduler: Scheduler, bind: Bind) -> None:
+async def _bind(ctx: Context, scheduler: DefaultScheduler, bind: PodBinding) -> None:
     pod = bind.pod
     try:
         await _choose_volumes(ctx, pod, bind.node)
@@ -269,7 +269,7 @@ async def _choose_volumes(ctx: Context, pod: Pod, node: str) -> None:
             await ctx.client.patch(PVC, name, pod.namespace, {"metadata": {"annotations": {SELECTED_NODE: node}}})
 
 
-async def _refuse(ctx: Context, refused: Refused) -> None:
+async def _refuse(ctx: Context, refused: PlacingRefused) -> None:
     pod, said = refused.pod, condition(refused.pod.status.conditions, "PodScheduled")
     if said is not None and (said.status, said.reason, said.message) == ("False", "Unschedulable", refused.reason):
         return
@@ -284,9 +284,9 @@ async def _refuse(ctx: Context, refused: Refused) -> None:
     ctx.events.tell(POD, pod, "FailedScheduling", refused.reason, warning=True)
 
 
-def scheduler() -> Service:
-    work = Scheduler()
-    return Service("scheduler", work.run, idle=lambda: work.idle, prepare=_prepare)
+def scheduler() -> BackgroundService:
+    work = DefaultScheduler()
+    return BackgroundService("scheduler", work.run, idle=lambda: work.idle, prepare=_prepare)
 
 
 def _prepare(cache: Cache) -> None:

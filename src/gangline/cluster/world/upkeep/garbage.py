@@ -15,7 +15,7 @@ from typing import Any, Protocol
 
 from gangline.api.kinds import CRD, Kind
 from gangline.api.meta import Object, OwnerReference, as_raw
-from gangline.cluster.world.discovery import Served, discover, only_metadata
+from gangline.cluster.world.discovery import ServedResource, discover, only_metadata
 from gangline.cluster.world.upkeep.owner_graph import (
     ORPHAN,
     Disown,
@@ -24,14 +24,14 @@ from gangline.cluster.world.upkeep.owner_graph import (
     Graph,
     Item,
     Keep,
-    Owner,
+    OwnerState,
     Press,
     Release,
     judge,
     owner_state,
 )
 from gangline.errors import ApiError, Conflict, NotFound
-from gangline.runtime import Cache, Context, Key, Service, background
+from gangline.runtime import BackgroundService, Cache, Context, Key, background
 from gangline.runtime.queue import WorkQueue
 
 log = logging.getLogger(__name__)
@@ -125,7 +125,7 @@ class Collector:
     def _needs_a_look(self, item: Item) -> bool:
         if item.object.metadata.deleting:
             return item.waits_for_dependents or item.orphans_dependents
-        return any(self._state(item, owner) is not Owner.SOLID for owner in item.owners)
+        return any(self._state(item, owner) is not OwnerState.SOLID for owner in item.owners)
 
     def _enqueue(self, *uids: str) -> None:
         for uid in uids:
@@ -154,7 +154,7 @@ class Collector:
         if item is None:
             return
         owners = {} if item.object.metadata.deleting else {each.uid: await self._ask(ctx, item, each) for each in item.owners}
-        if Owner.UNKNOWN in owners.values():
+        if OwnerState.UNKNOWN in owners.values():
             if self.queue is not None:
                 self.queue.retry(Key("", uid))
             return
@@ -172,26 +172,26 @@ class Collector:
             case Keep():
                 return
 
-    def _state(self, item: Item, owner: OwnerReference) -> Owner:
+    def _state(self, item: Item, owner: OwnerReference) -> OwnerState:
         kind = self.kinds.get((owner.group, owner.kind))
         return owner_state(self.graph, item, owner, kind.namespaced if kind else None)
 
-    async def _ask(self, ctx: Context, item: Item, owner: OwnerReference) -> Owner:
+    async def _ask(self, ctx: Context, item: Item, owner: OwnerReference) -> OwnerState:
         """What is known of an owner; the server is asked when the graph does not know."""
         state = self._state(item, owner)
-        elsewhere = state is Owner.ABSENT and owner.uid in self.graph.items
-        if state is Owner.MISPLACED or elsewhere:
+        elsewhere = state is OwnerState.ABSENT and owner.uid in self.graph.items
+        if state is OwnerState.MISPLACED or elsewhere:
             _tell_misplaced(ctx, item, owner)
         kind = self.kinds.get((owner.group, owner.kind))
-        if state is not Owner.UNKNOWN or kind is None:
+        if state is not OwnerState.UNKNOWN or kind is None:
             return state
         try:
             found = await ctx.client.get(only_metadata(kind), owner.name, item.object.namespace if kind.namespaced else "")
         except NotFound:
-            return Owner.ABSENT
+            return OwnerState.ABSENT
         if found.uid != owner.uid:
-            return Owner.ABSENT
-        return Owner.WAITING if Item(kind, found).waits_for_dependents else Owner.SOLID
+            return OwnerState.ABSENT
+        return OwnerState.WAITING if Item(kind, found).waits_for_dependents else OwnerState.SOLID
 
     async def _drop(self, ctx: Context, item: Item, propagation: str, unblock: bool) -> None:
         obj = item.object
@@ -213,7 +213,7 @@ class Collector:
         await _release(ctx, item, ORPHAN)
 
 
-def _collectable(served: Served) -> bool:
+def _collectable(served: ServedResource) -> bool:
     return served.verbs >= {"list", "watch", "delete"} and served.kind.resource not in LEFT_ALONE
 
 
@@ -241,9 +241,9 @@ async def _patch(ctx: Context, item: Item, metadata: dict[str, Any]) -> None:
     await ctx.client.patch(only_metadata(item.kind), obj.name, obj.namespace, {"metadata": guard | metadata})
 
 
-def garbage() -> Service:
+def garbage() -> BackgroundService:
     collector = Collector()
-    return Service("garbage", collector.run, idle=lambda: collector.idle, prepare=lambda cache: _prepare(cache))
+    return BackgroundService("garbage", collector.run, idle=lambda: collector.idle, prepare=lambda cache: _prepare(cache))
 
 
 def _prepare(cache: Cache) -> None:

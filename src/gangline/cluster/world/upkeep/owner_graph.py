@@ -64,7 +64,7 @@ class Graph:
         return [self.items[each] for each in self._dependents.get(uid, ())]
 
 
-class Owner(Enum):
+class OwnerState(Enum):
     """What is known of one owner of an object."""
 
     SOLID = "there"
@@ -74,7 +74,7 @@ class Owner(Enum):
     UNKNOWN = "not known yet: ask the server"
 
 
-Owners: TypeAlias = Mapping[str, Owner]
+Owners: TypeAlias = Mapping[str, OwnerState]
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,17 +122,17 @@ class Press:
 Verdict: TypeAlias = Keep | Drop | Disown | Release | Free | Press
 
 
-def owner_state(graph: Graph, item: Item, owner: OwnerReference, namespaced: bool | None) -> Owner:
+def owner_state(graph: Graph, item: Item, owner: OwnerReference, namespaced: bool | None) -> OwnerState:
     """What the graph says of an owner; `namespaced` tells whether the owner's kind is, None when no such kind is served."""
     if namespaced and not item.object.namespace and item.kind.namespaced is False:
-        return Owner.MISPLACED
+        return OwnerState.MISPLACED
     found = graph.items.get(owner.uid)
     if found is None:
-        return Owner.UNKNOWN
+        return OwnerState.UNKNOWN
     named = found.kind.kind == owner.kind and found.object.name == owner.name
     if not named or found.object.namespace not in ("", item.object.namespace):
-        return Owner.ABSENT
-    return Owner.WAITING if found.waits_for_dependents else Owner.SOLID
+        return OwnerState.ABSENT
+    return OwnerState.WAITING if found.waits_for_dependents else OwnerState.SOLID
 
 
 def judge(graph: Graph, item: Item, owners: Owners) -> Verdict:
@@ -145,15 +145,15 @@ def judge(graph: Graph, item: Item, owners: Owners) -> Verdict:
     if item.object.metadata.deleting or not item.owners:
         return Keep()
     states = owners.values()
-    if Owner.SOLID in states or Owner.MISPLACED in states:
+    if OwnerState.SOLID in states or OwnerState.MISPLACED in states:
         return _without(item, owners)
-    if Owner.WAITING in states and graph.dependents(item.uid):
+    if OwnerState.WAITING in states and graph.dependents(item.uid):
         return Drop("Foreground", unblock=any(each.waits_for_dependents for each in graph.dependents(item.uid)))
     return Drop(_manner(item.object.metadata.finalizers))
 
 
 def _without(item: Item, owners: Owners) -> Verdict:
-    gone = tuple(owner.uid for owner in item.owners if owners[owner.uid] in (Owner.ABSENT, Owner.WAITING))
+    gone = tuple(owner.uid for owner in item.owners if owners[owner.uid] in (OwnerState.ABSENT, OwnerState.WAITING))
     return Disown(gone) if gone else Keep()
 
 

@@ -44,7 +44,7 @@ def token_request(secret: Secret) -> Raw:
 
 
 @dataclass(frozen=True, slots=True)
-class Tokens:
+class AccountTokens:
     root_ca: str
 
     async def reconcile(self, ctx: Context, key: Key) -> Again | None:
@@ -74,6 +74,6 @@ def _secrets_of(account: ServiceAccount, read: Reader) -> list[Key]:
 
 
 def tokens(settings: WorldSettings) -> Controller:
-    return Controller("tokens", Tokens(settings.root_ca).reconcile, watches=(
+    return Controller("tokens", AccountTokens(settings.root_ca).reconcile, watches=(
         Watch(SECRET, itself, when=lambda before, after: after is not None and after.type == TYPE),
         Watch(SERVICE_ACCOUNT, _secrets_of)), indexes=((SECRET, BY_ACCOUNT, by_account),), workers=2)

@@ -15,7 +15,7 @@ from gangline.api.builtin import Untyped
 from gangline.api.core import Node, Pod, PodSpec, Toleration
 from gangline.api.kinds import DAEMON_SET, NODE, POD
 from gangline.api.meta import Object, Raw
-from gangline.cluster.world.pods.failed_pod_delay import Patience
+from gangline.cluster.world.pods.failed_pod_delay import FailedPodDelay
 from gangline.cluster.world.scheduling.place import selects, tolerates
 from gangline.cluster.world.workloads.deployments import template_hash
 from gangline.cluster.world.workloads.replicas import BURST, NONE_WAIT, active, is_ready, pod_from, share, suffix
@@ -29,7 +29,7 @@ ALWAYS = tuple(Toleration(key=f"node.kubernetes.io/{name}", operator="Exists", e
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class DaemonSetPlan:
     create: tuple[Raw, ...] = ()
     delete: tuple[Pod, ...] = ()
     status: Raw | None = None
@@ -54,7 +54,7 @@ def node_of(pod: Pod) -> str:
     return str(fields[0]["values"][0]) if fields else ""
 
 
-def plan(daemon: Untyped, nodes: Sequence[Node], pods: Iterable[Pod], waits: Mapping[str, float] = NONE_WAIT) -> Plan:
+def plan(daemon: Untyped, nodes: Sequence[Node], pods: Iterable[Pod], waits: Mapping[str, float] = NONE_WAIT) -> DaemonSetPlan:
     """`waits`: failed pods that stay for now, and until when (failed_pod_delay.py)."""
     revision = template_hash(daemon.spec["template"])
     wanted = [node.name for node in nodes if wants(daemon, node)]
@@ -66,7 +66,7 @@ def plan(daemon: Untyped, nodes: Sequence[Node], pods: Iterable[Pod], waits: Map
     missing = [name for name in wanted if name not in there]
     outdated = _outdated(daemon, [there[name][0] for name in wanted if name in there], revision, len(wanted), len(missing))
     create = tuple(_pod(daemon, name, revision) for name in missing[:BURST])
-    return Plan(create, (*ended, *stray, *outdated)[:BURST], _status(daemon, wanted, there, revision),
+    return DaemonSetPlan(create, (*ended, *stray, *outdated)[:BURST], _status(daemon, wanted, there, revision),
                 min(waits.values(), default=None))
 
 
@@ -108,7 +108,7 @@ def _status(daemon: Untyped, wanted: Sequence[str], there: dict[str, list[Pod]],
 
 @dataclass(slots=True)
 class Daemons:
-    patience: Patience = field(default_factory=Patience)
+    patience: FailedPodDelay = field(default_factory=FailedPodDelay)
 
     async def reconcile(self, ctx: Context, key: Key) -> Again | None:
         daemon = ctx.read.get(DAEMON_SET, key.name, key.namespace)

@@ -25,7 +25,7 @@ DESIRED = "deployment.kubernetes.io/desired-replicas"
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class DeploymentPlan:
     create: Raw | None = None
     scale: tuple[tuple[Replicated, int], ...] = ()
     """ReplicaSets and the number they should have now."""
@@ -37,19 +37,19 @@ def template_hash(template: Raw) -> str:
     return suffix(json.dumps(template, sort_keys=True), length=10)
 
 
-def plan(deployment: Replicated, sets: Sequence[Replicated], now: str) -> Plan:
+def plan(deployment: Replicated, sets: Sequence[Replicated], now: str) -> DeploymentPlan:
     wanted = 1 if deployment.spec.replicas is None else deployment.spec.replicas
     mark = template_hash(deployment.spec.template)
     new = next((each for each in sets if each.labels.get(HASH) == mark), None)
     old = sorted((each for each in sets if each is not new), key=lambda each: (_revision(each), each.name))
     status = _status(deployment, wanted, new, sets, now)
     if deployment.spec.paused:
-        return Plan(scale=_only_scale(wanted, new, old), status=status)
+        return DeploymentPlan(scale=_only_scale(wanted, new, old), status=status)
     if new is None:
         first = _room(deployment, wanted, old)
-        return Plan(create=_replica_set(deployment, mark, first, max((_revision(each) for each in old), default=0) + 1), status=status)
+        return DeploymentPlan(create=_replica_set(deployment, mark, first, max((_revision(each) for each in old), default=0) + 1), status=status)
     steps = _recreate(wanted, new, old) if _recreates(deployment) else _roll(deployment, wanted, new, old)
-    return Plan(scale=tuple(step for step in steps if _replicas(step[0]) != step[1]), delete=_outdated(deployment, wanted, new, old),
+    return DeploymentPlan(scale=tuple(step for step in steps if _replicas(step[0]) != step[1]), delete=_outdated(deployment, wanted, new, old),
                 status=status)
 
 

@@ -31,7 +31,7 @@ DOWN_WINDOW = 300.0
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
+class ScaleDecision:
     replicas: int
     reason: str = ""
     """Which limit held it back: TooManyReplicas, TooFewReplicas, or none."""
@@ -78,7 +78,7 @@ def _count(replicas: float) -> int:
     return math.ceil(min(replicas, MOST_REPLICAS))
 
 
-def decide(spec: Raw, values: Mapping[str, float], current: int) -> Decision | None:
+def decide(spec: Raw, values: Mapping[str, float], current: int) -> ScaleDecision | None:
     """The number of replicas the metrics ask for, within the limits; None when no metric has a value."""
     wishes = [wish for metric in spec.get("metrics") or () if (wish := asked(metric, values, current)) is not None]
     if not wishes:
@@ -86,12 +86,12 @@ def decide(spec: Raw, values: Mapping[str, float], current: int) -> Decision | N
     least, most = int(spec.get("minReplicas") or 1), int(spec["maxReplicas"])
     wish = max(wishes)
     if wish > most:
-        return Decision(most, "TooManyReplicas")
-    return Decision(least, "TooFewReplicas") if wish < least else Decision(wish)
+        return ScaleDecision(most, "TooManyReplicas")
+    return ScaleDecision(least, "TooFewReplicas") if wish < least else ScaleDecision(wish)
 
 
 @dataclass(slots=True)
-class Memory:
+class ScaleHistory:
     """What was asked for lately: going down takes the largest of it."""
 
     wishes: list[tuple[float, int]] = field(default_factory=list)
@@ -112,7 +112,7 @@ def window_of(spec: Raw) -> float:
 
 @dataclass(slots=True)
 class Scaler:
-    memory: dict[str, Memory] = field(default_factory=dict)
+    memory: dict[str, ScaleHistory] = field(default_factory=dict)
     kinds: dict[tuple[str, str], Kind[Untyped]] = field(default_factory=dict)
 
     async def reconcile(self, ctx: Context, key: Key) -> Again | None:
@@ -146,7 +146,7 @@ class Scaler:
             least, most = int(hpa.spec.get("minReplicas") or 1), int(hpa.spec["maxReplicas"])
             return min(max(current, least), most), [able, (
                 "ScalingActive", "False", "FailedGetMetrics", f"no metric has a value: write it into the annotation {names.METRIC}")]
-        steady = self.memory.setdefault(str(key), Memory()).steady(decision.replicas, now, window_of(hpa.spec))
+        steady = self.memory.setdefault(str(key), ScaleHistory()).steady(decision.replicas, now, window_of(hpa.spec))
         wanted = decision.replicas if decision.replicas >= current else min(steady, current)
         limited = (("ScalingLimited", "True", decision.reason, "the desired count is limited by the allowed range") if decision.reason
                    else ("ScalingLimited", "False", "DesiredWithinRange", "the desired count is within the acceptable range"))

@@ -29,7 +29,7 @@ LONGEST_NUMBER = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Tally:
+class JobTally:
     active: tuple[Pod, ...]
     leaving: int
     terminating: tuple[Pod, ...]
@@ -58,13 +58,13 @@ class Tally:
         return not self.noted["succeeded"] and not self.noted["failed"]
 
 
-def tally(job: Job, pods: Iterable[Pod]) -> Tally:
+def tally(job: Job, pods: Iterable[Pod]) -> JobTally:
     pods = sorted(pods, key=lambda pod: pod.name)
     verdicts = {pod.uid: judge_failure(job, pod) for pod in pods if has_failed(job, pod)}
     good = [pod for pod in pods if tracked(pod) and pod.status.phase == "Succeeded"]
     bad = [pod for pod in pods if tracked(pod) and pod.uid in verdicts]
     counted, noted = _counted(job, pods, {"succeeded": good, "failed": [pod for pod in bad if verdicts[pod.uid].counts]})
-    return Tally(
+    return JobTally(
         active=tuple(pod for pod in pods if active(pod)),
         leaving=sum(pod.metadata.deleting and not tracked(pod) for pod in pods),
         terminating=tuple(pod for pod in pods if is_terminating(pod)) if only_replaces_failed(job) else (),

@@ -22,7 +22,7 @@ from gangline.cluster.world.workloads.job_tally import (
     INDEX,
     INDEX_FAILURES,
     TRACKING,
-    Tally,
+    JobTally,
     index_failures,
     is_indexed,
     numbers_of,
@@ -54,7 +54,7 @@ FIRST_BACKOFF, LONGEST_BACKOFF = 10.0, 600.0
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class JobPlan:
     create: tuple[Raw, ...] = ()
     delete: tuple[Pod, ...] = ()
     """Pods no longer wanted: let go first, so that their end does not count."""
@@ -69,7 +69,7 @@ class Plan:
 
 
 @dataclass(frozen=True, slots=True)
-class Missing:
+class MissingPods:
     """Pods to make now, and when to look again for those that must wait."""
 
     pods: tuple[Raw, ...] = ()
@@ -77,20 +77,20 @@ class Missing:
     held_back: int = 0
 
 
-def plan(job: Job, pods: Sequence[Pod], now: float) -> Plan:
+def plan(job: Job, pods: Sequence[Pod], now: float) -> JobPlan:
     if finished(job):
         return _after_the_end(job, pods, now)
     found = tally(job, pods)
     end = _end(job, found, now)
     if end is not None or job.spec.suspend:
         status = _status(job, found, now, 0, end)
-        return Plan(delete=found.active[:BURST], release=found.ended, status=status)
+        return JobPlan(delete=found.active[:BURST], release=found.ended, status=status)
     missing = _missing(job, pods, found, now)
     surplus = _surplus(job, found)
     status = _status(job, found, now, len(found.active) - len(surplus) + len(missing.pods))
     moments = [moment for moment in (missing.again, _deadline(job, now)) if moment is not None]
     kept = _last_failures(job, found)
-    return Plan(missing.pods, tuple(surplus), tuple(pod for pod in found.ended if pod.uid not in kept), status,
+    return JobPlan(missing.pods, tuple(surplus), tuple(pod for pod in found.ended if pod.uid not in kept), status,
                 again=min(moments, default=None), held_back=missing.held_back)
 
 
@@ -98,18 +98,18 @@ def finished(job: Job) -> bool:
     return any(each.get("type") in ("Complete", "Failed") and each.get("status") == "True" for each in job.status.conditions)
 
 
-def _after_the_end(job: Job, pods: Sequence[Pod], now: float) -> Plan:
+def _after_the_end(job: Job, pods: Sequence[Pod], now: float) -> JobPlan:
     rest = tuple(pod for pod in pods if active(pod))[:BURST]
     release = tuple(pod for pod in pods if tracked(pod) and not active(pod))
     live = job.spec.ttl_seconds_after_finished
     if live is None:
-        return Plan(delete=rest, release=release)
+        return JobPlan(delete=rest, release=release)
     ended = max(seconds_of(str(each["lastTransitionTime"])) for each in job.status.conditions if each.get("status") == "True")
     over = now >= ended + live
-    return Plan(delete=rest, release=release, remove=over, again=None if over else ended + live)
+    return JobPlan(delete=rest, release=release, remove=over, again=None if over else ended + live)
 
 
-def _end(job: Job, found: Tally, now: float) -> tuple[str, str, str] | None:
+def _end(job: Job, found: JobTally, now: float) -> tuple[str, str, str] | None:
     """Condition, reason and message of a Job that ends now; a failure that was decided earlier stands."""
     decided = next((each for each in job.status.conditions if each.get("type") == "FailureTarget" and each.get("status") == "True"), None)
     if decided is not None:
@@ -128,7 +128,7 @@ def _end(job: Job, found: Tally, now: float) -> tuple[str, str, str] | None:
         ("Complete", "CompletionsReached", "Reached expected number of succeeded pods") if _complete(job, found) else None)
 
 
-def _end_of_indexes(job: Job, found: Tally) -> tuple[str, str, str] | None:
+def _end_of_indexes(job: Job, found: JobTally) -> tuple[str, str, str] | None:
     """A Job some of whose indexes were given up fails when nothing is left to try, or too many were."""
     lost, most = found.given_up.total, job.spec.max_failed_indexes
     if most is not None and lost > most:
@@ -138,14 +138,14 @@ def _end_of_indexes(job: Job, found: Tally) -> tuple[str, str, str] | None:
     return None
 
 
-def _complete(job: Job, found: Tally) -> bool:
+def _complete(job: Job, found: JobTally) -> bool:
     wanted = job.spec.completions
     if wanted is None:
         return found.successes > 0 and not found.active
     return found.indexes.total >= wanted if is_indexed(job) else found.successes >= wanted
 
 
-def _done(job: Job, found: Tally) -> int:
+def _done(job: Job, found: JobTally) -> int:
     """Completions that need no further pod."""
     return found.indexes.total + found.given_up.total if is_indexed(job) else found.successes
 
@@ -154,7 +154,7 @@ def _parallelism(job: Job) -> int:
     return 1 if job.spec.parallelism is None else job.spec.parallelism
 
 
-def _missing(job: Job, pods: Sequence[Pod], found: Tally, now: float) -> Missing:
+def _missing(job: Job, pods: Sequence[Pod], found: JobTally, now: float) -> MissingPods:
     """Pods to make now, or the moment from which a failed one may be replaced."""
     there = len(found.active) + len(found.terminating)
     room = _parallelism(job) - there
@@ -163,20 +163,20 @@ def _missing(job: Job, pods: Sequence[Pod], found: Tally, now: float) -> Missing
     elif found.successes:
         room = 0
     if room <= 0:
-        return Missing()
+        return MissingPods()
     if job.spec.backoff_limit_per_index is None:
         back = _backoff(job, pods, found, now)
         if back is not None:
-            return Missing(again=back)
+            return MissingPods(again=back)
     now_room, waiting = allowed(room, found.active)
     if is_indexed(job):
         made, again = _missing_indexes(job, pods, found, now_room, now)
-        return Missing(made, again, waiting)
+        return MissingPods(made, again, waiting)
     names = fresh_names(job.name, job.uid, {pod.name for pod in pods}, now_room)
-    return Missing(tuple(_pod(job, name) for name in names), held_back=waiting)
+    return MissingPods(tuple(_pod(job, name) for name in names), held_back=waiting)
 
 
-def _missing_indexes(job: Job, pods: Sequence[Pod], found: Tally, room: int, now: float) -> tuple[tuple[Raw, ...], float | None]:
+def _missing_indexes(job: Job, pods: Sequence[Pod], found: JobTally, room: int, now: float) -> tuple[tuple[Raw, ...], float | None]:
     used = {pod.name for pod in pods}
     tried = _tried(job, found)
     waits = {index: due for index, pod in tried.items() if (due := ended_at(pod) + _wait(index_failures(pod) + 1)) > now}
@@ -187,7 +187,7 @@ def _missing_indexes(job: Job, pods: Sequence[Pod], found: Tally, room: int, now
     return made, min(waits.values(), default=None)
 
 
-def _tried(job: Job, found: Tally) -> dict[int, Pod]:
+def _tried(job: Job, found: JobTally) -> dict[int, Pod]:
     """Of each index that is limited by itself: the pod that failed last."""
     if job.spec.backoff_limit_per_index is None:
         return {}
@@ -195,11 +195,11 @@ def _tried(job: Job, found: Tally) -> dict[int, Pod]:
     return {index: pod for pod in failed for index in numbers_of(job, [pod])}
 
 
-def _failures_so_far(found: Tally, last: Pod | None) -> int:
+def _failures_so_far(found: JobTally, last: Pod | None) -> int:
     return 0 if last is None else index_failures(last) + found.verdicts[last.uid].counts
 
 
-def _last_failures(job: Job, found: Tally) -> set[str]:
+def _last_failures(job: Job, found: JobTally) -> set[str]:
     """Failed pods that tell how often their index failed: kept until another pod of that index carries the number on."""
     going_on = set(numbers_of(job, found.active))
     over = found.indexes.joined(found.given_up)
@@ -207,7 +207,7 @@ def _last_failures(job: Job, found: Tally) -> set[str]:
             if index not in going_on and not over.has(index)}
 
 
-def _backoff(job: Job, pods: Sequence[Pod], found: Tally, now: float) -> float | None:
+def _backoff(job: Job, pods: Sequence[Pod], found: JobTally, now: float) -> float | None:
     """Failures in a row make the next try wait."""
     failed = [pod for pod in pods if has_failed(job, pod)]
     failures = found.failures + sum(not each.counts for each in found.verdicts.values())
@@ -224,7 +224,7 @@ def _wait(failures: int) -> float:
     return min(FIRST_BACKOFF * 2.0 ** min(max(failures, 1) - 1, 10), LONGEST_BACKOFF)
 
 
-def _surplus(job: Job, found: Tally) -> list[Pod]:
+def _surplus(job: Job, found: JobTally) -> list[Pod]:
     wanted = _parallelism(job)
     if job.spec.completions is not None:
         wanted = min(wanted, job.spec.completions - _done(job, found))
@@ -252,7 +252,7 @@ def _pod(job: Job, name: str, index: int | None = None, failures: int = 0) -> Ra
     return pod
 
 
-def _status(job: Job, found: Tally, now: float, active: int, end: tuple[str, str, str] | None = None) -> Raw | None:
+def _status(job: Job, found: JobTally, now: float, active: int, end: tuple[str, str, str] | None = None) -> Raw | None:
     """The status to write, or None when the Job already says it."""
     ready = min(sum(is_ready(pod) for pod in found.active), active)
     wanted: Raw = {"active": active or None, "ready": ready, "terminating": found.leaving, "succeeded": found.succeeded or None,

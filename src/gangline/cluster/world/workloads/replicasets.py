@@ -32,7 +32,7 @@ from gangline.runtime import Again, Context, Controller, Key, Watch, itself, own
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class ReplicaSetPlan:
     create: tuple[Raw, ...] = ()
     delete: tuple[Pod, ...] = ()
     status: Raw | None = None
@@ -40,7 +40,7 @@ class Plan:
     held_back: int = 0
 
 
-def plan(replicas: Replicated, pods: Sequence[Pod], now: float) -> Plan:
+def plan(replicas: Replicated, pods: Sequence[Pod], now: float) -> ReplicaSetPlan:
     wanted = 1 if replicas.spec.replicas is None else replicas.spec.replicas
     live = [pod for pod in pods if active(pod)]
     missing = wanted - len(live)
@@ -51,7 +51,7 @@ def plan(replicas: Replicated, pods: Sequence[Pod], now: float) -> Plan:
     moments = [moment for pod in live if (moment := available_at(pod, replicas.spec.min_ready_seconds)) is not None]
     status = _status(replicas, live, sum(moment <= now for moment in moments))
     later = [moment for moment in (*moments, due if missing > 0 else 0.0) if moment > now]
-    return Plan(create, tuple(by_worth(live)[:min(max(-missing, 0), BURST)]), status, min(later, default=None), held_back)
+    return ReplicaSetPlan(create, tuple(by_worth(live)[:min(max(-missing, 0), BURST)]), status, min(later, default=None), held_back)
 
 
 def _status(replicas: Replicated, live: Sequence[Pod], available: int) -> Raw | None:

@@ -15,7 +15,7 @@ from gangline.api.builtin import Replicated
 from gangline.api.core import Pod
 from gangline.api.kinds import POD, PVC, STATEFUL_SET, reference
 from gangline.api.meta import Raw
-from gangline.cluster.world.pods.failed_pod_delay import Patience
+from gangline.cluster.world.pods.failed_pod_delay import FailedPodDelay
 from gangline.cluster.world.workloads.deployments import template_hash
 from gangline.cluster.world.workloads.replicas import (
     BURST,
@@ -35,7 +35,7 @@ POD_NAME, POD_INDEX = "statefulset.kubernetes.io/pod-name", "apps.kubernetes.io/
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class StatefulSetPlan:
     claims: tuple[Raw, ...] = ()
     create: tuple[Raw, ...] = ()
     delete: tuple[Pod, ...] = ()
@@ -44,7 +44,7 @@ class Plan:
     held_back: int = 0
 
 
-def plan(stateful: Replicated, pods: Sequence[Pod], now: float, waits: Mapping[str, float] = NONE_WAIT) -> Plan:
+def plan(stateful: Replicated, pods: Sequence[Pod], now: float, waits: Mapping[str, float] = NONE_WAIT) -> StatefulSetPlan:
     """`waits`: failed pods that stay for now, and until when (failed_pod_delay.py)."""
     wanted = 1 if stateful.spec.replicas is None else stateful.spec.replicas
     first = int(stateful.spec.ordinals.get("start") or 0)
@@ -56,7 +56,7 @@ def plan(stateful: Replicated, pods: Sequence[Pod], now: float, waits: Mapping[s
     room, held_back = allowed(wanted - sum(number in numbers for number in by_number), (pod for pod in pods if active(pod)))
     create, delete = _next(stateful, numbers, by_number, revision, now, room, waits)
     claims = tuple(claim for number in create for claim in _claims(stateful, number))
-    return Plan(claims, tuple(_pod(stateful, number, revision) for number in create), tuple(delete[:BURST]), status,
+    return StatefulSetPlan(claims, tuple(_pod(stateful, number, revision) for number in create), tuple(delete[:BURST]), status,
                 min((*moments, *waits.values()), default=None), held_back)
 
 
@@ -162,7 +162,7 @@ def _status(stateful: Replicated, pods: Sequence[Pod], revision: str, now: float
 
 @dataclass(slots=True)
 class StatefulSets:
-    patience: Patience = field(default_factory=Patience)
+    patience: FailedPodDelay = field(default_factory=FailedPodDelay)
 
     async def reconcile(self, ctx: Context, key: Key) -> Again | None:
         stateful = ctx.read.get(STATEFUL_SET, key.name, key.namespace)

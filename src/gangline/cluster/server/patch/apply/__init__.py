@@ -14,10 +14,10 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any
 
-from gangline.cluster.schema import Node, Schema
+from gangline.cluster.schema import Schema, SchemaNode
 from gangline.cluster.server.patch.apply import managed as accounts
 from gangline.cluster.server.patch.apply.fieldset import FieldSet
-from gangline.cluster.server.patch.apply.managed import APPLY, UPDATE, Entry, Managed, Obj, Owner, keep_times
+from gangline.cluster.server.patch.apply.managed import APPLY, UPDATE, Entry, FieldManager, Managed, Obj, keep_times
 from gangline.cluster.server.patch.apply.walk import (
     Difference,
     Untypable,
@@ -43,14 +43,14 @@ _STRIPPED = FieldSet({"f:apiVersion", "f:kind", "f:metadata"}, {"f:metadata": Fi
 class ApplyConflict(GanglineError):
     """Fields that others own would change. `causes` are what the Status carries."""
 
-    def __init__(self, conflicts: list[tuple[Owner, FieldSet]]) -> None:
+    def __init__(self, conflicts: list[tuple[FieldManager, FieldSet]]) -> None:
         self.causes = [
             {"reason": "FieldManagerConflict", "message": f"conflict with {who.named()}", "field": "".join(map(element_text, path))}
             for who, fields in conflicts for path in fields.paths()]
         super().__init__(_told(conflicts, len(self.causes)))
 
 
-def _told(conflicts: list[tuple[Owner, FieldSet]], count: int) -> str:
+def _told(conflicts: list[tuple[FieldManager, FieldSet]], count: int) -> str:
     if count == 1:
         who, fields = conflicts[0]
         return f"Apply failed with 1 conflict: conflict with {who.named()}: {''.join(map(element_text, next(fields.paths())))}"
@@ -59,7 +59,7 @@ def _told(conflicts: list[tuple[Owner, FieldSet]], count: int) -> str:
     return lines[0]
 
 
-def _listed(conflict: tuple[Owner, FieldSet]) -> str:
+def _listed(conflict: tuple[FieldManager, FieldSet]) -> str:
     who, fields = conflict
     return f"conflicts with {who.named()}:" + "".join(f"\n- {''.join(map(element_text, path))}" for path in fields.paths())
 
@@ -108,14 +108,14 @@ def zero_object(schema: Schema, like: Obj) -> Obj:
     return schema.admit(identity)[0] if schema.builtin else identity
 
 
-def _dropped(node: Node, merged: Obj, last: FieldSet, owned: FieldSet) -> Obj:
+def _dropped(node: SchemaNode, merged: Obj, last: FieldSet, owned: FieldSet) -> Obj:
     present = with_named(node, fields_of(node, merged))
     gone = (present & with_named(node, last)) - with_named(node, owned)
     left: Obj = remove(node, merged, gone) or {}
     return left
 
 
-def _settle(managed: Managed, difference: Difference, me: Owner, force: bool) -> None:
+def _settle(managed: Managed, difference: Difference, me: FieldManager, force: bool) -> None:
     """Take changed fields from their other owners, or refuse; forget removed ones."""
     changed, removed = difference.changed, difference.removed
     if changed:
@@ -154,7 +154,7 @@ def track_update(old: Obj | None, new: Obj, manager: str, schema: Schema, now: s
     before = zero_object(schema, new) if old is None else accounts.detached(old)
     after = accounts.detached(new)
     difference = compare(node, before, after).without(hidden)
-    me = Owner("", "")
+    me = FieldManager("", "")
     _settle(managed, difference, me, force=True)
     mine = difference.changed - _STRIPPED
     if mine:

@@ -16,7 +16,7 @@ ANCIENT = "ancient-changes"
 
 
 @dataclass(frozen=True, slots=True)
-class Owner:
+class FieldManager:
     """Who wrote: the identity of an entry. An applier is the same whatever version it writes in."""
 
     manager: str
@@ -65,11 +65,11 @@ class Entry:
         return bool(self._tree if self._fields is None else self._fields)
 
 
-Managed = dict[Owner, Entry]
+Managed = dict[FieldManager, Entry]
 
 
-def owner(manager: str, operation: str, api_version: str, subresource: str) -> Owner:
-    return Owner(manager or "unknown", operation, "" if operation == APPLY else api_version, subresource)
+def owner(manager: str, operation: str, api_version: str, subresource: str) -> FieldManager:
+    return FieldManager(manager or "unknown", operation, "" if operation == APPLY else api_version, subresource)
 
 
 def read(entries: Any) -> Managed:
@@ -97,7 +97,7 @@ def write(managed: Managed) -> list[Obj]:
     return list(_written(order))
 
 
-def _written(order: list[tuple[Owner, Entry]]) -> Iterator[Obj]:
+def _written(order: list[tuple[FieldManager, Entry]]) -> Iterator[Obj]:
     for who, entry in order:
         if not entry:
             continue
@@ -140,7 +140,7 @@ def capped(managed: Managed) -> Managed:
         if version not in first:
             first[version] = who
             continue
-        bucket = Owner(ANCIENT, UPDATE, version)
+        bucket = FieldManager(ANCIENT, UPDATE, version)
         if bucket not in out:
             out[bucket] = out.pop(first[version])
         entry = out.pop(who)

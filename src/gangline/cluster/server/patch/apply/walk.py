@@ -15,7 +15,7 @@ from gangline.api.notation import MISSING
 from gangline.cluster.server.patch.apply.fieldset import FieldSet
 from gangline.errors import GanglineError
 from gangline.rules.values.problems import compact
-from gangline.rules.values.schema_node import ANY, MAP, SET, Node
+from gangline.rules.values.schema_node import ANY, MAP, SET, SchemaNode
 
 
 class Untypable(GanglineError):
@@ -25,7 +25,7 @@ class Untypable(GanglineError):
 LEAF, OBJECT, LIST = "leaf", "object", "list"
 
 
-def form(node: Node, value: Any) -> str:
+def form(node: SchemaNode, value: Any) -> str:
     """How a value of this node is owned: as a whole, field by field, or item by item."""
     shape = node.shape
     if node.atomic or shape == "scalar":
@@ -37,12 +37,12 @@ def form(node: Node, value: Any) -> str:
     return OBJECT if shape in ("any", "either") and isinstance(value, dict) else LEAF
 
 
-def below(node: Node, name: str) -> Node:
+def below(node: SchemaNode, name: str) -> SchemaNode:
     """The node of one key of an object."""
     return node.fields.get(name) or node.values or ANY
 
 
-def element(node: Node, item: Any) -> str:
+def element(node: SchemaNode, item: Any) -> str:
     """How one item of a keyed list or set is named."""
     if node.list_type == SET:
         if item is None or isinstance(item, dict | list):
@@ -67,7 +67,7 @@ def element(node: Node, item: Any) -> str:
     return f"k:{compact(keys)}"
 
 
-def _default_key(items: Node, name: str) -> Any:
+def _default_key(items: SchemaNode, name: str) -> Any:
     """What a missing key counts as: its default, and in built-in kinds, whose keys always stand there, the empty value."""
     key = items.fields[name]
     if key.default is not MISSING or not items.type_name:
@@ -91,7 +91,7 @@ def element_text(name: str) -> str:
     return f"[={text}]" if mark == "v:" else f"[{text}]"
 
 
-def fields_of(node: Node, value: Any) -> FieldSet:
+def fields_of(node: SchemaNode, value: Any) -> FieldSet:
     """Everything an object sets."""
     found = FieldSet()
     kind = form(node, value)
@@ -107,7 +107,7 @@ def fields_of(node: Node, value: Any) -> FieldSet:
     return found
 
 
-def _note(found: FieldSet, name: str, child: Node, item: Any, own: bool) -> None:
+def _note(found: FieldSet, name: str, child: SchemaNode, item: Any, own: bool) -> None:
     if own or form(child, item) == LEAF:
         found.members.add(name)
     inner = fields_of(child, item) if item and isinstance(item, dict | list) else None
@@ -115,7 +115,7 @@ def _note(found: FieldSet, name: str, child: Node, item: Any, own: bool) -> None
         found.children[name] = found.children[name] | inner if name in found.children else inner
 
 
-def check(node: Node, value: Any) -> None:
+def check(node: SchemaNode, value: Any) -> None:
     """Raise Untypable unless the value fits the schema: no unknown field, no wrong type, no item twice."""
     if value is None:
         return
@@ -130,7 +130,7 @@ def check(node: Node, value: Any) -> None:
         _check_scalar(node, value)
 
 
-def _check_object(node: Node, value: dict[str, Any]) -> None:
+def _check_object(node: SchemaNode, value: dict[str, Any]) -> None:
     if node.shape in ("scalar", "intstr", "list"):
         raise Untypable(f": expected {node.scalar or node.shape}, got a map")
     open_ended = node.keep_unknown or node.values is not None or node.shape in ("any", "either") or not node.fields
@@ -140,7 +140,7 @@ def _check_object(node: Node, value: dict[str, Any]) -> None:
         _step(f".{name}", below(node, name), item)
 
 
-def _check_list(node: Node, value: list[Any]) -> None:
+def _check_list(node: SchemaNode, value: list[Any]) -> None:
     if node.shape in ("struct", "map", "scalar", "intstr"):
         raise Untypable(f": expected {node.scalar or 'map'}, got a list")
     keyed = node.shape == "list" and node.list_type in (MAP, SET)
@@ -159,7 +159,7 @@ def _check_list(node: Node, value: list[Any]) -> None:
         _step(name, node.items or ANY, item)
 
 
-def _check_scalar(node: Node, value: Any) -> None:
+def _check_scalar(node: SchemaNode, value: Any) -> None:
     good: Any = {"string": str, "integer": (int, float), "number": (int, float), "boolean": bool}.get(node.scalar)
     if good is None or node.form in ("quantity", "time", "microtime"):
         return
@@ -172,14 +172,14 @@ def _go_kind(value: Any) -> str:
     return {str: "string", bool: "bool", int: "int64", float: "float64"}.get(type(value), type(value).__name__)
 
 
-def _step(name: str, node: Node, value: Any) -> None:
+def _step(name: str, node: SchemaNode, value: Any) -> None:
     try:
         check(node, value)
     except Untypable as error:
         raise Untypable(f"{name}{error}") from None
 
 
-def merge(node: Node, live: Any, applied: Any) -> Any:
+def merge(node: SchemaNode, live: Any, applied: Any) -> Any:
     """`applied` on top of `live`: its leaves win, what it does not mention stays."""
     if applied is MISSING:
         return live
@@ -200,7 +200,7 @@ def merge(node: Node, live: Any, applied: Any) -> Any:
     return applied
 
 
-def _merge_items(node: Node, live: list[Any], applied: list[Any]) -> list[Any]:
+def _merge_items(node: SchemaNode, live: list[Any], applied: list[Any]) -> list[Any]:
     """Items of both, each once: the applied ones in their order, the others where they stood before the next common one."""
     assert node.items is not None
     mine = [(element(node, item), item) for item in live]
@@ -264,13 +264,13 @@ class Difference:
         return self
 
 
-def compare(node: Node, old: Any, new: Any) -> Difference:
+def compare(node: SchemaNode, old: Any, new: Any) -> Difference:
     found = Difference()
     _compare_inside(node, old, new, found.added, found.modified, found.removed)
     return found
 
 
-def _compare_inside(node: Node, old: Any, new: Any, added: FieldSet, modified: FieldSet, removed: FieldSet) -> None:
+def _compare_inside(node: SchemaNode, old: Any, new: Any, added: FieldSet, modified: FieldSet, removed: FieldSet) -> None:
     """Compare two values of one form field by field (or item by item)."""
     if isinstance(old, list) or isinstance(new, list):
         inner = node.items or ANY
@@ -294,7 +294,7 @@ def _different(before: dict[str, Any], after: dict[str, Any]) -> Iterator[tuple[
             yield name, MISSING, now
 
 
-def _compare_one(name: str, node: Node, was: Any, now: Any, added: FieldSet, modified: FieldSet, removed: FieldSet) -> None:
+def _compare_one(name: str, node: SchemaNode, was: Any, now: Any, added: FieldSet, modified: FieldSet, removed: FieldSet) -> None:
     whole = _is_whole(node, was, now)
     if not whole:
         inner = FieldSet(), FieldSet(), FieldSet()
@@ -310,7 +310,7 @@ def _compare_one(name: str, node: Node, was: Any, now: Any, added: FieldSet, mod
         modified.members.add(name)
 
 
-def _is_whole(node: Node, before: Any, after: Any) -> bool:
+def _is_whole(node: SchemaNode, before: Any, after: Any) -> bool:
     if node.atomic or node.shape == "scalar":
         return True
     if not _given(before):
@@ -330,7 +330,7 @@ def _given(value: Any) -> bool:
     return value is not MISSING and value is not None and value != {} and value != []
 
 
-def _by_element(node: Node, items: list[Any]) -> dict[str, Any]:
+def _by_element(node: SchemaNode, items: list[Any]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for item in items:
         try:
@@ -341,7 +341,7 @@ def _by_element(node: Node, items: list[Any]) -> dict[str, Any]:
     return found
 
 
-def remove(node: Node, value: Any, gone: FieldSet) -> Any:
+def remove(node: SchemaNode, value: Any, gone: FieldSet) -> Any:
     """The value without the fields of `gone`. What becomes empty by it stays as null, which the reader drops."""
     if isinstance(value, dict):
         out = {}
@@ -364,7 +364,7 @@ def remove(node: Node, value: Any, gone: FieldSet) -> Any:
     return value
 
 
-def with_named(node: Node, fields: FieldSet) -> FieldSet:
+def with_named(node: SchemaNode, fields: FieldSet) -> FieldSet:
     """The set, with every declared field above a member a member too."""
     members = set(fields.members)
     children = {}

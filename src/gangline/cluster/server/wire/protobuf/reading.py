@@ -10,7 +10,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from gangline.cluster.server.wire.protobuf.fields import FIELDS
-from gangline.rules.values.documents import Unreadable, read_json
+from gangline.rules.values.documents import DocumentUnreadable, read_json
 
 MAGIC = b"k8s\x00"
 Obj = dict[str, Any]
@@ -20,7 +20,7 @@ EVERYWHERE = ("DeleteOptions",)
 """Kinds of `meta` that are sent under the version of the kind they are about."""
 
 
-_DAMAGE = (LookupError, ValueError, TypeError, AttributeError, ArithmeticError, OSError, RecursionError, Unreadable,
+_DAMAGE = (LookupError, ValueError, TypeError, AttributeError, ArithmeticError, OSError, RecursionError, DocumentUnreadable,
            struct.error)
 """What reading bytes that are no object of their kind ends in."""
 
@@ -29,7 +29,7 @@ class NotUnderstood(ValueError):
     """Not protobuf as Kubernetes frames it, or of a kind without a table."""
 
 
-class Field(NamedTuple):
+class WireField(NamedTuple):
     name: str
     type: str
     form: str
@@ -37,7 +37,7 @@ class Field(NamedTuple):
     drop_empty: bool
 
 
-Message = Mapping[int, Field]
+Message = Mapping[int, WireField]
 
 
 @cache
@@ -53,11 +53,11 @@ def _messages() -> dict[str, Message]:
     return found
 
 
-def _field(text: str, group: str) -> tuple[int, Field]:
+def _field(text: str, group: str) -> tuple[int, WireField]:
     number, name, kind = text.split(" ")
     form = "=" if name == "=" else kind[0] if kind[0] in "*%" else ""
     base = kind.lstrip("*%").rstrip("?")
-    return int(number), Field(name, group + base if base.startswith(".") else base, form, kind.endswith("?"))
+    return int(number), WireField(name, group + base if base.startswith(".") else base, form, kind.endswith("?"))
 
 
 def decode(body: bytes) -> Obj:
