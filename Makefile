@@ -38,6 +38,7 @@ fuzz: $(DEV) ## INPUTS=100000 SEED=1 FIRST=0: ask the server odd things, as many
 
 lint: $(DEV) ## ruff, mypy, import contracts
 	@$(BIN)/ruff check src tests bench
+	@$(BIN)/ruff format --check -q src tests bench
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
 

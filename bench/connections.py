@@ -78,8 +78,11 @@ def watching(port: int) -> ssl.SSLSocket:
 _TRUSTING = ssl.create_default_context()
 _TRUSTING.check_hostname, _TRUSTING.verify_mode = False, ssl.CERT_NONE
 KINDS: dict[str, Callable[[int], socket.socket]] = {
-    "before the handshake": plain, "idle after the handshake": secure, "idle after a request": asked,
-    "watching": watching}
+    "before the handshake": plain,
+    "idle after the handshake": secure,
+    "idle after a request": asked,
+    "watching": watching,
+}
 
 
 def measure(kind: str, count: int) -> None:
@@ -98,8 +101,19 @@ def measure(kind: str, count: int) -> None:
         ours.send("count")
         held = ours.recv()
     kilobytes = round((_memory(process.pid) - before) / count, 1)
-    print(json.dumps({"bench": "connections", "scenario": kind, "connections": count, "held": held,
-                      "kilobytes": kilobytes, "load": round(os.getloadavg()[0], 1)}), flush=True)
+    print(
+        json.dumps(
+            {
+                "bench": "connections",
+                "scenario": kind,
+                "connections": count,
+                "held": held,
+                "kilobytes": kilobytes,
+                "load": round(os.getloadavg()[0], 1),
+            }
+        ),
+        flush=True,
+    )
     for plug in plugs:
         plug.close()
     ours.send("stop")

@@ -1,9 +1,10 @@
-"""How fast the simulated world lives: pods from creation to running and ready, and from deletion to gone. One JSON line each.
+"""How fast the simulated world lives: pods from creation to running and ready, and from deletion to gone. One JSON line
+each.
 
     python bench/world.py [--pods N] [--nodes N] [--profile]
 
-Everything in one process: the embedded server, the default scheduler, the kubelet; then the same with every controller beside them.
-"""
+Everything in one process: the embedded server, the default scheduler, the kubelet; then the same with every controller
+beside them."""
 
 from __future__ import annotations
 
@@ -47,9 +48,22 @@ async def live(name: str, pods: int, nodes: int, off: frozenset[str]) -> None:
     await _each(pods, lambda number: client.delete(POD, f"p{number}", "default"))
     await _until(lambda: not kubelet.cache.list(POD))
     gone = time.perf_counter() - started
-    print(json.dumps({"bench": "world", "scenario": name, "pods": pods, "nodes": nodes, "running_s": round(running, 2),
-                      "running_per_s": round(pods / running), "writes_per_pod": round(writes / pods, 1),
-                      "gone_s": round(gone, 2), "gone_per_s": round(pods / gone)}), flush=True)
+    print(
+        json.dumps(
+            {
+                "bench": "world",
+                "scenario": name,
+                "pods": pods,
+                "nodes": nodes,
+                "running_s": round(running, 2),
+                "running_per_s": round(pods / running),
+                "writes_per_pod": round(writes / pods, 1),
+                "gone_s": round(gone, 2),
+                "gone_per_s": round(pods / gone),
+            }
+        ),
+        flush=True,
+    )
     for manager in managers:
         await manager.stop()
     await server.close()
@@ -57,8 +71,13 @@ async def live(name: str, pods: int, nodes: int, off: frozenset[str]) -> None:
 
 async def _create(client: Client, number: int) -> None:
     container = {"name": "main", "image": "app", "resources": {"requests": {"cpu": "1m"}}}
-    await client.create(POD, {"metadata": {"name": f"p{number}", "namespace": "default", "labels": {"app": "bench"}},
-                              "spec": {"containers": [container]}})
+    await client.create(
+        POD,
+        {
+            "metadata": {"name": f"p{number}", "namespace": "default", "labels": {"app": "bench"}},
+            "spec": {"containers": [container]},
+        },
+    )
 
 
 async def _each(count: int, do: Callable[[int], Awaitable[None]]) -> None:

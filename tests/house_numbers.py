@@ -1,4 +1,5 @@
-"""The shape of the tree in numbers: `python tests/house_numbers.py` prints them, `test_architecture.py` holds those that are bounds.
+"""The shape of the tree in numbers: `python tests/house_numbers.py` prints them, `test_architecture.py` holds those
+that are bounds.
 
 Reads source text only; imports nothing of the project.
 """
@@ -19,7 +20,17 @@ COMPLEX = 15
 MANY_FILES = 15
 MIXED = 60
 """So many lines of synchronous functions beside an `async def` are thought that belongs in a file of its own."""
-BRANCHES = (ast.If, ast.For, ast.AsyncFor, ast.While, ast.ExceptHandler, ast.IfExp, ast.Assert, ast.comprehension, ast.match_case)
+BRANCHES = (
+    ast.If,
+    ast.For,
+    ast.AsyncFor,
+    ast.While,
+    ast.ExceptHandler,
+    ast.IfExp,
+    ast.Assert,
+    ast.comprehension,
+    ast.match_case,
+)
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
@@ -73,20 +84,35 @@ def complexity(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
 
 
 def complex_functions(modules: dict[str, ast.Module]) -> dict[str, int]:
-    return {f"{name}:{node.name}": count for name, tree in modules.items() for node in ast.walk(tree)
-            if isinstance(node, FUNCTIONS) and (count := complexity(node)) > COMPLEX}
+    return {
+        f"{name}:{node.name}": count
+        for name, tree in modules.items()
+        for node in ast.walk(tree)
+        if isinstance(node, FUNCTIONS) and (count := complexity(node)) > COMPLEX
+    }
 
 
 def nested_ternaries(modules: dict[str, ast.Module]) -> list[str]:
-    return [f"{name}:{node.lineno}" for name, tree in modules.items() for node in ast.walk(tree)
-            if isinstance(node, ast.IfExp) and any(isinstance(part, ast.IfExp) for part in (node.body, node.orelse))]
+    return [
+        f"{name}:{node.lineno}"
+        for name, tree in modules.items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.IfExp) and any(isinstance(part, ast.IfExp) for part in (node.body, node.orelse))
+    ]
 
 
 def found_by_a_string(modules: dict[str, ast.Module]) -> list[str]:
     """`getattr` and `hasattr` with a name that is written out: a member that no type checker sees."""
-    return [f"{name}:{node.lineno}" for name, tree in modules.items() for node in ast.walk(tree)
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("getattr", "hasattr")
-            and len(node.args) > 1 and isinstance(node.args[1], ast.Constant)]
+    return [
+        f"{name}:{node.lineno}"
+        for name, tree in modules.items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and node.func.id in ("getattr", "hasattr")
+        and len(node.args) > 1
+        and isinstance(node.args[1], ast.Constant)
+    ]
 
 
 def long_files() -> dict[str, int]:
@@ -95,7 +121,9 @@ def long_files() -> dict[str, int]:
 
 
 def full_folders() -> dict[str, int]:
-    counts = Counter(str(file.parent.relative_to(SOURCE)) for file in SOURCE.rglob("*.py") if file.name != "__init__.py")
+    counts = Counter(
+        str(file.parent.relative_to(SOURCE)) for file in SOURCE.rglob("*.py") if file.name != "__init__.py"
+    )
     return {folder: count for folder, count in sorted(counts.items()) if count > MANY_FILES}
 
 

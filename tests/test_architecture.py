@@ -14,24 +14,92 @@ REPOSITORY = Path(__file__).parents[1]
 SOURCE = REPOSITORY / "src" / "gangline"
 
 PURE = {
-    "admission/scheduling/podgroups.py", "admission/scheduling/pods.py", "admission/scheduling/queues.py", "admission/scheduling/topologies.py",
-    "admission/sets", "admission/registration.py", "api", "cluster/kinds", "cluster/schema", "cluster/server/patch",
-    "grouper/defaults.py", "grouper/fields.py", "grouper/grouping.py", "grouper/groupers", "grouper/jq.py", "grouper/jq_functions.py",
-    "grouper/look.py", "grouper/owners.py", "grouper/plan.py", "grouper/rights.py", "grouper/topowner.py", "grouper/write.py",
-    "installer/config_reader.py", "installer/contract.py", "installer/objects", "installer/plan.py", "installer/release",
-    "installer/settings.py", "installer/status.py",
-    "dashboard/gangs.py", "dashboard/html.py", "dashboard/look.py", "dashboard/model.py", "dashboard/nodes.py", "dashboard/pages.py",
-    "dashboard/parts.py", "dashboard/queues.py", "dashboard/sections.py", "dashboard/sheet.py", "dashboard/views.py",
-    "operator/adoption.py", "operator/backends", "operator/desired", "operator/gangs.py", "operator/plan.py", "operator/rights.py",
-    "operator/rollout.py", "operator/status.py", "operator/tell.py", "operator/termination.py",
-    "rules", "scheduler/actions", "scheduler/combine.py", "scheduler/cycle.py", "scheduler/deadlines.py", "scheduler/decision_objects.py",
-    "scheduler/decisions.py", "scheduler/fairness", "scheduler/hooks.py", "scheduler/matching.py", "scheduler/model", "scheduler/objects",
-    "scheduler/placing", "scheduler/plugin.py", "scheduler/plugins", "scheduler/records.py", "scheduler/refusals.py",
+    "admission/scheduling/podgroups.py",
+    "admission/scheduling/pods.py",
+    "admission/scheduling/queues.py",
+    "admission/scheduling/topologies.py",
+    "admission/sets",
+    "admission/registration.py",
+    "api",
+    "cluster/kinds",
+    "cluster/schema",
+    "cluster/server/patch",
+    "grouper/defaults.py",
+    "grouper/fields.py",
+    "grouper/grouping.py",
+    "grouper/groupers",
+    "grouper/jq.py",
+    "grouper/jq_functions.py",
+    "grouper/look.py",
+    "grouper/owners.py",
+    "grouper/plan.py",
+    "grouper/rights.py",
+    "grouper/topowner.py",
+    "grouper/write.py",
+    "installer/config_reader.py",
+    "installer/contract.py",
+    "installer/objects",
+    "installer/plan.py",
+    "installer/release",
+    "installer/settings.py",
+    "installer/status.py",
+    "dashboard/gangs.py",
+    "dashboard/html.py",
+    "dashboard/look.py",
+    "dashboard/model.py",
+    "dashboard/nodes.py",
+    "dashboard/pages.py",
+    "dashboard/parts.py",
+    "dashboard/queues.py",
+    "dashboard/sections.py",
+    "dashboard/sheet.py",
+    "dashboard/views.py",
+    "operator/adoption.py",
+    "operator/backends",
+    "operator/desired",
+    "operator/gangs.py",
+    "operator/plan.py",
+    "operator/rights.py",
+    "operator/rollout.py",
+    "operator/status.py",
+    "operator/tell.py",
+    "operator/termination.py",
+    "rules",
+    "scheduler/actions",
+    "scheduler/combine.py",
+    "scheduler/cycle.py",
+    "scheduler/deadlines.py",
+    "scheduler/decision_objects.py",
+    "scheduler/decisions.py",
+    "scheduler/fairness",
+    "scheduler/hooks.py",
+    "scheduler/matching.py",
+    "scheduler/model",
+    "scheduler/objects",
+    "scheduler/placing",
+    "scheduler/plugin.py",
+    "scheduler/plugins",
+    "scheduler/records.py",
+    "scheduler/refusals.py",
     "scheduler/session.py",
-    "scheduler/snapshots", "scheduler/statement.py", "scheduler/victims", "scheduler/why",
+    "scheduler/snapshots",
+    "scheduler/statement.py",
+    "scheduler/victims",
+    "scheduler/why",
 }
 """Files and folders that think: they do no input or output."""
-IMPURE_IMPORTS = {"asyncio", "logging", "random", "time", "socket", "aiohttp", "secrets", "sqlite3", "gangline.client", "gangline.runtime"}
+IMPURE_IMPORTS = {
+    "asyncio",
+    "logging",
+    "random",
+    "time",
+    "socket",
+    "aiohttp",
+    "secrets",
+    "sqlite3",
+    "gangline.client",
+    "gangline.runtime",
+}
 
 
 def pure_files() -> list[Path]:
@@ -55,8 +123,12 @@ def test_a_pure_file_has_no_async_def_and_imports_no_input_or_output(file: Path)
 
 def _imports(tree: ast.Module) -> set[str]:
     """Modules imported for use (imports for types only do not count)."""
-    typing_only = {id(inner) for node in ast.walk(tree) if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test)
-                   for inner in ast.walk(node)}
+    typing_only = {
+        id(inner)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test)
+        for inner in ast.walk(node)
+    }
     found = set()
     for node in ast.walk(tree):
         if id(node) in typing_only:
@@ -81,8 +153,11 @@ def test_a_page_names_only_files_that_exist(page: str) -> None:
 
 def promises() -> list[list[str]]:
     """The rows of the mission: number, promise, done by, shown by."""
-    rows = [[cell.strip() for cell in line.strip("| ").split(" | ")] for line in (REPOSITORY / "docs/mission.md").read_text().splitlines()
-            if re.match(r"\| [A-Z]\d+ \|", line)]
+    rows = [
+        [cell.strip() for cell in line.strip("| ").split(" | ")]
+        for line in (REPOSITORY / "docs/mission.md").read_text().splitlines()
+        if re.match(r"\| [A-Z]\d+ \|", line)
+    ]
     assert len(rows) > 40
     return rows
 

@@ -3,11 +3,10 @@
     python bench/operator [--only TEXT] [--scale F] [--profile]
 
 The operator works on the embedded server in the same process, with simulated nodes and the minimal default scheduler
-where pods must run. Every line has the seconds of its phases, processor seconds of the whole process (also per phase: on a
-busy machine they say more than the clock), API writes of the operator per pod, and memory. `apart` runs the operator as a
-process of its own, so that its memory and its processor time can be told from the server's. A folder, because a file
-`operator.py` would stand before the standard library's.
-"""
+where pods must run. Every line has the seconds of its phases, processor seconds of the whole process (also per phase:
+on a busy machine they say more than the clock), API writes of the operator per pod, and memory. `apart` runs the
+operator as a process of its own, so that its memory and its processor time can be told from the server's. A folder,
+because a file `operator.py` would stand before the standard library's."""
 
 from __future__ import annotations
 
@@ -56,11 +55,19 @@ class Counting:
 
 
 def a_set(name: str, replicas: int, pods: int, scheduler: str = "") -> Raw:
-    pod_spec: Raw = {"containers": [{"name": "main", "image": "registry.example/app:1", "resources": {"requests": {"cpu": "10m"}}}]}
+    pod_spec: Raw = {
+        "containers": [{"name": "main", "image": "registry.example/app:1", "resources": {"requests": {"cpu": "10m"}}}]
+    }
     if scheduler:
         pod_spec["schedulerName"] = scheduler
-    clique = {"name": "worker", "spec": {"roleName": "worker", "replicas": pods, "minAvailable": pods, "podSpec": pod_spec}}
-    return {"metadata": {"name": name, "namespace": "default"}, "spec": {"replicas": replicas, "template": {"cliques": [clique]}}}
+    clique = {
+        "name": "worker",
+        "spec": {"roleName": "worker", "replicas": pods, "minAvailable": pods, "podSpec": pod_spec},
+    }
+    return {
+        "metadata": {"name": name, "namespace": "default"},
+        "spec": {"replicas": replicas, "template": {"cliques": [clique]}},
+    }
 
 
 def is_ready(pod: Pod) -> bool:
@@ -80,8 +87,12 @@ class Bench:
     """A platform whose operator is counted."""
 
     def __init__(self, world: bool) -> None:
-        self.platform = Platform(PlatformSettings(
-            components=WORLD if world else ("controller-manager",), options=ComponentOptions(period=0.05, nodes=NODES)))
+        self.platform = Platform(
+            PlatformSettings(
+                components=WORLD if world else ("controller-manager",),
+                options=ComponentOptions(period=0.05, nodes=NODES),
+            )
+        )
         self.counts: Counter[str] = Counter()
         self.operator: Manager | None = None
 
@@ -193,7 +204,11 @@ async def apart(scale: float) -> Raw:
         try:
             await platform.admin.create(POD_CLIQUE_SET, a_set("m", replicas, 2, "kai-scheduler"))
             found: Raw = {"pods": 2 * replicas, "gates_gone": await _free(platform, 2 * replicas)}
-            found |= {"operator_cpu": operator.cpu(), "operator_mib": operator.mib("VmRSS"), "operator_peak_mib": operator.mib("VmHWM")}
+            found |= {
+                "operator_cpu": operator.cpu(),
+                "operator_mib": operator.mib("VmRSS"),
+                "operator_peak_mib": operator.mib("VmHWM"),
+            }
             return found
         finally:
             operator.stop()
@@ -209,7 +224,12 @@ async def _free(platform: Platform, count: int) -> float:
         await asyncio.sleep(5)
 
 
-SCENARIOS: dict[str, Callable[[float], Awaitable[Raw]]] = {"small": small, "wide": wide, "thousand": thousand, "apart": apart}
+SCENARIOS: dict[str, Callable[[float], Awaitable[Raw]]] = {
+    "small": small,
+    "wide": wide,
+    "thousand": thousand,
+    "apart": apart,
+}
 
 
 def line(name: str, found: dict[str, Any]) -> str:

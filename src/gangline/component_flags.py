@@ -1,8 +1,7 @@
 """What components can be told: the flags that each knows, and why one would not start with what it is told.
 
-Beside the composition root (components.py): `gangline run` refuses with it before it connects, the installer before it deploys. Each table
-of flags belongs to its component and is only gathered here. Nothing is started.
-"""
+Beside the composition root (components.py): `gangline run` refuses with it before it connects, the installer before it
+deploys. Each table of flags belongs to its component and is only gathered here. Nothing is started."""
 
 from __future__ import annotations
 
@@ -36,9 +35,17 @@ def known_flags(name: str) -> tuple[str, ...]:
     from gangline.scheduler.loop.flags import KNOWN as SCHEDULER
 
     own: dict[str, Iterable[str]] = {
-        "admission": ADMISSION, "binder": BINDER, "grouper": GROUPER, "installer": INSTALLER, "node-scale-adjuster": NODE_SCALE,
-        "numa-placement-exporter": NUMA, "operator": ("init-container-image",), "podgroup-controller": (*POD_GROUP, *SERVED_ELSEWHERE),
-        "queue-controller": (*QUEUE, *SERVED_ELSEWHERE), "resource-reservation": RESERVATION}
+        "admission": ADMISSION,
+        "binder": BINDER,
+        "grouper": GROUPER,
+        "installer": INSTALLER,
+        "node-scale-adjuster": NODE_SCALE,
+        "numa-placement-exporter": NUMA,
+        "operator": ("init-container-image",),
+        "podgroup-controller": (*POD_GROUP, *SERVED_ELSEWHERE),
+        "queue-controller": (*QUEUE, *SERVED_ELSEWHERE),
+        "resource-reservation": RESERVATION,
+    }
     return SCHEDULER if name == "scheduler" else tuple(dict.fromkeys((*own.get(name, ()), *COMMON)))
 
 
@@ -50,10 +57,17 @@ def idle_flags(name: str) -> tuple[str, ...]:
     webhooks = ("enable-podgroup-webhook", "enable-webhook", "enable-quota-validation")
     admission = ("leader-elect", *(each for each in NO_EFFECT if each not in ("webhook-addr", "cert-dir")))
     own: dict[str, Iterable[str]] = {
-        "scheduler": WITHOUT_MEANING, "admission": admission,
-        "podgroup-controller": webhooks, "queue-controller": webhooks, "numa-placement-exporter": (*NUMA, "leader-elect"),
-        "resource-reservation": (*RESERVATION, "leader-elect"), "grouper": ()}
-    return tuple(each for each in (*own.get(name, ()), *IDLE) if name != "grouper" or each != "max-concurrent-reconciles")
+        "scheduler": WITHOUT_MEANING,
+        "admission": admission,
+        "podgroup-controller": webhooks,
+        "queue-controller": webhooks,
+        "numa-placement-exporter": (*NUMA, "leader-elect"),
+        "resource-reservation": (*RESERVATION, "leader-elect"),
+        "grouper": (),
+    }
+    return tuple(
+        each for each in (*own.get(name, ()), *IDLE) if name != "grouper" or each != "max-concurrent-reconciles"
+    )
 
 
 def refuse_flags(name: str, flags: Iterable[str], options: Iterable[str] = ()) -> None:
@@ -86,7 +100,9 @@ def check(name: str, flags: Mapping[str, str], config: Mapping[str, Any], compat
     return ""
 
 
-def _reader(name: str, flags: Mapping[str, str], config: Mapping[str, Any], compat: Sequence[str]) -> Callable[[], object]:
+def _reader(
+    name: str, flags: Mapping[str, str], config: Mapping[str, Any], compat: Sequence[str]
+) -> Callable[[], object]:
     """What reads all that a component is told."""
     from gangline.admission.scheduling.settings import from_flags as admission
     from gangline.binder.flags import read_flags as binder_flags
@@ -100,10 +116,15 @@ def _reader(name: str, flags: Mapping[str, str], config: Mapping[str, Any], comp
         return Registry(replace(configured(config), manner=manner(compat)))
 
     readers: dict[str, Callable[[], object]] = {
-        "scheduler": lambda: scheduler(flags, config), "binder": lambda: binder_plugins(binder_flags(flags)),
-        "queue-controller": lambda: queue_flags(flags), "grouper": lambda: grouper(words(flags)),
-        "podgroup-controller": lambda: pod_group_flags(flags), "node-scale-adjuster": lambda: node_scale_flags(flags),
-        "admission": lambda: (admission(words(flags)), sets()), "operator": sets}
+        "scheduler": lambda: scheduler(flags, config),
+        "binder": lambda: binder_plugins(binder_flags(flags)),
+        "queue-controller": lambda: queue_flags(flags),
+        "grouper": lambda: grouper(words(flags)),
+        "podgroup-controller": lambda: pod_group_flags(flags),
+        "node-scale-adjuster": lambda: node_scale_flags(flags),
+        "admission": lambda: (admission(words(flags)), sets()),
+        "operator": sets,
+    }
     if name.startswith(BACKEND):
         return lambda: sets().by_name(name.removeprefix(BACKEND))
     return readers.get(name, lambda: None)

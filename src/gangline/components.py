@@ -67,15 +67,22 @@ class ComponentOptions:
 def _sets(options: ComponentOptions, said: OperatorSettings | None = None) -> OperatorSettings:
     """The operator's settings with what was told at start: `said`, or what held then."""
     found = _with_init(said or options.operator, options.flags)
-    return replace(found, manner=manner(options.compat), narrow=options.operator.narrow, outside=(*found.outside, *options.outside),
-                   namespace=options.namespace or found.namespace)
+    return replace(
+        found,
+        manner=manner(options.compat),
+        narrow=options.operator.narrow,
+        outside=(*found.outside, *options.outside),
+        namespace=options.namespace or found.namespace,
+    )
 
 
 def _with_init(settings: OperatorSettings, flags: Mapping[str, str]) -> OperatorSettings:
     """Where the init container of start orders comes from, if the installer says it."""
     image = flags.get("init-container-image", "")
     name, _, tag = image.rpartition(":")
-    return replace(settings, init_image=name, init_version=tag, init_command=("gangline", "initc")) if image else settings
+    return (
+        replace(settings, init_image=name, init_version=tag, init_command=("gangline", "initc")) if image else settings
+    )
 
 
 def _sets_now(options: ComponentOptions) -> Callable[[], OperatorSettings] | None:
@@ -127,8 +134,12 @@ def _scheduler(options: ComponentOptions) -> Component:
     started = read_flags({"schedule-period": f"{options.period}s", **_named(options)}, options.config)
     how = manner(options.compat)
     asked = "update-pod-eviction-condition" in options.flags
-    told = replace(started.options, stamp_every_start=how.stamps_every_start, note_evictions=not how.evictions_unmarked,
-                   tell_disruption=started.options.tell_disruption if asked else not how.evictions_unmarked)
+    told = replace(
+        started.options,
+        stamp_every_start=how.stamps_every_start,
+        note_evictions=not how.evictions_unmarked,
+        tell_disruption=started.options.tell_disruption if asked else not how.evictions_unmarked,
+    )
     return component(options=told, usage=started.usage, plugin_port=started.plugin_port if options.flags else None)
 
 
@@ -193,18 +204,31 @@ def _admission(options: ComponentOptions) -> Component:
     settings, options = WebhookSettings(), replace(options, admission=_admission_settings(options))
     if options.process is not None:
         said = options.process.webhooks
-        settings = replace(settings, host=said.host, port=said.port, secret=said.secret, folder=said.folder if said.manual else "",
-                           register=not said.manual)
+        settings = replace(
+            settings,
+            host=said.host,
+            port=said.port,
+            secret=said.secret,
+            folder=said.folder if said.manual else "",
+            register=not said.manual,
+        )
     if options.flags.get("webhook-addr", "").isdigit():
         settings = replace(settings, port=int(options.flags["webhook-addr"]))
     if options.flags.get("cert-dir"):
         settings = replace(settings, folder=options.flags["cert-dir"], register=False)
     if options.webhook:
         where = urlsplit(options.webhook)
-        settings = replace(settings, place=WebhookAddress(url=options.webhook), host=where.hostname or settings.host, port=where.port or 443)
+        settings = replace(
+            settings,
+            place=WebhookAddress(url=options.webhook),
+            host=where.hostname or settings.host,
+            port=where.port or 443,
+        )
     asked, probes = tuple(dict.fromkeys((QUEUE, TOPOLOGY_BINDING, NAMESPACE, *backend_kinds(_sets(options))))), Probes()
     made = component(lambda read: hooks(options, read, probes), settings, asked)
-    return replace(made, services=(*made.services, service(probes, _sets(options), options.namespace or names.SYSTEM_NAMESPACE)))
+    return replace(
+        made, services=(*made.services, service(probes, _sets(options), options.namespace or names.SYSTEM_NAMESPACE))
+    )
 
 
 def _installer(options: ComponentOptions) -> Component:
@@ -222,15 +246,18 @@ def installer_parts() -> ComponentParts:
     def rules(component: str) -> Mapping[str, Sequence[Raw]]:
         return {namespace: rights.rules(component, namespace) for namespace in ("", *rights.namespaces(component))}
 
-    def webhooks(flags: Mapping[str, str], config: Mapping[str, Any], compat: Sequence[str], address: Address,
-                 authority: bytes) -> list[tuple[Kind[Any], Raw]]:
+    def webhooks(
+        flags: Mapping[str, str], config: Mapping[str, Any], compat: Sequence[str], address: Address, authority: bytes
+    ) -> list[tuple[Kind[Any], Raw]]:
         from gangline.admission.registration import WebhookAddress, configurations
 
         options = ComponentOptions(compat=tuple(compat), flags=flags, operator=configured(config))
         found = list(hooks(replace(options, admission=_admission_settings(options)), Nothing()))
         place = WebhookAddress(address.service, address.namespace, address.port)
-        return [(MUTATING_WEBHOOK if each["kind"] == MUTATING_WEBHOOK.kind else VALIDATING_WEBHOOK, each)
-                for each in configurations(found, place, authority)]
+        return [
+            (MUTATING_WEBHOOK if each["kind"] == MUTATING_WEBHOOK.kind else VALIDATING_WEBHOOK, each)
+            for each in configurations(found, place, authority)
+        ]
 
     def certificate(hosts: Sequence[str], now: float, kept: Pair | None) -> Pair:
         from gangline.admission.certificates import WebhookKeyPair, self_signed, still_good
@@ -318,7 +345,8 @@ async def preflight(name: str, options: ComponentOptions, client: Client) -> Non
 
 
 def hooks(options: ComponentOptions, read: Reader, probes: Probes | None = None) -> Iterable[Hook]:
-    """Every admission hook of the two halves; `read` is what they may look up, `probes` what is known of fields that the server drops."""
+    """Every admission hook of the two halves; `read` is what they may look up, `probes` what is known of fields that
+    the server drops."""
     from gangline.admission.scheduling import kai
     from gangline.admission.sets import authorizer, podcliqueset, topologybinding
     from gangline.operator.checks import backend_check, backend_move, schedulers
@@ -343,4 +371,6 @@ def hooks(options: ComponentOptions, read: Reader, probes: Probes | None = None)
 
     how, said = manner(options.compat), options.admission
     schedulers_served = served(how) if said.scheduler_names == SERVED else said.scheduler_names
-    yield from kai.hooks(replace(said, manner=how, scheduler_names=schedulers_served), find_queue=find_queue, labels=labels)
+    yield from kai.hooks(
+        replace(said, manner=how, scheduler_names=schedulers_served), find_queue=find_queue, labels=labels
+    )

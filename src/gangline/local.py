@@ -1,8 +1,7 @@
 """The whole platform on one machine: the embedded API server, a simulated world, and every component, in one process.
 
-The other composition root. Each component gets a client of its own under its own account; they share nothing but the server.
-Used by `gangline up`, `gangline demo` and, in memory, by the journeys of the test suite.
-"""
+The other composition root. Each component gets a client of its own under its own account; they share nothing but the
+server. Used by `gangline up`, `gangline demo` and, in memory, by the journeys of the test suite."""
 
 from __future__ import annotations
 
@@ -40,8 +39,9 @@ from gangline.rights import any_owner, objects
 from gangline.runtime import Clock, Component, Manager, SystemClock, background
 
 ELSEWHERE = ("admission", "resource-reservation", "installer")
-"""Components that one machine does without: the hooks of the webhook server run inside the embedded server, the simulated kubelet plays
-what runs inside reservation pods, and local_shards.py starts schedulers where the installer would deploy them."""
+"""Components that one machine does without: the hooks of the webhook server run inside the embedded server, the
+simulated kubelet plays what runs inside reservation pods, and local_shards.py starts schedulers where the installer
+would deploy them."""
 ADMIN = User("admin", ("system:masters", "system:authenticated"))
 NAMESPACES = (names.SYSTEM_NAMESPACE, names.KAI_NAMESPACE, names.RESERVATION_NAMESPACE, names.SCALE_NAMESPACE)
 
@@ -159,7 +159,9 @@ class Team:
         while quiet < self.quiet_rounds:
             quiet = quiet + 1 if self.is_idle() else 0
             if time.monotonic() > deadline:
-                raise TimeoutError(f"not settled after {seconds} s: {', '.join(self._busy()) or 'informers are behind'}")
+                raise TimeoutError(
+                    f"not settled after {seconds} s: {', '.join(self._busy()) or 'informers are behind'}"
+                )
             await asyncio.sleep(0.002)
 
     quiet_rounds = 3
@@ -177,9 +179,15 @@ class Platform(Team):
     def __init__(self, settings: PlatformSettings) -> None:
         self.settings = settings
         self.token = _token(settings.folder)
-        self.server = Server(ServerSettings(folder=settings.folder, clock=settings.clock.now, tokens={self.token: ADMIN.name},
-                                            workload_versions=WORKLOAD_GENERATIONS[settings.workload_api],
-                                            features=frozenset(settings.feature_gates)))
+        self.server = Server(
+            ServerSettings(
+                folder=settings.folder,
+                clock=settings.clock.now,
+                tokens={self.token: ADMIN.name},
+                workload_versions=WORKLOAD_GENERATIONS[settings.workload_api],
+                features=frozenset(settings.feature_gates),
+            )
+        )
         self._listener: ServerListener | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         super().__init__(self._client, settings.options, settings.clock)
@@ -223,7 +231,9 @@ class Platform(Team):
 
     async def listen(self, host: str = "127.0.0.1", port: int = 0) -> str:
         """Serve over TLS; gives the address."""
-        self._listener = await serve(self.server, host, port, settings=ListenerSettings(self.settings.connections_per_address))
+        self._listener = await serve(
+            self.server, host, port, settings=ListenerSettings(self.settings.connections_per_address)
+        )
         return self._listener.url
 
     async def while_it_can(self, work: Coroutine[Any, Any, None]) -> None:
@@ -261,7 +271,9 @@ def _token(folder: Path | None) -> str:
             kept = secrets.token_urlsafe(32).encode()
             write_private(path, kept)
     if not re.fullmatch(rb"[A-Za-z0-9_-]{43}", kept):
-        raise DataFolderError(f"{path} holds no token of this program: move it away, and the next start makes a new one.")
+        raise DataFolderError(
+            f"{path} holds no token of this program: move it away, and the next start makes a new one."
+        )
     return kept.decode()
 
 

@@ -1,9 +1,9 @@
-"""Shards on one machine: each SchedulingShard is a scheduler in this process. The installer's counterpart where there is nothing to deploy.
+"""Shards on one machine: each SchedulingShard is a scheduler in this process. The installer's counterpart where there
+is nothing to deploy.
 
-Same words, same refusals and same conditions as installer/, from the same pure functions; only the last step differs: a scheduler is
-started or stopped here instead of being written as a Deployment. While some shard serves the nodes without a pool, the scheduler that the
-platform started with rests.
-"""
+Same words, same refusals and same conditions as installer/, from the same pure functions; only the last step differs: a
+scheduler is started or stopped here instead of being written as a Deployment. While some shard serves the nodes without
+a pool, the scheduler that the platform started with rests."""
 
 from __future__ import annotations
 
@@ -24,8 +24,10 @@ from gangline.installer.status import Outcome, conditions, unused
 from gangline.installer.tell import ConfigTeller
 from gangline.runtime import Again, Component, Context, Controller, Key, Manager, Reader, Watch, itself
 
-ABOUT_CONFIGS = ("on one machine all components run in one process, with the settings they were started with; of a Config only what "
-                 "concerns schedulers counts here. Into a real cluster: gangline install")
+ABOUT_CONFIGS = (
+    "on one machine all components run in one process, with the settings they were started with; of a Config only what "
+    "concerns schedulers counts here. Into a real cluster: gangline install"
+)
 
 
 @dataclass(slots=True)
@@ -45,10 +47,22 @@ class Shards:
         def every(obj: Object, read: Reader) -> list[Key]:
             return [Key("", shard.name) for shard in read.list(SCHEDULING_SHARD)]
 
-        return Component("installer", controllers=(
-            Controller("shard", self.reconcile, workers=1, watches=(
-                Watch(SCHEDULING_SHARD, itself, _changed), Watch(SCHEDULING_SHARD, every, _changed), Watch(CONFIG, every, _changed))),
-            Controller("config", self.reconcile_config, workers=1, watches=(Watch(CONFIG, itself, _changed),))))
+        return Component(
+            "installer",
+            controllers=(
+                Controller(
+                    "shard",
+                    self.reconcile,
+                    workers=1,
+                    watches=(
+                        Watch(SCHEDULING_SHARD, itself, _changed),
+                        Watch(SCHEDULING_SHARD, every, _changed),
+                        Watch(CONFIG, every, _changed),
+                    ),
+                ),
+                Controller("config", self.reconcile_config, workers=1, watches=(Watch(CONFIG, itself, _changed),)),
+            ),
+        )
 
     async def reconcile_config(self, ctx: Context, key: Key) -> Again | None:
         config = ctx.read.get(CONFIG, key.name)
@@ -64,8 +78,13 @@ class Shards:
             await self._as_usual(ctx.read)
             return None
         said = self._said(ctx.read)
-        wishes = wishes_of_shard(said, shard.name, shard.spec, InstallFacts(rivals=tuple(rivals(said, shard, ctx.read.list(SCHEDULING_SHARD)))),
-                                 installer_parts())
+        wishes = wishes_of_shard(
+            said,
+            shard.name,
+            shard.spec,
+            InstallFacts(rivals=tuple(rivals(said, shard, ctx.read.list(SCHEDULING_SHARD)))),
+            installer_parts(),
+        )
         await self._carry_out(shard, said, wishes)
         await self._as_usual(ctx.read)
         outcome = Outcome(problems=wishes.problems, notes=wishes.notes, missing=wishes.missing)
@@ -112,4 +131,8 @@ class Shards:
 
 
 def _changed(before: Any, after: Any) -> bool:
-    return before is None or after is None or (before.spec, before.metadata.deleting) != (after.spec, after.metadata.deleting)
+    return (
+        before is None
+        or after is None
+        or (before.spec, before.metadata.deleting) != (after.spec, after.metadata.deleting)
+    )

@@ -23,8 +23,12 @@ class Sets:
 
 
 def asked(user: str, operation: str = "UPDATE", part_of: str = "llm") -> HookReview:
-    obj: Raw = {"metadata": {"name": "llm-0-a", "labels": {
-        "app.kubernetes.io/managed-by": "grove-operator", "app.kubernetes.io/part-of": part_of}}}
+    obj: Raw = {
+        "metadata": {
+            "name": "llm-0-a",
+            "labels": {"app.kubernetes.io/managed-by": "grove-operator", "app.kubernetes.io/part-of": part_of},
+        }
+    }
     return HookReview(operation, obj, obj if operation != "CREATE" else None, "ns", "llm-0-a", user)
 
 
@@ -35,8 +39,10 @@ def judged(review: HookReview, read: Sets) -> str:
 
 def test_a_stranger_is_told_whose_it_is_and_how_to_proceed() -> None:
     assert judged(asked("eve"), Sets()) == (
-        "llm-0-a belongs to PodCliqueSet llm and is kept by its operator; eve may not update it. Change the set, or annotate it with "
-        "grove.io/disable-managed-resource-protection=true")
+        "llm-0-a belongs to PodCliqueSet llm and is kept by its operator; eve may not update it. Change the set, or "
+        "annotate it with "
+        "grove.io/disable-managed-resource-protection=true"
+    )
 
 
 def test_the_operator_and_exempt_users_may() -> None:
@@ -52,7 +58,8 @@ def test_what_belongs_to_no_set_is_free_with_a_warning() -> None:
     review = asked("eve", part_of="gone")
     assert judged(review, Sets()) == ""
     assert warnings(review, Sets()) == [  # type: ignore[arg-type]
-        "llm-0-a carries the operator's label, but its PodCliqueSet gone does not exist"]
+        "llm-0-a carries the operator's label, but its PodCliqueSet gone does not exist"
+    ]
 
 
 def test_objects_of_others_are_not_asked_about_and_nothing_is_while_it_is_off() -> None:

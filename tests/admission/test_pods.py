@@ -21,8 +21,10 @@ BLOCKING = AdmissionSettings(block_visible_devices=True)
 
 def pod(*containers: Raw, annotations: Raw | None = None, **meta: Any) -> Raw:
     listed = [{"name": f"c{at}", **each} for at, each in enumerate(containers or ({},))]
-    return {"metadata": {"name": "p", "annotations": annotations or {}, **meta},
-            "spec": {"schedulerName": "kai-scheduler", "containers": listed}}
+    return {
+        "metadata": {"name": "p", "annotations": annotations or {}, **meta},
+        "spec": {"schedulerName": "kai-scheduler", "containers": listed},
+    }
 
 
 def completed(which: Raw, settings: AdmissionSettings = NATIVE) -> Raw:
@@ -45,9 +47,14 @@ def test_a_part_of_a_gpu_is_announced_to_its_container() -> None:
     assert made["metadata"]["annotations"]["runai/shared-gpu-configmap"] == "p-bcdfghj-shared-gpu"
     container = made["spec"]["containers"][0]
     assert [each["name"] for each in container["env"]] == ["NVIDIA_VISIBLE_DEVICES", "RUNAI_NUM_OF_GPUS", "GPU_PORTION"]
-    assert container["env"][0]["valueFrom"]["configMapKeyRef"] == {"name": "p-bcdfghj-shared-gpu-0", "key": "NVIDIA_VISIBLE_DEVICES"}
+    assert container["env"][0]["valueFrom"]["configMapKeyRef"] == {
+        "name": "p-bcdfghj-shared-gpu-0",
+        "key": "NVIDIA_VISIBLE_DEVICES",
+    }
     assert container["envFrom"] == [{"configMapRef": {"name": "p-bcdfghj-shared-gpu-0-evar", "optional": False}}]
-    assert made["spec"]["volumes"] == [{"name": "p-bcdfghj-shared-gpu-0-vol", "configMap": {"name": "p-bcdfghj-shared-gpu-0"}}]
+    assert made["spec"]["volumes"] == [
+        {"name": "p-bcdfghj-shared-gpu-0-vol", "configMap": {"name": "p-bcdfghj-shared-gpu-0"}}
+    ]
 
 
 def test_completing_twice_changes_nothing_more() -> None:
@@ -89,7 +96,9 @@ def test_a_pod_that_has_only_a_generate_name_is_named_after_it_unless_upstream_i
 
 
 def test_hami_gets_its_memory_limit() -> None:
-    env = completed(pod(annotations={"gpu-fraction": "0.5"}), replace(NATIVE, hami_core=True))["spec"]["containers"][0]["env"]
+    env = completed(pod(annotations={"gpu-fraction": "0.5"}), replace(NATIVE, hami_core=True))["spec"]["containers"][0][
+        "env"
+    ]
     limit = {"name": "p-bcdfghj-shared-gpu-0", "key": "CUDA_DEVICE_MEMORY_LIMIT", "optional": True}
     assert env[-1] == {"name": "CUDA_DEVICE_MEMORY_LIMIT", "valueFrom": {"configMapKeyRef": limit}}
 
@@ -112,25 +121,33 @@ def test_containers_that_ask_for_no_gpu_see_none() -> None:
 def test_hiding_devices_replaces_a_reference_unless_upstream_is_imitated() -> None:
     source = {"configMapKeyRef": {"name": "m", "key": "k"}}
     which = pod({"env": [{"name": "NVIDIA_VISIBLE_DEVICES", "valueFrom": source}]})
-    assert completed(which, BLOCKING)["spec"]["containers"][0]["env"] == [{"name": "NVIDIA_VISIBLE_DEVICES", "value": "void"}]
+    assert completed(which, BLOCKING)["spec"]["containers"][0]["env"] == [
+        {"name": "NVIDIA_VISIBLE_DEVICES", "value": "void"}
+    ]
     kept = completed(which, replace(COMPAT, block_visible_devices=True))["spec"]["containers"][0]["env"][0]
     assert kept["valueFrom"] == source
 
 
-@pytest.mark.parametrize(("annotations", "words"), [
-    ({"gpu-fraction": "1"}, "annotation gpu-fraction must be a number between 0 and 1, such as 0.5, not '1'"),
-    ({"gpu-fraction": "NaN"}, "not 'NaN'"),
-    ({"gpu-fraction": "0x1p-1"}, "not '0x1p-1'"),
-    ({"gpu-fraction": "0_5"}, "not '0_5'"),
-    ({"gpu-fraction": " 0.5"}, "not ' 0.5'"),
-    ({"gpu-fraction": "٠.٥"}, "not '٠.٥'"),
-    ({"gpu-memory": "0"}, "annotation gpu-memory must be a whole number of MiB above 0, not '0'"),
-    ({"gpu-memory": "2Gi"}, "not '2Gi'"),
-    ({"gpu-fraction": "0.5", "gpu-fraction-num-devices": "+2"}, "gpu-fraction-num-devices must be a whole number above 0, not '+2'"),
-    ({"gpu-fraction-num-devices": "2"}, "gpu-fraction-num-devices needs gpu-fraction or gpu-memory beside it"),
-    ({"gpu-fraction": "0.5", "gpu-memory": "10"}, "gpu-memory excludes gpu-fraction"),
-    ({"mps": "true"}, "annotation mps needs a part of a GPU"),
-])
+@pytest.mark.parametrize(
+    ("annotations", "words"),
+    [
+        ({"gpu-fraction": "1"}, "annotation gpu-fraction must be a number between 0 and 1, such as 0.5, not '1'"),
+        ({"gpu-fraction": "NaN"}, "not 'NaN'"),
+        ({"gpu-fraction": "0x1p-1"}, "not '0x1p-1'"),
+        ({"gpu-fraction": "0_5"}, "not '0_5'"),
+        ({"gpu-fraction": " 0.5"}, "not ' 0.5'"),
+        ({"gpu-fraction": "٠.٥"}, "not '٠.٥'"),
+        ({"gpu-memory": "0"}, "annotation gpu-memory must be a whole number of MiB above 0, not '0'"),
+        ({"gpu-memory": "2Gi"}, "not '2Gi'"),
+        (
+            {"gpu-fraction": "0.5", "gpu-fraction-num-devices": "+2"},
+            "gpu-fraction-num-devices must be a whole number above 0, not '+2'",
+        ),
+        ({"gpu-fraction-num-devices": "2"}, "gpu-fraction-num-devices needs gpu-fraction or gpu-memory beside it"),
+        ({"gpu-fraction": "0.5", "gpu-memory": "10"}, "gpu-memory excludes gpu-fraction"),
+        ({"mps": "true"}, "annotation mps needs a part of a GPU"),
+    ],
+)
 def test_a_request_that_makes_no_sense_is_refused_with_its_value(annotations: Raw, words: str) -> None:
     assert words in (refusal(pod(annotations=annotations)) or "")
 
@@ -177,6 +194,10 @@ def test_upstreams_flags_are_understood_on_top_of_upstreams_defaults() -> None:
     assert not from_flags([]).gpu_sharing
     assert from_flags(["--gpu-sharing-enabled"]).gpu_sharing
     assert from_flags(["--gpu-pod-runtime-class-name=old"]).runtime_class == "old"
-    assert from_flags(["--gpu-pod-runtime-class-name=old", "--gpu-fraction-runtime-class-name=new"]).runtime_class == "new"
-    with pytest.raises(ConfigError, match="the admission server has no flag --nonsense; it knows --block-nvidia-visible-devices"):
+    assert (
+        from_flags(["--gpu-pod-runtime-class-name=old", "--gpu-fraction-runtime-class-name=new"]).runtime_class == "new"
+    )
+    with pytest.raises(
+        ConfigError, match="the admission server has no flag --nonsense; it knows --block-nvidia-visible-devices"
+    ):
         from_flags(["--nonsense"])

@@ -26,7 +26,10 @@ EVERYWHERE = AdmissionSettings(schedule_queued_pods=True)
 def pod(scheduler: str | None = "default-scheduler", labels: dict[str, str] | None = None, **spec: Any) -> Raw:
     name = {} if scheduler is None else {"schedulerName": scheduler}
     marks = {"kai.scheduler/queue": "team-a"} if labels is None else labels
-    return {"metadata": {"name": "p", "labels": marks}, "spec": {"containers": [{"name": "c", "image": "i"}], **name, **spec}}
+    return {
+        "metadata": {"name": "p", "labels": marks},
+        "spec": {"containers": [{"name": "c", "image": "i"}], **name, **spec},
+    }
 
 
 def ours(obj: Raw, settings: AdmissionSettings | None = None, namespace: str = "work", said: str = "") -> bool:
@@ -34,17 +37,35 @@ def ours(obj: Raw, settings: AdmissionSettings | None = None, namespace: str = "
     return queued(HookReview("CREATE", obj, namespace=namespace), settings or AdmissionSettings(), lambda name: labels)
 
 
-@pytest.mark.parametrize(("settings", "said", "is_ours"), [
-    (AdmissionSettings(), "", False), (AdmissionSettings(), "true", True), (AdmissionSettings(), "false", False),
-    (EVERYWHERE, "", True), (EVERYWHERE, "true", True), (EVERYWHERE, "false", False)])
-def test_a_namespace_decides_for_its_pods_and_a_setting_for_the_others(settings: AdmissionSettings, said: str, is_ours: bool) -> None:
+@pytest.mark.parametrize(
+    ("settings", "said", "is_ours"),
+    [
+        (AdmissionSettings(), "", False),
+        (AdmissionSettings(), "true", True),
+        (AdmissionSettings(), "false", False),
+        (EVERYWHERE, "", True),
+        (EVERYWHERE, "true", True),
+        (EVERYWHERE, "false", False),
+    ],
+)
+def test_a_namespace_decides_for_its_pods_and_a_setting_for_the_others(
+    settings: AdmissionSettings, said: str, is_ours: bool
+) -> None:
     assert ours(pod(), settings, said=said) is is_ours
     assert ours(pod(None), settings, said=said) is is_ours
 
 
-@pytest.mark.parametrize("theirs", [
-    pod("volcano"), pod("kai-scheduler"), pod(labels={}), pod(labels={"kai.scheduler/queue": ""}), pod(nodeName="n"),
-    pod(labels={"kai.scheduler/queue": "q", "grove.io/podclique": "w"})])
+@pytest.mark.parametrize(
+    "theirs",
+    [
+        pod("volcano"),
+        pod("kai-scheduler"),
+        pod(labels={}),
+        pod(labels={"kai.scheduler/queue": ""}),
+        pod(nodeName="n"),
+        pod(labels={"kai.scheduler/queue": "q", "grove.io/podclique": "w"}),
+    ],
+)
 def test_pods_that_somebody_else_decided_about_stay_as_they_are(theirs: Raw) -> None:
     assert not ours(theirs, EVERYWHERE)
 
@@ -74,10 +95,14 @@ async def test_the_webhook_says_the_same(unused_tcp_port: int) -> None:
         client = admin(server)
         for name, labels in (("work", {LABEL: "true"}), ("other", {}), (names.SYSTEM_NAMESPACE, {})):
             await client.create(NAMESPACE, {"metadata": {"name": name, "labels": labels}})
-        settings = WebhookSettings(WebhookAddress(url=f"https://127.0.0.1:{unused_tcp_port}"), "127.0.0.1", unused_tcp_port)
+        settings = WebhookSettings(
+            WebhookAddress(url=f"https://127.0.0.1:{unused_tcp_port}"), "127.0.0.1", unused_tcp_port
+        )
 
         def hooks(read: Any) -> Any:
-            return kai.hooks(labels=lambda name: found.labels if (found := read.get(NAMESPACE, name)) is not None else {})
+            return kai.hooks(
+                labels=lambda name: found.labels if (found := read.get(NAMESPACE, name)) is not None else {}
+            )
 
         manager = Manager(component(hooks, settings, (NAMESPACE,)), client)
         await manager.start()

@@ -18,4 +18,8 @@ def test_aliases_that_name_one_level_each_are_welcome() -> None:
 
 def test_an_alias_for_two_levels_and_one_that_is_a_label_are_both_named() -> None:
     found = refusal(("zone", "b"), ("rack", "b"), ("c", "zone"), ("d", "a"), ("e", "a"))
-    assert found == "each alias must name one level of the topology; used for several levels: a, b; also the node label of a level: zone"
+    assert (
+        found
+        == "each alias must name one level of the topology; used for several levels: a, b; also the node label of a "
+        "level: zone"
+    )

@@ -14,8 +14,11 @@ def field(table: str, kind: str, name: str) -> notation.Field:
 
 
 def test_marks_behind_a_type_say_how_absent_and_zero_are_told_apart() -> None:
-    replicas, name, stamp = (field("apps", "DeploymentSpec", "replicas"), field("core", "Container", "name"),
-                             field("meta", "ObjectMeta", "creationTimestamp"))
+    replicas, name, stamp = (
+        field("apps", "DeploymentSpec", "replicas"),
+        field("core", "Container", "name"),
+        field("meta", "ObjectMeta", "creationTimestamp"),
+    )
     assert replicas.pointer and not replicas.required
     assert name.always and name.required
     assert stamp.omit_zero

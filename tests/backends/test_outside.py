@@ -20,8 +20,11 @@ from gangline.runtime.election import Elected, Election, ElectionSettings
 from operator_stage import OPERATOR, Stage, stage
 
 OUTSIDE = replace(OperatorSettings(), outside=("kai",))
-WHY = ("backend kai is left to a process of its own, and none runs: nobody holds lease gangline-backend-kai in namespace gangline-system; "
-       "start one (gangline run backend kai), or take kai out of scheduler.outside")
+WHY = (
+    "backend kai is left to a process of its own, and none runs: nobody holds lease gangline-backend-kai in namespace "
+    "gangline-system; "
+    "start one (gangline run backend kai), or take kai out of scheduler.outside"
+)
 
 
 async def passes(here: Stage, seconds: int) -> None:
@@ -67,10 +70,21 @@ async def test_a_gang_whose_backend_does_not_run_says_so_within_half_a_minute_an
 async def test_a_backend_whose_process_died_is_missed_by_the_gangs_that_wait_for_it() -> None:
     async with stage(OUTSIDE, ManualClock()) as here:
         await here.client.create(NAMESPACE_KIND, {"metadata": {"name": names.SYSTEM_NAMESPACE}})
-        await here.client.create(LEASE, {"metadata": {"name": lease_of("kai"), "namespace": names.SYSTEM_NAMESPACE}, "spec": {
-            "holderIdentity": "gone", "leaseDurationSeconds": 15, "renewTime": "2020-01-01T00:00:00.000000Z"}})
+        await here.client.create(
+            LEASE,
+            {
+                "metadata": {"name": lease_of("kai"), "namespace": names.SYSTEM_NAMESPACE},
+                "spec": {
+                    "holderIdentity": "gone",
+                    "leaseDurationSeconds": 15,
+                    "renewTime": "2020-01-01T00:00:00.000000Z",
+                },
+            },
+        )
         await here.apply(llm("kai"))
         await passes(here, 10)
-        assert (await whole(here))[1] != "BackendNotRunning", "whose clock is right is not known: the lease is watched for a while"
+        assert (await whole(here))[1] != "BackendNotRunning", (
+            "whose clock is right is not known: the lease is watched for a while"
+        )
         await passes(here, 18)
         assert await whole(here) == ("False", "BackendNotRunning", WHY)

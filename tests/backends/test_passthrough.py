@@ -16,7 +16,9 @@ def test_nothing_is_written_and_pods_stay_as_they_are() -> None:
 
 
 def test_a_required_domain_is_refused_and_a_preferred_one_told_to_be_lost() -> None:
-    [problem] = PassthroughBackend().check(a_set(topologyConstraint={"topologyName": "t", "pack": {"required": "rack"}}), Facts())
+    [problem] = PassthroughBackend().check(
+        a_set(topologyConstraint={"topologyName": "t", "pack": {"required": "rack"}}), Facts()
+    )
     assert problem.message == "passthrough cannot keep a gang inside one rack"
     with pytest.raises(CannotTranslate, match=r"passthrough cannot keep gang llm-0 inside one example\.com/rack"):
         objects(PassthroughBackend(), a_gang(constraint=GangPack(required="example.com/rack")))

@@ -1,4 +1,5 @@
-"""Shared GPUs: reservation pods, labels and ConfigMaps, and that neither a crash nor a race leaves one behind or takes one away."""
+"""Shared GPUs: reservation pods, labels and ConfigMaps, and that neither a crash nor a race leaves one behind or takes
+one away."""
 
 from __future__ import annotations
 
@@ -26,8 +27,14 @@ SHARE = {names.GPU_FRACTION: "0.5", names.SHARED_GPU_CONFIG_MAP: "p-abc-shared-g
 async def share(here: Stage, name: str = "p", group: str = "g1", **spec: object) -> Pod:
     noted = {names.GPU_FRACTION: "0.5", names.SHARED_GPU_CONFIG_MAP: f"{name}-abc-shared-gpu"}
     pod = await here.pod(name, annotations=noted)
-    await here.request(pod, "n", receivedResourceType="Fraction", selectedGPUGroups=[group],
-                       receivedGPU={"count": 1, "portion": "0.50"}, **spec)
+    await here.request(
+        pod,
+        "n",
+        receivedResourceType="Fraction",
+        selectedGPUGroups=[group],
+        receivedGPU={"count": 1, "portion": "0.50"},
+        **spec,
+    )
     return pod
 
 
@@ -37,6 +44,7 @@ async def reservations_of(here: Stage) -> list[Pod]:
 
 async def report(here: Stage, device: str = "GPU-1") -> None:
     """What the device plugin of a node does: the reservation pod runs and says which GPU it got."""
+
     async def there() -> bool:
         return await played_device_plugin(here, device)
 
@@ -91,14 +99,21 @@ async def test_a_pod_on_several_shared_gpus_is_labelled_for_each_and_frees_them_
     async with stage(component()) as here:
         await here.node("n")
         pod = await here.pod("p", annotations=SHARE | {names.GPU_FRACTION_DEVICES: "2"})
-        await here.request(pod, "n", receivedResourceType="Fraction", selectedGPUGroups=["g1", "g2"],
-                           receivedGPU={"count": 2, "portion": "0.50"})
+        await here.request(
+            pod,
+            "n",
+            receivedResourceType="Fraction",
+            selectedGPUGroups=["g1", "g2"],
+            receivedGPU={"count": 2, "portion": "0.50"},
+        )
         for device in ("GPU-1", "GPU-2"):
             await report(here, device)
             await here.settles()
         bound = await here.get_pod("p")
         assert dict(bound.labels) == {f"{names.GPU_GROUP}/g1": "g1", f"{names.GPU_GROUP}/g2": "g2"}
-        assert (await here.client.get(CONFIG_MAP, "p-abc-shared-gpu-0-evar", SPACE)).data == {"NVIDIA_VISIBLE_DEVICES": "GPU-1,GPU-2"}
+        assert (await here.client.get(CONFIG_MAP, "p-abc-shared-gpu-0-evar", SPACE)).data == {
+            "NVIDIA_VISIBLE_DEVICES": "GPU-1,GPU-2"
+        }
         await here.run("p", "Succeeded")
         await here.settles()
         assert await reservations_of(here) == []
@@ -122,11 +137,15 @@ async def test_a_reservation_that_never_reports_its_gpu_is_given_up_and_everythi
 async def test_no_gpu_is_reserved_while_the_cluster_grows() -> None:
     async with stage(component()) as here:
         await here.node("n")
-        waiting = {"metadata": {"name": "work-x", "namespace": names.SCALE_NAMESPACE},
-                   "spec": {"containers": [{"name": "c", "image": "i"}]}}
+        waiting = {
+            "metadata": {"name": "work-x", "namespace": names.SCALE_NAMESPACE},
+            "spec": {"containers": [{"name": "c", "image": "i"}]},
+        }
         await here.client.create(POD, waiting)
         condition = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable"}
-        await here.client.patch(POD, "work-x", names.SCALE_NAMESPACE, {"status": {"conditions": [condition]}}, subresource="status")
+        await here.client.patch(
+            POD, "work-x", names.SCALE_NAMESPACE, {"status": {"conditions": [condition]}}, subresource="status"
+        )
         await here.settles()
         await share(here)
         await here.settles()
@@ -179,8 +198,13 @@ async def test_a_leaving_sharer_cannot_take_the_gpu_from_one_that_arrives() -> N
             async def close(self) -> None:
                 return None
 
-        await here.client.create(POD, {"metadata": {"name": "r", "namespace": HELD, "labels": {names.GPU_GROUP: "g1"}},
-                                       "spec": {"containers": [{"name": "c", "image": "i"}]}})
+        await here.client.create(
+            POD,
+            {
+                "metadata": {"name": "r", "namespace": HELD, "labels": {names.GPU_GROUP: "g1"}},
+                "spec": {"containers": [{"name": "c", "image": "i"}]},
+            },
+        )
         context = Context(Client(Arrives()), None, here.clock, None)  # type: ignore[arg-type]
         await reservations.settle(context, "g1", DEFAULTS)
         assert len(await reservations_of(here)) == 1
@@ -193,13 +217,20 @@ async def test_a_pod_that_shares_a_gpu_nobody_holds_is_stopped() -> None:
         await here.run("p")
         await here.start(component())
         await here.settles()
-        assert await here.events("SharedGpuLost") == ["nothing holds the GPU of group g1 any more, so the pod must stop"]
+        assert await here.events("SharedGpuLost") == [
+            "nothing holds the GPU of group g1 any more, so the pod must stop"
+        ]
 
 
 async def test_reservations_left_over_from_before_are_cleaned_up_at_start() -> None:
     async with stage() as here:
-        await here.client.create(POD, {"metadata": {"name": "r", "namespace": HELD, "labels": {names.GPU_GROUP: "g1"}},
-                                       "spec": {"containers": [{"name": "c", "image": "i"}]}})
+        await here.client.create(
+            POD,
+            {
+                "metadata": {"name": "r", "namespace": HELD, "labels": {names.GPU_GROUP: "g1"}},
+                "spec": {"containers": [{"name": "c", "image": "i"}]},
+            },
+        )
         await here.start(component())
         await here.settles()
         assert await reservations_of(here) == []
@@ -222,14 +253,23 @@ async def test_hami_tells_the_container_its_memory() -> None:
         await share(here)
         await report(here)
         await here.settles()
-        assert (await here.client.get(CONFIG_MAP, "p-abc-shared-gpu-0", SPACE)).data["CUDA_DEVICE_MEMORY_LIMIT"] == "4096m"
+        assert (await here.client.get(CONFIG_MAP, "p-abc-shared-gpu-0", SPACE)).data[
+            "CUDA_DEVICE_MEMORY_LIMIT"
+        ] == "4096m"
 
 
 async def test_a_pod_for_a_whole_gpu_waits_for_a_reservation_that_nobody_uses_to_end() -> None:
     async with stage() as here:
         await here.node("n", gpus=1)
-        held = {"name": "left", "namespace": HELD, "labels": {names.GPU_GROUP: "g1"}, "finalizers": ["example.com/hold"]}
-        await here.client.create(POD, {"metadata": held, "spec": {"nodeName": "n", "containers": [{"name": "c", "image": "i"}]}})
+        held = {
+            "name": "left",
+            "namespace": HELD,
+            "labels": {names.GPU_GROUP: "g1"},
+            "finalizers": ["example.com/hold"],
+        }
+        await here.client.create(
+            POD, {"metadata": held, "spec": {"nodeName": "n", "containers": [{"name": "c", "image": "i"}]}}
+        )
         await here.request(await here.pod("whole", gpus=1), "n")
         await here.start(component())
         await until(lambda: _leaving(here), "the reservation to be deleted")

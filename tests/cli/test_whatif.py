@@ -55,8 +55,13 @@ async def test_a_gang_that_would_start_is_told_with_those_who_make_room_for_it()
         before = {pod.name: pod.metadata.resource_version for pod in (await here.client.list(POD)).items}
         answer = await ask(here, "06-company/claim.yaml")
         assert [(gang.name, gang.fate, gang.pods, sum(gang.nodes.values())) for gang in answer.new] == [
-            ("serve-0", "starts", 2, 2), ("serve-1", "starts", 2, 2)]
-        assert {(gang.name, gang.fate, gang.pods) for gang in answer.others} == {("sweep-1", "makes room", 2), ("sweep-2", "makes room", 2)}
+            ("serve-0", "starts", 2, 2),
+            ("serve-1", "starts", 2, 2),
+        ]
+        assert {(gang.name, gang.fate, gang.pods) for gang in answer.others} == {
+            ("sweep-1", "makes room", 2),
+            ("sweep-2", "makes room", 2),
+        }
         assert {gang.why for gang in answer.others} == {"reclaim for serve-0", "reclaim for serve-1"}
         assert {pod.name: pod.metadata.resource_version for pod in (await here.client.list(POD)).items} == before
 
@@ -81,10 +86,16 @@ def test_a_missing_file_is_named(monkeypatch: pytest.MonkeyPatch, capsys: pytest
 async def test_what_would_be_refused_is_told_in_the_words_of_the_refusal() -> None:
     from gangline.cli.whatif import _apply
 
-    bad = {"apiVersion": "grove.io/v1alpha1", "kind": "PodCliqueSet", "metadata": {"name": "bad"},
-           "spec": {"replicas": 1, "template": {"cliques": []}}}
+    bad = {
+        "apiVersion": "grove.io/v1alpha1",
+        "kind": "PodCliqueSet",
+        "metadata": {"name": "bad"},
+        "spec": {"replicas": 1, "template": {"cliques": []}},
+    }
     async with cluster() as here:
-        with pytest.raises(BadInput, match=r"^PodCliqueSet bad would be refused: .*: at least one clique must be given$"):
+        with pytest.raises(
+            BadInput, match=r"^PodCliqueSet bad would be refused: .*: at least one clique must be given$"
+        ):
             await _apply([bad], here)
 
 

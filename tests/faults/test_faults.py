@@ -78,7 +78,9 @@ async def test_gangs_are_completed_though_one_answer_in_five_is_an_error_on_ever
 
 @pytest.mark.parametrize("name", ["scheduler", "binder"])
 @pytest.mark.parametrize("wait", range(0, 40, 8))
-async def test_a_component_killed_at_any_moment_and_started_again_loses_and_doubles_nothing(name: str, wait: int) -> None:
+async def test_a_component_killed_at_any_moment_and_started_again_loses_and_doubles_nothing(
+    name: str, wait: int
+) -> None:
     async with stage(shard(), binder(QUICK)) as here:
         for number in range(2):
             await here.node(f"n{number}")
@@ -98,8 +100,12 @@ async def test_of_two_schedulers_of_one_shard_started_at_once_one_works_and_the_
             await here.node(f"n{number}")
 
         def candidate(name: str) -> Elected:
-            settings = ElectionSettings("kai-scheduler", names.KAI_NAMESPACE, name, retry=0.05, deadline=60.0, duration=90.0)
-            return Elected(lambda: Manager(shard(), here.client, here.clock), Election(here.client, here.clock, settings))
+            settings = ElectionSettings(
+                "kai-scheduler", names.KAI_NAMESPACE, name, retry=0.05, deadline=60.0, duration=90.0
+            )
+            return Elected(
+                lambda: Manager(shard(), here.client, here.clock), Election(here.client, here.clock, settings)
+            )
 
         both = [candidate("one"), candidate("two")]
         await asyncio.gather(*(each.start() for each in both))
@@ -139,7 +145,9 @@ async def test_a_pod_deleted_between_decision_and_bind_leaves_no_request_that_lo
         await here.start(binder(QUICK))
         await here.settles()
         assert await here.placed() == {"g-1": "n0"}
-        assert "g-0" not in {each.name for each in (await here.client.list(BIND_REQUEST)).items if each.status.phase != "Failed"}
+        assert "g-0" not in {
+            each.name for each in (await here.client.list(BIND_REQUEST)).items if each.status.phase != "Failed"
+        }
 
 
 async def test_a_node_deleted_under_a_bind_gives_the_gang_back_to_the_scheduler() -> None:
@@ -206,8 +214,11 @@ async def test_shared_gpus_survive_trouble_and_nothing_is_left_behind(seed: int)
         await here.start(binder(QUICK), lines[1])
         for number in range(4):
             await here.group(f"s{number}")
-            await here.pod(f"s{number}", f"s{number}",
-                           annotations={names.GPU_FRACTION: "0.5", names.SHARED_GPU_CONFIG_MAP: f"s{number}-x-shared-gpu"})
+            await here.pod(
+                f"s{number}",
+                f"s{number}",
+                annotations={names.GPU_FRACTION: "0.5", names.SHARED_GPU_CONFIG_MAP: f"s{number}-x-shared-gpu"},
+            )
 
         async def bound() -> bool:
             await play_device_plugin(here)
@@ -225,7 +236,9 @@ async def test_shared_gpus_survive_trouble_and_nothing_is_left_behind(seed: int)
             return not (await here.client.list(POD, names.RESERVATION_NAMESPACE)).items
 
         await until(clean, "the reservations to go")
-        owned = [each for each in (await here.client.list(CONFIG_MAP, SPACE)).items if not each.metadata.owner_references]
+        owned = [
+            each for each in (await here.client.list(CONFIG_MAP, SPACE)).items if not each.metadata.owner_references
+        ]
         assert owned == []
 
 
@@ -234,5 +247,9 @@ async def play_device_plugin(here: Stage) -> None:
     for number, pod in enumerate(held):
         if names.RESERVED_GPU not in pod.annotations:
             device = f"GPU-{number}-{pod.name[-4:]}"
-            await here.client.patch(POD, pod.name, pod.namespace, {"metadata": {"annotations": {names.RESERVED_GPU: device}}})
-            await here.client.patch(POD, pod.name, pod.namespace, {"status": {"phase": "Running"}}, subresource="status")
+            await here.client.patch(
+                POD, pod.name, pod.namespace, {"metadata": {"annotations": {names.RESERVED_GPU: device}}}
+            )
+            await here.client.patch(
+                POD, pod.name, pod.namespace, {"status": {"phase": "Running"}}, subresource="status"
+            )

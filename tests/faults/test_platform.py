@@ -16,7 +16,16 @@ from gangline.api.resources import units
 from gangline.local import Platform
 from journeys.story import Story, told
 
-MORTALS = ("operator", "grouper", "scheduler", "binder", "podgroup-controller", "queue-controller", "kubelet", "controller-manager")
+MORTALS = (
+    "operator",
+    "grouper",
+    "scheduler",
+    "binder",
+    "podgroup-controller",
+    "queue-controller",
+    "kubelet",
+    "controller-manager",
+)
 PARTS = ("part-0", "part-1", "part-2")
 
 

@@ -1,4 +1,5 @@
-"""A cluster to install into: the embedded server, simulated nodes, Kubernetes' controllers, and the installer under its own account."""
+"""A cluster to install into: the embedded server, simulated nodes, Kubernetes' controllers, and the installer under its
+own account."""
 
 from __future__ import annotations
 
@@ -42,7 +43,11 @@ class Ground:
         """Status and message of a condition of the present generation; empty: not said yet."""
         obj: Any = await self.client.get(kind, name)
         found: Raw = next((each for each in obj.status.get("conditions", ()) if each["type"] == type), {})
-        return (found["status"], found["message"]) if found.get("observedGeneration") == obj.metadata.generation else ("", "")
+        return (
+            (found["status"], found["message"])
+            if found.get("observedGeneration") == obj.metadata.generation
+            else ("", "")
+        )
 
     async def ready(self, kind: Kind[Any], name: str) -> None:
         async def now() -> bool:
@@ -65,7 +70,9 @@ class Ground:
 
     async def gone(self, kind: Kind[Any], name: str, namespace: str = SPACE) -> None:
         async def now() -> bool:
-            return name not in {each.name for each in (await self.client.list(kind, namespace if kind.namespaced else "")).items}
+            return name not in {
+                each.name for each in (await self.client.list(kind, namespace if kind.namespaced else "")).items
+            }
 
         await self.until(now, f"{kind.kind} {name} gone")
 
@@ -77,9 +84,12 @@ class Ground:
         return sorted(f"{kind} {each.name}" for kind, each in found)
 
     async def picture(self) -> str:
-        lines = [f"{kind.kind} {each.name}: {condition['type']}={condition['status']} {condition['message']}"
-                 for kind in (CONFIG, SCHEDULING_SHARD) for each in (await self.client.list(kind)).items
-                 for condition in _conditions(each)]
+        lines = [
+            f"{kind.kind} {each.name}: {condition['type']}={condition['status']} {condition['message']}"
+            for kind in (CONFIG, SCHEDULING_SHARD)
+            for each in (await self.client.list(kind)).items
+            for condition in _conditions(each)
+        ]
         return "\n".join(lines)
 
 

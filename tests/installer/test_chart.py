@@ -1,5 +1,5 @@
-"""The Helm chart is what `gangline install` brings: printed by the same code, with values that are documented and checked. The real helm
-reads it in tests/real/test_chart.py."""
+"""The Helm chart is what `gangline install` brings: printed by the same code, with values that are documented and
+checked. The real helm reads it in tests/real/test_chart.py."""
 
 from __future__ import annotations
 
@@ -43,8 +43,11 @@ USUAL: Raw = yaml.safe_load((CHART / "values.yaml").read_text())
 
 
 def documents(name: str) -> list[Raw]:
-    """The objects of a template for the usual values: without lines of control words, with what the other words stand for."""
-    lines = [line for line in (CHART / "templates" / name).read_text().splitlines() if not line.lstrip().startswith("{{-")]
+    """The objects of a template for the usual values: without lines of control words, with what the other words stand
+    for."""
+    lines = [
+        line for line in (CHART / "templates" / name).read_text().splitlines() if not line.lstrip().startswith("{{-")
+    ]
     text = "\n".join(lines).replace("{{ $name }}", "default")
     for said, word in (*WORDS.items(), (next(iter(OURS.values())), SERVICE)):
         text = text.replace(word, said)
@@ -55,11 +58,16 @@ def place(obj: Raw) -> tuple[str, str]:
     return obj["kind"], obj["metadata"]["name"]
 
 
-# --- files -------------------------------------------------------------------------------------------------------------------
+# --- files
+# -------------------------------------------------------------------------------------------------------------------
 
 
 def test_the_chart_holds_what_is_printed() -> None:
-    found = {str(path.relative_to(CHART)): path.read_text() for path in CHART.rglob("*") if path.is_file() and path.parent.name != "crds"}
+    found = {
+        str(path.relative_to(CHART)): path.read_text()
+        for path in CHART.rglob("*")
+        if path.is_file() and path.parent.name != "crds"
+    }
     assert {name: text for name, text in found.items() if name not in WRITTEN} == chart.printed(), "run `make chart`"
     assert set(found) >= WRITTEN
 
@@ -70,7 +78,8 @@ def test_the_chart_has_the_version_of_the_project() -> None:
     assert (about["version"], about["appVersion"]) == (version, version)
 
 
-# --- values ------------------------------------------------------------------------------------------------------------------
+# --- values
+# ------------------------------------------------------------------------------------------------------------------
 
 
 def test_every_value_says_in_one_line_what_it_means() -> None:
@@ -102,16 +111,29 @@ def shape(schema: Raw, definitions: Raw) -> Any:
     schema = definitions[schema["$ref"].rpartition("/")[2]] if "$ref" in schema else schema
     rest = schema.get("additionalProperties")
     inside = {name: shape(each, definitions) for name, each in schema.get("properties", {}).items()}
-    return (schema.get("type"), inside, shape(schema["items"], definitions) if "items" in schema else None,
-            shape(rest, definitions) if isinstance(rest, dict) else None)
+    return (
+        schema.get("type"),
+        inside,
+        shape(schema["items"], definitions) if "items" in schema else None,
+        shape(rest, definitions) if isinstance(rest, dict) else None,
+    )
 
 
-# --- objects -------------------------------------------------------------------------------------------------------------------
+# --- objects
+# -------------------------------------------------------------------------------------------------------------------
 
 
 def test_the_usual_values_give_what_install_brings() -> None:
-    wanted = {place(each.whole): each.whole for each in install.manifests(None, None, "both") if each.kind not in (CRD, NAMESPACE)}
-    found = {place(each): each for name in ("rights", "installer", "defaults", "config") for each in documents(f"{name}.yaml")}
+    wanted = {
+        place(each.whole): each.whole
+        for each in install.manifests(None, None, "both")
+        if each.kind not in (CRD, NAMESPACE)
+    }
+    found = {
+        place(each): each
+        for name in ("rights", "installer", "defaults", "config")
+        for each in documents(f"{name}.yaml")
+    }
     assert set(found) == set(wanted)
     for where, obj in found.items():
         marks = obj["metadata"].pop("annotations", {})
@@ -125,10 +147,13 @@ def test_the_usual_values_give_what_install_brings() -> None:
 
 def test_nothing_that_values_decide_is_left_as_install_prints_it() -> None:
     texts = "\n".join(path.read_text() for path in (CHART / "templates").glob("*.yaml"))
-    assert [word for word in WORDS.values() if word not in texts] == [] and [said for said in WORDS if said in texts] == []
+    assert [word for word in WORDS.values() if word not in texts] == [] and [
+        said for said in WORDS if said in texts
+    ] == []
 
 
-# --- taking it away --------------------------------------------------------------------------------------------------------------
+# --- taking it away
+# --------------------------------------------------------------------------------------------------------------
 
 
 async def hooked(cluster: Ground) -> ClusterConnection:
@@ -138,7 +163,9 @@ async def hooked(cluster: Ground) -> ClusterConnection:
         if obj["kind"] in kinds:
             await cluster.client.create(kinds[obj["kind"]], obj)
     user = User(f"system:serviceaccount:gangline-system:{UNINSTALLER}", ("system:authenticated",))
-    return ClusterConnection(Client(cluster.platform.server.transport(user), manager="hook"), "gangline-system", "the test's server")
+    return ClusterConnection(
+        Client(cluster.platform.server.transport(user), manager="hook"), "gangline-system", "the test's server"
+    )
 
 
 async def test_the_hook_takes_what_users_made_too_and_leaves_the_installer() -> None:
@@ -175,14 +202,20 @@ def test_keeping_the_installer_and_taking_everything_contradict_each_other() -> 
         uninstall.command.main(["--all", "--keep-installer"], standalone_mode=False)
 
 
-async def test_in_a_pod_a_command_speaks_to_the_cluster_of_the_pod(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_in_a_pod_a_command_speaks_to_the_cluster_of_the_pod(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     pair = installer_parts().certificate(("kubernetes.default.svc",), 0.0, None)
     for name, text in (("ca.crt", pair.authority), ("namespace", b"team\n"), ("token", b"secret")):
         (tmp_path / name).write_bytes(text)
     monkeypatch.setattr(kubeconfig, "SERVICE_ACCOUNT", tmp_path)
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("KUBECONFIG", raising=False)
-    for name, value in (("KUBERNETES_SERVICE_HOST", "10.0.0.1"), ("HOME", str(tmp_path)), ("GANGLINE_HOME", str(tmp_path / "none"))):
+    for name, value in (
+        ("KUBERNETES_SERVICE_HOST", "10.0.0.1"),
+        ("HOME", str(tmp_path)),
+        ("GANGLINE_HOME", str(tmp_path / "none")),
+    ):
         monkeypatch.setenv(name, value)
     async with connection.connect(None, None) as found:
         assert (found.server, found.namespace) == ("https://10.0.0.1:443", "team")

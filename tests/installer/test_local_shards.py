@@ -1,4 +1,5 @@
-"""Shards on one machine: a SchedulingShard that is applied schedules its own nodes, with its own settings, until it is deleted."""
+"""Shards on one machine: a SchedulingShard that is applied schedules its own nodes, with its own settings, until it is
+deleted."""
 
 from __future__ import annotations
 
@@ -19,7 +20,9 @@ COMPONENTS = tuple(name for name in PlatformSettings().components if name not in
 
 @pytest.fixture
 async def here() -> AsyncIterator[Ground]:
-    platform = Platform(PlatformSettings(components=COMPONENTS, options=ComponentOptions(period=0.0, nodes=NODES), shards=True))
+    platform = Platform(
+        PlatformSettings(components=COMPONENTS, options=ComponentOptions(period=0.0, nodes=NODES), shards=True)
+    )
     await platform.start()
     try:
         yield Ground(platform)
@@ -34,12 +37,19 @@ async def pooled(here: Ground, kind: Any, name: str, namespace: str = "") -> Non
 async def gang(here: Ground, name: str, queue: str) -> None:
     """One pod for a whole node, in a group of its own."""
     labels = {names.NODE_POOL: "blue"} if queue == "blue" else {}
-    await here.client.create(POD_GROUP, {"metadata": {"name": name, "namespace": "default", "labels": labels},
-                                         "spec": {"queue": queue, "minMember": 1}})
+    await here.client.create(
+        POD_GROUP,
+        {
+            "metadata": {"name": name, "namespace": "default", "labels": labels},
+            "spec": {"queue": queue, "minMember": 1},
+        },
+    )
     asked = {"requests": {names.NVIDIA_GPU: "8"}, "limits": {names.NVIDIA_GPU: "8"}}
     spec = {"schedulerName": "kai-scheduler", "containers": [{"name": "c", "image": "i", "resources": asked}]}
     noted = {names.POD_GROUP_NAME: name}
-    await here.client.create(POD, {"metadata": {"name": name, "namespace": "default", "annotations": noted}, "spec": spec})
+    await here.client.create(
+        POD, {"metadata": {"name": name, "namespace": "default", "annotations": noted}, "spec": spec}
+    )
 
 
 async def node_of(here: Ground, name: str) -> str:
@@ -51,8 +61,13 @@ async def blue_ground(here: Ground) -> str:
     first = sorted(each.name for each in (await here.client.list(NODE)).items)[0]
     await pooled(here, NODE, first)
     everything = {"quota": -1, "limit": -1, "overQuotaWeight": 1}
-    await here.client.create(QUEUE, {"metadata": {"name": "blue", "labels": {names.NODE_POOL: "blue"}},
-                                     "spec": {"resources": dict.fromkeys(("cpu", "gpu", "memory"), everything)}})
+    await here.client.create(
+        QUEUE,
+        {
+            "metadata": {"name": "blue", "labels": {names.NODE_POOL: "blue"}},
+            "spec": {"resources": dict.fromkeys(("cpu", "gpu", "memory"), everything)},
+        },
+    )
     return first
 
 

@@ -29,13 +29,20 @@ def test_the_objects_of_the_page_are_deployed_without_a_complaint() -> None:
     given: list[Any] = [each for text in blocks("yaml") for each in yaml.safe_load_all(text)]
     config, shards = wanted(given)
     said = ConfigReading(config.obj["spec"])
-    answers = [wishes_of_config(said, InstallFacts(), installer_parts()),
-               *(wishes_of_shard(said, each.name, each.obj["spec"], InstallFacts(), installer_parts()) for each in shards)]
+    answers = [
+        wishes_of_config(said, InstallFacts(), installer_parts()),
+        *(wishes_of_shard(said, each.name, each.obj["spec"], InstallFacts(), installer_parts()) for each in shards),
+    ]
     assert len(answers) == 3 and not [text for each in answers for text in (*each.problems, *each.notes, *each.missing)]
 
 
 def test_the_commands_of_the_page_exist_with_their_options() -> None:
-    lines = [shlex.split(line, comments=True) for text in blocks("sh") for line in text.splitlines() if line.startswith("gangline ")]
+    lines = [
+        shlex.split(line, comments=True)
+        for text in blocks("sh")
+        for line in text.splitlines()
+        if line.startswith("gangline ")
+    ]
     assert len(lines) == 3
     for words in lines:
         command = group.get_command(None, words[1])  # type: ignore[arg-type]

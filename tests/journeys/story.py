@@ -1,8 +1,7 @@
 """The words a journey is told in: nodes, apply, settles, until, explain.
 
-A story runs on the embedded platform; nothing in a test knows that, so the same tests are told on a real control plane too
-(`GANGLINE_SERVER=real`).
-"""
+A story runs on the embedded platform; nothing in a test knows that, so the same tests are told on a real control plane
+too (`GANGLINE_SERVER=real`)."""
 
 from __future__ import annotations
 
@@ -48,11 +47,18 @@ NOT_READY = "node.kubernetes.io/not-ready"
 NOT_OURS = ("kubernetes", "kube-root-ca.crt")
 
 
-def embedded_platform(*, clock: Clock | None = None, without: tuple[str, ...] = (), options: ComponentOptions | None = None) -> Platform:
+def embedded_platform(
+    *, clock: Clock | None = None, without: tuple[str, ...] = (), options: ComponentOptions | None = None
+) -> Platform:
     """The platform a story is told on by default: in memory, without nodes, deciding as soon as something changes."""
     chosen = [name for name in COMPONENTS if name not in (*ELSEWHERE, *without)]
-    return Platform(PlatformSettings(
-        components=chosen, clock=clock or SystemClock(), options=options or ComponentOptions(period=0.0, nodes="nodes: []")))
+    return Platform(
+        PlatformSettings(
+            components=chosen,
+            clock=clock or SystemClock(),
+            options=options or ComponentOptions(period=0.0, nodes="nodes: []"),
+        )
+    )
 
 
 async def real_platform(without: tuple[str, ...], options: ComponentOptions, clock: Clock) -> RealPlatform:
@@ -62,20 +68,32 @@ async def real_platform(without: tuple[str, ...], options: ComponentOptions, clo
     if missing():
         pytest.skip(missing())
     home = await Home.ready()
-    return RealPlatform(home, [name for name in OURS if name not in without],
-                        replace(options, period=0.1, webhook=home.webhook), clock)
+    return RealPlatform(
+        home, [name for name in OURS if name not in without], replace(options, period=0.1, webhook=home.webhook), clock
+    )
 
 
 @asynccontextmanager
-async def told(*hired: Component, moved: bool = False, admission: AdmissionSettings | None = None,
-               operator: OperatorSettings | None = None, without: tuple[str, ...] = (),
-               nodes: str = "nodes: []") -> AsyncIterator[Story]:
-    """A story; with components of its own settings in place of the usual ones, in time that the test moves (`Story.advance`), or with the
-    nodes of a nodes file (empty: those that `gangline up` has by itself)."""
+async def told(
+    *hired: Component,
+    moved: bool = False,
+    admission: AdmissionSettings | None = None,
+    operator: OperatorSettings | None = None,
+    without: tuple[str, ...] = (),
+    nodes: str = "nodes: []",
+) -> AsyncIterator[Story]:
+    """A story; with components of its own settings in place of the usual ones, in time that the test moves
+    (`Story.advance`), or with the nodes of a nodes file (empty: those that `gangline up` has by itself)."""
     clock: Clock = SystemClock() if not moved else MovedClock() if REAL else ManualClock()
     absent = (*without, *(each.name for each in hired))
-    options = ComponentOptions(period=0.0, nodes=nodes, admission=admission or AdmissionSettings(), operator=operator or OperatorSettings())
-    platform = await real_platform(absent, options, clock) if REAL else embedded_platform(clock=clock, without=absent, options=options)
+    options = ComponentOptions(
+        period=0.0, nodes=nodes, admission=admission or AdmissionSettings(), operator=operator or OperatorSettings()
+    )
+    platform = (
+        await real_platform(absent, options, clock)
+        if REAL
+        else embedded_platform(clock=clock, without=absent, options=options)
+    )
     try:
         await platform.start()
         for component in hired:
@@ -108,11 +126,14 @@ class Story(Words):
     async def welcomed(self, nodes: list[str]) -> bool:
         """On a real control plane a node may be used once its controller has heard from the kubelet."""
         found = {node.name: node for node in (await self.client.list(NODE)).items}
-        return all(node in found and not any(taint.key == NOT_READY for taint in found[node].spec.taints) for node in nodes)
+        return all(
+            node in found and not any(taint.key == NOT_READY for taint in found[node].spec.taints) for node in nodes
+        )
 
     @asynccontextmanager
     async def at_once(self) -> AsyncIterator[None]:
-        """What is done inside is one change to the scheduler: on a real control plane, where requests take long, it is away meanwhile."""
+        """What is done inside is one change to the scheduler: on a real control plane, where requests take long, it is
+        away meanwhile."""
         working = [each for each in self.platform.managers if each.component.name == "scheduler"]
         absent = working if not isinstance(self.platform, Platform) else []
         for manager in absent:
@@ -131,8 +152,12 @@ class Story(Words):
         """Delete what was applied."""
         kind, meta = await kind_of(self._connection, obj), obj["metadata"]
         with contextlib.suppress(NotFound):
-            await self.client.delete(kind, meta["name"], meta.get("namespace") or ("default" if kind.namespaced else ""),
-                                     propagation="Background")
+            await self.client.delete(
+                kind,
+                meta["name"],
+                meta.get("namespace") or ("default" if kind.namespaced else ""),
+                propagation="Background",
+            )
 
     async def settles(self) -> None:
         await self.platform.settles(PATIENCE)
@@ -141,7 +166,9 @@ class Story(Words):
         deadline = time.monotonic() + seconds
         while not await condition():
             if time.monotonic() > deadline:
-                raise AssertionError(f"{what or 'the condition'} did not come true in {seconds} s\n{await self.picture()}")
+                raise AssertionError(
+                    f"{what or 'the condition'} did not come true in {seconds} s\n{await self.picture()}"
+                )
             await asyncio.sleep(0.01)
 
     async def at_rest(self, condition: Callable[[], Awaitable[bool]], what: str = "") -> None:
@@ -152,7 +179,11 @@ class Story(Words):
     async def pods(self, of: str = "", phase: str = "") -> list[Pod]:
         """Pods of a set (or all), in a phase (or any)."""
         labels = {names.PART_OF: of} if of else None
-        return [pod for pod in (await self.client.list(POD, "default", labels)).items if not phase or pod.status.phase == phase]
+        return [
+            pod
+            for pod in (await self.client.list(POD, "default", labels)).items
+            if not phase or pod.status.phase == phase
+        ]
 
     async def running(self, count: int, of: str = "") -> None:
         """Wait until exactly so many pods run."""
@@ -188,10 +219,16 @@ class Story(Words):
             await asyncio.sleep(seconds)
 
     async def picture(self) -> str:
-        pods = [f"  {pod.name} {pod.status.phase} {pod.spec.node_name} {[gate.name for gate in pod.spec.scheduling_gates]} "
-                f"{pod.status.reason or ''} {pod.status.message or ''}" for pod in await self.pods()]
-        told = [f"  {each.involved_object.get('name')}: {each.reason}: {each.message}"
-                for each in (await self.client.list(EVENT)).items if each.type == "Warning"]
+        pods = [
+            f"  {pod.name} {pod.status.phase} {pod.spec.node_name} {[gate.name for gate in pod.spec.scheduling_gates]} "
+            f"{pod.status.reason or ''} {pod.status.message or ''}"
+            for pod in await self.pods()
+        ]
+        told = [
+            f"  {each.involved_object.get('name')}: {each.reason}: {each.message}"
+            for each in (await self.client.list(EVENT)).items
+            if each.type == "Warning"
+        ]
         return "\n".join([*(pods or ["  no pods"]), *told[-20:]])
 
 

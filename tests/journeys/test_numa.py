@@ -26,12 +26,17 @@ SINGLE, RESTRICTED, BEST = "single-numa-node", "restricted", "best-effort"
 async def zoned(policy: str = SINGLE, *, nodes: int = 1, exporter: bool = True) -> AsyncIterator[Story]:
     """A platform whose scheduler knows zones, and nodes of this policy."""
     async with told(without=("scheduler", "numa-placement-exporter")) as story:
-        await story.kind(NODE_RESOURCE_TOPOLOGY.group, NODE_RESOURCE_TOPOLOGY.version, NODE_RESOURCE_TOPOLOGY.kind, namespaced=False)
+        await story.kind(
+            NODE_RESOURCE_TOPOLOGY.group, NODE_RESOURCE_TOPOLOGY.version, NODE_RESOURCE_TOPOLOGY.kind, namespaced=False
+        )
         await story.platform.hire(scheduler("numa"))
         if exporter:
             await story.platform.hire(numa_placement_exporter())
         for node in await story.nodes(nodes, gpus=8, cpu=16, numa=2):
-            said = [{"name": "topologyManagerPolicy", "value": policy}, {"name": "topologyManagerScope", "value": "pod"}]
+            said = [
+                {"name": "topologyManagerPolicy", "value": policy},
+                {"name": "topologyManagerScope", "value": "pod"},
+            ]
             await story.client.patch(NODE_RESOURCE_TOPOLOGY, node, "", {"attributes": said})
         await story.settles()
         yield story

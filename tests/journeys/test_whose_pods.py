@@ -1,4 +1,5 @@
-"""Whose pods the scheduler half takes: those of its scheduler names, and those that name a queue where somebody says so."""
+"""Whose pods the scheduler half takes: those of its scheduler names, and those that name a queue where somebody says
+so."""
 
 from __future__ import annotations
 
@@ -14,8 +15,15 @@ LABEL = "gangline.io/schedule-queued-pods"
 
 
 def queued(namespace: str, annotations: dict[str, str] | None = None, **spec: Any) -> Raw:
-    return {"metadata": {"name": "p", "namespace": namespace, "labels": {"kai.scheduler/queue": "default-queue"},
-                         "annotations": annotations or {}}, "spec": {"containers": [{"name": "c", "image": "i"}], **spec}}
+    return {
+        "metadata": {
+            "name": "p",
+            "namespace": namespace,
+            "labels": {"kai.scheduler/queue": "default-queue"},
+            "annotations": annotations or {},
+        },
+        "spec": {"containers": [{"name": "c", "image": "i"}], **spec},
+    }
 
 
 async def test_pods_of_grove_scheduler_are_grouped_scheduled_and_counted(story: Story) -> None:
@@ -44,7 +52,9 @@ spec:
       spec:
         roleName: c
         replicas: 2
-        podSpec: {schedulerName: grove-scheduler, containers: [{name: main, image: i, resources: {limits: {nvidia.com/gpu: 1}}}]}
+        podSpec:
+          schedulerName: grove-scheduler
+          containers: [{name: main, image: i, resources: {limits: {nvidia.com/gpu: 1}}}]
 """)
     await sets.story.until(lambda: _all_run(sets.story, 2), "both pods")
 

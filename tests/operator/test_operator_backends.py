@@ -32,8 +32,12 @@ STANDARD = OperatorSettings()
 
 def a_gang(facts: Facts = PLAIN, **more: object) -> PodGangInfo:
     groups = (GroupInfo("prefill", 2), GroupInfo("decode", 4))
-    return PodGangInfo(**({"name": "llm-0", "namespace": "serve", "uid": "u1", "groups": groups, "pcs": a_set(), "facts": facts}  # type: ignore[arg-type]
-                          | more))
+    return PodGangInfo(
+        **(
+            {"name": "llm-0", "namespace": "serve", "uid": "u1", "groups": groups, "pcs": a_set(), "facts": facts}  # type: ignore[arg-type]
+            | more
+        )
+    )
 
 
 def the_object(backend: KaiBackend | DefaultBackend | VolcanoBackend, gang: PodGangInfo) -> GangObject:
@@ -41,15 +45,20 @@ def the_object(backend: KaiBackend | DefaultBackend | VolcanoBackend, gang: PodG
     return found
 
 
-# --- kai -----------------------------------------------------------------------------------------------------------------
+# --- kai
+# -----------------------------------------------------------------------------------------------------------------
 
 
 def test_kai_gets_one_sub_group_per_group_with_its_own_minimum_and_the_sum_above() -> None:
     made = the_object(KaiBackend(), a_gang())
     assert made.kind is POD_GROUP
     assert made.obj["metadata"]["name"] == "pg-llm-0-u1"
-    assert made.obj["spec"] == {"minMember": 6, "topologyConstraint": {}, "stalenessGracePeriod": "4h", "subGroups": [
-        {"name": "prefill", "minMember": 2}, {"name": "decode", "minMember": 4}]}
+    assert made.obj["spec"] == {
+        "minMember": 6,
+        "topologyConstraint": {},
+        "stalenessGracePeriod": "4h",
+        "subGroups": [{"name": "prefill", "minMember": 2}, {"name": "decode", "minMember": 4}],
+    }
 
 
 def test_a_set_without_a_queue_goes_to_the_default_queue_and_only_at_creation() -> None:
@@ -72,17 +81,39 @@ def test_under_compat_the_group_has_the_gangs_name_and_a_queue_must_be_named() -
 
 
 def test_topology_reaches_kai_at_all_three_levels() -> None:
-    groups = (GroupInfo("prefill", 2, constraint=GangPack(required="host"), parent="pd-0"), GroupInfo("decode", 4, parent="pd-0"))
-    gang = a_gang(groups=groups, topology="cluster", constraint=GangPack(required="block", preferred="rack"),
-                  parents=(ParentInfo("pd-0", ("prefill", "decode"), GangPack(preferred="rack")),))
+    groups = (
+        GroupInfo("prefill", 2, constraint=GangPack(required="host"), parent="pd-0"),
+        GroupInfo("decode", 4, parent="pd-0"),
+    )
+    gang = a_gang(
+        groups=groups,
+        topology="cluster",
+        constraint=GangPack(required="block", preferred="rack"),
+        parents=(ParentInfo("pd-0", ("prefill", "decode"), GangPack(preferred="rack")),),
+    )
     assert the_object(KaiBackend(), gang).obj["spec"] == {
-        "minMember": 6, "stalenessGracePeriod": "4h",
-        "topologyConstraint": {"topology": "cluster", "requiredTopologyLevel": "block", "preferredTopologyLevel": "rack"},
+        "minMember": 6,
+        "stalenessGracePeriod": "4h",
+        "topologyConstraint": {
+            "topology": "cluster",
+            "requiredTopologyLevel": "block",
+            "preferredTopologyLevel": "rack",
+        },
         "subGroups": [
-            {"name": "pd-0", "minSubGroup": 2, "topologyConstraint": {"topology": "cluster", "preferredTopologyLevel": "rack"}},
-            {"name": "prefill", "minMember": 2, "parent": "pd-0",
-             "topologyConstraint": {"topology": "cluster", "requiredTopologyLevel": "host"}},
-            {"name": "decode", "minMember": 4, "parent": "pd-0"}]}
+            {
+                "name": "pd-0",
+                "minSubGroup": 2,
+                "topologyConstraint": {"topology": "cluster", "preferredTopologyLevel": "rack"},
+            },
+            {
+                "name": "prefill",
+                "minMember": 2,
+                "parent": "pd-0",
+                "topologyConstraint": {"topology": "cluster", "requiredTopologyLevel": "host"},
+            },
+            {"name": "decode", "minMember": 4, "parent": "pd-0"},
+        ],
+    }
 
 
 def test_a_constraint_without_a_topology_cannot_be_translated() -> None:
@@ -94,10 +125,12 @@ def test_kais_pods_name_their_group_their_sub_group_and_keep_the_grouper_away() 
     pod = {"metadata": {"labels": {"grove.io/podclique": "prefill"}, "annotations": {"own": "note"}}, "spec": {}}
     assert KaiBackend().prepare_pod(pod, a_gang())["metadata"] == {
         "labels": {"grove.io/podclique": "prefill", "kai.scheduler/subgroup-name": "prefill"},
-        "annotations": {"own": "note", "kai.scheduler/skip-podgrouper": "true", "pod-group-name": "pg-llm-0-u1"}}
+        "annotations": {"own": "note", "kai.scheduler/skip-podgrouper": "true", "pod-group-name": "pg-llm-0-u1"},
+    }
 
 
-# --- default ---------------------------------------------------------------------------------------------------------------
+# --- default
+# ---------------------------------------------------------------------------------------------------------------
 
 
 SERVED = Facts(served=frozenset([WORKLOAD]))
@@ -108,7 +141,9 @@ def test_the_default_backend_writes_one_flat_minimum_and_its_pods_refer_to_it() 
     made = the_object(DefaultBackend(), gang)
     assert made.obj["metadata"] == {"name": "llm-0", "namespace": "serve"}
     assert made.obj["spec"]["podGroups"] == [{"name": "gang", "policy": {"gang": {"minCount": 6}}}]
-    assert DefaultBackend().prepare_pod({"spec": {}}, gang) == {"spec": {"workloadRef": {"name": "llm-0", "podGroup": "gang"}}}
+    assert DefaultBackend().prepare_pod({"spec": {}}, gang) == {
+        "spec": {"workloadRef": {"name": "llm-0", "podGroup": "gang"}}
+    }
 
 
 def test_where_workloads_are_not_served_pods_pass_through_and_the_gang_says_so() -> None:
@@ -118,15 +153,20 @@ def test_where_workloads_are_not_served_pods_pass_through_and_the_gang_says_so()
     assert "does not serve workloads.scheduling.k8s.io" in DefaultBackend().gang_status(gang, None).why  # type: ignore[arg-type]
 
 
-# --- volcano and pass-through ------------------------------------------------------------------------------------------------
+# --- volcano and pass-through
+# ------------------------------------------------------------------------------------------------
 
 
 def test_volcano_gets_a_policy_per_group_that_really_matches() -> None:
     spec = the_object(VolcanoBackend(), a_gang()).obj["spec"]
     assert (spec["minMember"], spec["queue"]) == (6, "default")
     assert spec["subGroupPolicy"][0] == {
-        "name": "prefill", "labelSelector": {"matchLabels": {"grove.io/podclique": "prefill"}}, "matchLabelKeys": ["grove.io/podclique"],
-        "subGroupSize": 2, "minSubGroups": 1}
+        "name": "prefill",
+        "labelSelector": {"matchLabels": {"grove.io/podclique": "prefill"}},
+        "matchLabelKeys": ["grove.io/podclique"],
+        "subGroupSize": 2,
+        "minSubGroups": 1,
+    }
 
 
 def test_under_compat_backends_without_topology_refuse_a_set_that_has_a_constraint() -> None:
@@ -136,7 +176,8 @@ def test_under_compat_backends_without_topology_refuse_a_set_that_has_a_constrai
         assert problem.path == "spec" and "backend that knows topology" in problem.hint
 
 
-# --- selection -----------------------------------------------------------------------------------------------------------------
+# --- selection
+# -----------------------------------------------------------------------------------------------------------------
 
 
 def selected(settings: OperatorSettings = STANDARD, scheduler: str = "", **more: Any) -> tuple[str, str, str]:
@@ -159,12 +200,19 @@ def test_profiles_come_before_guesses_by_name() -> None:
 
 def test_the_annotation_overrides_and_old_names_work() -> None:
     assert selected(annotations={"grove.io/scheduler-backend": "podgang"}) == ("kai", "kai-scheduler", "annotation")
-    assert selected(annotations={"grove.io/scheduler-backend": "workload"}) == ("default", "default-scheduler", "annotation")
+    assert selected(annotations={"grove.io/scheduler-backend": "workload"}) == (
+        "default",
+        "default-scheduler",
+        "annotation",
+    )
 
 
 def test_a_backend_that_does_not_exist_is_answered_with_those_that_do() -> None:
-    with pytest.raises(NoBackend, match="no backend is called 'slurm'; there are: default, kai, koordinator, volcano, yunikorn, "
-                                        "kueue, coscheduling, passthrough"):
+    with pytest.raises(
+        NoBackend,
+        match="no backend is called 'slurm'; there are: default, kai, koordinator, volcano, yunikorn, "
+        "kueue, coscheduling, passthrough",
+    ):
         selected(annotations={"grove.io/scheduler-backend": "slurm"})
 
 

@@ -58,7 +58,9 @@ class Judged:
         fresh = LiveReader(self.here.server.store, self.here.server.catalogue)
         compat = ("grove",) if settings.manner.one_gate else ()
         self.judges[:] = list(hooks(ComponentOptions(operator=settings, compat=compat), fresh))
-        self.here.manager = Manager(component(settings), Client(self.here.server.transport(OPERATOR), manager="gangline"), self.here.clock)
+        self.here.manager = Manager(
+            component(settings), Client(self.here.server.transport(OPERATOR), manager="gangline"), self.here.clock
+        )
         await self.here.manager.start()
 
     async def goes(self, name: str) -> None:
@@ -77,8 +79,10 @@ async def judged(settings: OperatorSettings | None = None, *crds: Any) -> AsyncI
         found = Judged(here, [])
         for plural in ("podcliquesets", "clustertopologybindings"):
             admit_with(here.server.admission, _whoever(plural, lambda: found.judges))
-        await here.client.create(TOPOLOGY_BINDING, {"metadata": {"name": "t"}, "spec": {"levels": [
-            {"domain": "rack", "key": "example.com/rack"}]}})
+        await here.client.create(
+            TOPOLOGY_BINDING,
+            {"metadata": {"name": "t"}, "spec": {"levels": [{"domain": "rack", "key": "example.com/rack"}]}},
+        )
         await found.configure(settings or OperatorSettings())
         await noticed(here, *crds)
         yield found
@@ -86,6 +90,7 @@ async def judged(settings: OperatorSettings | None = None, *crds: Any) -> AsyncI
 
 def _whoever(plural: str, judges: Callable[[], list[Hook]]) -> Hook:
     """Hands each review to the hooks that are in force now."""
+
     def complete(review: Any) -> Any:
         for hook in judges():
             if hook.plural == plural and hook.mutate is not None:
@@ -137,8 +142,16 @@ async def test_a_set_whose_volcano_queue_was_closed_or_deleted_is_deleted() -> N
     async with judged(None, VOLCANO_POD_GROUP, VOLCANO_QUEUE, HYPER_NODE) as it:
         client = it.here.client
         await open_queue(it.here, "batch")
-        await it.here.apply(llm("volcano") | {"metadata": {"name": "llm", "namespace": NAMESPACE, "annotations": {
-            BACKEND: "volcano", names.VOLCANO_QUEUE: "batch"}}})
+        await it.here.apply(
+            llm("volcano")
+            | {
+                "metadata": {
+                    "name": "llm",
+                    "namespace": NAMESPACE,
+                    "annotations": {BACKEND: "volcano", names.VOLCANO_QUEUE: "batch"},
+                }
+            }
+        )
         await client.delete(VOLCANO_QUEUE, "batch")
         await it.here.settles()
         await it.goes("llm")
@@ -147,17 +160,28 @@ async def test_a_set_whose_volcano_queue_was_closed_or_deleted_is_deleted() -> N
 async def test_a_set_that_was_stored_under_compat_grove_with_a_topology_is_deleted_natively() -> None:
     grove = OperatorSettings(manner=manner(["grove"]))
     async with judged(grove) as it:
-        await it.here.apply(pod_clique_set("llm", clique("main", 2, scheduler="default-scheduler"), topologyConstraint=RACK))
+        await it.here.apply(
+            pod_clique_set("llm", clique("main", 2, scheduler="default-scheduler"), topologyConstraint=RACK)
+        )
         await it.configure(OperatorSettings())
         await it.here.settles()
         await it.goes("llm")
 
 
-async def test_a_set_whose_topology_binding_was_deleted_is_deleted_and_so_is_a_binding_of_a_scheduler_that_is_off() -> None:
+async def test_a_set_whose_topology_binding_was_deleted_is_deleted_and_so_is_a_binding_of_a_scheduler_that_is_off() -> (
+    None
+):
     async with judged() as it:
         await it.here.apply(on_kai(topologyConstraint=RACK))
-        await it.here.client.patch(TOPOLOGY_BINDING, "t", "", {"metadata": {"finalizers": ["example.com/keep"]}, "spec": {
-            "schedulerTopologyBindings": [{"schedulerName": "kai-scheduler", "topologyReference": "t"}]}})
+        await it.here.client.patch(
+            TOPOLOGY_BINDING,
+            "t",
+            "",
+            {
+                "metadata": {"finalizers": ["example.com/keep"]},
+                "spec": {"schedulerTopologyBindings": [{"schedulerName": "kai-scheduler", "topologyReference": "t"}]},
+            },
+        )
         await it.configure(only("default"))
         await it.here.client.delete(TOPOLOGY_BINDING, "t")
         await it.here.client.patch(TOPOLOGY_BINDING, "t", "", {"metadata": {"finalizers": None}})
@@ -165,7 +189,9 @@ async def test_a_set_whose_topology_binding_was_deleted_is_deleted_and_so_is_a_b
         await it.goes("llm")
 
 
-async def test_a_set_whose_backend_crashes_at_translating_and_at_judging_is_deleted(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_set_whose_backend_crashes_at_translating_and_at_judging_is_deleted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     class Broken(KaiBackend):
         def check(self, pcs: Any, facts: Any) -> Any:
             raise ZeroDivisionError("no idea")
@@ -179,7 +205,9 @@ async def test_a_set_whose_backend_crashes_at_translating_and_at_judging_is_dele
         backends._table.cache_clear()
         try:
             await it.configure(OperatorSettings())
-            with pytest.raises(ApiError, match="backend kai failed while it judged the set: ZeroDivisionError: no idea"):
+            with pytest.raises(
+                ApiError, match="backend kai failed while it judged the set: ZeroDivisionError: no idea"
+            ):
                 await it.here.client.create(POD_CLIQUE_SET, on_kai("other"))
             await it.goes("llm")
         finally:

@@ -23,29 +23,84 @@ from operator_stage import NAMESPACE, stage
 
 
 def a_set(name: str, cliques: dict[str, Raw], scheduler: str, **spec: Any) -> Raw:
-    """A set as a document has it: no roleName, no startup type, no delay; minimum and replicas only where they are printed."""
+    """A set as a document has it: no roleName, no startup type, no delay; minimum and replicas only where they are
+    printed."""
     pod = {"schedulerName": scheduler, "containers": [{"name": "main", "image": "registry.example/app:1"}]}
-    return {"apiVersion": "grove.io/v1alpha1", "kind": "PodCliqueSet", "metadata": {"name": name, "namespace": NAMESPACE},
-            "spec": spec | {"template": {"cliques": [{"name": each, "spec": own | {"podSpec": pod}} for each, own in cliques.items()]}}}
+    return {
+        "apiVersion": "grove.io/v1alpha1",
+        "kind": "PodCliqueSet",
+        "metadata": {"name": name, "namespace": NAMESPACE},
+        "spec": spec
+        | {"template": {"cliques": [{"name": each, "spec": own | {"podSpec": pod}} for each, own in cliques.items()]}},
+    }
 
 
 PRINTED: list[tuple[Raw, str, Kind[Any], str, int, int]] = [
-    (a_set("ml-inference", {"model-server": {"replicas": 2}}, "", replicas=3), "default", WORKLOAD, "scheduling.k8s.io/workload", 3, 6),
-    (a_set("ml-inference", {"model-server": {"replicas": 2}}, "default-scheduler", replicas=3), "default", WORKLOAD,
-     "scheduling.k8s.io/workload", 3, 6),
-    (a_set("distributed-training", {"master": {"replicas": 1}, "workers": {"replicas": 8}}, "kai-scheduler", replicas=1), "kai", POD_GROUP,
-     "grove.io/podgang", 1, 9),
-    (a_set("fragment", {"main": {}}, "koord-scheduler", replicas=1), "koordinator", KOORDINATOR_POD_GROUP,
-     "scheduling.koordinator.sh/gang", 1, 1),
-    (a_set("ml-training", {"master": {"replicas": 1, "minAvailable": 1}}, "kai-scheduler", replicas=2), "kai", POD_GROUP,
-     "grove.io/podgang", 2, 2),
-    (a_set("my-app", {"workers": {"replicas": 4}}, "kai-scheduler", replicas=3), "kai", POD_GROUP, "grove.io/podgang", 3, 12),
-    (a_set("my-app", {"workers": {"replicas": 4}}, "grove-scheduler", replicas=3), "kai", POD_GROUP, "grove.io/podgang", 3, 12)]
+    (
+        a_set("ml-inference", {"model-server": {"replicas": 2}}, "", replicas=3),
+        "default",
+        WORKLOAD,
+        "scheduling.k8s.io/workload",
+        3,
+        6,
+    ),
+    (
+        a_set("ml-inference", {"model-server": {"replicas": 2}}, "default-scheduler", replicas=3),
+        "default",
+        WORKLOAD,
+        "scheduling.k8s.io/workload",
+        3,
+        6,
+    ),
+    (
+        a_set(
+            "distributed-training", {"master": {"replicas": 1}, "workers": {"replicas": 8}}, "kai-scheduler", replicas=1
+        ),
+        "kai",
+        POD_GROUP,
+        "grove.io/podgang",
+        1,
+        9,
+    ),
+    (
+        a_set("fragment", {"main": {}}, "koord-scheduler", replicas=1),
+        "koordinator",
+        KOORDINATOR_POD_GROUP,
+        "scheduling.koordinator.sh/gang",
+        1,
+        1,
+    ),
+    (
+        a_set("ml-training", {"master": {"replicas": 1, "minAvailable": 1}}, "kai-scheduler", replicas=2),
+        "kai",
+        POD_GROUP,
+        "grove.io/podgang",
+        2,
+        2,
+    ),
+    (
+        a_set("my-app", {"workers": {"replicas": 4}}, "kai-scheduler", replicas=3),
+        "kai",
+        POD_GROUP,
+        "grove.io/podgang",
+        3,
+        12,
+    ),
+    (
+        a_set("my-app", {"workers": {"replicas": 4}}, "grove-scheduler", replicas=3),
+        "kai",
+        POD_GROUP,
+        "grove.io/podgang",
+        3,
+        12,
+    ),
+]
 
 
 @pytest.mark.parametrize(("pcs", "backend", "kind", "gate", "gangs", "pods"), PRINTED)
-async def test_a_printed_set_becomes_gangs_objects_of_its_backend_and_pods(pcs: Raw, backend: str, kind: Kind[Any], gate: str, gangs: int,
-                                                                           pods: int) -> None:
+async def test_a_printed_set_becomes_gangs_objects_of_its_backend_and_pods(
+    pcs: Raw, backend: str, kind: Kind[Any], gate: str, gangs: int, pods: int
+) -> None:
     async with stage() as here:
         await here.client.create(CRD, stand_in(KOORDINATOR_POD_GROUP))
         await noticed(here, KOORDINATOR_POD_GROUP)
@@ -55,7 +110,9 @@ async def test_a_printed_set_becomes_gangs_objects_of_its_backend_and_pods(pcs: 
         assert len(await here.pods()) == pods
         for replica in range(gangs):
             gang = await here.gang(f"{made.name}-{replica}")
-            assert gang.labels[BACKEND] == backend and [owner.uid for owner in gang.metadata.owner_references] == [made.uid]
+            assert gang.labels[BACKEND] == backend and [owner.uid for owner in gang.metadata.owner_references] == [
+                made.uid
+            ]
             owned = [obj for obj in await here.every(kind) if obj.metadata.controller.uid == gang.uid]
             assert len(owned) == 1, "the backend's object of this gang"
         assert Registry(OperatorSettings()).by_name(backend).gate == gate

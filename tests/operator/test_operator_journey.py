@@ -37,7 +37,9 @@ async def test_a_set_for_kai_becomes_cliques_a_labelled_gang_a_pod_group_and_pod
         assert [each.name for each in await here.every(POD_CLIQUE)] == ["llm-0-a", "llm-0-b"]
         assert (gang.labels[names.SCHEDULER_BACKEND], gang.labels[names.SCHEDULER_NAME]) == ("kai", "kai-scheduler")
         assert [(each.name, each.min_replicas, len(each.pod_references)) for each in gang.spec.podgroups] == [
-            ("llm-0-a", 2, 3), ("llm-0-b", 2, 2)]
+            ("llm-0-a", 2, 3),
+            ("llm-0-b", 2, 2),
+        ]
         [pod_group] = await here.every(POD_GROUP)
         assert pod_group.name == f"pg-llm-0-{gang.uid}" and pod_group.metadata.controller.uid == gang.uid
         assert (pod_group.spec.min_member, pod_group.spec.queue) == (4, "default-queue")
@@ -73,7 +75,10 @@ async def test_status_flows_back_to_the_gang_and_the_set() -> None:
         await here.apply(pod_clique_set("llm", clique("a", 2)))
         gang = await here.gang("llm-0")
         assert gang.status.phase == "Pending"
-        assert next(each.message for each in gang.status.conditions if each.type == "Scheduled") == "waiting for the scheduler: llm-0-a 0/2"
+        assert (
+            next(each.message for each in gang.status.conditions if each.type == "Scheduled")
+            == "waiting for the scheduler: llm-0-a 0/2"
+        )
         await here.run(*await here.pods(), ready=False)
         assert (await here.gang("llm-0")).status.phase == "Starting"
         await here.run(*await here.pods())
@@ -84,7 +89,9 @@ async def test_status_flows_back_to_the_gang_and_the_set() -> None:
 
 async def test_a_settled_set_is_written_to_by_nobody() -> None:
     async with stage() as here:
-        await here.apply(pod_clique_set("llm", clique("a", 2), clique("w"), replicas=2, groups=[group("g", ["w"], 2, 1)]))
+        await here.apply(
+            pod_clique_set("llm", clique("a", 2), clique("w"), replicas=2, groups=[group("g", ["w"], 2, 1)])
+        )
         before = here.server.revision
         for running in here.manager.running:
             for informer in (POD_CLIQUE_SET, POD_CLIQUE, POD_GANG, SCALING_GROUP):
@@ -140,13 +147,19 @@ async def test_a_new_image_replaces_one_ready_pod_after_the_other() -> None:
                 if pod.metadata.deleting:
                     await here.client.delete(POD, pod.name, NAMESPACE, grace=0)
             await here.settles()
-            await here.run(*[pod for pod in await here.pods() if not pod.spec.scheduling_gates and not pod.metadata.deleting])
+            await here.run(
+                *[pod for pod in await here.pods() if not pod.spec.scheduling_gates and not pod.metadata.deleting]
+            )
             return not before & {pod.uid for pod in await here.pods()}
 
         await until(kubelet_until_done, "every pod to be replaced")
         await here.settles()
         found = (await here.the_set("llm")).status
-        assert found.update_progress is not None and found.update_progress.get("updateEndedAt") and found.updated_replicas == 1
+        assert (
+            found.update_progress is not None
+            and found.update_progress.get("updateEndedAt")
+            and found.updated_replicas == 1
+        )
 
 
 async def test_a_gang_below_its_minimum_for_the_delay_starts_again_as_a_whole_and_only_once() -> None:
@@ -212,7 +225,9 @@ async def test_a_topology_binding_makes_kais_topology_and_follows_its_levels() -
 async def test_a_pod_group_of_a_stranger_with_our_name_is_left_alone_and_the_gang_says_so() -> None:
     settings = OperatorSettings(manner=manner(["grove"]))
     async with stage(settings) as here:
-        await here.client.create(POD_GROUP, {"metadata": {"name": "llm-0", "namespace": NAMESPACE}, "spec": {"minMember": 1}})
+        await here.client.create(
+            POD_GROUP, {"metadata": {"name": "llm-0", "namespace": NAMESPACE}, "spec": {"minMember": 1}}
+        )
         await here.apply(pod_clique_set("llm", clique("a", 2), labels={"kai.scheduler/queue": "team"}))
         [stranger] = await here.every(POD_GROUP)
         assert stranger.spec.min_member == 1 and not stranger.metadata.owner_references

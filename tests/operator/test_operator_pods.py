@@ -58,7 +58,12 @@ def test_a_pod_knows_its_place_by_environment_hostname_and_labels() -> None:
     live, place = a_clique(pcs, "a")
     made = built(pcs, live, place)
     assert [each["name"] for each in made["spec"]["containers"][0]["env"]] == [
-        "GROVE_PCS_NAME", "GROVE_PCS_INDEX", "GROVE_PCLQ_NAME", "GROVE_HEADLESS_SERVICE", "GROVE_PCLQ_POD_INDEX"]
+        "GROVE_PCS_NAME",
+        "GROVE_PCS_INDEX",
+        "GROVE_PCLQ_NAME",
+        "GROVE_HEADLESS_SERVICE",
+        "GROVE_PCLQ_POD_INDEX",
+    ]
     assert (made["spec"]["hostname"], made["spec"]["subdomain"]) == ("llm-0-a-0", "llm-0")
     assert made["metadata"]["labels"]["grove.io/podgang"] == "llm-0"
     assert made["spec"]["schedulingGates"] == [{"name": "gate"}]
@@ -66,14 +71,22 @@ def test_a_pod_knows_its_place_by_environment_hostname_and_labels() -> None:
 
 def test_a_members_pod_also_knows_its_group_and_a_users_variable_of_that_name_is_dropped() -> None:
     template = clique("w", 2)
-    template["spec"]["podSpec"]["containers"][0]["env"] = [{"name": "GROVE_PCSG_INDEX", "value": "mine"}, {"name": "OTHER", "value": "1"}]
+    template["spec"]["podSpec"]["containers"][0]["env"] = [
+        {"name": "GROVE_PCSG_INDEX", "value": "mine"},
+        {"name": "OTHER", "value": "1"},
+    ]
     pcs = msgspec.convert(pod_clique_set("llm", template, groups=[group("g", ["w"], 2, 1)]), PodCliqueSet)
     config = pcs.spec.template.pod_clique_scaling_groups[0]
     owner = msgspec.convert(scaling_group(pcs, 0, config), PodCliqueScalingGroup)
     place = group_places(pcs, 0, config, 1)[0]
     live = msgspec.convert(grouped_clique(pcs, owner, place), PodClique)
     env = built(pcs, live, place)["spec"]["containers"][0]["env"]
-    assert [each["name"] for each in env][5:] == ["GROVE_PCSG_NAME", "GROVE_PCSG_TEMPLATE_NUM_PODS", "GROVE_PCSG_INDEX", "OTHER"]
+    assert [each["name"] for each in env][5:] == [
+        "GROVE_PCSG_NAME",
+        "GROVE_PCSG_TEMPLATE_NUM_PODS",
+        "GROVE_PCSG_INDEX",
+        "OTHER",
+    ]
     assert live.labels["grove.io/base-podgang"] == "llm-0"
 
 

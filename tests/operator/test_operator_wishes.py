@@ -1,4 +1,5 @@
-"""Wishes that a set states in annotations: several at once in updates, a deadline for progress, gangs that are never ended."""
+"""Wishes that a set states in annotations: several at once in updates, a deadline for progress, gangs that are never
+ended."""
 
 from __future__ import annotations
 
@@ -17,17 +18,23 @@ IMAGE = "/spec/template/cliques/0/spec/podSpec/containers/0/image"
 def test_a_share_is_rounded_down_and_never_nothing() -> None:
     said = {"gangline.io/max-unavailable": "30%"}
     assert [wishes.max_unavailable(said, size) for size in (1, 3, 10, 100)] == [1, 1, 3, 30]
-    assert wishes.max_unavailable({"gangline.io/max-unavailable": "4"}, 2) == 4 and wishes.max_unavailable({}, 9) is None
+    assert (
+        wishes.max_unavailable({"gangline.io/max-unavailable": "4"}, 2) == 4 and wishes.max_unavailable({}, 9) is None
+    )
 
 
 async def change_image(here: Stage, image: str) -> None:
-    await here.client.patch(POD_CLIQUE_SET, "w", NAMESPACE, [{"op": "replace", "path": IMAGE, "value": image}], content_type=JSON_PATCH)
+    await here.client.patch(
+        POD_CLIQUE_SET, "w", NAMESPACE, [{"op": "replace", "path": IMAGE, "value": image}], content_type=JSON_PATCH
+    )
     await here.settles()
 
 
 async def test_several_replicas_of_a_set_are_updated_at_once() -> None:
     async with stage() as here:
-        await here.apply(pod_clique_set("w", clique("a"), replicas=5, annotations={"gangline.io/max-unavailable": "40%"}))
+        await here.apply(
+            pod_clique_set("w", clique("a"), replicas=5, annotations={"gangline.io/max-unavailable": "40%"})
+        )
         await here.run(*await here.pods())
         await change_image(here, "registry.example/app:2")
         progress = (await here.the_set("w")).status.update_progress or {}
@@ -61,7 +68,10 @@ async def test_an_update_that_does_not_move_is_named_after_its_deadline_and_goes
         await here.settles()
         stuck = await moves(here)
         assert stuck is not None and (stuck.status, stuck.reason, stuck.message) == (
-            "False", "ProgressDeadlineExceeded", "updated: 0 of 1 cliques (1 pods), 0 of 0 scaling groups; nothing has moved for 10m0s")
+            "False",
+            "ProgressDeadlineExceeded",
+            "updated: 0 of 1 cliques (1 pods), 0 of 0 scaling groups; nothing has moved for 10m0s",
+        )
         [event] = [each for each in await here.every(EVENT) if each.reason == "ProgressDeadlineExceeded"]
         assert (event.type, event.count) == ("Warning", 1)
         for _ in range(4):

@@ -29,7 +29,9 @@ DEEDS = st.sampled_from(["set", "group", "clique", "lose", "run", "image", "rest
 @st.composite
 def sets(draw: Any) -> Raw:
     count = draw(st.integers(1, 3))
-    cliques = [clique(name, *draw(FREE_SIZES if index else SIZES), scheduler="") for index, name in enumerate("abc"[:count])]
+    cliques = [
+        clique(name, *draw(FREE_SIZES if index else SIZES), scheduler="") for index, name in enumerate("abc"[:count])
+    ]
     scheduler = draw(st.sampled_from(["kai-scheduler", "default-scheduler"]))
     for each in cliques:
         each["spec"]["podSpec"]["schedulerName"] = scheduler
@@ -37,11 +39,19 @@ def sets(draw: Any) -> Raw:
     groups = [group("g", members, *draw(FREE_SIZES))] if members and draw(st.booleans()) else []
     if groups and not any(each["spec"]["minAvailable"] for each in cliques[1:]):
         cliques[1]["spec"] |= {"replicas": 2, "minAvailable": 1}
-    return pod_clique_set("p", *cliques, replicas=draw(st.integers(1, 2)), groups=groups, annotations=draw(WISHES),
-                          strategy=draw(st.sampled_from(["", "OnDelete"])))
+    return pod_clique_set(
+        "p",
+        *cliques,
+        replicas=draw(st.integers(1, 2)),
+        groups=groups,
+        annotations=draw(WISHES),
+        strategy=draw(st.sampled_from(["", "OnDelete"])),
+    )
 
 
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
+)
 @given(sets(), st.lists(st.tuples(DEEDS, st.integers(0, 3)), max_size=5))
 def test_a_set_converges_to_its_plan(pcs: Raw, deeds: list[tuple[str, int]]) -> None:
     asyncio.run(story(pcs, deeds))
@@ -68,13 +78,19 @@ async def act(here: Stage, deed: str, number: int) -> None:
                 await here.client.patch(SCALING_GROUP, each.name, NAMESPACE, {"spec": {"replicas": max(number, least)}})
         case "clique":
             for each in (await here.every(POD_CLIQUE))[:1]:
-                least = each.spec.min_available or 1    # below it the gang can never run: tests/operator/test_operator_sizes.py
-                await here.client.patch(POD_CLIQUE, each.name, NAMESPACE, {"spec": {"replicas": max(number + 1, least)}})
+                least = (
+                    each.spec.min_available or 1
+                )  # below it the gang can never run: tests/operator/test_operator_sizes.py
+                await here.client.patch(
+                    POD_CLIQUE, each.name, NAMESPACE, {"spec": {"replicas": max(number + 1, least)}}
+                )
         case "lose":
             for pod in (await here.pods())[:number]:
                 await here.client.delete(POD, pod.name, NAMESPACE, grace=0)
         case "run":
-            await here.run(*[pod for pod in await here.pods() if not pod.spec.scheduling_gates and not pod.metadata.deleting])
+            await here.run(
+                *[pod for pod in await here.pods() if not pod.spec.scheduling_gates and not pod.metadata.deleting]
+            )
         case "image":
             cliques = (await here.client.get_raw(POD_CLIQUE_SET, "p", NAMESPACE))["spec"]["template"]["cliques"]
             cliques[number % len(cliques)]["labels"] = {"version": str(number)}
@@ -95,8 +111,13 @@ async def kubelet(here: Stage) -> None:
             if pod.metadata.deleting:
                 await here.client.delete(POD, pod.name, NAMESPACE, grace=0)
         await here.settles()
-        waiting = [pod for pod in await here.pods() if not pod.spec.scheduling_gates and not pod.metadata.deleting
-                   and not any(each.type == "Ready" and each.status == "True" for each in pod.status.conditions)]
+        waiting = [
+            pod
+            for pod in await here.pods()
+            if not pod.spec.scheduling_gates
+            and not pod.metadata.deleting
+            and not any(each.type == "Ready" and each.status == "True" for each in pod.status.conditions)
+        ]
         await here.run(*waiting)
 
 

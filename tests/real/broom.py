@@ -1,8 +1,9 @@
-"""Makes a used cluster clean again: everything that is there now and was not there in the beginning goes, of every kind it serves.
+"""Makes a used cluster clean again: everything that is there now and was not there in the beginning goes, of every kind
+it serves.
 
-The broom learns what a clean cluster has, by name, and sweeps in rounds until no more than that is left: what controllers make anew
-meanwhile goes in the next round. Finalizers are taken off, because whoever set them no longer runs. Definitions of kinds stay, without
-objects: a real garbage collector needs half a minute to learn of a new one.
+The broom learns what a clean cluster has, by name, and sweeps in rounds until no more than that is left: what
+controllers make anew meanwhile goes in the next round. Finalizers are taken off, because whoever set them no longer
+runs. Definitions of kinds stay, without objects: a real garbage collector needs half a minute to learn of a new one.
 """
 
 from __future__ import annotations
@@ -21,7 +22,10 @@ GROUPS = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 METADATA = "application/json;g=meta.k8s.io;v=v1;as=PartialObjectMetadataList"
 STAY = {"customresourcedefinitions.apiextensions.k8s.io", "events.events.k8s.io", "apiservices.apiregistration.k8s.io"}
 """Events are swept under their older name."""
-FIRST = {"mutatingwebhookconfigurations.admissionregistration.k8s.io", "validatingwebhookconfigurations.admissionregistration.k8s.io"}
+FIRST = {
+    "mutatingwebhookconfigurations.admissionregistration.k8s.io",
+    "validatingwebhookconfigurations.admissionregistration.k8s.io",
+}
 """Whoever answered them is gone: while they are there, deletes may be refused."""
 MADE_ANEW = {("configmaps", "kube-root-ca.crt"), ("serviceaccounts", "default")}
 """What Kubernetes puts into every namespace."""
@@ -46,7 +50,11 @@ class Resource:
     namespaced: bool
 
     def path(self, namespace: str, name: str) -> str:
-        return f"{self.root}/namespaces/{namespace}/{self.plural}/{name}" if namespace else f"{self.root}/{self.plural}/{name}"
+        return (
+            f"{self.root}/namespaces/{namespace}/{self.plural}/{name}"
+            if namespace
+            else f"{self.root}/{self.plural}/{name}"
+        )
 
 
 @dataclass(slots=True)
@@ -65,7 +73,9 @@ class Broom:
         deadline = time.monotonic() + seconds
         while left := [each for each in await self._found(client) if each[0] not in self.clean]:
             if time.monotonic() > deadline:
-                raise TimeoutError(f"not swept after {seconds} s: {', '.join(':'.join(kept) for kept, _, _ in left[:10])}")
+                raise TimeoutError(
+                    f"not swept after {seconds} s: {', '.join(':'.join(kept) for kept, _, _ in left[:10])}"
+                )
             urgent = [each for each in left if each[0].resource in FIRST]
             await _each(_remove(client, resource, kept, meta) for kept, resource, meta in urgent or left)
 
@@ -96,8 +106,14 @@ async def _remove(client: Client, resource: Resource, kept: Kept, meta: dict[str
 
 async def _ask(client: Client, method: str, path: str, body: dict[str, Any]) -> Response:
     """What is refused now is asked again in the next round."""
-    return await client.transport.send(Request(method, path, body=json.dumps(body).encode(), content_type=MERGE_PATCH
-                                               if method == "PATCH" else "application/json"))
+    return await client.transport.send(
+        Request(
+            method,
+            path,
+            body=json.dumps(body).encode(),
+            content_type=MERGE_PATCH if method == "PATCH" else "application/json",
+        )
+    )
 
 
 async def _resources(client: Client) -> list[Resource]:

@@ -1,5 +1,5 @@
-"""A real API server that has no controllers of its own, for tests of the world's: started once in a process for each release of Kubernetes
-that they ask for, swept after each test."""
+"""A real API server that has no controllers of its own, for tests of the world's: started once in a process for each
+release of Kubernetes that they ask for, swept after each test."""
 
 from __future__ import annotations
 
@@ -36,7 +36,9 @@ class Bare:
 
     def __init__(self, release: Release) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="gangline-real-")
-        self._plane = Plane(Path(self._folder.name), controllers="", scheduler=False, gates=release.more, release=release)
+        self._plane = Plane(
+            Path(self._folder.name), controllers="", scheduler=False, gates=release.more, release=release
+        )
         self._broom = Broom()
         self._transports: list[Transport] = []
         self.client: Client

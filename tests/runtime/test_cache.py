@@ -89,7 +89,9 @@ async def test_what_was_deleted_while_the_watch_was_away_is_noticed() -> None:
         cut.open = False
         cache = Cache(Client(cut, retries=0))
         gone: list[str] = []
-        cache.informer(CONFIG_MAP).on_change(lambda before, after: gone.append(before.name) if before and not after else None)
+        cache.informer(CONFIG_MAP).on_change(
+            lambda before, after: gone.append(before.name) if before and not after else None
+        )
         await cache.start()
         await client.delete(CONFIG_MAP, "a", "default")
         for number in range(6):
@@ -104,8 +106,13 @@ async def test_selectors_keep_the_rest_out() -> None:
     async with embedded() as server:
         client = admin(server)
         for name, scheduler in (("p", "kai-scheduler"), ("q", "other")):
-            await client.create(POD, {"metadata": {"name": name, "namespace": "default"}, "spec": {
-                "schedulerName": scheduler, "containers": [{"name": "c", "image": "i"}]}})
+            await client.create(
+                POD,
+                {
+                    "metadata": {"name": name, "namespace": "default"},
+                    "spec": {"schedulerName": scheduler, "containers": [{"name": "c", "image": "i"}]},
+                },
+            )
         cache = Cache(client)
         cache.informer(POD, fields="spec.schedulerName=kai-scheduler")
         await cache.start()
@@ -157,7 +164,9 @@ async def test_a_kind_that_is_taken_away_is_empty_and_followed_again_once_it_is_
 
 def loose_queues() -> dict[str, Any]:
     """Queues as a server holds them whose definition says nothing of their spec."""
-    found: dict[str, Any] = json.loads(json.dumps(next(each for each in crds() if each["spec"]["names"]["kind"] == "Queue")))
+    found: dict[str, Any] = json.loads(
+        json.dumps(next(each for each in crds() if each["spec"]["names"]["kind"] == "Queue"))
+    )
     for version in found["spec"]["versions"]:
         version["schema"] = {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}}
     return found
@@ -173,7 +182,10 @@ async def test_an_object_that_cannot_be_read_keeps_no_other_from_being_seen(capl
         cache.informer(QUEUE)
         await cache.start()
         assert [each.name for each in cache.list(QUEUE)] == ["good"]
-        assert "Queue odd cannot be read and is left as it was: Expected `str`, got `array` - at `$.spec.parentQueue`" in caplog.text
+        assert (
+            "Queue odd cannot be read and is left as it was: Expected `str`, got `array` - at `$.spec.parentQueue`"
+            in caplog.text
+        )
         await client.patch_only(QUEUE, "good", "", {"spec": {"parentQueue": ["odd", "too"]}})
         await client.create(QUEUE, {"metadata": {"name": "later"}, "spec": {"parentQueue": "top"}})
         await until(lambda: cache.get(QUEUE, "later") is not None)

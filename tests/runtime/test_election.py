@@ -1,4 +1,5 @@
-"""Of several candidates one leads; who cannot renew stops before another may start, whatever hangs and whatever the date says."""
+"""Of several candidates one leads; who cannot renew stops before another may start, whatever hangs and whatever the
+date says."""
 
 from __future__ import annotations
 
@@ -53,8 +54,10 @@ class Candidate(Elected):
         self.line = Line(server, self.clock)
         client = Client(self.line, retries=0)
         component = Component(name, (Controller(name, reconcile, (Watch(POD, itself),)),))
-        super().__init__(lambda: Manager(component, client, self.clock),
-                         Election(client, self.clock, ElectionSettings("test", namespace, name)))
+        super().__init__(
+            lambda: Manager(component, client, self.clock),
+            Election(client, self.clock, ElectionSettings("test", namespace, name)),
+        )
 
 
 async def pass_time(seconds: float, *candidates: Candidate, check: Callable[[], None] = lambda: None) -> None:
@@ -71,7 +74,9 @@ async def candidates(*names: str, dates: float = 0.0) -> AsyncIterator[list[Cand
     """The first leads, the others stand by. Their dates differ by so many seconds."""
     async with embedded() as server:
         await ensure_default(server)
-        found = [Candidate(name, server, ManualClock(1_700_000_000.0 + number * dates)) for number, name in enumerate(names)]
+        found = [
+            Candidate(name, server, ManualClock(1_700_000_000.0 + number * dates)) for number, name in enumerate(names)
+        ]
         for each in found:
             await each.start()
             await until(lambda: found[0].leads, "the first to lead")
@@ -135,7 +140,9 @@ async def test_a_leader_whose_lease_ran_out_writes_nothing_more_even_where_it_ha
         assert not one.leads
         with pytest.raises(Unavailable) as refused:
             await client.create(CONFIG_MAP, {"metadata": {"name": "b", "namespace": "default"}})
-        assert str(refused.value) == ("not sent: lease default/test was not renewed for 10 s; it may belong to somebody else now")
+        assert str(refused.value) == (
+            "not sent: lease default/test was not renewed for 10 s; it may belong to somebody else now"
+        )
         assert [each.name for each in (await client.list(CONFIG_MAP)).items if each.name in ("a", "b")] == ["a"]
 
 
@@ -253,12 +260,16 @@ async def test_without_a_place_for_its_lease_a_candidate_says_so_instead_of_wait
         one = Candidate("one", server, namespace="nowhere")
         await one.start()
         await until(one.lost.is_set, "the refusal")
-        assert str(one.refused) == ("lease test cannot be made, there is no namespace nowhere: create it, name another with --namespace, "
-                                    "or start without election by --leader-elect=false")
+        assert str(one.refused) == (
+            "lease test cannot be made, there is no namespace nowhere: create it, name another with --namespace, "
+            "or start without election by --leader-elect=false"
+        )
         await one.stop()
 
 
-async def test_a_component_that_cannot_be_started_ends_the_election_and_says_why(caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_component_that_cannot_be_started_ends_the_election_and_says_why(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     def broken() -> Manager:
         raise RuntimeError("no such thing")
 
@@ -276,5 +287,7 @@ async def test_a_component_that_cannot_be_started_ends_the_election_and_says_why
 def test_a_leader_must_have_to_stop_before_its_lease_can_be_taken() -> None:
     with pytest.raises(ConfigError) as refused:
         ElectionSettings("test", duration=10.0, deadline=10.0)
-    assert str(refused.value) == ("lease test: a lease of 10 s must be longer than the deadline for renewing it (10 s), and that longer "
-                                  "than the wait between two tries (2 s)")
+    assert str(refused.value) == (
+        "lease test: a lease of 10 s must be longer than the deadline for renewing it (10 s), and that longer "
+        "than the wait between two tries (2 s)"
+    )

@@ -48,4 +48,8 @@ async def test_upstreams_metrics_may_have_another_name_in_front() -> None:
             shown = await answer.text()
     finally:
         await endpoint.close()
-    assert "# TYPE mine_cycle gauge\nmine_cycle 3.0\n" in shown and "gangline_kai_other 4.0" in shown and "\nkai_" not in shown
+    assert (
+        "# TYPE mine_cycle gauge\nmine_cycle 3.0\n" in shown
+        and "gangline_kai_other 4.0" in shown
+        and "\nkai_" not in shown
+    )

@@ -2,8 +2,8 @@
 
     Scene().nodes(2, gpus=8).queue("a", quota=8).gang("a/big", 4, gpus=1, on="n0").decide()
 
-A gang is named `queue/name`; its pods are `name-0`, `name-1`, …  With `on` they run on that node (or on those nodes, in turn).
-"""
+A gang is named `queue/name`; its pods are `name-0`, `name-1`, …  With `on` they run on that node (or on those nodes, in
+turn)."""
 
 from __future__ import annotations
 
@@ -51,7 +51,9 @@ class Scene:
             self.node(f"{prefix}{place}", gpus, cpu, **more)
         return self
 
-    def node(self, name: str, gpus: int = 8, cpu: float = 64, labels: Mapping[str, str] | None = None, **more: Any) -> Scene:
+    def node(
+        self, name: str, gpus: int = 8, cpu: float = 64, labels: Mapping[str, str] | None = None, **more: Any
+    ) -> Scene:
         offers = {"cpu": cpu * 1000, "memory": 512e9, "gpu": gpus, "pods": 110}
         self.records.append(NodeRecord(name, offers, {"kubernetes.io/hostname": name, **(labels or {})}, **more))
         return self
@@ -60,8 +62,9 @@ class Scene:
         self, name: str, quota: float = 0, limit: float = -1, weight: float = 1, parent: str = "", **more: Any
     ) -> Scene:
         self.born += 1
-        self.records.append(QueueRecord(
-            name, parent, created=self.born, cpu=FREE, memory=FREE, gpu=Share(quota, limit, weight), **more))
+        self.records.append(
+            QueueRecord(name, parent, created=self.born, cpu=FREE, memory=FREE, gpu=Share(quota, limit, weight), **more)
+        )
         return self
 
     def topology(self, name: str, *levels: str) -> Scene:
@@ -84,24 +87,37 @@ class Scene:
         status: Status | None = None,
         **more: Any,
     ) -> Scene:
-        """`groups`: pod sets by name with (number of pods, rule), instead of one of `size` pods. `needs`: the minimum, if not all."""
+        """`groups`: pod sets by name with (number of pods, rule), instead of one of `size` pods. `needs`: the minimum,
+        if not all."""
         queue, _, short = name.partition("/")
         self.born += 1
         tree = plain_gang(size if needs is None else needs, rule)
         sets = [(DEFAULT_POD_SET, size)]
         if groups:
             sets = [(each, number) for each, (number, _) in groups.items()]
-            tree = GroupRecord(topology=rule, pod_sets=tuple(PodSetRecord(each, number, own) for each, (number, own) in groups.items()))
+            tree = GroupRecord(
+                topology=rule, pod_sets=tuple(PodSetRecord(each, number, own) for each, (number, own) in groups.items())
+            )
         self.records.append(GangRecord(short, queue, short, "ns", priority, created=self.born, tree=tree, **more))
         places = [on] if isinstance(on, str) else list(on)
         number = 0
         for pod_set, pods in sets:
             for _ in range(pods):
                 place = places[number % len(places)]
-                self.records.append(TaskRecord(
-                    uid=f"{short}-{number}", gang=short, name=f"{short}-{number}", namespace="ns", pod_set=pod_set,
-                    status=status or (Status.RUNNING if place else Status.PENDING), node=place,
-                    request={"cpu": cpu * 1000, "memory": 1e9}, gpu=GpuRequest("Regular", gpus, 1 if gpus else 0), **(task or {})))
+                self.records.append(
+                    TaskRecord(
+                        uid=f"{short}-{number}",
+                        gang=short,
+                        name=f"{short}-{number}",
+                        namespace="ns",
+                        pod_set=pod_set,
+                        status=status or (Status.RUNNING if place else Status.PENDING),
+                        node=place,
+                        request={"cpu": cpu * 1000, "memory": 1e9},
+                        gpu=GpuRequest("Regular", gpus, 1 if gpus else 0),
+                        **(task or {}),
+                    )
+                )
                 number += 1
         return self
 

@@ -23,7 +23,14 @@ from scheduler.scene import NOW, Scene
 
 
 def small() -> Scene:
-    return Scene().nodes(2, gpus=4).queue("a", quota=4).queue("b", quota=4).gang("a/run", 4, on=("n0", "n1")).gang("b/wait", 4)
+    return (
+        Scene()
+        .nodes(2, gpus=4)
+        .queue("a", quota=4)
+        .queue("b", quota=4)
+        .gang("a/run", 4, on=("n0", "n1"))
+        .gang("b/wait", 4)
+    )
 
 
 KEYS = {NodeRecord: "name", QueueRecord: "name", GangRecord: "uid", TaskRecord: "uid"}
@@ -49,6 +56,7 @@ def test_taking_things_away_again_leaves_nothing_behind() -> None:
 
 def test_a_changed_record_replaces_the_old_one() -> None:
     from dataclasses import replace
+
     cluster = ClusterModel.build(small().records)
     task = next(record for record in small().records if isinstance(record, TaskRecord) and record.uid == "run-0")
     cluster.apply(replace(task, status=Status.RELEASING))
@@ -117,11 +125,16 @@ def test_the_heap_gives_the_smallest_and_cuts_the_last_slot_when_it_is_too_long(
 
 
 def test_upstreams_configuration_is_read_unchanged() -> None:
-    config = {"actions": "allocate, reclaim", "queueDepthPerAction": {"reclaim": 3}, "tiers": [
-        {"plugins": [{"name": "proportion", "arguments": {"kValue": 0.5}}, {"name": "priority"}]}]}
+    config = {
+        "actions": "allocate, reclaim",
+        "queueDepthPerAction": {"reclaim": 3},
+        "tiers": [{"plugins": [{"name": "proportion", "arguments": {"kValue": 0.5}}, {"name": "priority"}]}],
+    }
     settings = read_config(config)
     assert settings.actions == ("allocate", "reclaim") and settings.queue_depth == {"reclaim": 3}
-    assert [each.name for each in settings.plugins] == ["proportion", "priority"] and settings.arguments("proportion") == {"kValue": "0.5"}
+    assert [each.name for each in settings.plugins] == ["proportion", "priority"] and settings.arguments(
+        "proportion"
+    ) == {"kValue": "0.5"}
 
 
 def test_unknown_actions_and_plugins_are_refused_by_name() -> None:
@@ -131,7 +144,9 @@ def test_unknown_actions_and_plugins_are_refused_by_name() -> None:
         Session(ClusterModel(), read_config({"tiers": [{"plugins": [{"name": "magic"}]}]}), NOW)
 
 
-@pytest.mark.parametrize(("text", "wanted"), [("90s", 90), ("1h30m", 5400), ("2d", 172800), ("-1s", -1), ("0", 0), ("1.5m", 90)])
+@pytest.mark.parametrize(
+    ("text", "wanted"), [("90s", 90), ("1h30m", 5400), ("2d", 172800), ("-1s", -1), ("0", 0), ("1.5m", 90)]
+)
 def test_durations(text: str, wanted: float) -> None:
     assert seconds(text) == wanted
 
@@ -142,8 +157,11 @@ def test_a_duration_that_cannot_be_read_says_how_to_write_one() -> None:
 
 
 def test_search_budgets_are_durations_in_the_configuration_and_steps_here() -> None:
-    given = {"maxActionSearchDuration": {"reclaim": "10s"}, "maxJobSearchDuration": "5s",
-             "maxGeneratorSearchDuration": {"MultiNodeGang": "1s"}}
+    given = {
+        "maxActionSearchDuration": {"reclaim": "10s"},
+        "maxJobSearchDuration": "5s",
+        "maxGeneratorSearchDuration": {"MultiNodeGang": "1s"},
+    }
     budgets = read_config({"scenarioSearchBudgets": given}).budgets
     assert (budgets.for_action("reclaim"), budgets.for_action("preempt"), budgets.gang) == (2000, 60_000, 1000)
     assert (budgets.for_generator("MultiNodeGang"), budgets.for_generator("NodeLocalGreedy")) == (200, 6000)

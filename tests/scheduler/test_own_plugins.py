@@ -78,7 +78,11 @@ class Strict(Plugin):
         return self._refusal("before_bind") if task.name.endswith("-1") else None
 
     def victim_invariant(self, task: TaskInfo, gang: GangInfo) -> Refusal | None:
-        return Refusal(self.name, "victim_invariant says no", resolvable=False) if "victim_invariant" in self._refuses else None
+        return (
+            Refusal(self.name, "victim_invariant says no", resolvable=False)
+            if "victim_invariant" in self._refuses
+            else None
+        )
 
     def can_reclaim(self, gang: GangInfo) -> Refusal | None:
         return self._refusal("can_reclaim")
@@ -132,9 +136,19 @@ class Stamp(BinderBase):
 @pytest.fixture
 def packages(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     here = __name__
-    found = {"gangline.plugins": [EntryPoint(name, f"{here}:{brought}", "gangline.plugins") for name, brought in
-                                  (("shy", "Shy"), ("strict", "Strict"), ("fond", "Fond"), ("silent", "Silent"), ("odd", "odd"))],
-             "gangline.binder_plugins": [EntryPoint("stamp", f"{here}:Stamp", "gangline.binder_plugins")]}
+    found = {
+        "gangline.plugins": [
+            EntryPoint(name, f"{here}:{brought}", "gangline.plugins")
+            for name, brought in (
+                ("shy", "Shy"),
+                ("strict", "Strict"),
+                ("fond", "Fond"),
+                ("silent", "Silent"),
+                ("odd", "odd"),
+            )
+        ],
+        "gangline.binder_plugins": [EntryPoint("stamp", f"{here}:Stamp", "gangline.binder_plugins")],
+    }
     monkeypatch.setattr(extend, "entry_points", lambda group: found.get(group, []))
     plugins._brought.cache_clear()
     yield
@@ -153,8 +167,10 @@ def with_strict(scene: Scene, *hooks: str) -> Scene:
 
 
 @pytest.mark.usefixtures("packages")
-@pytest.mark.parametrize("hook", [
-    "over_capacity", "firm_over_quota", "task_over_capacity", "before_task", "predicate", "never", "before_bind"])
+@pytest.mark.parametrize(
+    "hook",
+    ["over_capacity", "firm_over_quota", "task_over_capacity", "before_task", "predicate", "never", "before_bind"],
+)
 def test_one_veto_of_another_packages_plugin_keeps_a_whole_gang_from_its_place(hook: str) -> None:
     scene = Scene().nodes(2).queue("a", quota=8).gang("a/gang", 4)
     assert len(with_strict(scene).decide().bound) == 4
@@ -164,15 +180,27 @@ def test_one_veto_of_another_packages_plugin_keeps_a_whole_gang_from_its_place(h
 
 
 @pytest.mark.usefixtures("packages")
-@pytest.mark.parametrize("hook", ["over_capacity", "firm_over_quota", "task_over_capacity", "before_task", "predicate", "before_bind"])
+@pytest.mark.parametrize(
+    "hook", ["over_capacity", "firm_over_quota", "task_over_capacity", "before_task", "predicate", "before_bind"]
+)
 def test_such_a_veto_is_explained(hook: str) -> None:
     scene = with_strict(Scene().nodes(2).queue("a", quota=8).gang("a/gang", 4), hook)
     assert f"{hook} says no" in scene.explain("gang").headline
 
 
 @pytest.mark.usefixtures("packages")
-@pytest.mark.parametrize("hook", [
-    "over_capacity", "firm_over_quota", "task_over_capacity", "predicate", "victim_invariant", "preempt_victim", "preempt_scenario"])
+@pytest.mark.parametrize(
+    "hook",
+    [
+        "over_capacity",
+        "firm_over_quota",
+        "task_over_capacity",
+        "predicate",
+        "victim_invariant",
+        "preempt_victim",
+        "preempt_scenario",
+    ],
+)
 def test_one_veto_keeps_a_gang_from_preempting(hook: str) -> None:
     scene = Scene().nodes(1).queue("a", quota=8).gang("a/old", 8, on="n0").gang("a/new", 4, priority=75)
     assert with_strict(scene).decide().evicted
@@ -180,9 +208,19 @@ def test_one_veto_keeps_a_gang_from_preempting(hook: str) -> None:
 
 
 @pytest.mark.usefixtures("packages")
-@pytest.mark.parametrize("hook", [
-    "over_capacity", "firm_over_quota", "victim_invariant", "can_reclaim", "reclaim_queue", "reclaim_victim", "reclaim_scenario",
-    "reclaim_most"])
+@pytest.mark.parametrize(
+    "hook",
+    [
+        "over_capacity",
+        "firm_over_quota",
+        "victim_invariant",
+        "can_reclaim",
+        "reclaim_queue",
+        "reclaim_victim",
+        "reclaim_scenario",
+        "reclaim_most",
+    ],
+)
 def test_one_veto_keeps_a_gang_from_reclaiming(hook: str) -> None:
     scene = Scene().nodes(1).queue("a", quota=4).queue("b", quota=4)
     for number in range(8):

@@ -1,4 +1,5 @@
-"""Which devices a claim gets: selectors, taints, constraints, choices and counters, and extended resources that devices back."""
+"""Which devices a claim gets: selectors, taints, constraints, choices and counters, and extended resources that devices
+back."""
 
 from __future__ import annotations
 
@@ -34,15 +35,25 @@ GPU = DeviceClassRecord("gpu", selectors=(f"device.driver == '{DRIVER}'",))
 
 def device(name: str, memory: str = "80Gi", **more: Any) -> DeviceRecord:
     attributes: Mapping[str, Mapping[str, object]] = more.pop("attributes", {})
-    return DeviceRecord(name, attributes={f"{DRIVER}/{key}": value for key, value in attributes.items()},
-                  capacity={f"{DRIVER}/memory": memory}, **more)
+    return DeviceRecord(
+        name,
+        attributes={f"{DRIVER}/{key}": value for key, value in attributes.items()},
+        capacity={f"{DRIVER}/memory": memory},
+        **more,
+    )
 
 
 def on_node(*devices: DeviceRecord, **more: Any) -> list[Record]:
-    return [NodeRecord("n0", {"pods": 10}, labels={"zone": "a"}), GPU, SliceRecord("s0", "n0", DRIVER, "n0", devices, **more)]
+    return [
+        NodeRecord("n0", {"pods": 10}, labels={"zone": "a"}),
+        GPU,
+        SliceRecord("s0", "n0", DRIVER, "n0", devices, **more),
+    ]
 
 
-def given(records: list[Record], *requests: DeviceRequest, constraints: tuple[DeviceConstraint, ...] = ()) -> list[str] | None:
+def given(
+    records: list[Record], *requests: DeviceRequest, constraints: tuple[DeviceConstraint, ...] = ()
+) -> list[str] | None:
     cluster = ClusterModel.build(records)
     found = choose(cluster.devices, cluster.nodes["n0"], [ClaimRecord("c", requests=requests, constraints=constraints)])
     return None if found is None else [each.device for each in found[0]]
@@ -53,7 +64,9 @@ def wants(expression: str = "", count: int | None = 1, name: str = "r", **more: 
 
 
 def test_a_request_gets_the_first_device_that_its_selector_means() -> None:
-    records = on_node(device("0", attributes={"model": {"string": "L4"}}), device("1", attributes={"model": {"string": "H100"}}))
+    records = on_node(
+        device("0", attributes={"model": {"string": "L4"}}), device("1", attributes={"model": {"string": "H100"}})
+    )
     assert given(records, wants(f"device.attributes['{DRIVER}'].model == 'H100'")) == ["1"]
     assert given(records, wants(f"device.attributes['{DRIVER}'].model == 'B200'")) is None
 
@@ -75,7 +88,9 @@ def test_a_device_whose_attribute_nobody_wrote_can_be_asked_for_it() -> None:
 
 
 def test_a_selector_that_fails_is_told_instead_of_guessed() -> None:
-    with pytest.raises(CannotTell, match="a selector of request r cannot be evaluated for device 0: no such key: model"):
+    with pytest.raises(
+        CannotTell, match="a selector of request r cannot be evaluated for device 0: no such key: model"
+    ):
         given(on_node(device("0")), wants(f"device.attributes['{DRIVER}'].model == 'H100'"))
 
 
@@ -117,7 +132,9 @@ def test_the_first_choice_that_can_be_met_is_taken_and_named() -> None:
     records = on_node(device("0", attributes={"model": {"string": "L4"}}))
     choices = (wants(f"device.attributes['{DRIVER}'].model == 'H100'", name="r/big"), wants(name="r/any"))
     cluster = ClusterModel.build(records)
-    found = choose(cluster.devices, cluster.nodes["n0"], [ClaimRecord("c", requests=(DeviceRequest("r", "gpu", choices=choices),))])
+    found = choose(
+        cluster.devices, cluster.nodes["n0"], [ClaimRecord("c", requests=(DeviceRequest("r", "gpu", choices=choices),))]
+    )
     assert found is not None and [each.request for each in found[0]] == ["r/any"]
 
 
@@ -128,8 +145,12 @@ def test_a_look_at_a_device_does_not_take_it() -> None:
 
 def test_parts_of_a_device_share_its_counters() -> None:
     half: dict[str, Any] = {"counters": {"gpu0": {"slices": 4}}}
-    records = on_node(device("whole", counters={"gpu0": {"slices": 7}}), device("a", **half), device("b", **half),
-                      counters={"gpu0": {"slices": 7}})
+    records = on_node(
+        device("whole", counters={"gpu0": {"slices": 7}}),
+        device("a", **half),
+        device("b", **half),
+        counters={"gpu0": {"slices": 7}},
+    )
     assert given(records, wants(count=1)) == ["whole"]
     assert given(records, wants(count=2)) is None
 
@@ -139,7 +160,9 @@ def test_devices_of_the_network_are_within_reach_where_their_slice_says() -> Non
     far = SliceRecord("far", "", DRIVER, "far", (device("far"),), nodes=elsewhere)
     near = SliceRecord("near", "", DRIVER, "near", (device("near"),), nodes=here)
     everywhere = SliceRecord("sky", "", DRIVER, "sky", (device("sky"),), everywhere=True)
-    assert given([NodeRecord("n0", {"pods": 10}, labels={"zone": "a"}), GPU, far, near, everywhere], wants(count=None)) == ["near", "sky"]
+    assert given(
+        [NodeRecord("n0", {"pods": 10}, labels={"zone": "a"}), GPU, far, near, everywhere], wants(count=None)
+    ) == ["near", "sky"]
 
 
 # ── extended resources ──
@@ -161,25 +184,34 @@ def claimed(*needs: ExtendedNeed, allocatable: dict[str, float] | None = None) -
     if found is None:
         return None
     assert all(isinstance(each, ContainerUse) for each in found.uses)
-    return [(each.name, each.count) for each in found.claim.requests], [(each.container, each.request) for each in found.uses]
+    return [(each.name, each.count) for each in found.claim.requests], [
+        (each.container, each.request) for each in found.uses
+    ]
 
 
 def test_every_container_gets_a_request_of_its_own() -> None:
-    assert claimed(need(0, 1), need(1, 2)) == ([("container-0-request-0", 1), ("container-1-request-0", 2)],
-                                               [("c0", "container-0-request-0"), ("c1", "container-1-request-0")])
+    assert claimed(need(0, 1), need(1, 2)) == (
+        [("container-0-request-0", 1), ("container-1-request-0", 2)],
+        [("c0", "container-0-request-0"), ("c1", "container-1-request-0")],
+    )
 
 
 def test_an_init_container_uses_the_devices_of_those_after_it_and_adds_only_what_it_lacks() -> None:
     assert claimed(need(0, 3, lasting=False), need(1, 1)) == (
         [("container-0-request-0", 2), ("container-1-request-0", 1)],
-        [("c1", "container-1-request-0"), ("c0", "container-1-request-0"), ("c0", "container-0-request-0")])
+        [("c1", "container-1-request-0"), ("c0", "container-1-request-0"), ("c0", "container-0-request-0")],
+    )
     assert claimed(need(0, 1, lasting=False), need(1, 1)) == (
-        [("container-1-request-0", 1)], [("c1", "container-1-request-0"), ("c0", "container-1-request-0")])
+        [("container-1-request-0", 1)],
+        [("c1", "container-1-request-0"), ("c0", "container-1-request-0")],
+    )
 
 
 def test_of_several_init_containers_only_the_largest_counts() -> None:
     assert claimed(need(0, 1, lasting=False), need(1, 3, lasting=False)) == (
-        [("container-1-request-0", 3)], [("c0", "container-1-request-0"), ("c1", "container-1-request-0")])
+        [("container-1-request-0", 3)],
+        [("c0", "container-1-request-0"), ("c1", "container-1-request-0")],
+    )
 
 
 def test_a_node_that_has_the_resource_itself_needs_no_devices() -> None:
@@ -192,5 +224,7 @@ def test_a_class_backs_its_own_name_without_being_told() -> None:
 
 
 def test_of_two_classes_behind_one_resource_the_newer_serves_it() -> None:
-    cluster = ClusterModel.build([DeviceClassRecord("old", RESOURCE, created=1), DeviceClassRecord("new", RESOURCE, created=2)])
+    cluster = ClusterModel.build(
+        [DeviceClassRecord("old", RESOURCE, created=1), DeviceClassRecord("new", RESOURCE, created=2)]
+    )
     assert cluster.devices.class_of(RESOURCE) == "new"

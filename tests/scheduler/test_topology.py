@@ -39,7 +39,9 @@ def test_a_gang_with_a_required_rack_gets_one_rack_or_nothing() -> None:
 
 
 def test_of_two_racks_that_fit_the_fuller_one_is_taken() -> None:
-    scene = racks(2, 2).gang("q/busy", 1, gpus=8, on="r1-0").gang("q/g", 1, gpus=8, rule=TopologyRule("dc", required=RACK))
+    scene = (
+        racks(2, 2).gang("q/busy", 1, gpus=8, on="r1-0").gang("q/g", 1, gpus=8, rule=TopologyRule("dc", required=RACK))
+    )
     assert racks_of(scene.decide().bound) == {"r1"}
 
 
@@ -68,25 +70,35 @@ def test_nodes_without_all_labels_are_not_part_of_the_topology() -> None:
 
 
 def test_a_rack_that_will_be_free_counts() -> None:
-    scene = racks(1).gang("q/old", 8, on="r0-0", status=Status.RELEASING).gang("q/g", 1, gpus=8, rule=TopologyRule("dc", required=RACK))
+    scene = (
+        racks(1)
+        .gang("q/old", 8, on="r0-0", status=Status.RELEASING)
+        .gang("q/g", 1, gpus=8, rule=TopologyRule("dc", required=RACK))
+    )
     assert scene.decide().waiting == {"g-0": "r0-0"}
 
 
-@pytest.mark.parametrize(("rule", "why"), [
-    (TopologyRule("nowhere", RACK), "Requested topology nowhere does not exist"),
-    (TopologyRule("dc", "floor"), "specified 'floor' as the required topology constraint level"),
-])
+@pytest.mark.parametrize(
+    ("rule", "why"),
+    [
+        (TopologyRule("nowhere", RACK), "Requested topology nowhere does not exist"),
+        (TopologyRule("dc", "floor"), "specified 'floor' as the required topology constraint level"),
+    ],
+)
 def test_a_rule_that_cannot_be_read_is_told(rule: TopologyRule, why: str) -> None:
     assert why in racks(1).gang("q/g", 1, rule=rule).decide().why("g")
 
 
 def test_pods_of_different_kinds_are_weighed_by_what_they_ask_for_together() -> None:
-    scene = racks(1, 2, gpus=4).gang("q/g", 2, gpus=4, groups={"gpu": (1, None)}, rule=TopologyRule("dc", required=RACK))
+    scene = racks(1, 2, gpus=4).gang(
+        "q/g", 2, gpus=4, groups={"gpu": (1, None)}, rule=TopologyRule("dc", required=RACK)
+    )
     scene.gang("q/mixed", 2, gpus=4, rule=TopologyRule("dc", required=RACK))
     assert racks_of({task: node for task, node in scene.decide().bound.items() if task.startswith("mixed")}) == {"r1"}
 
 
-# --- the pure rule -----------------------------------------------------------------------------------------------------------
+# --- the pure rule
+# -----------------------------------------------------------------------------------------------------------
 
 
 def cluster() -> ClusterModel:

@@ -1,9 +1,8 @@
 """Admission as something `gangline run` can start beside a real cluster: certificate, server, registration.
 
-The order matters: the cluster is told to ask only once somebody answers. The certificate is looked at again and again: one that is
-about to run out is replaced, one that somebody else replaced is taken up, without a connection lost. The hooks come from the composition
-root; on the embedded server they run in process and this component is not needed.
-"""
+The order matters: the cluster is told to ask only once somebody answers. The certificate is looked at again and again:
+one that is about to run out is replaced, one that somebody else replaced is taken up, without a connection lost. The
+hooks come from the composition root; on the embedded server they run in process and this component is not needed."""
 
 from __future__ import annotations
 
@@ -34,7 +33,9 @@ LOOK_AGAIN = 600.0
 
 @dataclass(frozen=True, slots=True)
 class WebhookSettings:
-    place: WebhookAddress = field(default_factory=lambda: WebhookAddress(service="gangline-admission", namespace=names.SYSTEM_NAMESPACE))
+    place: WebhookAddress = field(
+        default_factory=lambda: WebhookAddress(service="gangline-admission", namespace=names.SYSTEM_NAMESPACE)
+    )
     """Where the cluster finds us."""
     host: str = "0.0.0.0"
     port: int = 9443
@@ -109,9 +110,15 @@ async def certificate(client: Client, settings: WebhookSettings, now: datetime) 
     except NotFound:
         pass
     made = self_signed(hosts, now)
-    data = {name: base64.b64encode(part).decode() for name, part in (
-        (CERTIFICATE, made.certificate), (KEY, made.key), (AUTHORITY, made.authority))}
-    secret = {"metadata": {"name": settings.secret, "namespace": settings.namespace}, "type": "kubernetes.io/tls", "data": data}
+    data = {
+        name: base64.b64encode(part).decode()
+        for name, part in ((CERTIFICATE, made.certificate), (KEY, made.key), (AUTHORITY, made.authority))
+    }
+    secret = {
+        "metadata": {"name": settings.secret, "namespace": settings.namespace},
+        "type": "kubernetes.io/tls",
+        "data": data,
+    }
     try:
         await client.create(SECRET, secret)
     except AlreadyExists:
@@ -123,10 +130,17 @@ def mounted(folder: Path) -> WebhookKeyPair:
     """The certificate that somebody else put there; without ca.crt, whom to trust is theirs to say as well."""
     missing = [name for name in (CERTIFICATE, KEY) if not (folder / name).is_file()]
     if missing:
-        raise ConfigError(f"{folder} has no {' and no '.join(missing)}: mount the Secret with the certificate there, or let admission make "
-                          "its own (server.webhooks.certProvisionMode: auto, and no --cert-dir)")
+        raise ConfigError(
+            f"{folder} has no {' and no '.join(missing)}: mount the Secret with the certificate there, or let "
+            f"admission make "
+            "its own (server.webhooks.certProvisionMode: auto, and no --cert-dir)"
+        )
     authority = folder / AUTHORITY
-    return WebhookKeyPair((folder / CERTIFICATE).read_bytes(), (folder / KEY).read_bytes(), authority.read_bytes() if authority.is_file() else b"")
+    return WebhookKeyPair(
+        (folder / CERTIFICATE).read_bytes(),
+        (folder / KEY).read_bytes(),
+        authority.read_bytes() if authority.is_file() else b"",
+    )
 
 
 def _pair(secret: Raw) -> WebhookKeyPair:

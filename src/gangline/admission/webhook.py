@@ -1,8 +1,8 @@
 """The same hooks, for real clusters: an HTTPS server that answers AdmissionReviews.
 
-Each path of registration.py is answered by the hooks behind it; what a hook returns becomes an AdmissionReview, a change becomes a
-JSON patch. An object that is not ours is always allowed. Deciding is the hooks' affair; nothing here decides.
-"""
+Each path of registration.py is answered by the hooks behind it; what a hook returns becomes an AdmissionReview, a
+change becomes a JSON patch. An object that is not ours is always allowed. Deciding is the hooks' affair; nothing here
+decides."""
 
 from __future__ import annotations
 
@@ -32,14 +32,27 @@ def answer(path: str, hooks: Sequence[Hook], asked: Raw) -> Raw:
     request = asked["request"]
     mutating = path.startswith(f"/{MUTATE}-")
     response = _completed(hooks, request) if mutating else _checked(hooks, request)
-    return {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "response": {"uid": request["uid"], **response}}
+    return {
+        "apiVersion": "admission.k8s.io/v1",
+        "kind": "AdmissionReview",
+        "response": {"uid": request["uid"], **response},
+    }
 
 
 def review_of(request: Raw, obj: Raw | None = None) -> HookReview:
     user = request.get("userInfo") or {}
     sent = obj or request.get("object") or request.get("oldObject") or {}
-    return HookReview(request["operation"], sent, request.get("oldObject"), request.get("namespace", ""), request.get("name", ""),
-                  user.get("username", ""), tuple(user.get("groups") or ()), request.get("subResource", ""), bool(request.get("dryRun")))
+    return HookReview(
+        request["operation"],
+        sent,
+        request.get("oldObject"),
+        request.get("namespace", ""),
+        request.get("name", ""),
+        user.get("username", ""),
+        tuple(user.get("groups") or ()),
+        request.get("subResource", ""),
+        bool(request.get("dryRun")),
+    )
 
 
 def _completed(hooks: Sequence[Hook], request: Raw) -> Raw:
@@ -54,7 +67,9 @@ def _completed(hooks: Sequence[Hook], request: Raw) -> Raw:
             return _refused(changed)
         obj = changed
     patch = list(changes(before, obj))
-    return {"allowed": True} | ({"patchType": "JSONPatch", "patch": base64.b64encode(msgspec.json.encode(patch)).decode()} if patch else {})
+    return {"allowed": True} | (
+        {"patchType": "JSONPatch", "patch": base64.b64encode(msgspec.json.encode(patch)).decode()} if patch else {}
+    )
 
 
 def _checked(hooks: Sequence[Hook], request: Raw) -> Raw:
@@ -73,7 +88,9 @@ def _checked(hooks: Sequence[Hook], request: Raw) -> Raw:
 def _refused(denied: Denied) -> Raw:
     status: Raw = {"message": denied.message, "code": denied.code, "reason": denied.reason}
     if denied.problems:
-        status["details"] = {"causes": [{"reason": each.kind, "message": each.message, "field": each.path} for each in denied.problems]}
+        status["details"] = {
+            "causes": [{"reason": each.kind, "message": each.message, "field": each.path} for each in denied.problems]
+        }
     return {"allowed": False, "status": status}
 
 

@@ -1,8 +1,8 @@
 """What every object has: metadata, owners, conditions, selectors.
 
-Typed objects are *views*: they hold the fields we read, decoded straight from the server's bytes, and are frozen. They are never
-written back whole; writes are creates of plain data, patches, or server-side apply, so fields that we do not know survive.
-"""
+Typed objects are *views*: they hold the fields we read, decoded straight from the server's bytes, and are frozen. They
+are never written back whole; writes are creates of plain data, patches, or server-side apply, so fields that we do not
+know survive."""
 
 from __future__ import annotations
 

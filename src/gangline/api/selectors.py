@@ -96,7 +96,7 @@ def _requirement(tokens: list[str], at: int, text: str) -> tuple[SelectorRequire
         end = next((i for i in range(at + 3, len(tokens)) if tokens[i] == ")"), None)
         if end is None:
             raise BadInput(f"unable to parse label selector {text!r}: no closing parenthesis")
-        values = tuple(value for value in tokens[at + 3:end] if value != ",") or ("",)
+        values = tuple(value for value in tokens[at + 3 : end] if value != ",") or ("",)
         return SelectorRequirement(key, follow, values), end + 1
     raise BadInput(f"unable to parse label selector {text!r} near {follow!r}")
 
@@ -105,7 +105,8 @@ _EXPRESSION = {"In": "in", "NotIn": "notin", "Exists": "exists", "DoesNotExist":
 
 
 def from_selector(selector: LabelSelector | Mapping[str, Any] | None) -> Selector:
-    """A `matchLabels`/`matchExpressions` selector, typed or plain; None matches nothing in Kubernetes, so callers decide."""
+    """A `matchLabels`/`matchExpressions` selector, typed or plain; None matches nothing in Kubernetes, so callers
+    decide."""
     if selector is None:
         return EVERYTHING
     if isinstance(selector, LabelSelector):
@@ -113,10 +114,14 @@ def from_selector(selector: LabelSelector | Mapping[str, Any] | None) -> Selecto
         expressions = [(each.key, each.operator, each.values) for each in selector.match_expressions]
     else:
         labels = selector.get("matchLabels") or {}
-        expressions = [(each["key"], each["operator"], tuple(each.get("values") or ()))
-                       for each in selector.get("matchExpressions") or ()]
+        expressions = [
+            (each["key"], each["operator"], tuple(each.get("values") or ()))
+            for each in selector.get("matchExpressions") or ()
+        ]
     equal = tuple(SelectorRequirement(key, "=", (value,)) for key, value in sorted(labels.items()))
-    return Selector(equal + tuple(SelectorRequirement(key, _EXPRESSION[op], tuple(values)) for key, op, values in expressions))
+    return Selector(
+        equal + tuple(SelectorRequirement(key, _EXPRESSION[op], tuple(values)) for key, op, values in expressions)
+    )
 
 
 def equals(labels: Mapping[str, str]) -> Selector:

@@ -1,4 +1,5 @@
-"""The binder as `gangline run binder` starts it: one controller that binds, one that keeps GPU reservations in order."""
+"""The binder as `gangline run binder` starts it: one controller that binds, one that keeps GPU reservations in
+order."""
 
 from __future__ import annotations
 

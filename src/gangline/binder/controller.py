@@ -44,7 +44,9 @@ class RequestSettled:
     reason: str = ""
 
 
-def settled(request: BindRequest, pod: Pod | None, node: Node | None, schedulers: Sequence[str]) -> RequestSettled | None:
+def settled(
+    request: BindRequest, pod: Pod | None, node: Node | None, schedulers: Sequence[str]
+) -> RequestSettled | None:
     """Whether there is nothing to do for a request, or nothing that can be done."""
     spec = request.spec
     owner = next((each.uid for each in request.metadata.owner_references if each.kind == POD.kind), None)
@@ -124,8 +126,13 @@ class Binder:
         try:
             for plugin in self._steps:
                 await plugin.prepare(attempt)
-            await attempt.ctx.client.bind(attempt.pod.name, attempt.pod.namespace, attempt.node.name, uid=attempt.pod.uid,
-                                          annotations=attempt.annotations)
+            await attempt.ctx.client.bind(
+                attempt.pod.name,
+                attempt.pod.namespace,
+                attempt.node.name,
+                uid=attempt.pod.uid,
+                annotations=attempt.annotations,
+            )
         except NotYet as wait:
             return Again(wait.seconds)
         except (ApiError, CannotBind) as error:
@@ -160,7 +167,8 @@ class Binder:
         return None
 
     async def _failed(self, attempt: BindAttempt, key: Key, error: ApiError | CannotBind) -> Again | None:
-        """Undo everything, unless the pod turns out to be bound after all (the answer was lost, or another was faster)."""
+        """Undo everything, unless the pod turns out to be bound after all (the answer was lost, or another was
+        faster)."""
         ctx, request = attempt.ctx, attempt.request
         pod = await _live(ctx, attempt.pod)
         if pod is None or pod.uid != attempt.pod.uid or pod.spec.node_name:
@@ -181,8 +189,19 @@ class Binder:
         final = isinstance(error, CannotBind) and error.final
         attempts = max(request.status.failed_attempts + 1, (request.spec.backoff_limit or 0) if final else 0)
         text = f"{error}; binding is tried again in {delay:g} s"
-        await ctx.client.patch_only(POD, pod.name, pod.namespace, {"metadata": {"annotations": {
-            names.BIND_FAILURES: str(failures), names.BIND_AFTER: timestamp(ctx.clock.now() + delay)}}})
+        await ctx.client.patch_only(
+            POD,
+            pod.name,
+            pod.namespace,
+            {
+                "metadata": {
+                    "annotations": {
+                        names.BIND_FAILURES: str(failures),
+                        names.BIND_AFTER: timestamp(ctx.clock.now() + delay),
+                    }
+                }
+            },
+        )
         ctx.events.tell(POD, pod, "BindingError", f"cannot bind {attempt}: {text}", warning=True)
         await _condition(ctx, pod, "False", "BindingError", text)
         again = request.spec.backoff_limit is not None and attempts < request.spec.backoff_limit
@@ -192,7 +211,8 @@ class Binder:
         return Again(delay) if again else None
 
     async def _undo(self, attempt: BindAttempt) -> None:
-        """Every plugin undoes its part, even if another cannot; what is left over is found by the next try or the clean-up."""
+        """Every plugin undoes its part, even if another cannot; what is left over is found by the next try or the
+        clean-up."""
         for plugin in reversed(self._steps):
             try:
                 await plugin.undo(attempt)
@@ -229,15 +249,25 @@ async def _condition(ctx: Context, pod: Pod, status: str, reason: str, message: 
     now = timestamp(ctx.clock.now())
     condition = {"type": "PodBound", "status": status, "reason": reason, "message": message, "lastTransitionTime": now}
     try:
-        await ctx.client.patch_only(POD, pod.name, pod.namespace, {"status": {"conditions": [condition]}}, subresource="status",
-                               content_type=STRATEGIC_PATCH)
+        await ctx.client.patch_only(
+            POD,
+            pod.name,
+            pod.namespace,
+            {"status": {"conditions": [condition]}},
+            subresource="status",
+            content_type=STRATEGIC_PATCH,
+        )
     except NotFound:
         log.debug("pod %s/%s is gone", pod.namespace, pod.name)
 
 
 def _waiting_for(index: str, values: Iterable[str], read: Reader) -> list[Key]:
-    return [Key(each.namespace, each.name) for value in values for each in read.by(BIND_REQUEST, index, value)
-            if each.status.phase != SUCCEEDED]
+    return [
+        Key(each.namespace, each.name)
+        for value in values
+        for each in read.by(BIND_REQUEST, index, value)
+        if each.status.phase != SUCCEEDED
+    ]
 
 
 def controller(settings: BinderSettings = DEFAULTS) -> Controller:
@@ -253,8 +283,18 @@ def controller(settings: BinderSettings = DEFAULTS) -> Controller:
         return _waiting_for("pod", [f"{pod.namespace}/{pod.name}" for pod in users], read)
 
     return Controller(
-        "binder", binder.reconcile, workers=settings.workers, reads=(NODE,),
-        watches=(Watch(BIND_REQUEST, itself), Watch(POD, of_pod, when=reservations.said_something), Watch(PVC, of_claim)),
-        indexes=((BIND_REQUEST, "group", lambda request: request.spec.selected_gpu_groups),
-                 (BIND_REQUEST, "pod", lambda request: [f"{request.namespace}/{request.spec.pod_name}"]),
-                 (POD, "volume", lambda pod: [f"{pod.namespace}/{name}" for name in claims_of(pod)])))
+        "binder",
+        binder.reconcile,
+        workers=settings.workers,
+        reads=(NODE,),
+        watches=(
+            Watch(BIND_REQUEST, itself),
+            Watch(POD, of_pod, when=reservations.said_something),
+            Watch(PVC, of_claim),
+        ),
+        indexes=(
+            (BIND_REQUEST, "group", lambda request: request.spec.selected_gpu_groups),
+            (BIND_REQUEST, "pod", lambda request: [f"{request.namespace}/{request.spec.pod_name}"]),
+            (POD, "volume", lambda pod: [f"{pod.namespace}/{name}" for name in claims_of(pod)]),
+        ),
+    )

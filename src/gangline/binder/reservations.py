@@ -42,7 +42,9 @@ def pod_name(node: str, group: str) -> str:
 def by_group(pod: Pod) -> list[str]:
     """Every GPU group a pod is in, or reserves."""
     prefix = names.GPU_GROUP + "/"
-    return list(dict.fromkeys(value for key, value in pod.labels.items() if key == names.GPU_GROUP or key.startswith(prefix)))
+    return list(
+        dict.fromkeys(value for key, value in pod.labels.items() if key == names.GPU_GROUP or key.startswith(prefix))
+    )
 
 
 async def reserve(attempt: BindAttempt, group: str, settings: BinderSettings) -> str:
@@ -57,22 +59,30 @@ async def reserve(attempt: BindAttempt, group: str, settings: BinderSettings) ->
         return device
     if pod.status.phase in ENDED and not pod.metadata.deleting:
         await _delete(client, pod)
-        raise CannotBind(f"reservation pod {namespace}/{name} got no GPU of node {attempt.node.name}: "
-                         f"{pod.status.message or pod.status.reason or pod.status.phase}")
+        raise CannotBind(
+            f"reservation pod {namespace}/{name} got no GPU of node {attempt.node.name}: "
+            f"{pod.status.message or pod.status.reason or pod.status.phase}"
+        )
     since = times.seconds(pod.annotations.get(SINCE) or pod.metadata.creation_timestamp)
     age = attempt.ctx.clock.now() - (attempt.ctx.clock.now() if since is None else since)
     if age < settings.reservation_timeout:
         raise NotYet(f"waiting for reservation pod {namespace}/{name} to say which GPU it holds", LOOK_AGAIN)
     await _delete(client, pod)
-    raise CannotBind(f"reservation pod {namespace}/{name} did not get a GPU of node {attempt.node.name} in "
-                     f"{settings.reservation_timeout:g} s")
+    raise CannotBind(
+        f"reservation pod {namespace}/{name} did not get a GPU of node {attempt.node.name} in "
+        f"{settings.reservation_timeout:g} s"
+    )
 
 
 async def free_unused(attempt: BindAttempt, settings: BinderSettings) -> None:
     """A pod for whole GPUs waits until reservations on its node that nobody uses any more have given theirs back."""
     read = attempt.ctx.read
-    unused = [group for pod in read.by(POD, ON_NODE, attempt.node.name) for group in by_group(pod)
-              if not in_order(read, group, settings)]
+    unused = [
+        group
+        for pod in read.by(POD, ON_NODE, attempt.node.name)
+        for group in by_group(pod)
+        if not in_order(read, group, settings)
+    ]
     for group in unused:
         await settle(attempt.ctx, group, settings)
     if unused:
@@ -91,8 +101,10 @@ def _said(pod: Pod) -> tuple[str | None, str, bool]:
 async def _create(attempt: BindAttempt, group: str, settings: BinderSettings) -> Pod:
     waiting = next((pod for pod in attempt.ctx.read.list(POD, settings.scale_namespace) if _unscheduled(pod)), None)
     if waiting is not None:
-        raise CannotBind(f"the cluster is growing (scaling pod {waiting.name} waits), so no GPU is reserved on "
-                         f"{attempt.node.name} now")
+        raise CannotBind(
+            f"the cluster is growing (scaling pod {waiting.name} waits), so no GPU is reserved on "
+            f"{attempt.node.name} now"
+        )
     wanted = reservation_pod(attempt, group, settings)
     try:
         return await attempt.ctx.client.create(POD, wanted)
@@ -109,10 +121,14 @@ def reservation_pod(attempt: BindAttempt, group: str, settings: BinderSettings) 
     gpu = {names.NVIDIA_GPU: "1"}
     given = settings.reservation_resources
     container: Raw = {
-        "name": CONTAINER, "image": settings.reservation_image, "imagePullPolicy": "IfNotPresent",
+        "name": CONTAINER,
+        "image": settings.reservation_image,
+        "imagePullPolicy": "IfNotPresent",
         "resources": {part: {**(given.get(part) or {}), **gpu} for part in ("requests", "limits")},
-        "env": [{"name": name, "valueFrom": {"fieldRef": {"fieldPath": path}}}
-                for name, path in (("POD_NAME", "metadata.name"), ("POD_NAMESPACE", "metadata.namespace"))],
+        "env": [
+            {"name": name, "valueFrom": {"fieldRef": {"fieldPath": path}}}
+            for name, path in (("POD_NAME", "metadata.name"), ("POD_NAMESPACE", "metadata.namespace"))
+        ],
     }
     if settings.reservation_command:
         container["command"] = list(settings.reservation_command)
@@ -121,16 +137,29 @@ def reservation_pod(attempt: BindAttempt, group: str, settings: BinderSettings) 
         container |= {"image": "ubuntu", "args": ["sleep", "infinity"]}
     if settings.reservation_container_security is not None:
         container["securityContext"] = settings.reservation_container_security
-    spec: Raw = {"nodeName": attempt.node.name, "serviceAccountName": settings.reservation_service_account,
-                 "containers": [container], "tolerations": [as_raw(each) for each in attempt.pod.spec.tolerations]}
+    spec: Raw = {
+        "nodeName": attempt.node.name,
+        "serviceAccountName": settings.reservation_service_account,
+        "containers": [container],
+        "tolerations": [as_raw(each) for each in attempt.pod.spec.tolerations],
+    }
     if settings.reservation_runtime_class:
         spec["runtimeClassName"] = settings.reservation_runtime_class
     if settings.reservation_pod_security is not None:
         spec["securityContext"] = settings.reservation_pod_security
-    return {"metadata": {"name": pod_name(attempt.node.name, group), "namespace": settings.reservation_namespace,
-                         "labels": {"app": settings.reservation_app, names.GPU_GROUP: group},
-                         "annotations": {"karpenter.sh/do-not-disrupt": "true", TOUCHED: attempt.pod.uid,
-                                         SINCE: timestamp(attempt.ctx.clock.now())}}, "spec": spec}
+    return {
+        "metadata": {
+            "name": pod_name(attempt.node.name, group),
+            "namespace": settings.reservation_namespace,
+            "labels": {"app": settings.reservation_app, names.GPU_GROUP: group},
+            "annotations": {
+                "karpenter.sh/do-not-disrupt": "true",
+                TOUCHED: attempt.pod.uid,
+                SINCE: timestamp(attempt.ctx.clock.now()),
+            },
+        },
+        "spec": spec,
+    }
 
 
 async def settle(ctx: Context, group: str, settings: BinderSettings) -> None:
@@ -185,9 +214,16 @@ def clean_up(settings: BinderSettings) -> Controller:
         return [Key("", group) for group in request.spec.selected_gpu_groups]
 
     return Controller(
-        "reservations", reconcile, workers=4, watches=(Watch(POD, of_pod), Watch(BIND_REQUEST, of_request)),
-        indexes=((POD, GROUP, by_group), (BIND_REQUEST, GROUP, lambda request: request.spec.selected_gpu_groups),
-                 (POD, ON_NODE, lambda pod: [pod.spec.node_name] if pod.namespace == settings.reservation_namespace else [])))
+        "reservations",
+        reconcile,
+        workers=4,
+        watches=(Watch(POD, of_pod), Watch(BIND_REQUEST, of_request)),
+        indexes=(
+            (POD, GROUP, by_group),
+            (BIND_REQUEST, GROUP, lambda request: request.spec.selected_gpu_groups),
+            (POD, ON_NODE, lambda pod: [pod.spec.node_name] if pod.namespace == settings.reservation_namespace else []),
+        ),
+    )
 
 
 def _wants(request: BindRequest, group: str) -> bool:

@@ -13,8 +13,15 @@ from gangline.errors import ApiError, BadInput, NotFound
 
 
 @click.command(help="Create or change objects from files: what a file says is owned by you, the rest is left alone.")
-@click.option("-f", "--filename", "files", multiple=True, required=True, metavar="FILE",
-              help="file, folder or - (may be repeated)")
+@click.option(
+    "-f",
+    "--filename",
+    "files",
+    multiple=True,
+    required=True,
+    metavar="FILE",
+    help="file, folder or - (may be repeated)",
+)
 @cluster_options
 def command(files: tuple[str, ...], kubeconfig: str | None, namespace: str | None) -> None:
     run(_apply(manifests.read(files), kubeconfig, namespace))

@@ -1,4 +1,5 @@
-"""`python -m gangline.cli.chart FOLDER` prints the Helm chart into a folder, as `make chart` does; no command of `gangline`.
+"""`python -m gangline.cli.chart FOLDER` prints the Helm chart into a folder, as `make chart` does; no command of
+`gangline`.
 
 What is printed is installer/release/chart.py's; definitions are printed by api/crds.py.
 """

@@ -1,9 +1,8 @@
 """Which cluster a command speaks to, and the kinds that cluster serves.
 
 The kubeconfig is, in this order: `--kubeconfig`, `$KUBECONFIG`, the platform started here by `gangline up`
-(`$GANGLINE_HOME/kubeconfig`), and `~/.kube/config`; in a pod that has none of these, the pod's own cluster is meant. Commands get a
-`ClusterConnection` and never open files themselves.
-"""
+(`$GANGLINE_HOME/kubeconfig`), and `~/.kube/config`; in a pod that has none of these, the pod's own cluster is meant.
+Commands get a `ClusterConnection` and never open files themselves."""
 
 from __future__ import annotations
 
@@ -70,8 +69,12 @@ class ClusterConnection:
         found: dict[str, ServedKinds] = {}
         try:
             about = await self.json(f"/apis/{group}")
-            for version in dict.fromkeys(each["groupVersion"] for each in (about["preferredVersion"], *about["versions"])):
-                found = {each.kind.plural: each for each in _resources(version, await self.json(f"/apis/{version}"))} | found
+            for version in dict.fromkeys(
+                each["groupVersion"] for each in (about["preferredVersion"], *about["versions"])
+            ):
+                found = {
+                    each.kind.plural: each for each in _resources(version, await self.json(f"/apis/{version}"))
+                } | found
         except ApiError:
             pass
         return list(found.values())
@@ -93,7 +96,8 @@ def _resources(group_version: str, listing: dict[str, Any]) -> list[ServedKinds]
         if "/" in each["name"]:
             continue
         kind = kinds.known(group_version, each["kind"]) or kinds.foreign(
-            group_version, each["kind"], each["name"], each["namespaced"])
+            group_version, each["kind"], each["name"], each["namespaced"]
+        )
         names = {each["name"], each.get("singularName") or each["kind"].lower(), *each.get("shortNames", [])}
         served.append(ServedKinds(kind, frozenset(names)))
     return served
@@ -125,5 +129,7 @@ def inside() -> bool:
 
 def cluster_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """`--kubeconfig` and `-n`, the same for every command that speaks to a cluster."""
-    function = click.option("--kubeconfig", metavar="FILE", help="which cluster (default: the platform started here)")(function)
+    function = click.option("--kubeconfig", metavar="FILE", help="which cluster (default: the platform started here)")(
+        function
+    )
     return click.option("-n", "--namespace", metavar="NAME", help="namespace (default: the kubeconfig's)")(function)

@@ -21,9 +21,13 @@ if TYPE_CHECKING:
     from aiohttp import web
 
 
-@click.command(help="Say what share of a cluster each queue would get. FILE (YAML or JSON, `-`: standard input) has totalResource {GPU, "
-               "CPU, Memory} and queues [{uid, priority, resourceShare: {gpu: {deserved, maxAllowed, overQuotaWeight, request}}}]; without "
-               "a file, the same is answered to POST /simulate.")
+@click.command(
+    help="Say what share of a cluster each queue would get. FILE (YAML or JSON, `-`: standard input) has "
+    "totalResource {GPU, "
+    "CPU, Memory} and queues [{uid, priority, resourceShare: {gpu: {deserved, maxAllowed, overQuotaWeight, "
+    "request}}}]; without "
+    "a file, the same is answered to POST /simulate."
+)
 @click.argument("file", required=False)
 @click.option("--port", default=8080, show_default=True, help="where to listen, without a file")
 def command(file: str | None, port: int) -> None:

@@ -1,4 +1,5 @@
-"""`gangline install`: definitions, namespaces, the installer with its rights, a Config and a shard; then wait until all of it works."""
+"""`gangline install`: definitions, namespaces, the installer with its rights, a Config and a shard; then wait until all
+of it works."""
 
 from __future__ import annotations
 
@@ -23,19 +24,47 @@ WORKLOAD = ("grove.io", "scheduler.grove.io")
 """Whose definitions come with the operator of PodCliqueSets."""
 
 
-@click.command(help="Bring gangline into a cluster: its definitions, the installer with its rights, a Config and a SchedulingShard. The "
-               "installer does the rest. Doing it again changes only what is new.")
+@click.command(
+    help="Bring gangline into a cluster: its definitions, the installer with its rights, a Config and a "
+    "SchedulingShard. The "
+    "installer does the rest. Doing it again changes only what is new."
+)
 @click.option("--kubeconfig", metavar="FILE", help="which cluster (default: the platform started here)")
 @click.option("--image", metavar="IMAGE", help="where every component runs from: an image with `gangline` on its PATH")
-@click.option("--config", "file", metavar="FILE", help="your own Config and SchedulingShards, file, folder or - (default: one of each)")
-@click.option("--half", type=click.Choice(["both", "scheduler"]), default="both", show_default=True,
-              help="scheduler: leave PodCliqueSets to another operator, such as Grove's")
+@click.option(
+    "--config",
+    "file",
+    metavar="FILE",
+    help="your own Config and SchedulingShards, file, folder or - (default: one of each)",
+)
+@click.option(
+    "--half",
+    type=click.Choice(["both", "scheduler"]),
+    default="both",
+    show_default=True,
+    help="scheduler: leave PodCliqueSets to another operator, such as Grove's",
+)
 @click.option("--dry-run", is_flag=True, help="only print what would be written")
-@click.option("-o", "--output", type=click.Choice(["yaml", "json"]), default="yaml", show_default=True, help="how --dry-run prints")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Choice(["yaml", "json"]),
+    default="yaml",
+    show_default=True,
+    help="how --dry-run prints",
+)
 @click.option("--wait/--no-wait", default=True, show_default=True, help="until everything is at work")
 @click.option("--timeout", type=float, default=300.0, show_default=True, metavar="SECONDS", help="how long to wait")
-def command(kubeconfig: str | None, image: str | None, file: str | None, half: str, dry_run: bool, output: str, wait: bool,
-            timeout: float) -> None:
+def command(
+    kubeconfig: str | None,
+    image: str | None,
+    file: str | None,
+    half: str,
+    dry_run: bool,
+    output: str,
+    wait: bool,
+    timeout: float,
+) -> None:
     found = manifests(image, file, half)
     if dry_run:
         click.echo(printed(found, output), nl=False)
@@ -60,7 +89,9 @@ def printed(found: list[Manifest], output: str) -> str:
     import yaml
 
     if output == "json":
-        return json.dumps({"apiVersion": "v1", "kind": "List", "items": [each.whole for each in found]}, indent=2) + "\n"
+        return (
+            json.dumps({"apiVersion": "v1", "kind": "List", "items": [each.whole for each in found]}, indent=2) + "\n"
+        )
     return yaml.safe_dump_all([each.whole for each in found], sort_keys=False)
 
 
@@ -73,7 +104,7 @@ async def _install(found: list[Manifest], kubeconfig: str | None, seconds: float
         for each in definitions:
             await _write(connection, each)
         await served(connection, definitions)
-        for each in found[len(definitions):]:
+        for each in found[len(definitions) :]:
             await _write(connection, each)
         if seconds is not None:
             await at_work(connection, [each for each in found if each.kind in (CONFIG, SCHEDULING_SHARD)], seconds)
@@ -111,8 +142,11 @@ async def served(connection: ClusterConnection, definitions: list[Manifest], sec
                 break
             except NotFound:
                 if time.monotonic() > deadline:
-                    raise BadInput(f"the server at {connection.server} does not serve {kind.resource} after {seconds:g} s; look at "
-                                   f"`kubectl describe crd {kind.resource}`, then install again") from None
+                    raise BadInput(
+                        f"the server at {connection.server} does not serve {kind.resource} after {seconds:g} s; look "
+                        f"at "
+                        f"`kubectl describe crd {kind.resource}`, then install again"
+                    ) from None
                 await asyncio.sleep(LOOK_AGAIN)
 
 
@@ -128,8 +162,11 @@ async def at_work(connection: ClusterConnection, wanted: list[Manifest], seconds
         if not waits:
             return
         if time.monotonic() > deadline:
-            raise BadInput(f"not at work after {seconds:g} s; the installer goes on. Look again with `kubectl get config kai-config "
-                           "-o yaml`, or at its log with `kubectl logs -n gangline-system deployment/gangline-installer`")
+            raise BadInput(
+                f"not at work after {seconds:g} s; the installer goes on. Look again with `kubectl get config "
+                f"kai-config "
+                "-o yaml`, or at its log with `kubectl logs -n gangline-system deployment/gangline-installer`"
+            )
         await asyncio.sleep(LOOK_AGAIN)
 
 

@@ -1,5 +1,4 @@
-"""Files of manifests → plain objects, with errors that name the file and the document.
-"""
+"""Files of manifests → plain objects, with errors that name the file and the document."""
 
 from __future__ import annotations
 

@@ -57,22 +57,64 @@ def _options(command: click.Command) -> list[str]:
     return [text.lstrip("-") for each in command.params if isinstance(each, click.Option) for text in each.opts]
 
 
-@click.command(cls=RunCommand, help="Run one component until Ctrl-C: " + ", ".join(COMPONENTS) + "; or a scheduler's backend alone, as in "
-               "`run backend kai`. Of several copies of a component one works, the one that holds its lease; --leader-elect=false lets "
-               "each work. FLAGS are upstream's own.",
-               context_settings={"ignore_unknown_options": True})
+@click.command(
+    cls=RunCommand,
+    help="Run one component until Ctrl-C: " + ", ".join(COMPONENTS) + "; or a scheduler's backend alone, as in "
+    "`run backend kai`. Of several copies of a component one works, the one that holds its lease; "
+    "--leader-elect=false lets "
+    "each work. FLAGS are upstream's own.",
+    context_settings={"ignore_unknown_options": True},
+)
 @click.argument("component", type=click.Choice(NAMES))
 @click.argument("flags", nargs=-1, type=click.UNPROCESSED)
-@click.option("--kubeconfig", metavar="FILE", help="which cluster (default: the one we run in, else the platform started here)")
-@click.option("--config", "configuration", metavar="FILE", help="for operator, admission and backends: Grove's OperatorConfiguration")
+@click.option(
+    "--kubeconfig", metavar="FILE", help="which cluster (default: the one we run in, else the platform started here)"
+)
+@click.option(
+    "--config",
+    "configuration",
+    metavar="FILE",
+    help="for operator, admission and backends: Grove's OperatorConfiguration",
+)
 @click.option("--compat", multiple=True, type=click.Choice(["grove", "kai"]), help="upstream's names and habits")
-@click.option("--outside", multiple=True, metavar="BACKEND", help="for the operator: a backend that runs as a process of its own")
-@click.option("--webhook", default="", metavar="URL", help="for admission: where the cluster reaches it, if not through its service")
-@click.option("--schedule-period", "period", default="1s", show_default=True, help="time between cycles, at least: 500ms, or 0.5 seconds")
-@click.option("--log", "level", default="info", show_default=True, type=click.Choice(["debug", "info", "warning", "error"]))
-@click.option("--log-format", default="json", show_default=True, type=click.Choice(["json", "text"]), help="for machines, or for people")
-def command(component: str, flags: tuple[str, ...], kubeconfig: str | None, configuration: str | None, compat: tuple[str, ...],
-            outside: tuple[str, ...], webhook: str, period: str, level: str, log_format: str) -> None:
+@click.option(
+    "--outside", multiple=True, metavar="BACKEND", help="for the operator: a backend that runs as a process of its own"
+)
+@click.option(
+    "--webhook",
+    default="",
+    metavar="URL",
+    help="for admission: where the cluster reaches it, if not through its service",
+)
+@click.option(
+    "--schedule-period",
+    "period",
+    default="1s",
+    show_default=True,
+    help="time between cycles, at least: 500ms, or 0.5 seconds",
+)
+@click.option(
+    "--log", "level", default="info", show_default=True, type=click.Choice(["debug", "info", "warning", "error"])
+)
+@click.option(
+    "--log-format",
+    default="json",
+    show_default=True,
+    type=click.Choice(["json", "text"]),
+    help="for machines, or for people",
+)
+def command(
+    component: str,
+    flags: tuple[str, ...],
+    kubeconfig: str | None,
+    configuration: str | None,
+    compat: tuple[str, ...],
+    outside: tuple[str, ...],
+    webhook: str,
+    period: str,
+    level: str,
+    log_format: str,
+) -> None:
     from gangline.component_flags import real_backends, refuse_flags
     from gangline.components import BACKEND, ComponentOptions
     from gangline.rules.flags import parse
@@ -87,9 +129,15 @@ def command(component: str, flags: tuple[str, ...], kubeconfig: str | None, conf
         component, flags = f"{BACKEND}{real_backends(flags[:1])[0]}", flags[1:]
     given = parse(flags)
     refuse_flags(component, given, _options(click.get_current_context().command))
-    options = ComponentOptions(compat=compat, period=pace(period), webhook=webhook, outside=outside, flags=given,
-                      namespace=given.get("namespace") or os.environ.get("POD_NAMESPACE", ""),
-                      config=mapping(given.get("scheduler-conf"), "--scheduler-conf"))
+    options = ComponentOptions(
+        compat=compat,
+        period=pace(period),
+        webhook=webhook,
+        outside=outside,
+        flags=given,
+        namespace=given.get("namespace") or os.environ.get("POD_NAMESPACE", ""),
+        config=mapping(given.get("scheduler-conf"), "--scheduler-conf"),
+    )
     options = configured(options, configuration)
     run(_run(component, kubeconfig, replace(options, operator=replace(options.operator, narrow=True))), serves=True)
 
@@ -185,7 +233,9 @@ def _worker(component: str, options: ComponentOptions, client: Client) -> Electe
     from gangline.runtime.election import Elected, Election
 
     built, settings = build(component, options), _election(component, options)
-    return Elected(lambda: Manager(built, client), Election(client, SystemClock(), settings) if settings is not None else None)
+    return Elected(
+        lambda: Manager(built, client), Election(client, SystemClock(), settings) if settings is not None else None
+    )
 
 
 def _election(component: str, options: ComponentOptions) -> ElectionSettings | None:
@@ -196,7 +246,11 @@ def _election(component: str, options: ComponentOptions) -> ElectionSettings | N
     said = options.process.election if options.process is not None and component == "operator" else None
     if said is not None and "leader-elect" not in options.flags:
         home = _home(component, options)
-        return ElectionSettings(said.name, home, duration=said.duration, deadline=said.deadline, retry=said.retry) if said.enabled else None
+        return (
+            ElectionSettings(said.name, home, duration=said.duration, deadline=said.deadline, retry=said.retry)
+            if said.enabled
+            else None
+        )
     elect = component not in EVERYWHERE and truth(options.flags.get("leader-elect", "true"))
     return ElectionSettings(lease(component, options), _home(component, options)) if elect else None
 

@@ -30,9 +30,12 @@ async def lines(connection: ClusterConnection, name: str) -> list[str]:
     client, where = connection.client, connection.namespace
     mine = {names.PART_OF: name}
     tree = trees.of_set(
-        await client.get(POD_CLIQUE_SET, name, where), (await client.list(POD_GANG, where, mine)).items,
-        (await client.list(SCALING_GROUP, where, mine)).items, (await client.list(POD_CLIQUE, where, mine)).items,
-        (await client.list(POD, where, mine)).items)
+        await client.get(POD_CLIQUE_SET, name, where),
+        (await client.list(POD_GANG, where, mine)).items,
+        (await client.list(SCALING_GROUP, where, mine)).items,
+        (await client.list(POD_CLIQUE, where, mine)).items,
+        (await client.list(POD, where, mine)).items,
+    )
     return [tree.text, *_draw(tree.below)]
 
 

@@ -1,4 +1,5 @@
-"""`gangline uninstall`: takes away what `gangline install` and the installer brought; what users made stays unless they say otherwise."""
+"""`gangline uninstall`: takes away what `gangline install` and the installer brought; what users made stays unless they
+say otherwise."""
 
 from __future__ import annotations
 
@@ -18,14 +19,32 @@ if TYPE_CHECKING:
 LOOK_AGAIN = 0.5
 
 
-@click.command(help="Take gangline out of a cluster: Config, shards, all that was deployed for them, and the installer. Queues, priority "
-               "classes, namespaces and definitions stay, because users' objects hang on them; --all takes them too.")
+@click.command(
+    help="Take gangline out of a cluster: Config, shards, all that was deployed for them, and the installer. Queues, "
+    "priority "
+    "classes, namespaces and definitions stay, because users' objects hang on them; --all takes them too."
+)
 @click.option("--kubeconfig", metavar="FILE", help="which cluster (default: the platform started here)")
-@click.option("--all", "everything", is_flag=True, help="also priority classes, definitions with ALL objects of our kinds, and "
-              "namespaces that we made")
-@click.option("--keep-installer", is_flag=True, help="only Config, shards and what was deployed for them: whoever brought the installer "
-              "takes it away, as Helm does")
-@click.option("--timeout", type=float, default=120.0, show_default=True, metavar="SECONDS", help="how long to wait until all is gone")
+@click.option(
+    "--all",
+    "everything",
+    is_flag=True,
+    help="also priority classes, definitions with ALL objects of our kinds, and namespaces that we made",
+)
+@click.option(
+    "--keep-installer",
+    is_flag=True,
+    help="only Config, shards and what was deployed for them: whoever brought the installer "
+    "takes it away, as Helm does",
+)
+@click.option(
+    "--timeout",
+    type=float,
+    default=120.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="how long to wait until all is gone",
+)
 def command(kubeconfig: str | None, everything: bool, keep_installer: bool, timeout: float) -> None:
     if everything and keep_installer:
         raise BadInput("--all takes the installer too: choose one of --all and --keep-installer")
@@ -58,8 +77,12 @@ async def _take_rest(connection: ClusterConnection, everything: bool) -> None:
         await _delete(connection, kind, name, namespace)
     for each in await _listed(connection, NAMESPACE, dict(OURS)) if everything else ():
         await _delete(connection, NAMESPACE, each.name)
-    click.echo("everything is gone" if everything else
-               "done; queues, priority classes, namespaces and definitions stay (`gangline uninstall --all` takes them too)")
+    click.echo(
+        "everything is gone"
+        if everything
+        else "done; queues, priority classes, namespaces and definitions stay (`gangline uninstall --all` takes them "
+        "too)"
+    )
 
 
 async def _check(connection: ClusterConnection, everything: bool) -> None:
@@ -69,11 +92,16 @@ async def _check(connection: ClusterConnection, everything: bool) -> None:
     from gangline.installer.objects.services import OPERATOR
 
     sets = await _listed(connection, POD_CLIQUE_SET)
-    operator = any(each.name == OPERATOR.name and each.labels.get(names.MANAGED_BY) == names.INSTALLER
-                   for each in await _listed(connection, DEPLOYMENT))
+    operator = any(
+        each.name == OPERATOR.name and each.labels.get(names.MANAGED_BY) == names.INSTALLER
+        for each in await _listed(connection, DEPLOYMENT)
+    )
     if sets and (operator or everything):
-        raise BadInput(f"{len(sets)} PodCliqueSets are still there, such as {sets[0].namespace}/{sets[0].name}; delete them first, while "
-                       "their operator runs: kubectl delete podcliquesets --all --all-namespaces")
+        raise BadInput(
+            f"{len(sets)} PodCliqueSets are still there, such as {sets[0].namespace}/{sets[0].name}; delete them "
+            f"first, while "
+            "their operator runs: kubectl delete podcliquesets --all --all-namespaces"
+        )
 
 
 async def _listed(connection: ClusterConnection, kind: Kind[Any], labels: dict[str, str] | None = None) -> list[Any]:
@@ -98,16 +126,23 @@ async def _emptied(connection: ClusterConnection, seconds: float) -> None:
 
     deadline, told = time.monotonic() + seconds, -1
     while True:
-        left = [f"{kind.kind} {each.name}" for kind in (*ALWAYS, *SOMETIMES) for each in await _listed(connection, kind, dict(OURS))
-                if any(owner.group == "kai.scheduler" for owner in each.metadata.owner_references)]
+        left = [
+            f"{kind.kind} {each.name}"
+            for kind in (*ALWAYS, *SOMETIMES)
+            for each in await _listed(connection, kind, dict(OURS))
+            if any(owner.group == "kai.scheduler" for owner in each.metadata.owner_references)
+        ]
         if not left:
             return
         if len(left) != told:
             click.echo(f"{len(left)} objects are still going …")
             told = len(left)
         if time.monotonic() > deadline:
-            raise BadInput(f"after {seconds:g} s there are still {', '.join(left[:5])}; look whether the garbage collector works, then "
-                           "uninstall again")
+            raise BadInput(
+                f"after {seconds:g} s there are still {', '.join(left[:5])}; look whether the garbage collector "
+                f"works, then "
+                "uninstall again"
+            )
         await asyncio.sleep(LOOK_AGAIN)
 
 
@@ -119,5 +154,7 @@ def _own(everything: bool) -> list[tuple[Kind[Any], str, str]]:
     kept = (CONFIG, SCHEDULING_SHARD)
     found = [each for each in reversed(manifests(None, None, "both")) if each.kind not in kept]
     always = [each for each in found if not each.once and each.kind != CRD]
-    rest = [each for each in found if each.once and each.kind != NAMESPACE] + [each for each in found if each.kind == CRD]
+    rest = [each for each in found if each.once and each.kind != NAMESPACE] + [
+        each for each in found if each.kind == CRD
+    ]
     return [(each.kind, each.name, each.namespace) for each in (*always, *(rest if everything else ()))]

@@ -1,7 +1,8 @@
-"""`gangline whatif -f FILE`: which gangs of the files would start now, where, who would make room, and why the others would wait.
+"""`gangline whatif -f FILE`: which gangs of the files would start now, where, who would make room, and why the others
+would wait.
 
-The cluster is copied into memory and the files are applied to the copy, where the same components work; the cluster is only read.
-"""
+The cluster is copied into memory and the files are applied to the copy, where the same components work; the cluster is
+only read."""
 
 from __future__ import annotations
 
@@ -28,9 +29,20 @@ TOLD = ("nodes", "pods", "podgroups", "queues")
 MARKS = {"starts": ("✓", "green"), "waits": ("✗", "red"), "starts in part": ("◐", "yellow")}
 
 
-@click.command(help="Say what the objects of the files would do to a cluster: which gangs would start and where, which would wait and why, "
-               "who would make room. The cluster is copied into memory for this and only read.")
-@click.option("-f", "--filename", "files", multiple=True, required=True, metavar="FILE", help="file, folder or - (may be repeated)")
+@click.command(
+    help="Say what the objects of the files would do to a cluster: which gangs would start and where, which would "
+    "wait and why, "
+    "who would make room. The cluster is copied into memory for this and only read."
+)
+@click.option(
+    "-f",
+    "--filename",
+    "files",
+    multiple=True,
+    required=True,
+    metavar="FILE",
+    help="file, folder or - (may be repeated)",
+)
 @click.option("-o", "--output", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @cluster_options
 def command(files: tuple[str, ...], output: str, kubeconfig: str | None, namespace: str | None) -> None:

@@ -114,8 +114,15 @@ class ClientConnection(asyncio.BufferedProtocol):
             return
         if self._watching and head.status == 200 and head.chunked and not self._streaming:
             self._streaming = self._reader.streams = True
-            self._settle(Response(200, content_type=head.content_type, headers=head.headers, warnings=head.warnings,
-                                  stream=self._stream()))
+            self._settle(
+                Response(
+                    200,
+                    content_type=head.content_type,
+                    headers=head.headers,
+                    warnings=head.warnings,
+                    stream=self._stream(),
+                )
+            )
         if not self._streaming:
             if self._reader.complete:
                 self._finish(head)

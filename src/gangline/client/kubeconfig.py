@@ -43,7 +43,9 @@ def load(path: str | Path | None = None, context: str = "") -> ClusterTarget:
     try:
         config = read_yaml(file.read_text()) or {}
     except FileNotFoundError:
-        raise ConfigError(f"no kubeconfig at {file}: start a platform with `gangline up`, or pass --kubeconfig FILE") from None
+        raise ConfigError(
+            f"no kubeconfig at {file}: start a platform with `gangline up`, or pass --kubeconfig FILE"
+        ) from None
     except (DocumentUnreadable, OSError, ValueError) as error:
         raise ConfigError(f"{file} is not a readable kubeconfig: {error}") from None
     if not isinstance(config, dict):
@@ -56,7 +58,9 @@ def load(path: str | Path | None = None, context: str = "") -> ClusterTarget:
     if not server:
         raise ConfigError(f"{file}: cluster {chosen.get('cluster')!r} names no server")
     if not _is_address(server):
-        raise ConfigError(f"{file}: the server of cluster {chosen.get('cluster')!r} is {server!r}; it is written https://host:port")
+        raise ConfigError(
+            f"{file}: the server of cluster {chosen.get('cluster')!r} is {server!r}; it is written https://host:port"
+        )
     return ClusterTarget(server, cluster, user, str(chosen.get("namespace") or "default"), file)
 
 
@@ -106,8 +110,10 @@ def in_cluster(agent: str = "gangline") -> Http:
     try:
         context = ssl.create_default_context(cafile=str(SERVICE_ACCOUNT / "ca.crt"))
     except (OSError, ValueError) as error:
-        raise ConfigError(f"{SERVICE_ACCOUNT}/ca.crt cannot be used: {_why(error)}; the pod needs the token of its service account "
-                          "(automountServiceAccountToken)") from None
+        raise ConfigError(
+            f"{SERVICE_ACCOUNT}/ca.crt cannot be used: {_why(error)}; the pod needs the token of its service account "
+            "(automountServiceAccountToken)"
+        ) from None
     return Http(f"https://{host}:{port}", context, token, agent)
 
 
@@ -125,7 +131,9 @@ def _tls(target: ClusterTarget) -> ssl.SSLContext:
     try:
         context = ssl.create_default_context(cadata=authority.decode("ascii") if authority else None)
     except (ssl.SSLError, ValueError) as error:
-        raise ConfigError(f"{target.file}: its certificate-authority holds no certificate in PEM: {_why(error)}") from None
+        raise ConfigError(
+            f"{target.file}: its certificate-authority holds no certificate in PEM: {_why(error)}"
+        ) from None
     if cluster.get("insecure-skip-tls-verify"):
         context.check_hostname = False
         context.verify_mode = ssl.CERT_NONE
@@ -142,7 +150,9 @@ def _load_pair(context: ssl.SSLContext, certificate: bytes, key: bytes, file: Pa
         try:
             context.load_cert_chain(pair.name, password=b"")
         except (ssl.SSLError, ValueError) as error:
-            raise ConfigError(f"{file}: its client-certificate and client-key are no pair in PEM: {_why(error)}") from None
+            raise ConfigError(
+                f"{file}: its client-certificate and client-key are no pair in PEM: {_why(error)}"
+            ) from None
 
 
 def _material(section: dict[str, Any], name: str, file: Path) -> bytes | None:
@@ -213,21 +223,32 @@ class ExecToken:
     async def _ask(self) -> None:
         spec = self._spec
         environment = dict(os.environ) | {each["name"]: each["value"] for each in spec.get("env") or []}
-        environment["KUBERNETES_EXEC_INFO"] = json.dumps({
-            "apiVersion": spec.get("apiVersion"), "kind": "ExecCredential", "spec": {"interactive": False}})
+        environment["KUBERNETES_EXEC_INFO"] = json.dumps(
+            {"apiVersion": spec.get("apiVersion"), "kind": "ExecCredential", "spec": {"interactive": False}}
+        )
         try:
             process = await asyncio.create_subprocess_exec(
-                str(spec["command"]), *[str(each) for each in spec.get("args") or []],
-                env=environment, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE)
+                str(spec["command"]),
+                *[str(each) for each in spec.get("args") or []],
+                env=environment,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.PIPE,
+            )
         except OSError as error:
             raise ConfigError(f"the credential plug-in {spec['command']!r} cannot be started: {_why(error)}") from None
         out, err = await process.communicate()
         if process.returncode:
-            raise ConfigError(f"the credential plug-in {spec['command']!r} failed: {err.decode(errors='replace').strip()[:300]}")
+            raise ConfigError(
+                f"the credential plug-in {spec['command']!r} failed: {err.decode(errors='replace').strip()[:300]}"
+            )
         try:
             status = json.loads(out).get("status") or {}
             until = status.get("expirationTimestamp")
-            self._expires = datetime.fromisoformat(str(until).replace("Z", "+00:00")).timestamp() if until else float("inf")
+            self._expires = (
+                datetime.fromisoformat(str(until).replace("Z", "+00:00")).timestamp() if until else float("inf")
+            )
             self._token = _checked(str(status.get("token") or ""), f"the answer of {spec['command']!r}")
         except (ValueError, AttributeError) as error:
-            raise ConfigError(f"the credential plug-in {spec['command']!r} did not answer with an ExecCredential: {error}") from None
+            raise ConfigError(
+                f"the credential plug-in {spec['command']!r} did not answer with an ExecCredential: {error}"
+            ) from None

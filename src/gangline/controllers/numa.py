@@ -4,9 +4,9 @@ What a kubelet assigned to its pods comes in as `Assigned`; `placement` turns it
 reads. On simulated nodes `assign` plays the kubelet's topology manager over the zones of the node's
 NodeResourceTopology. Pods of which nothing can be told are left alone.
 
-Real nodes are not read: their kubelet answers only gRPC on a socket of the node, for which there is no client here. There, run
-KAI's own exporter: it writes the same annotation, and our scheduler reads it. A real node that this one meets is told once.
-"""
+Real nodes are not read: their kubelet answers only gRPC on a socket of the node, for which there is no client here.
+There, run KAI's own exporter: it writes the same annotation, and our scheduler reads it. A real node that this one
+meets is told once."""
 
 from __future__ import annotations
 
@@ -28,7 +28,10 @@ from gangline.runtime import Again, Context, Controller, Key, Reader, Watch, key
 OBSERVED = "kai.scheduler/numa-placement-observed"
 PREDICTED = "kai.scheduler/numa-placement-predicted"
 ON_NODE = "node"
-NOT_SIMULATED = "node %s is not simulated: its kubelet's pod-resources socket is not read here; run KAI's numa-placement-exporter on it"
+NOT_SIMULATED = (
+    "node %s is not simulated: its kubelet's pod-resources socket is not read here; run KAI's "
+    "numa-placement-exporter on it"
+)
 log = logging.getLogger(__name__)
 
 
@@ -76,7 +79,8 @@ def cpu_list(text: str) -> list[int]:
     return found
 
 
-# --- simulated nodes ---------------------------------------------------------------------------------------------------------
+# --- simulated nodes
+# ---------------------------------------------------------------------------------------------------------
 
 
 def zone_gpus(topology: NodeResourceTopology) -> dict[int, int]:
@@ -96,7 +100,9 @@ def assign(pods: Iterable[Pod], gpus: Mapping[int, int]) -> list[Assigned]:
     else the fullest that fits), else zone after zone. Pods that started earlier keep theirs."""
     free = dict(gpus)
     found = []
-    for pod in sorted(pods, key=lambda pod: (OBSERVED not in pod.annotations, pod.status.start_time or "", pod.namespace, pod.name)):
+    for pod in sorted(
+        pods, key=lambda pod: (OBSERVED not in pod.annotations, pod.status.start_time or "", pod.namespace, pod.name)
+    ):
         wanted = requests.request(pod).gpu
         number = wanted.count if wanted.kind == requests.REGULAR else 0
         if 0 < number <= sum(free.values()):
@@ -149,10 +155,16 @@ def controller() -> Controller:
         return None
 
     return Controller(
-        "numa-placement-exporter", reconcile, workers=4, reads=(NODE,),
-        watches=(Watch(POD, lambda pod, read: [Key("", pod.spec.node_name)] if pod.spec.node_name else []),
-                 Watch(NODE_RESOURCE_TOPOLOGY, _same_name)),
-        indexes=((POD, ON_NODE, lambda pod: [pod.spec.node_name]),))
+        "numa-placement-exporter",
+        reconcile,
+        workers=4,
+        reads=(NODE,),
+        watches=(
+            Watch(POD, lambda pod, read: [Key("", pod.spec.node_name)] if pod.spec.node_name else []),
+            Watch(NODE_RESOURCE_TOPOLOGY, _same_name),
+        ),
+        indexes=((POD, ON_NODE, lambda pod: [pod.spec.node_name]),),
+    )
 
 
 def _same_name(topology: Object, read: Reader) -> list[Key]:

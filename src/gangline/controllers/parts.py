@@ -45,9 +45,15 @@ def part(pod: Pod, claims: list[Raw], node: Node | None, manner: Manner) -> PodP
     if not requested:
         return PodPart()
     plain = total(amounts(each.resources.requests) for each in pod.spec.containers)
-    devices = {name: ExactAmount(count * resources.NANO, False) for name, count in requests.gpu_devices(claims).items() if count}
-    return PodPart(total((plain, _shared_asked(pod), devices)),
-                total((plain, _shared_held(pod, node, manner), devices)) if allocated else {})
+    devices = {
+        name: ExactAmount(count * resources.NANO, False)
+        for name, count in requests.gpu_devices(claims).items()
+        if count
+    }
+    return PodPart(
+        total((plain, _shared_asked(pod), devices)),
+        total((plain, _shared_held(pod, node, manner), devices)) if allocated else {},
+    )
 
 
 def _shared_asked(pod: Pod) -> Amounts:
@@ -68,7 +74,9 @@ def _shared_held(pod: Pod, node: Node | None, manner: Manner) -> Amounts:
         each = _quantity(pod, names.GPU_FRACTION)
         return {names.NVIDIA_GPU: ExactAmount(each.nanos * devices, each.binary)}
     if names.GPU_MEMORY not in pod.annotations:
-        raise PartUnreadable(f"pod {pod.namespace}/{pod.name} shares a GPU but asks for neither a fraction nor GPU memory")
+        raise PartUnreadable(
+            f"pod {pod.namespace}/{pod.name} shares a GPU but asks for neither a fraction nor GPU memory"
+        )
     asked = _whole(pod, names.GPU_MEMORY)
     share = asked / _device_memory(pod, node)
     return {names.NVIDIA_GPU: ExactAmount(amount(f"{Decimal(repr(share)):f}").nanos * devices, False)}
@@ -86,14 +94,18 @@ def _devices(pod: Pod) -> int:
         return 1
     count, rest = divmod(_quantity(pod, names.GPU_FRACTION_DEVICES).nanos, resources.NANO)
     if rest:
-        raise PartUnreadable(f"pod {pod.namespace}/{pod.name}: annotation {names.GPU_FRACTION_DEVICES} must be a whole number")
+        raise PartUnreadable(
+            f"pod {pod.namespace}/{pod.name}: annotation {names.GPU_FRACTION_DEVICES} must be a whole number"
+        )
     return count
 
 
 def _whole(pod: Pod, key: str) -> int:
     text = pod.annotations[key]
     if not re.fullmatch(r"[+-]?[0-9]+", text):
-        raise PartUnreadable(f"pod {pod.namespace}/{pod.name}: annotation {key} must be a whole number of MiB, not {text!r}")
+        raise PartUnreadable(
+            f"pod {pod.namespace}/{pod.name}: annotation {key} must be a whole number of MiB, not {text!r}"
+        )
     return int(text)
 
 
@@ -102,14 +114,28 @@ def _device_memory(pod: Pod, node: Node | None) -> float:
     if node is None:
         raise PartUnreadable(f"pod {pod.namespace}/{pod.name} is on node {pod.spec.node_name!r}, which does not exist")
     nvidia = node.labels.get(names.GPU_MEMORY_LABEL)
-    amd = next((found for label in sorted(node.labels) if label.startswith(AMD_MEMORY_LABEL)
-                and (found := re.search(r"\d+.*", label.removeprefix(AMD_MEMORY_LABEL)))), None)
+    amd = next(
+        (
+            found
+            for label in sorted(node.labels)
+            if label.startswith(AMD_MEMORY_LABEL)
+            and (found := re.search(r"\d+.*", label.removeprefix(AMD_MEMORY_LABEL)))
+        ),
+        None,
+    )
     if (nvidia is None) == (amd is None):
-        raise PartUnreadable(f"node {node.name} must say its GPU memory in label {names.GPU_MEMORY_LABEL} or one beginning with "
-                         f"{AMD_MEMORY_LABEL}, and not in both")
+        raise PartUnreadable(
+            f"node {node.name} must say its GPU memory in label {names.GPU_MEMORY_LABEL} or one beginning with "
+            f"{AMD_MEMORY_LABEL}, and not in both"
+        )
     try:
-        size = float(int(nvidia)) if nvidia is not None else float(Fraction(amount(amd.group()).nanos, resources.NANO * MEGA)) \
-            if amd is not None else 0.0
+        size = (
+            float(int(nvidia))
+            if nvidia is not None
+            else float(Fraction(amount(amd.group()).nanos, resources.NANO * MEGA))
+            if amd is not None
+            else 0.0
+        )
     except (ValueError, resources.QuantityError) as error:
         raise PartUnreadable(f"node {node.name}: the label with its GPU memory cannot be read: {error}") from error
     if size <= 0:

@@ -1,10 +1,10 @@
 """How far a PodGroup has come, from its pods: its phase and conditions, as they stand in `status.conditions`.
 
-That list is the field that upstream's definition keeps, and upstream writes nothing into it: the phase is the reason of condition `Phase`.
-A group runs when its minimum holds nodes, as its resources say in the same write: whether containers are up is the pods' own status, and
-would cost a write of its own. What is said never holds a count that moves with every pod. Why a group waits is the scheduler's to say
-(`status.schedulingConditions`). Pure: podgroup.py reads and writes.
-"""
+That list is the field that upstream's definition keeps, and upstream writes nothing into it: the phase is the reason of
+condition `Phase`. A group runs when its minimum holds nodes, as its resources say in the same write: whether containers
+are up is the pods' own status, and would cost a write of its own. What is said never holds a count that moves with
+every pod. Why a group waits is the scheduler's to say (`status.schedulingConditions`). Pure: podgroup.py reads and
+writes."""
 
 from __future__ import annotations
 
@@ -22,8 +22,11 @@ PENDING, RUNNING, SUCCEEDED, FAILED = "Pending", "Running", "Succeeded", "Failed
 PHASE, SCHEDULED = "Phase", "Scheduled"
 """Types of the conditions."""
 SAYS = {
-    PENDING: "fewer pods than its minimum have a node", RUNNING: "its minimum has nodes",
-    SUCCEEDED: "all pods have ended, and its minimum succeeded", FAILED: "all pods have ended, and fewer than its minimum succeeded"}
+    PENDING: "fewer pods than its minimum have a node",
+    RUNNING: "its minimum has nodes",
+    SUCCEEDED: "all pods have ended, and its minimum succeeded",
+    FAILED: "all pods have ended, and fewer than its minimum succeeded",
+}
 
 
 class PodStanding(NamedTuple):
@@ -95,15 +98,19 @@ def met(spec: PodGroupSpec, counts: Mapping[str, int]) -> bool:
     return enough(below.get("", ()), spec.min_sub_group)
 
 
-def conditions(before: Sequence[Raw], spec: PodGroupSpec, pods: Standings, now: str, written: Sequence[Raw] = ()) -> list[Raw]:
-    """All conditions as they should stand; those of others stay. A group that never had a pod is not spoken of. `written`: what we said
-    last, which a cache may not show yet."""
+def conditions(
+    before: Sequence[Raw], spec: PodGroupSpec, pods: Standings, now: str, written: Sequence[Raw] = ()
+) -> list[Raw]:
+    """All conditions as they should stand; those of others stay. A group that never had a pod is not spoken of.
+    `written`: what we said last, which a cache may not show yet."""
     if not pods.pods and not before:
         return []
     found = phase(spec, pods)
     placed = found in (RUNNING, SUCCEEDED)
-    new = [_condition(PHASE, True, found, f"{SAYS[found]}; {minimum(spec)}"),
-           _condition(SCHEDULED, placed, "MinimumScheduled" if placed else "MinimumNotScheduled", minimum(spec))]
+    new = [
+        _condition(PHASE, True, found, f"{SAYS[found]}; {minimum(spec)}"),
+        _condition(SCHEDULED, placed, "MinimumScheduled" if placed else "MinimumNotScheduled", minimum(spec)),
+    ]
     others = [each for each in before if each.get("type") not in (PHASE, SCHEDULED)]
     return [*others, *(_since([*written, *before], each, now) for each in new)]
 
@@ -113,9 +120,13 @@ def minimum(spec: PodGroupSpec) -> str:
     if not spec.sub_groups:
         return f"minimum: {1 if spec.min_member is None else spec.min_member} pods"
     needed = "" if spec.min_sub_group is None else f"{spec.min_sub_group} of "
-    parts = [f"{each.name} {each.min_member}" if each.min_member is not None else
-             each.name + (f" ({each.min_sub_group} sub-groups)" if each.min_sub_group is not None else "")
-             for each in spec.sub_groups if not each.parent]
+    parts = [
+        f"{each.name} {each.min_member}"
+        if each.min_member is not None
+        else each.name + (f" ({each.min_sub_group} sub-groups)" if each.min_sub_group is not None else "")
+        for each in spec.sub_groups
+        if not each.parent
+    ]
     return f"minimum: {needed}{', '.join(parts)}"
 
 
@@ -127,4 +138,6 @@ def _since(before: Sequence[Raw], new: Raw, now: str) -> Raw:
     """With the time of its last transition: of the status, and of the phase."""
     old = next((each for each in before if each.get("type") == new["type"]), None)
     same = old is not None and (old.get("status"), old.get("reason")) == (new["status"], new["reason"])
-    return new | {"lastTransitionTime": old["lastTransitionTime"] if same and old and old.get("lastTransitionTime") else now}
+    return new | {
+        "lastTransitionTime": old["lastTransitionTime"] if same and old and old.get("lastTransitionTime") else now
+    }

@@ -99,7 +99,9 @@ def _claims(pod: Pod, read: Reader) -> Iterable[Raw]:
         name = found.get(reference.name, "")
         claim = read.get(RESOURCE_CLAIM, name, pod.namespace) if name else None
         if claim is None:
-            raise PartUnreadable(f"pod {pod.namespace}/{pod.name}: its ResourceClaim {name or reference.name} does not exist yet")
+            raise PartUnreadable(
+                f"pod {pod.namespace}/{pod.name}: its ResourceClaim {name or reference.name} does not exist yet"
+            )
         yield {"metadata": {"annotations": claim.annotations}, "spec": claim.spec}
 
 
@@ -111,7 +113,11 @@ def status_patch(group: PodGroup, account: GroupSums, preemptible: bool, manner:
     """The merge patch that brings the status up to date; None when it is."""
     resources = _resources_patch(group, account.requested.amounts, account.allocated.amounts, preemptible, manner)
     before = group.status.conditions
-    said = [*before] if manner.group_conditions_unwritten else conditions(before, group.spec, account.standings, now, account.said)
+    said = (
+        [*before]
+        if manner.group_conditions_unwritten
+        else conditions(before, group.spec, account.standings, now, account.said)
+    )
     new = ({"resourcesStatus": resources} if resources else {}) | ({"conditions": said} if said != [*before] else {})
     return {"status": new} if new else None
 
@@ -123,8 +129,11 @@ def _resources_patch(group: PodGroup, requested: Amounts, allocated: Amounts, pr
     elif not manner.keeps_non_preemptible_status:
         wanted["allocatedNonPreemptible"] = {}
     stored = group.status.resources_status
-    current: dict[str, dict[str, Any]] = {"requested": stored.requested, "allocated": stored.allocated,
-                                          "allocatedNonPreemptible": stored.allocated_non_preemptible}
+    current: dict[str, dict[str, Any]] = {
+        "requested": stored.requested,
+        "allocated": stored.allocated,
+        "allocatedNonPreemptible": stored.allocated_non_preemptible,
+    }
     return {name: merge_patch(current[name], value) for name, value in wanted.items() if current[name] != value}
 
 
@@ -159,7 +168,9 @@ def controller(schedulers: Sequence[str] = SERVED, manner: Manner = NATIVE, work
                 yield group
 
     return Controller(
-        "podgroup", reconcile, workers=workers,
+        "podgroup",
+        reconcile,
+        workers=workers,
         watches=(
             Watch(POD_GROUP, itself),
             Watch(POD, lambda pod, read: [key for key in [group_of(pod)] if key is not None], ledger.pod_changed),

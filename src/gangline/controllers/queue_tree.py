@@ -31,8 +31,11 @@ class Totals:
 
 def parts_of(group: PodGroup) -> dict[str, Amounts]:
     held = group.status.resources_status
-    return {"requested": amounts(held.requested), "allocated": amounts(held.allocated),
-            "allocatedNonPreemptible": amounts(held.allocated_non_preemptible)}
+    return {
+        "requested": amounts(held.requested),
+        "allocated": amounts(held.allocated),
+        "allocatedNonPreemptible": amounts(held.allocated_non_preemptible),
+    }
 
 
 class QueueTree:

@@ -1,8 +1,7 @@
 """What became of a gang's place: who took it, in the words of the scheduler's event, and whether the gang comes back.
 
-The scheduler tells each eviction once, as event `Evict` on the PodGroup with the facts as annotations, and stamps the PodGroup. When the
-event is gone, after an hour, the stamp still says that there was one. Pure.
-"""
+The scheduler tells each eviction once, as event `Evict` on the PodGroup with the facts as annotations, and stamps the
+PodGroup. When the event is gone, after an hour, the stamp still says that there was one. Pure."""
 
 from __future__ import annotations
 
@@ -45,8 +44,11 @@ def told(events: Iterable[Event]) -> dict[Place, EvictionStory]:
         about = str(event.involved_object.get("namespace") or event.namespace), str(event.involved_object.get("name"))
         notes, at = event.annotations, times.seconds(event.last_timestamp or event.metadata.creation_timestamp) or 0.0
         if about not in found or found[about].at < at:
-            found[about] = EvictionStory(at, notes.get("evictor-action-type", ""),
-                                    (notes.get("evictor-pod-group-namespace", ""), notes.get("evictor-pod-group-name", "")))
+            found[about] = EvictionStory(
+                at,
+                notes.get("evictor-action-type", ""),
+                (notes.get("evictor-pod-group-namespace", ""), notes.get("evictor-pod-group-name", "")),
+            )
     return found
 
 
@@ -73,7 +75,9 @@ def failure(job: Job | None) -> Raw | None:
 
 
 def is_over(job: Job) -> bool:
-    return any(each.get("type") in ("Complete", "Failed") and each.get("status") == "True" for each in job.status.conditions)
+    return any(
+        each.get("type") in ("Complete", "Failed") and each.get("status") == "True" for each in job.status.conditions
+    )
 
 
 def prospects(job: Job | None, kind: str, waits: bool) -> str:

@@ -1,8 +1,7 @@
 """Gangs: every PodGang, and every PodGroup that stands for no PodGang, with its pods counted and its verdict.
 
-A gang waits while one of its groups has fewer pods on nodes than its minimum and more could come. The words of a verdict come from
-rules/verdicts.py. Pods of no gang are left out here. Pure.
-"""
+A gang waits while one of its groups has fewer pods on nodes than its minimum and more could come. The words of a
+verdict come from rules/verdicts.py. Pods of no gang are left out here. Pure."""
 
 from __future__ import annotations
 
@@ -29,8 +28,22 @@ Place: TypeAlias = tuple[str, str]
 class CountedGang:
     """One gang while its pods are counted."""
 
-    __slots__ = ("asked", "ended", "eviction", "gang", "group", "held", "job", "name", "namespace", "nodes", "parts", "placed", "pods",
-                 "running")
+    __slots__ = (
+        "asked",
+        "ended",
+        "eviction",
+        "gang",
+        "group",
+        "held",
+        "job",
+        "name",
+        "namespace",
+        "nodes",
+        "parts",
+        "placed",
+        "pods",
+        "running",
+    )
 
     def __init__(self, namespace: str, name: str, gang: PodGang | None, group: PodGroup | None) -> None:
         self.namespace, self.name, self.gang, self.group = namespace, name, gang, group
@@ -107,8 +120,11 @@ class CountedGang:
         lost = evictions.failure(self.job)
         if lost is not None:
             return f"{lost.get('reason') or 'Failed'}: {lost.get('message') or 'its Job failed'}"
-        return f"{self.ended} of its pods ended, and fewer than its minimum of {sum(self.minima.values())} succeeded" if (
-            self.state == FAILED) else ""
+        return (
+            f"{self.ended} of its pods ended, and fewer than its minimum of {sum(self.minima.values())} succeeded"
+            if (self.state == FAILED)
+            else ""
+        )
 
     @property
     def queue(self) -> str:
@@ -143,7 +159,11 @@ class CountedGang:
         made = self.gang or self.group
         if self.eviction is not None and not self.placed:
             return self.eviction.at
-        if self.gang is not None and (told := condition(self.gang.status.conditions, "Scheduled")) and told.status == "False":
+        if (
+            self.gang is not None
+            and (told := condition(self.gang.status.conditions, "Scheduled"))
+            and told.status == "False"
+        ):
             return times.seconds(told.last_transition_time) or times.seconds(self.gang.metadata.creation_timestamp)
         return times.seconds(made.metadata.creation_timestamp) if made is not None else None
 
@@ -152,7 +172,9 @@ class GangTable(dict[Place, CountedGang]):
     """Every gang by namespace and name."""
 
     def __init__(self, look: ClusterView) -> None:
-        super().__init__({(gang.namespace, gang.name): CountedGang(gang.namespace, gang.name, gang, None) for gang in look.gangs})
+        super().__init__(
+            {(gang.namespace, gang.name): CountedGang(gang.namespace, gang.name, gang, None) for gang in look.gangs}
+        )
         self._by_group: dict[Place, CountedGang] = {}
         self._titles: dict[str, str] = {}
         by_uid = {gang.uid: gang for gang in look.gangs}
@@ -187,18 +209,36 @@ class GangTable(dict[Place, CountedGang]):
     def called(self, namespace: str, name: str) -> CountedGang | None:
         """By its own name, its PodGroup's, or that of what it was made for."""
         found = self.get((namespace, name)) or self._by_group.get((namespace, name))
-        return found or next((gang for gang in self.values() if gang.namespace == namespace and gang.title == name), None)
+        return found or next(
+            (gang for gang in self.values() if gang.namespace == namespace and gang.title == name), None
+        )
 
 
 def line(gang: CountedGang, known: GangTable | None = None) -> GangLine:
     """A gang as a row; with all that are known, it says why it waits, too."""
     state = gang.state
     return GangLine(
-        namespace=gang.namespace, name=gang.name, title=gang.title, kind=gang.kind, state=state, set=gang.set, queue=gang.queue,
-        priority=gang.priority, pods=gang.pods, minimum=sum(gang.minima.values()), placed=gang.placed, running=gang.running,
-        pending=gang.pending, gpus_held=round(gang.held, 2), gpus_asked=round(gang.asked, 2), nodes=len(gang.nodes), since=gang.since,
+        namespace=gang.namespace,
+        name=gang.name,
+        title=gang.title,
+        kind=gang.kind,
+        state=state,
+        set=gang.set,
+        queue=gang.queue,
+        priority=gang.priority,
+        pods=gang.pods,
+        minimum=sum(gang.minima.values()),
+        placed=gang.placed,
+        running=gang.running,
+        pending=gang.pending,
+        gpus_held=round(gang.held, 2),
+        gpus_asked=round(gang.asked, 2),
+        nodes=len(gang.nodes),
+        since=gang.since,
         why=why(gang, known) if known is not None and (state in (WAITING, EVICTED) or gang.pending) else None,
-        evicted=evicted(gang, known) if known is not None and state in (EVICTED, FAILED) else None, failure=gang.failure)
+        evicted=evicted(gang, known) if known is not None and state in (EVICTED, FAILED) else None,
+        failure=gang.failure,
+    )
 
 
 def evicted(gang: CountedGang, known: GangTable) -> Evicted | None:
@@ -208,20 +248,36 @@ def evicted(gang: CountedGang, known: GangTable) -> Evicted | None:
     other = known.called(*gang.eviction.other)
     title = f"{other.namespace}/{other.title}" if other is not None else "/".join(gang.eviction.other).strip("/")
     waits = bool(gang.pending) or gang.gang is not None
-    return Evicted(at=gang.eviction.at, action=gang.eviction.action, by=evictions.by_whom(gang.eviction, title), other=title,
-                   back=evictions.prospects(gang.job, gang.kind, waits))
+    return Evicted(
+        at=gang.eviction.at,
+        action=gang.eviction.action,
+        by=evictions.by_whom(gang.eviction, title),
+        other=title,
+        back=evictions.prospects(gang.job, gang.kind, waits),
+    )
 
 
 def why(gang: CountedGang, known: GangTable) -> Why:
-    answer = (verdicts.of_gang(gang.gang, gang.group) if gang.gang is not None
-              else verdicts.of_group(gang.group, gang.title) if gang.group is not None else None)
+    answer = (
+        verdicts.of_gang(gang.gang, gang.group)
+        if gang.gang is not None
+        else verdicts.of_group(gang.group, gang.title)
+        if gang.group is not None
+        else None
+    )
     if answer is None:
         return Why(headline=f"{gang.title} waits")
     first, *rest = answer.text.splitlines() or [""]
     data, proof = answer.data, tuple(known.renamed(text.strip()) for text in rest if not _way_out(text))
     ways = tuple(RemedyText(text=known.renamed(text)) for text in _remedies(data.get("remedies")))
-    return Why(headline=known.renamed(first), proof=proof, remedies=ways, position=_count(data.get("position")),
-               waiting=_count(data.get("waiting")), judged=answer.judged)
+    return Why(
+        headline=known.renamed(first),
+        proof=proof,
+        remedies=ways,
+        position=_count(data.get("position")),
+        waiting=_count(data.get("waiting")),
+        judged=answer.judged,
+    )
 
 
 def _way_out(text: str) -> bool:

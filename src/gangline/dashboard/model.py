@@ -1,8 +1,7 @@
 """What the pages say, as frozen data: the same for the HTML and for `?format=json`.
 
-Written by pages.py, read by views.py. Amounts are in people's units (GPUs, cores, bytes), times in seconds since 1970, ages in seconds.
-None stands for "no bound". Nothing here looks at a cluster or knows HTML.
-"""
+Written by pages.py, read by views.py. Amounts are in people's units (GPUs, cores, bytes), times in seconds since 1970,
+ages in seconds. None stands for "no bound". Nothing here looks at a cluster or knows HTML."""
 
 from __future__ import annotations
 

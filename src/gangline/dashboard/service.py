@@ -1,9 +1,8 @@
 """The dashboard alive: follows a cluster, and answers GET and HEAD with pages made from what it has heard.
 
-The only shell of this folder. It lists and watches through the runtime's cache, asks every few seconds whether the cluster still answers,
-and serves at once, even while nothing can be read yet. It never writes to a cluster, and needs no more than get, list and watch
-(rights.py).
-"""
+The only shell of this folder. It lists and watches through the runtime's cache, asks every few seconds whether the
+cluster still answers, and serves at once, even while nothing can be read yet. It never writes to a cluster, and needs
+no more than get, list and watch (rights.py)."""
 
 from __future__ import annotations
 
@@ -42,7 +41,18 @@ from gangline.runtime.cache import Informer
 from gangline.runtime.health import Endpoint, HttpPage
 
 KINDS: tuple[Kind[Any], ...] = (
-    NODE, POD, POD_GANG, POD_GROUP, QUEUE, POD_CLIQUE_SET, POD_CLIQUE, SCALING_GROUP, TOPOLOGY, EVENT, JOB)
+    NODE,
+    POD,
+    POD_GANG,
+    POD_GROUP,
+    QUEUE,
+    POD_CLIQUE_SET,
+    POD_CLIQUE,
+    SCALING_GROUP,
+    TOPOLOGY,
+    EVENT,
+    JOB,
+)
 """All that it reads."""
 PULSE = 3.0
 """Seconds between two questions whether the cluster still answers."""
@@ -86,8 +96,10 @@ class Dashboard:
     async def start(self, host: str = "127.0.0.1", port: int = 0) -> str:
         """Serve at once; gives the address. Raises OSError where the port is taken."""
         bound = await self._endpoint.open(host, port)
-        self._tasks = [background.start("dashboard cache", self._cache.start, self._clock),
-                       background.start("dashboard pulse", self._listen, self._clock)]
+        self._tasks = [
+            background.start("dashboard cache", self._cache.start, self._clock),
+            background.start("dashboard pulse", self._listen, self._clock),
+        ]
         shown = "127.0.0.1" if host in ("0.0.0.0", "::") else f"[{host}]" if ":" in host else host
         return f"http://{shown}:{bound}"
 
@@ -103,7 +115,8 @@ class Dashboard:
         """Everything has been read once, as far as it can be."""
         return all(informer.synced.is_set() or informer.trouble is not None for informer in self._informers)
 
-    # --- the cluster ---------------------------------------------------------------------------------------------------
+    # --- the cluster
+    # ---------------------------------------------------------------------------------------------------
 
     async def _listen(self) -> None:
         """Any answer is a sign of life, a refusal too."""
@@ -123,23 +136,45 @@ class Dashboard:
     def look(self) -> ClusterView:
         """What is known now."""
         read = self._cache.list
-        return ClusterView(source=self._source(), pods=self._pods.all(), nodes=self._nodes.all(), gangs=read(POD_GANG), groups=read(POD_GROUP),
-                    queues=read(QUEUE), sets=read(POD_CLIQUE_SET), cliques=read(POD_CLIQUE), scaling_groups=read(SCALING_GROUP),
-                    topologies=read(TOPOLOGY), events=read(EVENT), jobs=read(JOB))
+        return ClusterView(
+            source=self._source(),
+            pods=self._pods.all(),
+            nodes=self._nodes.all(),
+            gangs=read(POD_GANG),
+            groups=read(POD_GROUP),
+            queues=read(QUEUE),
+            sets=read(POD_CLIQUE_SET),
+            cliques=read(POD_CLIQUE),
+            scaling_groups=read(SCALING_GROUP),
+            topologies=read(TOPOLOGY),
+            events=read(EVENT),
+            jobs=read(JOB),
+        )
 
     def _source(self) -> Source:
         absent = [each for each in self._informers if isinstance(each.trouble, NotFound)]
         troubled = [each for each in self._informers if each.trouble is not None and each not in absent]
         reading = [each for each in self._informers if not each.synced.is_set() and each.trouble is None]
-        return Source(server=self._server, now=self._clock.now(), heard=self._heard, problem=self._problem,
-                      reading=tuple(each.kind.resource for each in reading), absent=tuple(each.kind.resource for each in absent),
-                      troubles=tuple(f"{each.kind.resource}: {each.trouble}" for each in troubled))
+        return Source(
+            server=self._server,
+            now=self._clock.now(),
+            heard=self._heard,
+            problem=self._problem,
+            reading=tuple(each.kind.resource for each in reading),
+            absent=tuple(each.kind.resource for each in absent),
+            troubles=tuple(f"{each.kind.resource}: {each.trouble}" for each in troubled),
+        )
 
-    # --- requests ------------------------------------------------------------------------------------------------------
+    # --- requests
+    # ------------------------------------------------------------------------------------------------------
 
     async def _answer(self, request: web.Request) -> HttpPage:
         if request.method not in ("GET", "HEAD"):
-            return _plain(405, f"{request.method} is not answered here: this page only shows, with GET and HEAD.", {"Allow": "GET, HEAD"})
+            return _plain(
+                405,
+                f"{request.method} is not answered here: this page only shows, with GET and HEAD.",
+                {"Allow": "GET, HEAD"},
+            )
         return self.answer(request.raw_path.partition("?")[0], request.query)
 
     def answer(self, path: str, query: Mapping[str, str]) -> HttpPage:

@@ -1,7 +1,7 @@
 """Default priority and preemptibility per kind, from a ConfigMap that an administrator keeps.
 
-Read by groupers/base.py after everything that a workload says itself. A map that is absent or unreadable changes nothing.
-"""
+Read by groupers/base.py after everything that a workload says itself. A map that is absent or unreadable changes
+nothing."""
 
 from __future__ import annotations
 
@@ -38,11 +38,15 @@ def defaults_of(read: GrouperView) -> dict[str, Defaults]:
         return {}
     try:
         written = msgspec.json.decode(found.data[KEY], type=list[dict[str, Any] | None] | None) or []
-        entries = [msgspec.convert({key.lower(): value for key, value in (each or {}).items()}, _Entry) for each in written]
+        entries = [
+            msgspec.convert({key.lower(): value for key, value in (each or {}).items()}, _Entry) for each in written
+        ]
     except msgspec.MsgspecError:
         return {}
-    return {_key(each.group or "", each.typename or ""): Defaults(each.priorityname or "", each.preemptibility or "")
-            for each in entries}
+    return {
+        _key(each.group or "", each.typename or ""): Defaults(each.priorityname or "", each.preemptibility or "")
+        for each in entries
+    }
 
 
 def _key(group: str, kind: str) -> str:

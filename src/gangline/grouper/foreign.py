@@ -1,8 +1,8 @@
-"""Objects of kinds that we have no table for: found through the server's discovery, fetched as plain data, never cached.
+"""Objects of kinds that we have no table for: found through the server's discovery, fetched as plain data, never
+cached.
 
-Used by the controller while a grouper thinks. What is remembered is only where a kind is served; that a kind is not served is
-remembered for a minute, so that a definition installed later is found.
-"""
+Used by the controller while a grouper thinks. What is remembered is only where a kind is served; that a kind is not
+served is remembered for a minute, so that a definition installed later is found."""
 
 from __future__ import annotations
 
@@ -45,7 +45,9 @@ class Foreign:
             await self._discover(api_version, kind)
         found = self._served.get((api_version, kind))
         if found is None:
-            raise NotFound({"message": f"no matches for kind {kind!r} in version {api_version!r}: is its definition installed?"})
+            raise NotFound(
+                {"message": f"no matches for kind {kind!r} in version {api_version!r}: is its definition installed?"}
+            )
         return found
 
     async def _discover(self, api_version: str, kind: str) -> None:
@@ -57,7 +59,8 @@ class Foreign:
         for each in listed:
             if "/" not in each["name"]:
                 self._served[api_version, each["kind"]] = kinds.foreign(
-                    api_version, each["kind"], each["name"], bool(each["namespaced"]))
+                    api_version, each["kind"], each["name"], bool(each["namespaced"])
+                )
         if (api_version, kind) not in self._served:
             self._missing[api_version, kind] = self._clock.now() + MISSING_FOR
 

@@ -2,10 +2,10 @@
 
     compile(".spec.worker.replicas")(obj)  →  a list of results
 
-Paths, pipes, commas, literals, arithmetic, comparison, `and or //`, `if`, `try`, `reduce`, `as $x`, string interpolation and the
-functions of jq_functions.py. What changes its input or may run for ever (`..`, `=`, `del`, `range`, `recurse`, `walk`, `repeat`, `paths`)
-is refused when compiling; so is, under a name of its own (`Unsupported`), the rest of jq. Pure.
-"""
+Paths, pipes, commas, literals, arithmetic, comparison, `and or //`, `if`, `try`, `reduce`, `as $x`, string
+interpolation and the functions of jq_functions.py. What changes its input or may run for ever (`..`, `=`, `del`,
+`range`, `recurse`, `walk`, `repeat`, `paths`) is refused when compiling; so is, under a name of its own
+(`Unsupported`), the rest of jq. Pure."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ MOST_RESULTS = 1000
 REFUSED = ("del", "range", "paths", "recurse", "walk", "repeat")
 UNKNOWN_WORDS = ("def", "foreach", "label", "import", "include")
 
-_TOKEN = re.compile(r"""\s*(?:
+_TOKEN = re.compile(
+    r"""\s*(?:
     (?P<number>\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)
   | (?P<text>")
   | (?P<format>@[A-Za-z0-9]+)
@@ -35,11 +36,18 @@ _TOKEN = re.compile(r"""\s*(?:
   | (?P<variable>\$[A-Za-z_][A-Za-z0-9_]*)
   | (?P<name>[A-Za-z_][A-Za-z0-9_]*)
   | (?P<sign>\.\.|\?//|//=|\|=|\+=|-=|\*=|/=|%=|==|!=|<=|>=|//|[.\[\]{}()|,:;=<>+\-*/%?])
-)""", re.VERBOSE)
+)""",
+    re.VERBOSE,
+)
 _ASSIGNMENTS = ("=", "|=", "+=", "-=", "*=", "/=", "%=", "//=")
 _COMPARISONS: dict[str, Callable[[int], bool]] = {
-    "==": lambda order: order == 0, "!=": lambda order: order != 0, "<": lambda order: order < 0,
-    "<=": lambda order: order <= 0, ">": lambda order: order > 0, ">=": lambda order: order >= 0}
+    "==": lambda order: order == 0,
+    "!=": lambda order: order != 0,
+    "<": lambda order: order < 0,
+    "<=": lambda order: order <= 0,
+    ">": lambda order: order > 0,
+    ">=": lambda order: order >= 0,
+}
 
 
 class JqProgram:
@@ -112,7 +120,7 @@ def _pieces(content: str) -> Iterator[tuple[str, bool]]:
     while at < len(content):
         if content.startswith("\\(", at):
             end = _end_of_filling(content, at + 2)
-            yield from ((content[start:at], False), (content[at + 2:end - 1], True))
+            yield from ((content[start:at], False), (content[at + 2 : end - 1], True))
             start = at = end
         else:
             at += 2 if content[at] == "\\" else 1
@@ -417,7 +425,8 @@ class _Parser:
         return _condition(test, yes, no)
 
 
-# --- filters ---------------------------------------------------------------------------------------------------------------
+# --- filters
+# ---------------------------------------------------------------------------------------------------------------
 
 
 def _identity(value: Any, scope: Scope) -> Iterator[Any]:
@@ -526,7 +535,7 @@ def _slice(term: Filter, start: Filter, stop: Filter) -> Filter:
             raise JqError(f"cannot cut {type_of(value)}")
         if any(type_of(end) not in ("null", "number") for end in (first, last)):
             raise JqError(f"cannot cut at {first!r} and {last!r}")
-        return value[None if first is None else math.floor(first):None if last is None else math.ceil(last)]
+        return value[None if first is None else math.floor(first) : None if last is None else math.ceil(last)]
 
     return lambda v, s: (cut(each, a, b) for each in term(v, s) for a in start(v, s) for b in stop(v, s))
 
@@ -535,7 +544,12 @@ def _object(pairs: list[tuple[Filter, Filter]]) -> Filter:
     def run(value: Any, scope: Scope) -> Iterator[Any]:
         made: list[dict[str, Any]] = [{}]
         for key, content in pairs:
-            made = [each | {jq_functions.as_key(k): c} for each in made for k in key(value, scope) for c in content(value, scope)]
+            made = [
+                each | {jq_functions.as_key(k): c}
+                for each in made
+                for k in key(value, scope)
+                for c in content(value, scope)
+            ]
         yield from made
 
     return run

@@ -152,12 +152,16 @@ def _divide(a: Any, b: Any) -> Any:
 
 
 ARITHMETIC: dict[str, Callable[[Any, Any], Any]] = {
-    "+": _add, "-": _subtract, "*": _numbers(lambda a, b: a * b, "multiply"), "/": _divide,
+    "+": _add,
+    "-": _subtract,
+    "*": _numbers(lambda a, b: a * b, "multiply"),
+    "/": _divide,
     "%": _numbers(lambda a, b: int(math.fmod(int(a), int(b))) if int(b) else a % 0, "take the rest of"),
 }
 
 
-# --- functions ---------------------------------------------------------------------------------------------------------------
+# --- functions
+# ---------------------------------------------------------------------------------------------------------------
 
 
 def _length(value: Any) -> Any:
@@ -266,7 +270,8 @@ def _has(value: Any, key: Any) -> bool:
 
 
 def _pattern(text: Any, flags: str = "") -> Pattern:
-    """`x` (white space does not count), `s` (one line), `i` (any case) are the flags we know; `g` and `n` are the caller's."""
+    """`x` (white space does not count), `s` (one line), `i` (any case) are the flags we know; `g` and `n` are the
+    caller's."""
     if set(flags) - set("gnixs"):
         raise JqError(f"{flags!r} are not flags of a regular expression")
     plain = _SPACE.sub(lambda found: found[1] or "", _text(text)) if "x" in flags else _text(text)
@@ -311,7 +316,7 @@ def _matches(pattern: Pattern, value: str) -> Iterator[Any]:
 def _with_replacements(value: str, found: Iterator[Any], run: Run) -> str:
     parts, end, size = [], 0, 0
     for match in found:
-        parts += [value[end:match.start()], _replacement(match, run)]
+        parts += [value[end : match.start()], _replacement(match, run)]
         end, size = match.end(), size + len(parts[-1])
         if size > LONGEST:
             raise JqError(f"a text of more than {LONGEST} letters")
@@ -331,23 +336,45 @@ def _flags(value: Any) -> str:
 
 
 PLAIN: dict[str, Callable[[Any], Any]] = {
-    "length": _length, "keys": _keys, "tonumber": _to_number, "tostring": shown, "type": type_of, "add": _sum, "sort": _sorted,
-    "unique": _unique, "flatten": _flat, "reverse": lambda value: _array(value)[::-1], "to_entries": _entries,
-    "from_entries": _from_entries, "first": lambda value: index(value, 0), "last": lambda value: index(value, -1),
-    "min": lambda value: next(iter(_sorted(value)), None), "max": lambda value: next(reversed(_sorted(value)), None),
-    "any": lambda value: any(truthy(each) for each in elements(value)), "all": lambda value: all(truthy(each) for each in elements(value)),
-    "ascii_downcase": lambda value: _text(value).translate(_LOWER), "ascii_upcase": lambda value: _text(value).translate(_UPPER),
-    "floor": lambda value: math.floor(_number(value)), "ceil": lambda value: math.ceil(_number(value)),
-    "round": lambda value: math.floor(abs(_number(value)) + 0.5) * (1 if value >= 0 else -1), "abs": lambda value: abs(_number(value)),
-    "tojson": _json, "fromjson": lambda value: json.loads(_text(value)), "trim": lambda value: _text(value).strip(),
-    "ltrim": lambda value: _text(value).lstrip(), "rtrim": lambda value: _text(value).rstrip(),
+    "length": _length,
+    "keys": _keys,
+    "tonumber": _to_number,
+    "tostring": shown,
+    "type": type_of,
+    "add": _sum,
+    "sort": _sorted,
+    "unique": _unique,
+    "flatten": _flat,
+    "reverse": lambda value: _array(value)[::-1],
+    "to_entries": _entries,
+    "from_entries": _from_entries,
+    "first": lambda value: index(value, 0),
+    "last": lambda value: index(value, -1),
+    "min": lambda value: next(iter(_sorted(value)), None),
+    "max": lambda value: next(reversed(_sorted(value)), None),
+    "any": lambda value: any(truthy(each) for each in elements(value)),
+    "all": lambda value: all(truthy(each) for each in elements(value)),
+    "ascii_downcase": lambda value: _text(value).translate(_LOWER),
+    "ascii_upcase": lambda value: _text(value).translate(_UPPER),
+    "floor": lambda value: math.floor(_number(value)),
+    "ceil": lambda value: math.ceil(_number(value)),
+    "round": lambda value: math.floor(abs(_number(value)) + 0.5) * (1 if value >= 0 else -1),
+    "abs": lambda value: abs(_number(value)),
+    "tojson": _json,
+    "fromjson": lambda value: json.loads(_text(value)),
+    "trim": lambda value: _text(value).strip(),
+    "ltrim": lambda value: _text(value).lstrip(),
+    "rtrim": lambda value: _text(value).rstrip(),
 }
 """One value in, one out."""
 
 WITH_VALUE: dict[str, Callable[[Any, Any], Any]] = {
-    "has": _has, "contains": _contains, "inside": lambda value, other: _contains(other, value),
+    "has": _has,
+    "contains": _contains,
+    "inside": lambda value, other: _contains(other, value),
     "in": lambda value, other: _has(other, value),
-    "nth": index, "getpath": lambda value, path: reduce(index, _array(path), value),
+    "nth": index,
+    "getpath": lambda value, path: reduce(index, _array(path), value),
     "startswith": lambda value, start: _text(value).startswith(_text(start)),
     "endswith": lambda value, end: _text(value).endswith(_text(end)),
     "split": lambda value, by: _divide(_text(value), _text(by)),
@@ -390,13 +417,18 @@ def _last_largest(value: Any, run: Run) -> Any:
 
 
 WITH_FILTER: dict[str, Callable[[Any, Run], Any]] = {
-    "map": _map, "map_values": _map_values, "sort_by": _sort_by,
+    "map": _map,
+    "map_values": _map_values,
+    "sort_by": _sort_by,
     "any": lambda value, run: any(truthy(out) for each in elements(value) for out in run(each)),
     "all": lambda value, run: all(truthy(out) for each in elements(value) for out in run(each)),
     "with_entries": lambda value, run: _from_entries(_map(_entries(value), run)),
     "min_by": lambda value, run: next(iter(_sort_by(value, run)), None),
-    "max_by": _last_largest, "group_by": _groups, "unique_by": lambda value, run: [group[0] for group in _groups(value, run)],
-    "add": lambda value, run: _sum([*run(value)]), "isempty": lambda value, run: next((False for _ in run(value)), True),
+    "max_by": _last_largest,
+    "group_by": _groups,
+    "unique_by": lambda value, run: [group[0] for group in _groups(value, run)],
+    "add": lambda value, run: _sum([*run(value)]),
+    "isempty": lambda value, run: next((False for _ in run(value)), True),
 }
 """A value and an argument that is asked about its parts."""
 
@@ -433,14 +465,29 @@ def _every(value: Any, arguments: list[Run]) -> Iterator[Any]:
 
 
 SPECIAL: dict[tuple[str, int], Function] = {
-    ("select", 1): _select, ("empty", 0): lambda value, arguments: iter(()),
-    ("error", 0): _error, ("error", 1): _error, ("limit", 2): _limit, ("last", 1): _last,
+    ("select", 1): _select,
+    ("empty", 0): lambda value, arguments: iter(()),
+    ("error", 0): _error,
+    ("error", 1): _error,
+    ("limit", 2): _limit,
+    ("last", 1): _last,
     ("first", 1): lambda value, arguments: islice(arguments[0](value), 1),
-    ("any", 2): _some, ("all", 2): _every, ("test", 1): _tested, ("test", 2): _tested,
-    ("sub", 2): _replaced(False), ("sub", 3): _replaced(False), ("gsub", 2): _replaced(True), ("gsub", 3): _replaced(True),
-    ("values", 0): _of_type("boolean", "number", "string", "array", "object"), ("nulls", 0): _of_type("null"),
-    ("strings", 0): _of_type("string"), ("numbers", 0): _of_type("number"), ("booleans", 0): _of_type("boolean"),
-    ("arrays", 0): _of_type("array"), ("objects", 0): _of_type("object"), ("iterables", 0): _of_type("array", "object"),
+    ("any", 2): _some,
+    ("all", 2): _every,
+    ("test", 1): _tested,
+    ("test", 2): _tested,
+    ("sub", 2): _replaced(False),
+    ("sub", 3): _replaced(False),
+    ("gsub", 2): _replaced(True),
+    ("gsub", 3): _replaced(True),
+    ("values", 0): _of_type("boolean", "number", "string", "array", "object"),
+    ("nulls", 0): _of_type("null"),
+    ("strings", 0): _of_type("string"),
+    ("numbers", 0): _of_type("number"),
+    ("booleans", 0): _of_type("boolean"),
+    ("arrays", 0): _of_type("array"),
+    ("objects", 0): _of_type("object"),
+    ("iterables", 0): _of_type("array", "object"),
     ("scalars", 0): _of_type("null", "boolean", "number", "string"),
 }
 

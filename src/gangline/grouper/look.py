@@ -1,9 +1,9 @@
 """What a grouper may look at: the pod's surroundings, without a network call in sight.
 
-Pods, PodGroups and PriorityClasses are always here (the controller caches them). Objects of foreign kinds are not: the first
-`get` of one raises `NotFetched`, the controller fetches it and lets the grouper think again from the start, now with the answer. So
-groupers stay plain functions, and the number of rounds is the number of foreign objects they ask for.
-"""
+Pods, PodGroups and PriorityClasses are always here (the controller caches them). Objects of foreign kinds are not: the
+first `get` of one raises `NotFetched`, the controller fetches it and lets the grouper think again from the start, now
+with the answer. So groupers stay plain functions, and the number of rounds is the number of foreign objects they ask
+for."""
 
 from __future__ import annotations
 

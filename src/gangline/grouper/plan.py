@@ -1,7 +1,7 @@
 """The whole thought about one pod: whose it is, which grouper answers, what its group should be.
 
-Called by the controller, possibly several times with more and more seen (see look.py). None: the pod is none of our business.
-"""
+Called by the controller, possibly several times with more and more seen (see look.py). None: the pod is none of our
+business."""
 
 from __future__ import annotations
 
@@ -26,12 +26,16 @@ def plan(pod: Pod, read: GrouperView) -> Grouping | None:
 
 def ours(pod: Pod, read: GrouperView) -> bool:
     """Not asked to be left alone, and not a lone pod that somebody has put into a group already."""
-    return (pod.spec.scheduler_name in read.settings.scheduler_names and not skipped(pod.annotations)
-            and not _placed_by_hand(pod, read))
+    return (
+        pod.spec.scheduler_name in read.settings.scheduler_names
+        and not skipped(pod.annotations)
+        and not _placed_by_hand(pod, read)
+    )
 
 
 def _placed_by_hand(pod: Pod, read: GrouperView) -> bool:
-    """In a group that is not ours to fill: a pod without owners in any but its own, other pods in one that no grouper made."""
+    """In a group that is not ours to fill: a pod without owners in any but its own, other pods in one that no grouper
+    made."""
     group = pod.annotations.get(names.POD_GROUP_NAME)
     if group is None:
         return False
@@ -44,7 +48,8 @@ def _placed_by_hand(pod: Pod, read: GrouperView) -> bool:
 
 
 def matters(before: Pod | None, after: Pod | None) -> bool:
-    """Could this change of a pod change its group? Our own marks do not, nor does the status of a pod that has its node."""
+    """Could this change of a pod change its group? Our own marks do not, nor does the status of a pod that has its
+    node."""
     if before is None or after is None:
         return after is not None
     if _inputs(before) != _inputs(after) or (_marks(before)[0] is not None and _marks(before) != _marks(after)):

@@ -1,8 +1,7 @@
 """A Config as it is meant: what it says, and the defaults of what it leaves out.
 
-KAI's definitions carry no defaults, so whoever reads them fills them in; here that is done once, in memory, and never written back.
-services.py, shapes.py and shards.py ask here. Pure.
-"""
+KAI's definitions carry no defaults, so whoever reads them fills them in; here that is done once, in memory, and never
+written back. services.py, shapes.py and shards.py ask here. Pure."""
 
 from __future__ import annotations
 
@@ -17,7 +16,12 @@ from gangline.installer.settings import Image, InstallerSettings
 from gangline.rules.schedulers import served
 
 HOST = "kubernetes.io/hostname"
-SECURITY: Raw = {"allowPrivilegeEscalation": False, "runAsNonRoot": True, "runAsUser": 10000, "capabilities": {"drop": ["ALL"]}}
+SECURITY: Raw = {
+    "allowPrivilegeEscalation": False,
+    "runAsNonRoot": True,
+    "runAsUser": 10000,
+    "capabilities": {"drop": ["ALL"]},
+}
 
 
 def at(data: Any, path: str, default: Any = None) -> Any:
@@ -35,7 +39,8 @@ class ConfigReading:
     def at(self, path: str, default: Any = None) -> Any:
         return at(self.spec, path, default)
 
-    # --- names ---------------------------------------------------------------------------------------------------------
+    # --- names
+    # ---------------------------------------------------------------------------------------------------------
 
     @property
     def namespace(self) -> str:
@@ -87,10 +92,15 @@ class ConfigReading:
     @property
     def namespaces(self) -> dict[str, str]:
         """Where the rights of components are needed: the usual namespace → the one that this Config names."""
-        return {names.KAI_NAMESPACE: self.namespace, names.SYSTEM_NAMESPACE: self.namespace,
-                names.RESERVATION_NAMESPACE: self.reservation_namespace, names.SCALE_NAMESPACE: self.scale_namespace}
+        return {
+            names.KAI_NAMESPACE: self.namespace,
+            names.SYSTEM_NAMESPACE: self.namespace,
+            names.RESERVATION_NAMESPACE: self.reservation_namespace,
+            names.SCALE_NAMESPACE: self.scale_namespace,
+        }
 
-    # --- how pods of a section run ---------------------------------------------------------------------------------------
+    # --- how pods of a section run
+    # ---------------------------------------------------------------------------------------
 
     def enabled(self, section: str) -> bool:
         return bool(self.at(f"{section}.service.enabled", True))
@@ -114,8 +124,8 @@ class ConfigReading:
         return found
 
     def resources(self, section: str, usual: Mapping[str, Mapping[str, str]]) -> Raw:
-        """What the section says, and the component's own defaults for the rest. A default never contradicts what was said: a limit alone
-        is the request too, as in Kubernetes, and a request alone has no limit."""
+        """What the section says, and the component's own defaults for the rest. A default never contradicts what was
+        said: a limit alone is the request too, as in Kubernetes, and a request alone has no limit."""
         given = self.at(f"{section}.service.resources", {})
         asked, most = dict(given.get("requests") or {}), dict(given.get("limits") or {})
         requests = {**usual.get("requests", {}), **most, **asked}
@@ -123,7 +133,8 @@ class ConfigReading:
         return {"requests": requests, "limits": limits} | ({"claims": given["claims"]} if given.get("claims") else {})
 
     def affinity(self, section: str, app: str) -> Raw:
-        """Each part from the section, else from `global`; copies of one app go to different nodes unless another rule is given."""
+        """Each part from the section, else from `global`; copies of one app go to different nodes unless another rule
+        is given."""
         own, common = self.at(f"{section}.service.affinity", {}), self.at("global.affinity", {})
         parts = ("nodeAffinity", "podAffinity", "podAntiAffinity")
         found: Raw = {part: own.get(part) or common.get(part) for part in parts if own.get(part) or common.get(part)}

@@ -1,8 +1,8 @@
 """Config and SchedulingShard → running components. Two controllers of the same four beats: look, think, act, tell.
 
-Objects belong to their Config or shard by ownerReference, so that deleting it takes them along; a shard's go too when the Config does.
-Whatever is changed or deleted by hand is put back. Which objects there should be is desired.py and shards.py.
-"""
+Objects belong to their Config or shard by ownerReference, so that deleting it takes them along; a shard's go too when
+the Config does. Whatever is changed or deleted by hand is put back. Which objects there should be is desired.py and
+shards.py."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ from gangline.installer.tell import ConfigTeller
 from gangline.runtime import Again, Context, Controller, Key, Reader, Watch, itself, owner
 
 SOON, LATER, SELDOM = 2.0, 15.0, 600.0
-"""Seconds until the next look: where an earlier object is going, where somebody else must do something, and in any case (a certificate
-runs out, nodes and policies change)."""
+"""Seconds until the next look: where an earlier object is going, where somebody else must do something, and in any case
+(a certificate runs out, nodes and policies change)."""
 FOLLOWED = 5.0
 """Seconds between two looks at who leads a shard with several copies."""
 TOLD = 6
@@ -47,7 +47,8 @@ class WriteMemory:
         return self.written.setdefault(obj.uid, {})
 
 
-# --- the four beats ------------------------------------------------------------------------------------------------------------
+# --- the four beats
+# ------------------------------------------------------------------------------------------------------------
 
 
 async def reconcile_config(installer: Installer, memory: WriteMemory, ctx: Context, key: Key) -> Again | None:
@@ -84,8 +85,16 @@ async def reconcile_shard(installer: Installer, memory: WriteMemory, ctx: Contex
 
 async def _carry_out(ctx: Context, memory: WriteMemory, kind: Kind[Any], obj: Object, wishes: Wishes) -> Outcome:
     report = await _write(ctx, memory, kind, obj, wishes)
-    outcome = Outcome(wishes.problems, report.foreign, report.failures, _waits(ctx.read, obj, wishes.objects, memory.of(obj)),
-                      wishes.missing, wishes.notes, report.leaving, report.contested)
+    outcome = Outcome(
+        wishes.problems,
+        report.foreign,
+        report.failures,
+        _waits(ctx.read, obj, wishes.objects, memory.of(obj)),
+        wishes.missing,
+        wishes.notes,
+        report.leaving,
+        report.contested,
+    )
     await memory.told.tell(ctx, kind, obj, conditions(outcome, obj.metadata.generation))
     _refused(report)
     return outcome
@@ -95,9 +104,12 @@ async def _write(ctx: Context, memory: WriteMemory, kind: Kind[Any], obj: Object
     written = memory.of(obj)
     todo = plan(wishes, owned(ctx.read, obj.uid), written)
     report = await OwnerWriter(ctx.client, kind, obj, written, ctx.clock.now()).carry_out(todo)
-    for reason, names, text in (("Deployed", report.made, "made"), ("Changed", report.changed, "changed"),
-                                ("Repaired", report.repaired, "put back what was changed by hand:"),
-                                ("Removed", report.removed, "removed")):
+    for reason, names, text in (
+        ("Deployed", report.made, "made"),
+        ("Changed", report.changed, "changed"),
+        ("Repaired", report.repaired, "put back what was changed by hand:"),
+        ("Removed", report.removed, "removed"),
+    ):
         if names:
             ctx.events.tell(kind, obj, reason, f"{text} {_named(names)}")
     return report
@@ -120,7 +132,8 @@ def _next(outcome: Outcome) -> Again | None:
     return Again(LATER) if outcome.foreign or outcome.missing or outcome.contested else None
 
 
-# --- whether it is at work -------------------------------------------------------------------------------------------------------
+# --- whether it is at work
+# -------------------------------------------------------------------------------------------------------
 
 
 def _waits(read: Reader, obj: Object, wanted: Iterable[Wanted], written: dict[ObjectKey, WrittenObject]) -> list[str]:
@@ -144,7 +157,8 @@ def _pods(read: Reader, deployment: Wanted) -> list[Pod]:
     return read.list(POD, deployment.namespace, {APP: deployment.app})
 
 
-# --- what is watched -------------------------------------------------------------------------------------------------------------
+# --- what is watched
+# -------------------------------------------------------------------------------------------------------------
 
 
 def _owner_of_pod(kind: Kind[Any]) -> Any:
@@ -166,7 +180,11 @@ def _all_shards(obj: Object, read: Reader) -> Iterable[Key]:
 
 
 def _spec_changed(before: Any, after: Any) -> bool:
-    return before is None or after is None or (before.spec, before.metadata.deleting) != (after.spec, after.metadata.deleting)
+    return (
+        before is None
+        or after is None
+        or (before.spec, before.metadata.deleting) != (after.spec, after.metadata.deleting)
+    )
 
 
 def controllers(installer: Installer) -> list[Controller]:
@@ -179,8 +197,27 @@ def controllers(installer: Installer) -> list[Controller]:
         return [*(Watch(each, owner(kind)) for each in kinds), Watch(POD, _owner_of_pod(kind))]
 
     return [
-        Controller("config", partial(reconcile_config, installer, memory), workers=1, selectors=selectors, watches=(
-            Watch(CONFIG, itself, _spec_changed), Watch(SCHEDULING_SHARD, _the_config, _spec_changed), *watches(CONFIG))),
-        Controller("shard", partial(reconcile_shard, installer, memory), workers=2, selectors=selectors, watches=(
-            Watch(SCHEDULING_SHARD, itself, _spec_changed), Watch(SCHEDULING_SHARD, _all_shards, _spec_changed),
-            Watch(CONFIG, _all_shards, _spec_changed), *watches(SCHEDULING_SHARD)))]
+        Controller(
+            "config",
+            partial(reconcile_config, installer, memory),
+            workers=1,
+            selectors=selectors,
+            watches=(
+                Watch(CONFIG, itself, _spec_changed),
+                Watch(SCHEDULING_SHARD, _the_config, _spec_changed),
+                *watches(CONFIG),
+            ),
+        ),
+        Controller(
+            "shard",
+            partial(reconcile_shard, installer, memory),
+            workers=2,
+            selectors=selectors,
+            watches=(
+                Watch(SCHEDULING_SHARD, itself, _spec_changed),
+                Watch(SCHEDULING_SHARD, _all_shards, _spec_changed),
+                Watch(CONFIG, _all_shards, _spec_changed),
+                *watches(SCHEDULING_SHARD),
+            ),
+        ),
+    ]

@@ -1,7 +1,7 @@
 """The first beat: what a Config or a shard says, what is there of it, and the facts that the pure part needs.
 
-Reads the cache, and the server only for what a cache would be wasteful for: one Secret, one lease, nodes and policies of a rare kind.
-"""
+Reads the cache, and the server only for what a cache would be wasteful for: one Secret, one lease, nodes and policies
+of a rare kind."""
 
 from __future__ import annotations
 
@@ -63,18 +63,26 @@ def served(read: Reader) -> frozenset[str]:
     return frozenset(kind.resource for kind in SOMETIMES if isinstance(read, Cache) and read.revision(kind))
 
 
-# --- a Config ----------------------------------------------------------------------------------------------------------------
+# --- a Config
+# ----------------------------------------------------------------------------------------------------------------
 
 
 async def config_facts(installer: Installer, ctx: Context, config: Config, said: ConfigReading) -> InstallFacts:
     shards = sorted(ctx.read.list(SCHEDULING_SHARD), key=lambda each: each.name)
     detect = said.enabled("binder") and said.at("binder.cdiEnabled") is None
     return InstallFacts(
-        served=served(ctx.read), fake_gpus=said.enabled("binder") and bool((await ctx.client.list(NODE, labels=FAKE_GPU)).items),
-        cdi=detect and await _cdi(ctx.client), shards=tuple(each.spec for each in shards),
+        served=served(ctx.read),
+        fake_gpus=said.enabled("binder") and bool((await ctx.client.list(NODE, labels=FAKE_GPU)).items),
+        cdi=detect and await _cdi(ctx.client),
+        shards=tuple(each.spec for each in shards),
         certificate=await _certificate(installer.parts, ctx, said) if said.enabled(ADMISSION.section) else None,
-        answers=_answers(ctx.read, config, said), now=ctx.clock.now(),
-        instances=tuple({"metadata": as_raw(each.metadata), "spec": each.spec or {}} for each in ctx.read.owned(PROMETHEUS, config.uid)))
+        answers=_answers(ctx.read, config, said),
+        now=ctx.clock.now(),
+        instances=tuple(
+            {"metadata": as_raw(each.metadata), "spec": each.spec or {}}
+            for each in ctx.read.owned(PROMETHEUS, config.uid)
+        ),
+    )
 
 
 async def _cdi(client: Client) -> bool:
@@ -114,24 +122,31 @@ def _belongs(obj: Object, uid: str) -> bool:
     return any(owner.uid == uid for owner in obj.metadata.owner_references)
 
 
-# --- a shard -----------------------------------------------------------------------------------------------------------------
+# --- a shard
+# -----------------------------------------------------------------------------------------------------------------
 
 
 async def shard_facts(ctx: Context, shard: SchedulingShard, said: ConfigReading) -> InstallFacts:
     several = said.enabled(SCHEDULER) and said.replicas(SCHEDULER) > 1
-    return InstallFacts(served=served(ctx.read), rivals=tuple(rivals(said, shard, ctx.read.list(SCHEDULING_SHARD))),
-                 leader=await _leader(ctx, shard, said) if several else None)
+    return InstallFacts(
+        served=served(ctx.read),
+        rivals=tuple(rivals(said, shard, ctx.read.list(SCHEDULING_SHARD))),
+        leader=await _leader(ctx, shard, said) if several else None,
+    )
 
 
 def rivals(said: ConfigReading, shard: SchedulingShard, shards: Iterable[SchedulingShard]) -> list[str]:
     """Older shards that serve the same nodes; without a label for pools every shard serves all of them."""
+
     def age(each: SchedulingShard) -> tuple[str, str]:
         return each.metadata.creation_timestamp or "", each.name
 
     def pool(each: SchedulingShard) -> str:
         return str(each.spec.get("partitionLabelValue") or "") if said.pool_key else ""
 
-    same = [each for each in shards if not each.metadata.deleting and pool(each) == pool(shard) and age(each) < age(shard)]
+    same = [
+        each for each in shards if not each.metadata.deleting and pool(each) == pool(shard) and age(each) < age(shard)
+    ]
     return [each.name for each in sorted(same, key=age)]
 
 

@@ -1,9 +1,8 @@
 """Wanted objects beside those that are there → what to write, in order: what others need first, what calls others last.
 
-What was written is remembered by digest and revision, so that a second look at an unchanged object writes nothing, and one that somebody
-changed is written again (server-side apply of our fields; what others added stays). An object of our name that is not ours is never in
-`live`: act.py finds out. Pure.
-"""
+What was written is remembered by digest and revision, so that a second look at an unchanged object writes nothing, and
+one that somebody changed is written again (server-side apply of our fields; what others added stays). An object of our
+name that is not ours is never in `live`: act.py finds out. Pure."""
 
 from __future__ import annotations
 
@@ -35,8 +34,21 @@ from gangline.api.meta import Object
 from gangline.installer.contract import APP, Wanted, Wishes
 
 ALWAYS: tuple[Kind[Any], ...] = (
-    SERVICE_ACCOUNT, CLUSTER_ROLE, ROLE, CLUSTER_ROLE_BINDING, ROLE_BINDING, CONFIG_MAP, SECRET, SERVICE, ENDPOINT_SLICE, PDB, DEPLOYMENT,
-    DAEMON_SET, MUTATING_WEBHOOK, VALIDATING_WEBHOOK)
+    SERVICE_ACCOUNT,
+    CLUSTER_ROLE,
+    ROLE,
+    CLUSTER_ROLE_BINDING,
+    ROLE_BINDING,
+    CONFIG_MAP,
+    SECRET,
+    SERVICE,
+    ENDPOINT_SLICE,
+    PDB,
+    DEPLOYMENT,
+    DAEMON_SET,
+    MUTATING_WEBHOOK,
+    VALIDATING_WEBHOOK,
+)
 """Kinds that every cluster serves, in the order in which they are made."""
 SOMETIMES: tuple[Kind[Any], ...] = (PROMETHEUS, SERVICE_MONITOR, VPA)
 """Kinds that a cluster may lack."""
@@ -57,7 +69,8 @@ class WrittenObject(NamedTuple):
 
 
 PATIENCE, AFTER = 5, 60.0
-"""What was put back so many times within so many seconds is contested: somebody else writes it too, and waiting is better than fighting."""
+"""What was put back so many times within so many seconds is contested: somebody else writes it too, and waiting is
+better than fighting."""
 
 
 def contested(written: WrittenObject | None, now: float) -> bool:
@@ -80,7 +93,9 @@ class InstallPlan:
     delete: list[tuple[Kind[Any], Object]] = field(default_factory=list)
 
 
-def plan(wishes: Wishes, live: Iterable[tuple[Kind[Any], Object]], written: Mapping[ObjectKey, WrittenObject]) -> InstallPlan:
+def plan(
+    wishes: Wishes, live: Iterable[tuple[Kind[Any], Object]], written: Mapping[ObjectKey, WrittenObject]
+) -> InstallPlan:
     there = {place(kind, obj): (kind, obj) for kind, obj in live}
     found = InstallPlan()
     for wanted in sorted(wishes.objects, key=lambda each: ORDER[each.kind]):
@@ -95,7 +110,11 @@ def plan(wishes: Wishes, live: Iterable[tuple[Kind[Any], Object]], written: Mapp
 
 def as_written(wanted: Wanted, obj: Object, before: WrittenObject | None) -> bool:
     """Whether the object is as we last wrote it, and that is as it should be. An older view of it tells nothing."""
-    return before is not None and before.digest == wanted.digest and int(obj.metadata.resource_version or 0) <= before.revision
+    return (
+        before is not None
+        and before.digest == wanted.digest
+        and int(obj.metadata.resource_version or 0) <= before.revision
+    )
 
 
 def _surplus(left: Iterable[tuple[Kind[Any], Object]], kept: Sequence[str]) -> list[tuple[Kind[Any], Object]]:

@@ -23,7 +23,9 @@ class ConfigTeller:
     def conditions(self, obj: Any) -> list[Raw]:
         """The newest that are known."""
         told = self._told.get(obj.uid)
-        newest = obj if told is None or int(obj.metadata.resource_version) >= int(told.metadata.resource_version) else told
+        newest = (
+            obj if told is None or int(obj.metadata.resource_version) >= int(told.metadata.resource_version) else told
+        )
         return list(newest.status.get("conditions") or ())
 
     async def begin(self, ctx: Context, kind: Kind[Any], obj: Any) -> None:
@@ -41,4 +43,6 @@ class ConfigTeller:
         for each in news:
             if each["type"] == DEPLOYED and each["status"] == "False" and each["message"] not in heard:
                 ctx.events.tell(kind, obj, "NotDeployed", each["message"], warning=True)
-        self._told[obj.uid] = await ctx.client.patch(kind, obj.name, "", {"status": {"conditions": found}}, subresource="status")
+        self._told[obj.uid] = await ctx.client.patch(
+            kind, obj.name, "", {"status": {"conditions": found}}, subresource="status"
+        )

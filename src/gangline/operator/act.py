@@ -106,7 +106,9 @@ async def _written(ctx: Context, step: Step, written: NotedWrites | None) -> tup
     except NotFound as error:
         return measures.GONE, None if isinstance(step, Delete) else WriteFailure(step, error)
     except AlreadyExists as error:
-        return measures.TAKEN, None if isinstance(step, Create) and await _ours(ctx, step) else WriteFailure(step, error)
+        return measures.TAKEN, None if isinstance(step, Create) and await _ours(ctx, step) else WriteFailure(
+            step, error
+        )
     except Conflict as error:
         return measures.CONFLICT, WriteFailure(step, error)
     except ApiError as error:

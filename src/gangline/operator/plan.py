@@ -108,12 +108,17 @@ def merge_patch(before: Any, after: Any) -> Any:
     return patch
 
 
-def changed(kind: Kind[Any], live: Object, wanted: Raw, *, metadata: tuple[str, ...] = ("labels", "annotations")) -> Raw | None:
+def changed(
+    kind: Kind[Any], live: Object, wanted: Raw, *, metadata: tuple[str, ...] = ("labels", "annotations")
+) -> Raw | None:
     """The merge patch that makes a live object as wanted (spec and the given parts of metadata), or None."""
     view = msgspec.convert({"apiVersion": kind.api_version, "kind": kind.kind, **wanted}, kind.type, strict=False)
     patch: Raw = {}
-    meta = {key: difference for key in metadata
-            if (difference := merge_patch(getattr(live.metadata, key), getattr(view.metadata, key)))}
+    meta = {
+        key: difference
+        for key in metadata
+        if (difference := merge_patch(getattr(live.metadata, key), getattr(view.metadata, key)))
+    }
     if meta:
         patch["metadata"] = meta
     spec = _spec_patch(_spec(live), _spec(view), wanted.get("spec") or {})
@@ -147,7 +152,12 @@ def missing_finalizer(obj: Object, finalizer: str) -> Raw | None:
     """The patch that adds a finalizer, or None where it is there."""
     if finalizer in obj.metadata.finalizers:
         return None
-    return {"metadata": {"finalizers": [*obj.metadata.finalizers, finalizer], "resourceVersion": obj.metadata.resource_version}}
+    return {
+        "metadata": {
+            "finalizers": [*obj.metadata.finalizers, finalizer],
+            "resourceVersion": obj.metadata.resource_version,
+        }
+    }
 
 
 def without_finalizer(obj: Object, finalizer: str) -> Raw | None:
@@ -168,5 +178,9 @@ def with_condition(before: tuple[Condition, ...], new: Condition, now: str) -> R
 
 def condition_raw(condition: Condition) -> Raw:
     """A condition with the fields that every condition must have."""
-    return {"type": condition.type, "status": condition.status, "reason": condition.reason, "message": condition.message} | {
-        key: value for key, value in as_raw(condition).items() if key in ("observedGeneration", "lastTransitionTime")}
+    return {
+        "type": condition.type,
+        "status": condition.status,
+        "reason": condition.reason,
+        "message": condition.message,
+    } | {key: value for key, value in as_raw(condition).items() if key in ("observedGeneration", "lastTransitionTime")}

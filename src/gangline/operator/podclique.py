@@ -145,8 +145,14 @@ def _log_lifted(look: CliqueObjects, thought: CliqueThought) -> None:
     if not thought.lifted or look.gang is None:
         return
     decided = condition(look.gang.status.conditions, "Scheduled" if _scheduled(look.gang) else "Initialized")
-    log.info("gates lifted: gang %s/%s, clique %s, pods %s: %s", look.gang.namespace, look.gang.name, look.clique.name,
-             listed(thought.lifted), decided.message if decided is not None else "the gang lists them")
+    log.info(
+        "gates lifted: gang %s/%s, clique %s, pods %s: %s",
+        look.gang.namespace,
+        look.gang.name,
+        look.clique.name,
+        listed(thought.lifted),
+        decided.message if decided is not None else "the gang lists them",
+    )
 
 
 def _in_short(failed: Sequence[WriteFailure]) -> list[tuple[str, str]]:
@@ -154,7 +160,9 @@ def _in_short(failed: Sequence[WriteFailure]) -> list[tuple[str, str]]:
     sorts: dict[str, list[WriteFailure]] = {}
     for failure in failed:
         sorts.setdefault(failure.code, []).append(failure)
-    return [(code, f"{found[0]}{f' (and {len(found) - 1} more)' if found[1:] else ''}") for code, found in sorts.items()]
+    return [
+        (code, f"{found[0]}{f' (and {len(found) - 1} more)' if found[1:] else ''}") for code, found in sorts.items()
+    ]
 
 
 def _selected(progress: Raw | None) -> object:
@@ -174,16 +182,26 @@ def _look(read: Reader, clique: PodClique) -> CliqueObjects | None:
     if pcs is None or place is None or clique.labels.get(names.MANAGED_BY) != names.GROVE_OPERATOR:
         return None
     base = clique.labels.get(names.BASE_POD_GANG, "")
-    return CliqueObjects(clique, pcs, place, read.owned(POD, clique.uid), read.get(POD_GANG, place.gang, clique.namespace),
-                read.get(POD_GANG, base, clique.namespace) if base else None, clique_hash(pcs, place.template))
+    return CliqueObjects(
+        clique,
+        pcs,
+        place,
+        read.owned(POD, clique.uid),
+        read.get(POD_GANG, place.gang, clique.namespace),
+        read.get(POD_GANG, base, clique.namespace) if base else None,
+        clique_hash(pcs, place.template),
+    )
 
 
-# --- think -----------------------------------------------------------------------------------------------------------------
+# --- think
+# -----------------------------------------------------------------------------------------------------------------
 
 
 def think(op: Operator, read: Reader, look: CliqueObjects, now: str) -> CliqueThought:
     clique, plan = look.clique, WritePlan()
-    thought = CliqueThought(plan, rollout.clique_progress(clique, look.pcs, look.expected_hash, look.place.replica, now), {})
+    thought = CliqueThought(
+        plan, rollout.clique_progress(clique, look.pcs, look.expected_hash, look.place.replica, now), {}
+    )
     first: list[Step] = []
     patch = missing_finalizer(clique, names.CLIQUE_FINALIZER)
     if patch is not None:
@@ -201,24 +219,39 @@ def think(op: Operator, read: Reader, look: CliqueObjects, now: str) -> CliqueTh
     return thought
 
 
-def _think_pods(op: Operator, read: Reader, look: CliqueObjects, selection: Selection, thought: CliqueThought, now: str) -> None:
+def _think_pods(
+    op: Operator, read: Reader, look: CliqueObjects, selection: Selection, thought: CliqueThought, now: str
+) -> None:
     clique = look.clique
     waits = {pod.uid: wait for pod in look.pods if (wait := _ended_wait(op, pod, selection, now)) is not None}
     thought.again = min((wait for wait in waits.values() if wait > 0), default=None)
-    moved = {pod.uid: pod for pod in look.pods if _of_another_backend(pod, look.gang, selection) or waits.get(pod.uid, 1.0) <= 0}
+    moved = {
+        pod.uid: pod
+        for pod in look.pods
+        if _of_another_backend(pod, look.gang, selection) or waits.get(pod.uid, 1.0) <= 0
+    }
     living = [pod for pod in look.pods if not pod.metadata.deleting and pod.uid not in moved]
     surplus = len(living) - clique.spec.replicas
     ready = _count(op, look.pods).ready
-    replacement = rollout.replace_pods(clique, thought.progress, look.pods, ready, now,
-                                       wishes.max_unavailable(look.pcs.annotations, clique.spec.replicas))
+    replacement = rollout.replace_pods(
+        clique,
+        thought.progress,
+        look.pods,
+        ready,
+        now,
+        wishes.max_unavailable(look.pcs.annotations, clique.spec.replicas),
+    )
     thought.progress = replacement.progress
     gone = moved | {pod.uid: pod for pod in replacement.remove}
     if surplus > 0:
         gone |= {pod.uid: pod for pod in desired.removal_order(living, _wanted_hash(look))[:surplus]}
     steps: list[Step] = [delete(POD, pod, "ERR_DELETE_POD") for pod in gone.values()]
     events = [EventNote(POD_CLIQUE, clique, "PodDeleteSuccessful", f"deleted pod {pod.name}") for pod in gone.values()]
-    events += [EventNote(POD_CLIQUE, clique, "PodFailed", f"pod {pod.name} failed: {failures.why(pod)}", warning=True) for pod in gone.values()
-               if desired.failed(pod) and pod.uid in waits]
+    events += [
+        EventNote(POD_CLIQUE, clique, "PodFailed", f"pod {pod.name} failed: {failures.why(pod)}", warning=True)
+        for pod in gone.values()
+        if desired.failed(pod) and pod.uid in waits
+    ]
     thought.waits = surplus < 0 and (look.gang is None or look.gang.metadata.deleting)
     if surplus < 0 and not thought.waits:
         made = _new_pods(op, read, look, selection, _allowed(read, look, -surplus, thought), now)
@@ -231,11 +264,14 @@ def _think_pods(op: Operator, read: Reader, look: CliqueObjects, selection: Sele
 
 
 def _allowed(read: Reader, look: CliqueObjects, missing: int, thought: CliqueThought) -> int:
-    """How many of the missing pods are made now: some at a time, and none while too many of the gang wait for a node."""
+    """How many of the missing pods are made now: some at a time, and none while too many of the gang wait for a
+    node."""
     assert look.gang is not None
     count = min(missing, PODS_AT_ONCE)
     if max(look.clique.spec.replicas, pods_in_base_gang(look.pcs)) > LARGE:
-        thought.backlog = sum(not pod.spec.node_name and not pod.metadata.deleting for pod in pods_of_gang(read, look.gang))
+        thought.backlog = sum(
+            not pod.spec.node_name and not pod.metadata.deleting for pod in pods_of_gang(read, look.gang)
+        )
         count = max(0, min(count, WINDOW - thought.backlog))
     thought.missing = missing - count
     if thought.missing:
@@ -244,7 +280,8 @@ def _allowed(read: Reader, look: CliqueObjects, missing: int, thought: CliqueTho
 
 
 def _of_another_backend(pod: Pod, gang: PodGang | None, selection: Selection) -> bool:
-    """Whether a pod was made for a scheduler that its gang leaves: what it carries cannot be changed, so it is made anew."""
+    """Whether a pod was made for a scheduler that its gang leaves: what it carries cannot be changed, so it is made
+    anew."""
     own = selection.backend.name
     if pod.metadata.deleting or pod.labels.get(names.SCHEDULER_BACKEND, own) == own:
         return False
@@ -266,7 +303,8 @@ def _ended_wait(op: Operator, pod: Pod, selection: Selection, now: str) -> float
 
 
 def _given_up(pod: Pod, selection: Selection, now: str) -> float | None:
-    """The scheduler has ended its try for a pod, so that only a new one can be placed: seconds until that may be tried, else None.
+    """The scheduler has ended its try for a pod, so that only a new one can be placed: seconds until that may be tried,
+    else None.
 
     A backend lists reasons in `gave_up`, each with how old a pod must be by then.
     """
@@ -278,7 +316,9 @@ def _given_up(pod: Pod, selection: Selection, now: str) -> float | None:
 
 def _wanted_hash(look: CliqueObjects) -> str:
     progress = look.clique.status.update_progress or {}
-    if progress.get("podCliqueSetGenerationHash") == look.pcs.status.current_generation_hash and progress.get("podTemplateHash"):
+    if progress.get("podCliqueSetGenerationHash") == look.pcs.status.current_generation_hash and progress.get(
+        "podTemplateHash"
+    ):
         return str(progress["podTemplateHash"])
     return look.clique.labels.get(names.TEMPLATE_HASH, "")
 
@@ -291,24 +331,49 @@ def _claims(read: Reader, look: CliqueObjects) -> list[Step]:
     there = {claim.name for claim in live}
     indices = (number(claim.labels.get(names.POD_INDEX, "")) for claim in live)
     size = horizon(clique.spec.replicas, (index for index in indices if index is not None), PODS_AT_ONCE)
-    level = claims.Level(POD_CLIQUE, clique, look.pcs.name, sharing, clique.spec.replicas, min(size, len(look.pods) + PODS_AT_ONCE),
-                         {names.POD_CLIQUE: clique.name}, names.POD_INDEX)
+    level = claims.Level(
+        POD_CLIQUE,
+        clique,
+        look.pcs.name,
+        sharing,
+        clique.spec.replicas,
+        min(size, len(look.pods) + PODS_AT_ONCE),
+        {names.POD_CLIQUE: clique.name},
+        names.POD_INDEX,
+    )
     wanted = claims.claims(level, claims.internal_templates(look.pcs), partial(external_template, read))
-    steps: list[Step] = [Create(RESOURCE_CLAIM, claim, "ERR_SYNC_PCLQ_RESOURCE_CLAIM") for claim in wanted
-                         if claim["metadata"]["name"] not in there]
-    return steps + [delete(RESOURCE_CLAIM, claim, "ERR_DELETE_PCLQ_RESOURCE_CLAIM") for claim in claims.surplus(level, live)
-                    if not claim.metadata.deleting]
+    steps: list[Step] = [
+        Create(RESOURCE_CLAIM, claim, "ERR_SYNC_PCLQ_RESOURCE_CLAIM")
+        for claim in wanted
+        if claim["metadata"]["name"] not in there
+    ]
+    return steps + [
+        delete(RESOURCE_CLAIM, claim, "ERR_DELETE_PCLQ_RESOURCE_CLAIM")
+        for claim in claims.surplus(level, live)
+        if not claim.metadata.deleting
+    ]
 
 
-def _new_pods(op: Operator, read: Reader, look: CliqueObjects, selection: Selection, missing: int, now: str) -> list[Create]:
+def _new_pods(
+    op: Operator, read: Reader, look: CliqueObjects, selection: Selection, missing: int, now: str
+) -> list[Create]:
     assert look.gang is not None
     manner, clique = op.settings.manner, look.clique
     image = f"{op.settings.init_image}:{op.settings.init_version}"
     priority = "" if manner.priority_on_gang_only else look.pcs.spec.template.priority_class_name
-    recipe = desired.Recipe(look.pcs, look.place, image, op.registry.gate(selection.backend), not manner.gates_replaced, priority,
-                            op.settings.init_command)
+    recipe = desired.Recipe(
+        look.pcs,
+        look.place,
+        image,
+        op.registry.gate(selection.backend),
+        not manner.gates_replaced,
+        priority,
+        op.settings.init_command,
+    )
     facts = op.registry.facts(op.facts(read), selection)
-    info = gang_info(look.gang, look.pcs, selection, facts, live_objects(op, read, look.gang), pods_of_life(read, look.gang))
+    info = gang_info(
+        look.gang, look.pcs, selection, facts, live_objects(op, read, look.gang), pods_of_life(read, look.gang)
+    )
     there, can = {pod.name: pod for pod in look.pods}, selection.backend.capabilities_for(facts)
     fallen = {} if manner.failed_pods_stay else {desired.index_of(pod): pod for pod in look.pods if desired.failed(pod)}
     found: list[Create] = []
@@ -324,21 +389,32 @@ def _new_pods(op: Operator, read: Reader, look: CliqueObjects, selection: Select
     return found
 
 
-def _relinked(op: Operator, read: Reader, look: CliqueObjects, selection: Selection, living: Sequence[Pod]) -> list[Step]:
+def _relinked(
+    op: Operator, read: Reader, look: CliqueObjects, selection: Selection, living: Sequence[Pod]
+) -> list[Step]:
     """Pods of a gang that was made anew point to its new object."""
     gang = look.gang
     if gang is None or gang.metadata.deleting:
         return []
-    links = selection.backend.links(lambda: gang_info(
-        gang, look.pcs, selection, op.registry.facts(op.facts(read), selection), live_objects(op, read, gang)))
-    return [Patch(POD, pod.name, pod.namespace, {"metadata": {"annotations": dict(links)}}, code="ERR_UPDATE_POD") for pod in living
-            if any(pod.annotations.get(key) != value for key, value in links.items())]
+    links = selection.backend.links(
+        lambda: gang_info(
+            gang, look.pcs, selection, op.registry.facts(op.facts(read), selection), live_objects(op, read, gang)
+        )
+    )
+    return [
+        Patch(POD, pod.name, pod.namespace, {"metadata": {"annotations": dict(links)}}, code="ERR_UPDATE_POD")
+        for pod in living
+        if any(pod.annotations.get(key) != value for key, value in links.items())
+    ]
 
 
-# --- gates -------------------------------------------------------------------------------------------------------------------
+# --- gates
+# -------------------------------------------------------------------------------------------------------------------
 
 
-def _lift_gates(op: Operator, read: Reader, look: CliqueObjects, selection: Selection, living: Sequence[Pod], thought: CliqueThought) -> list[Step]:
+def _lift_gates(
+    op: Operator, read: Reader, look: CliqueObjects, selection: Selection, living: Sequence[Pod], thought: CliqueThought
+) -> list[Step]:
     gates = {*names.OUR_GATES, selection.backend.gate} if not op.settings.manner.one_gate else {names.GATE_GROVE}
     waiting = [pod for pod in living if any(gate.name in gates for gate in pod.spec.scheduling_gates)]
     listed = _listed(look)
@@ -403,8 +479,13 @@ def _gang_holds(op: Operator, look: CliqueObjects) -> str:
 
 
 def _looked_again(look: CliqueObjects) -> bool:
-    """Whether upstream has looked at a clique since it made its pods: for its group, for a new spec, or for an update of the set."""
-    return look.place.group is not None or look.clique.metadata.generation > 1 or look.pcs.status.update_progress is not None
+    """Whether upstream has looked at a clique since it made its pods: for its group, for a new spec, or for an update
+    of the set."""
+    return (
+        look.place.group is not None
+        or look.clique.metadata.generation > 1
+        or look.pcs.status.update_progress is not None
+    )
 
 
 def _scheduled(gang: PodGang) -> bool:
@@ -413,37 +494,56 @@ def _scheduled(gang: PodGang) -> bool:
 
 
 def _surplus(look: CliqueObjects, selection: Selection, living: Sequence[Pod], facts: Facts) -> set[str]:
-    """Pods above the clique's minimum that wait for the rest, where the scheduler itself would not let the rest go first."""
+    """Pods above the clique's minimum that wait for the rest, where the scheduler itself would not let the rest go
+    first."""
     if look.gang is None or _scheduled(look.gang):
         return set()
     if not selection.backend.capabilities_for(facts).gates_surplus:
         return set()
     ranked = sorted(living, key=lambda pod: (desired.index_of(pod) or 0, pod.name))
-    return {pod.name for pod in ranked[status.minimum(look.clique):] if selection.backend.may_be_held(pod, facts)}
+    return {pod.name for pod in ranked[status.minimum(look.clique) :] if selection.backend.may_be_held(pod, facts)}
 
 
-# --- tell ----------------------------------------------------------------------------------------------------------------------
+# --- tell
+# ----------------------------------------------------------------------------------------------------------------------
 
 
-async def _tell(op: Operator, ctx: Context, look: CliqueObjects, thought: CliqueThought, failed: list[tuple[str, str]],
-                now: str) -> PodClique | None:
+async def _tell(
+    op: Operator, ctx: Context, look: CliqueObjects, thought: CliqueThought, failed: list[tuple[str, str]], now: str
+) -> PodClique | None:
     clique, manner = look.clique, op.settings.manner
     errors = [*thought.plan.errors, *failed]
-    uncounted = manner.count_after_complete and not _looked_again(look) and (look.gang is None or not initialized(look.gang))
+    uncounted = (
+        manner.count_after_complete and not _looked_again(look) and (look.gang is None or not initialized(look.gang))
+    )
     seen = [] if uncounted else list(look.pods)
-    view = status.CliqueView(clique, look.pcs, look.expected_hash, seen, thought.progress,
-                             clique.status.observed_generation if errors else clique.metadata.generation,
-                             _count(op, seen))
+    view = status.CliqueView(
+        clique,
+        look.pcs,
+        look.expected_hash,
+        seen,
+        thought.progress,
+        clique.status.observed_generation if errors else clique.metadata.generation,
+        _count(op, seen),
+    )
     new = status.clique_status(view, now)
     if not manner.plain_conditions and "conditions" in new:
         new["conditions"] += [*_gate_condition(clique, thought.held, now), *_held_back(look, thought, now)]
         fallen = None if manner.failed_pods_stay else failures.failed_condition(clique.status.conditions, look.pods)
         new["conditions"] += [with_condition(clique.status.conditions, fallen, now)] if fallen is not None else []
-    new["lastErrors"] = error_list(clique.status.last_errors, errors, now, manner.errors_linger and look.place.group is None)
+    new["lastErrors"] = error_list(
+        clique.status.last_errors, errors, now, manner.errors_linger and look.place.group is None
+    )
     if clique.status.scheduled_replicas > 0 and new["scheduledReplicas"] == 0:
-        ctx.events.tell(POD_CLIQUE, clique, "AllScheduledReplicasLost", "no pod of the clique is scheduled any more", warning=True)
+        ctx.events.tell(
+            POD_CLIQUE, clique, "AllScheduledReplicasLost", "no pod of the clique is scheduled any more", warning=True
+        )
     patch = status_patch(POD_CLIQUE, clique, new)
-    return await ctx.client.patch(POD_CLIQUE, clique.name, clique.namespace, patch, subresource="status") if patch is not None else None
+    return (
+        await ctx.client.patch(POD_CLIQUE, clique.name, clique.namespace, patch, subresource="status")
+        if patch is not None
+        else None
+    )
 
 
 def _gate_condition(clique: PodClique, held: dict[str, list[str]], now: str) -> list[Raw]:
@@ -451,10 +551,16 @@ def _gate_condition(clique: PodClique, held: dict[str, list[str]], now: str) -> 
     before = clique.status.conditions
     if held:
         message = "; ".join(f"{len(pods)} pods wait: {reason}" for reason, pods in held.items())
-        return [with_condition(before, Condition(type=GATED, status="True", reason="GangNotReady", message=message), now)]
+        return [
+            with_condition(before, Condition(type=GATED, status="True", reason="GangNotReady", message=message), now)
+        ]
     if condition(before, GATED) is None:
         return []
-    return [with_condition(before, Condition(type=GATED, status="False", reason="GatesLifted", message="no pod is held back"), now)]
+    return [
+        with_condition(
+            before, Condition(type=GATED, status="False", reason="GatesLifted", message="no pod is held back"), now
+        )
+    ]
 
 
 def _held_back(look: CliqueObjects, thought: CliqueThought, now: str) -> list[Raw]:
@@ -462,13 +568,21 @@ def _held_back(look: CliqueObjects, thought: CliqueThought, now: str) -> list[Ra
     clique = look.clique
     if not thought.missing or thought.backlog < WINDOW:
         return []
-    told = Condition(type=HELD_BACK, status="True", reason="TooManyWaiting", message=(
-        f"{len(look.pods)} of {clique.spec.replicas} pods are there, and {thought.backlog} of the gang wait for a node: more are made once "
-        "fewer wait"))
+    told = Condition(
+        type=HELD_BACK,
+        status="True",
+        reason="TooManyWaiting",
+        message=(
+            f"{len(look.pods)} of {clique.spec.replicas} pods are there, and {thought.backlog} of the gang wait for a "
+            f"node: more are made once "
+            "fewer wait"
+        ),
+    )
     return [with_condition(clique.status.conditions, told, now)]
 
 
-# --- the controller --------------------------------------------------------------------------------------------------------------
+# --- the controller
+# --------------------------------------------------------------------------------------------------------------
 
 
 def _cliques_of_gang(gang: PodGang, read: Reader) -> Iterable[Key]:
@@ -483,8 +597,12 @@ def _cliques_of_set(pcs: PodCliqueSet, read: Reader) -> Iterable[Key]:
 
 def _listening_cliques(pcs: PodCliqueSet, read: Reader) -> Iterable[Key]:
     """The set's cliques outside of groups, and those whose pods are still held back: these look again all the time."""
-    return [Key(clique.namespace, clique.name) for clique in read.by(POD_CLIQUE, "set", f"{pcs.namespace}/{pcs.name}")
-            if names.SCALING_GROUP not in clique.labels or any(pod.spec.scheduling_gates for pod in read.owned(POD, clique.uid))]
+    return [
+        Key(clique.namespace, clique.name)
+        for clique in read.by(POD_CLIQUE, "set", f"{pcs.namespace}/{pcs.name}")
+        if names.SCALING_GROUP not in clique.labels
+        or any(pod.spec.scheduling_gates for pod in read.owned(POD, clique.uid))
+    ]
 
 
 def _cliques_of_group(group: PodCliqueScalingGroup, read: Reader) -> Iterable[Key]:
@@ -495,25 +613,36 @@ def _group_moved(before: PodCliqueScalingGroup | None, after: PodCliqueScalingGr
     """The group follows another template of its set, or aims at one."""
     if before is None or after is None:
         return False
-    old, new = ((each.status.current_pod_clique_set_generation_hash, (each.status.update_progress or {}).get("podCliqueSetGenerationHash"))
-                for each in (before, after))
+    old, new = (
+        (
+            each.status.current_pod_clique_set_generation_hash,
+            (each.status.update_progress or {}).get("podCliqueSetGenerationHash"),
+        )
+        for each in (before, after)
+    )
     return old != new
 
 
 def _gang_changed(before: PodGang | None, after: PodGang | None) -> bool:
     if before is None or after is None:
         return True
-    return (before.spec != after.spec or initialized(before) != initialized(after) or _scheduled(before) != _scheduled(after)
-            or gangs.held(before) != gangs.held(after)
-            or before.labels.get(names.SCHEDULER_BACKEND) != after.labels.get(names.SCHEDULER_BACKEND))
+    return (
+        before.spec != after.spec
+        or initialized(before) != initialized(after)
+        or _scheduled(before) != _scheduled(after)
+        or gangs.held(before) != gangs.held(after)
+        or before.labels.get(names.SCHEDULER_BACKEND) != after.labels.get(names.SCHEDULER_BACKEND)
+    )
 
 
 def _set_changed(before: PodCliqueSet | None, after: PodCliqueSet | None) -> bool:
     if before is None or after is None:
         return before is None
-    return (before.metadata.generation != after.metadata.generation
-            or before.status.current_generation_hash != after.status.current_generation_hash
-            or update_target(before) != update_target(after))
+    return (
+        before.metadata.generation != after.metadata.generation
+        or before.status.current_generation_hash != after.status.current_generation_hash
+        or update_target(before) != update_target(after)
+    )
 
 
 def update_target(pcs: PodCliqueSet) -> tuple[object, ...]:
@@ -524,25 +653,41 @@ def update_target(pcs: PodCliqueSet) -> tuple[object, ...]:
 
 def _cliques_with_sharing(template: object, read: Reader) -> Iterable[Key]:
     """Cliques whose claims may come from a template that appeared or changed."""
-    return [Key(clique.namespace, clique.name) for clique in read.list(POD_CLIQUE)
-            if any(error.code == "ERR_SYNC_PCLQ_RESOURCE_CLAIM" for error in clique.status.last_errors)]
+    return [
+        Key(clique.namespace, clique.name)
+        for clique in read.list(POD_CLIQUE)
+        if any(error.code == "ERR_SYNC_PCLQ_RESOURCE_CLAIM" for error in clique.status.last_errors)
+    ]
 
 
 def _chosen_or_asked(before: PodClique | None, after: PodClique | None) -> bool:
     """A choice of ours that the cache shows now, or something new that is wanted."""
     if before is None or after is None:
         return True
-    return asked_again(before, after) or _selected(before.status.update_progress) != _selected(after.status.update_progress)
+    return asked_again(before, after) or _selected(before.status.update_progress) != _selected(
+        after.status.update_progress
+    )
 
 
 def controller(op: Operator) -> Controller:
     unseen, told = UnseenWrites(POD), UnseenChoices()
     by_group = op.settings.manner.groups_hear_updates
     return Controller(
-        "podclique", partial(guarded, POD_CLIQUE, partial(reconcile, op, unseen, told)),
-        (Watch(POD_CLIQUE, itself, _chosen_or_asked), Watch(POD, owner(POD_CLIQUE)), Watch(POD_GANG, _cliques_of_gang, _gang_changed),
-         Watch(POD_CLIQUE_SET, _listening_cliques if by_group else _cliques_of_set, _set_changed),
-         *([Watch(SCALING_GROUP, _cliques_of_group, _group_moved)] if by_group else []),
-         Watch(RESOURCE_CLAIM, owner(POD_CLIQUE), asked_again), Watch(RESOURCE_CLAIM_TEMPLATE, _cliques_with_sharing)),
-        reads=(NODE, TOPOLOGY_BINDING), indexes=INDEXES, workers=op.settings.workers.pod_clique, started=op.running.append,
-        selectors=op.selectors, trims=TRIMS)
+        "podclique",
+        partial(guarded, POD_CLIQUE, partial(reconcile, op, unseen, told)),
+        (
+            Watch(POD_CLIQUE, itself, _chosen_or_asked),
+            Watch(POD, owner(POD_CLIQUE)),
+            Watch(POD_GANG, _cliques_of_gang, _gang_changed),
+            Watch(POD_CLIQUE_SET, _listening_cliques if by_group else _cliques_of_set, _set_changed),
+            *([Watch(SCALING_GROUP, _cliques_of_group, _group_moved)] if by_group else []),
+            Watch(RESOURCE_CLAIM, owner(POD_CLIQUE), asked_again),
+            Watch(RESOURCE_CLAIM_TEMPLATE, _cliques_with_sharing),
+        ),
+        reads=(NODE, TOPOLOGY_BINDING),
+        indexes=INDEXES,
+        workers=op.settings.workers.pod_clique,
+        started=op.running.append,
+        selectors=op.selectors,
+        trims=TRIMS,
+    )

@@ -1,9 +1,9 @@
 """Which fields an API server drops without a word: asked by creating objects in a dry run, which keeps nothing.
 
-What to ask comes from a backend (`probes(facts)`); the answers become `Facts.dropped`. Asked again when other kinds are served, and every
-minute while something is dropped, so that a feature that is switched on is noticed. The operator asks before it translates; the process
-that judges sets asks too (`service`), so that a lost guarantee is refused there already.
-"""
+What to ask comes from a backend (`probes(facts)`); the answers become `Facts.dropped`. Asked again when other kinds are
+served, and every minute while something is dropped, so that a feature that is switched on is noticed. The operator asks
+before it translates; the process that judges sets asks too (`service`), so that a lost guarantee is refused there
+already."""
 
 from __future__ import annotations
 
@@ -55,8 +55,14 @@ class Probes:
                 self._asked = facts.served, clock.now()
 
 
-async def ask_for_all(probes: Probes, client: Client, clock: Clock, settings: OperatorSettings,
-                      serves: Callable[[Kind[Any]], bool], namespace: str = names.SYSTEM_NAMESPACE) -> None:
+async def ask_for_all(
+    probes: Probes,
+    client: Client,
+    clock: Clock,
+    settings: OperatorSettings,
+    serves: Callable[[Kind[Any]], bool],
+    namespace: str = names.SYSTEM_NAMESPACE,
+) -> None:
     """Find out for every backend that has something to ask, with objects in our own namespace."""
     for backend in Registry(settings):
         facts = Facts(frozenset(kind for kind in (*backend.reads, *backend.writes) if serves(kind)), known=True)
@@ -65,6 +71,7 @@ async def ask_for_all(probes: Probes, client: Client, clock: Clock, settings: Op
 
 def service(probes: Probes, settings: OperatorSettings, namespace: str) -> BackgroundService:
     """Keeps what is known of the server's silence fresh, beside whoever judges sets by it."""
+
     async def run(ctx: Context, cache: Cache) -> None:
         while True:
             await ask_for_all(probes, ctx.client, ctx.clock, settings, lambda kind: cache.revision(kind) > 0, namespace)

@@ -1,9 +1,9 @@
-"""The operator's configuration, read again while it runs: which backends are on, their profiles and settings, what runs outside.
+"""The operator's configuration, read again while it runs: which backends are on, their profiles and settings, what runs
+outside.
 
-`ConfigFile` gives the settings as a file says them now (a mounted ConfigMap is such a file); a file that cannot be used leaves the former
-settings in force, and says why in the log. `follow` makes a running operator act on what has changed. How many workers there are is decided
-at start.
-"""
+`ConfigFile` gives the settings as a file says them now (a mounted ConfigMap is such a file); a file that cannot be used
+leaves the former settings in force, and says why in the log. `follow` makes a running operator act on what has changed.
+How many workers there are is decided at start."""
 
 from __future__ import annotations
 
@@ -67,7 +67,8 @@ async def follow(op: Operator, source: Source, ctx: Context, cache: Cache) -> No
 
 
 async def _take_over(op: Operator, new: OperatorSettings, cache: Cache) -> None:
-    """The kinds of backends that are new are followed first, then the settings hold, then everything is looked at again."""
+    """The kinds of backends that are new are followed first, then the settings hold, then everything is looked at
+    again."""
     registry = Registry(new)
     for running in op.running:
         if running.controller.name == podgang.NAME:

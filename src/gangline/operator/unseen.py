@@ -36,10 +36,18 @@ class UnseenWrites:
 
     def caught_up(self, key: Key, read: Reader) -> bool:
         """Whether the cache has shown everything that was written for this key."""
-        made = {name: revision for name, revision in self._made.get(key, {}).items()
-                if read.get(self._kind, name, key.namespace) is None and _revision(read, self._kind) < revision}
-        removed = {name: uid for name, uid in self._removed.get(key, {}).items()
-                   if (live := read.get(self._kind, name, key.namespace)) is not None and live.uid == uid and not live.metadata.deleting}
+        made = {
+            name: revision
+            for name, revision in self._made.get(key, {}).items()
+            if read.get(self._kind, name, key.namespace) is None and _revision(read, self._kind) < revision
+        }
+        removed = {
+            name: uid
+            for name, uid in self._removed.get(key, {}).items()
+            if (live := read.get(self._kind, name, key.namespace)) is not None
+            and live.uid == uid
+            and not live.metadata.deleting
+        }
         self.forget(key)
         if made:
             self._made[key] = made
@@ -49,7 +57,8 @@ class UnseenWrites:
 
 
 class UnseenChoices:
-    """Choices of ours, written in a status, that the cache has not shown yet: whoever chose must not choose anew before it does."""
+    """Choices of ours, written in a status, that the cache has not shown yet: whoever chose must not choose anew before
+    it does."""
 
     def __init__(self) -> None:
         self._revisions: dict[Key, int] = {}

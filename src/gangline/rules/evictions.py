@@ -1,8 +1,8 @@
-"""Who evicted a gang last, why and when: a note on its PodGroup, written by the scheduler, read by `gangline explain` and others.
+"""Who evicted a gang last, why and when: a note on its PodGroup, written by the scheduler, read by `gangline explain`
+and others.
 
-The note is one JSON value under the annotation `gangline.io/last-eviction`. It stays when the gang runs again: it is history, and
-says when. Nothing here evicts anybody.
-"""
+The note is one JSON value under the annotation `gangline.io/last-eviction`. It stays when the gang runs again: it is
+history, and says when. Nothing here evicts anybody."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from gangline.api.kai import PodGroup
 
 
 class EvictionNote(msgspec.Struct, frozen=True, omit_defaults=True):
-    """`by`: namespace/name of the PodGroup that room was made for, "" where a gang below its minimum gave back what it held."""
+    """`by`: namespace/name of the PodGroup that room was made for, "" where a gang below its minimum gave back what it
+    held."""
 
     action: str = ""
     """What the scheduler did: reclaim, preempt, consolidation, stalegangeviction."""

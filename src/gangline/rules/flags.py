@@ -1,7 +1,7 @@
 """Command-line flags as upstream's components take them: `--name=value`, `--name value`, and `--name` alone for true.
 
-Each component has one table of the flags it knows; anything else is refused with the known ones. No component is named here.
-"""
+Each component has one table of the flags it knows; anything else is refused with the known ones. No component is named
+here."""
 
 from __future__ import annotations
 
@@ -48,8 +48,10 @@ def refuse_unknown(component: str, flags: Iterable[str], known: Iterable[str], o
     every = sorted(set(known))
     unknown = sorted(set(flags) - set(every))
     if unknown:
-        raise ConfigError(f"the {component} has no flag --{', --'.join(unknown)}; it knows --{', --'.join(every)}"
-                          f"{_meant(unknown, [*every, *options])}")
+        raise ConfigError(
+            f"the {component} has no flag --{', --'.join(unknown)}; it knows --{', --'.join(every)}"
+            f"{_meant(unknown, [*every, *options])}"
+        )
 
 
 def _meant(unknown: Iterable[str], known: list[str]) -> str:
@@ -77,8 +79,29 @@ def pairs(text: str) -> dict[str, str]:
     return found
 
 
-COMMON = ("qps", "burst", "leader-elect", "namespace", "metrics-bind-address", "health-probe-bind-address", "zap-devel", "zap-log-level",
-          "log-level", "max-concurrent-reconciles", "skip-controller-name-validation", "v")
+COMMON = (
+    "qps",
+    "burst",
+    "leader-elect",
+    "namespace",
+    "metrics-bind-address",
+    "health-probe-bind-address",
+    "zap-devel",
+    "zap-log-level",
+    "log-level",
+    "max-concurrent-reconciles",
+    "skip-controller-name-validation",
+    "v",
+)
 """Of every component: what `gangline run` itself reads, and what only concerns Go."""
-IDLE = ("qps", "burst", "zap-devel", "zap-log-level", "log-level", "max-concurrent-reconciles", "skip-controller-name-validation", "v")
+IDLE = (
+    "qps",
+    "burst",
+    "zap-devel",
+    "zap-log-level",
+    "log-level",
+    "max-concurrent-reconciles",
+    "skip-controller-name-validation",
+    "v",
+)
 """Of those, what does nothing here, unless a component reads it."""

@@ -37,7 +37,8 @@ Quantities = Mapping[str, float]
 
 @dataclass(frozen=True, slots=True)
 class GpuRequest:
-    """How a pod wants GPUs: `count` devices, each a `portion` or with `memory` MiB; MIG slices; devices of DRA classes."""
+    """How a pod wants GPUs: `count` devices, each a `portion` or with `memory` MiB; MIG slices; devices of DRA
+    classes."""
 
     kind: GpuKind = REGULAR
     count: int = 0
@@ -91,7 +92,8 @@ def mig_gpus(name: str) -> int:
 
 
 def request(pod: Pod, claims: Iterable[Raw] = (), known: Quantities | None = None) -> PodRequest:
-    """What a pod asks for; `claims` are the ResourceClaims it uses, `known` its `pod_amounts` where they have been worked out before."""
+    """What a pod asks for; `claims` are the ResourceClaims it uses, `known` its `pod_amounts` where they have been
+    worked out before."""
     amounts = pod_amounts(pod) if known is None else known
     gpu = gpu_request(pod, amounts, claims)
     shown = {name: value for name, value in amounts.items() if value and not is_gpu(name) and not is_mig(name)}
@@ -101,7 +103,8 @@ def request(pod: Pod, claims: Iterable[Raw] = (), known: Quantities | None = Non
 
 
 def pod_amounts(pod: Pod) -> dict[str, float]:
-    """Containers and sidecars together, or an init container with the sidecars before it; overhead and a pod slot on top."""
+    """Containers and sidecars together, or an init container with the sidecars before it; overhead and a pod slot on
+    top."""
     steady: dict[str, float] = {}
     sidecars: dict[str, float] = {}
     peak: dict[str, float] = {}
@@ -219,12 +222,15 @@ def _number(text: str | None) -> float | None:
 
 
 def gpu_devices(claims: Iterable[Raw]) -> dict[str, int]:
-    """How many devices of which GPU-like class; claims that stand for extended resources are counted in the pod itself."""
+    """How many devices of which GPU-like class; claims that stand for extended resources are counted in the pod
+    itself."""
     counts: dict[str, int] = {}
     for claim in claims:
         if (claim.get("metadata", {}).get("annotations") or {}).get(EXTENDED_CLAIM) == "true":
             continue
-        exact = [e for r in claim_requests(claim) if (e := r.get("exactly")) and is_gpu_class(e.get("deviceClassName", ""))]
+        exact = [
+            e for r in claim_requests(claim) if (e := r.get("exactly")) and is_gpu_class(e.get("deviceClassName", ""))
+        ]
         if exact:
             name = exact[0]["deviceClassName"]
             counts[name] = min(counts.get(name, 0) + sum(_device_count(each) for each in exact), LARGEST)
@@ -253,7 +259,9 @@ def claim_names(pod: Pod) -> dict[str, str]:
     made = {str(s.get("name")): str(s["resourceClaimName"]) for s in statuses if s.get("resourceClaimName")}
     found = {}
     for reference in pod.spec.resource_claims:
-        name = reference.resource_claim_name or (made.get(reference.name) if reference.resource_claim_template_name else None)
+        name = reference.resource_claim_name or (
+            made.get(reference.name) if reference.resource_claim_template_name else None
+        )
         if name:
             found[reference.name] = name
     return found

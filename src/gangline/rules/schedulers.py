@@ -1,8 +1,8 @@
-"""Which schedulerNames the scheduler half serves: THE list, which grouper, scheduler, binder, controllers and admission share.
+"""Which schedulerNames the scheduler half serves: THE list, which grouper, scheduler, binder, controllers and admission
+share.
 
-Each of them is told by the flag `--scheduler-name`, upstream's, which takes several names here. Whoever asks whether a pod is ours asks
-with this list. The operator's backend `kai` serves the same names. Pure.
-"""
+Each of them is told by the flag `--scheduler-name`, upstream's, which takes several names here. Whoever asks whether a
+pod is ours asks with this list. The operator's backend `kai` serves the same names. Pure."""
 
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ def read_names(text: str) -> tuple[str, ...]:
 
 
 def pod_fields(schedulers: Sequence[str]) -> str:
-    """The field selector of a watch that sees all pods of these schedulers: it can name one of them, or leave one other out."""
+    """The field selector of a watch that sees all pods of these schedulers: it can name one of them, or leave one other
+    out."""
     if len(schedulers) == 1:
         return f"spec.schedulerName={schedulers[0]}"
     return "" if names.DEFAULT_SCHEDULER in schedulers else f"spec.schedulerName!={names.DEFAULT_SCHEDULER}"

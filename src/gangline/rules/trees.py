@@ -1,7 +1,7 @@
 """A PodCliqueSet as a tree: set → scaling groups → cliques → pods, with the state of each.
 
-`gangline tree` draws it as lines and the dashboard as a list. Pure: whoever has the objects hands them in. Never reads a cluster.
-"""
+`gangline tree` draws it as lines and the dashboard as a list. Pure: whoever has the objects hands them in. Never reads
+a cluster."""
 
 from __future__ import annotations
 
@@ -39,8 +39,13 @@ class Branch(msgspec.Struct, frozen=True):
         return f"{self.name}  {what}{self.state}" + (f" on {self.node}" if self.node else "")
 
 
-def of_set(pcs: PodCliqueSet, gangs: Sequence[PodGang], groups: Iterable[PodCliqueScalingGroup], cliques: Sequence[PodClique],
-           pods: Iterable[Pod]) -> Branch:
+def of_set(
+    pcs: PodCliqueSet,
+    gangs: Sequence[PodGang],
+    groups: Iterable[PodCliqueScalingGroup],
+    cliques: Sequence[PodClique],
+    pods: Iterable[Pod],
+) -> Branch:
     """The tree of a set, or of that part of it whose objects are given."""
     mine: Pods = defaultdict(list)
     for pod in pods:

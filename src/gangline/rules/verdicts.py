@@ -1,8 +1,8 @@
-"""Why a gang waits, read from what others wrote on its objects: the scheduler's verdict on the PodGroup, else the gang's own conditions.
+"""Why a gang waits, read from what others wrote on its objects: the scheduler's verdict on the PodGroup, else the
+gang's own conditions.
 
-Last in a verdict's journey: scheduler/why thinks it, the scheduler's shell writes it, and `gangline explain`, `gangline whatif` and the
-dashboard read it here, so that all of them say the same. Never judges anything itself.
-"""
+Last in a verdict's journey: scheduler/why thinks it, the scheduler's shell writes it, and `gangline explain`, `gangline
+whatif` and the dashboard read it here, so that all of them say the same. Never judges anything itself."""
 
 from __future__ import annotations
 
@@ -43,7 +43,9 @@ class GangAnswer(msgspec.Struct, frozen=True):
 
 def group_of(gang: PodGang, groups: Iterable[PodGroup]) -> PodGroup | None:
     """The PodGroup that stands for a PodGang."""
-    return next((group for group in groups if any(owner.uid == gang.uid for owner in group.metadata.owner_references)), None)
+    return next(
+        (group for group in groups if any(owner.uid == gang.uid for owner in group.metadata.owner_references)), None
+    )
 
 
 def of_gang(gang: PodGang, group: PodGroup | None) -> GangAnswer:
@@ -69,15 +71,25 @@ def of_group(group: PodGroup, name: str = "") -> GangAnswer:
     try:
         verdict = dict(json.loads(group.annotations[names.VERDICT]))
     except (KeyError, ValueError, TypeError):
-        return _with_eviction(GangAnswer(f"{shown}: no verdict; the scheduler has not refused it", {"gang": shown}, False), group)
+        return _with_eviction(
+            GangAnswer(f"{shown}: no verdict; the scheduler has not refused it", {"gang": shown}, False), group
+        )
     text = str(verdict.get("text") or verdict.get("headline") or verdict.get("cause") or "").replace(group.name, shown)
     return _with_eviction(GangAnswer(text, verdict | {"gang": shown}, True), group)
 
 
 def failures(pods: Iterable[Pod], gang: str, group: str) -> tuple[str, ...]:
-    """A line for each failed pod of a gang: `gang` is the name of its PodGang, `group` of its PodGroup; "" where there is none."""
-    mine = (pod for pod in pods if pod.status.phase == "Failed" and (
-        (gang and pod.labels.get(names.POD_GANG) == gang) or (group and pod.annotations.get(names.POD_GROUP_NAME) == group)))
+    """A line for each failed pod of a gang: `gang` is the name of its PodGang, `group` of its PodGroup; "" where there
+    is none."""
+    mine = (
+        pod
+        for pod in pods
+        if pod.status.phase == "Failed"
+        and (
+            (gang and pod.labels.get(names.POD_GANG) == gang)
+            or (group and pod.annotations.get(names.POD_GROUP_NAME) == group)
+        )
+    )
     return tuple(_failure(pod) for pod in sorted(mine, key=lambda pod: pod.name))
 
 

@@ -1,8 +1,9 @@
-"""Does this volume fit this claim? Kubernetes' rule, once: for the controller that binds, for the binder and for the scheduler.
+"""Does this volume fit this claim? Kubernetes' rule, once: for the controller that binds, for the binder and for the
+scheduler.
 
-A volume that is reserved for the claim comes before all others and need only be large enough and of its mode; else the smallest that is
-available, of the claim's class, with its labels and all its access modes, and within reach of the node. Volumes are plain data. Pure.
-"""
+A volume that is reserved for the claim comes before all others and need only be large enough and of its mode; else the
+smallest that is available, of the claim's class, with its labels and all its access modes, and within reach of the
+node. Volumes are plain data. Pure."""
 
 from __future__ import annotations
 
@@ -41,8 +42,9 @@ def is_held(volume: Raw) -> bool:
 def belongs_to(volume: Raw, claim: PersistentVolumeClaim) -> bool:
     """Reserved for this claim: by name, or by name and uid."""
     held = _spec(volume).get("claimRef") or {}
-    return ((held.get("namespace") or "", held.get("name")) == (claim.namespace, claim.name)
-            and (held.get("uid") or claim.uid) == claim.uid)
+    return (held.get("namespace") or "", held.get("name")) == (claim.namespace, claim.name) and (
+        held.get("uid") or claim.uid
+    ) == claim.uid
 
 
 def fits(volume: Raw, claim: PersistentVolumeClaim) -> bool:
@@ -61,11 +63,15 @@ def suits_by_name(volume: Raw, claim: PersistentVolumeClaim) -> bool:
     return _holds(volume, claim) and _is_alike(volume, claim)
 
 
-def best_fit(claim: PersistentVolumeClaim, volumes: Iterable[Raw], node: Mapping[str, str] | None = None, name: str = "") -> Raw | None:
-    """The volume a claim should have: the one it names, its own, or the smallest; with the labels and the name of a node, of those in
-    reach."""
+def best_fit(
+    claim: PersistentVolumeClaim, volumes: Iterable[Raw], node: Mapping[str, str] | None = None, name: str = ""
+) -> Raw | None:
+    """The volume a claim should have: the one it names, its own, or the smallest; with the labels and the name of a
+    node, of those in reach."""
     if claim.spec.volume_name:
-        named = (each for each in volumes if _meta(each).get("name") == claim.spec.volume_name and suits_by_name(each, claim))
+        named = (
+            each for each in volumes if _meta(each).get("name") == claim.spec.volume_name and suits_by_name(each, claim)
+        )
         return next((each for each in named if node is None or reaches(each, node, name)), None)
     fitting = [each for each in volumes if fits(each, claim)]
     mine = next((each for each in fitting if is_held(each)), None)
@@ -83,20 +89,30 @@ def reaches(volume: Raw, labels: Mapping[str, str], name: str = "") -> bool:
 
 def _term(term: Raw, labels: Mapping[str, str], name: str) -> bool:
     expressions, fields = term.get("matchExpressions") or (), term.get("matchFields") or ()
-    return bool(expressions or fields) and _selector(expressions).matches(labels) and _selector(fields).matches({"metadata.name": name})
+    return (
+        bool(expressions or fields)
+        and _selector(expressions).matches(labels)
+        and _selector(fields).matches({"metadata.name": name})
+    )
 
 
 def _selector(expressions: Iterable[Raw]) -> Selector:
-    return Selector(tuple(SelectorRequirement(str(each["key"]), _OPERATORS[str(each["operator"])], tuple(each.get("values") or ()))
-                          for each in expressions))
+    return Selector(
+        tuple(
+            SelectorRequirement(str(each["key"]), _OPERATORS[str(each["operator"])], tuple(each.get("values") or ()))
+            for each in expressions
+        )
+    )
 
 
 def _holds(volume: Raw, claim: PersistentVolumeClaim) -> bool:
     """Large enough, of the same mode and of the same class of attributes."""
     spec = _spec(volume)
-    return (size_of(volume) >= resources.nanos(size_asked(claim))
-            and (spec.get("volumeMode") or FILESYSTEM) == (claim.spec.volume_mode or FILESYSTEM)
-            and (spec.get("volumeAttributesClassName") or "") == (claim.spec.volume_attributes_class_name or ""))
+    return (
+        size_of(volume) >= resources.nanos(size_asked(claim))
+        and (spec.get("volumeMode") or FILESYSTEM) == (claim.spec.volume_mode or FILESYSTEM)
+        and (spec.get("volumeAttributesClassName") or "") == (claim.spec.volume_attributes_class_name or "")
+    )
 
 
 def _is_free(volume: Raw) -> bool:

@@ -1,9 +1,8 @@
 """A controller: watch → key → one reconcile of four beats (look, think, act, tell).
 
-`Controller` is data: what to watch and which function to call; `RunningController` is the loop around it. A reconcile returns (done),
-returns `Again(seconds)` or `NEXT_TURN`, or raises; a failed write is tried again with growing waits. Keys are passed, never
-events.
-"""
+`Controller` is data: what to watch and which function to call; `RunningController` is the loop around it. A reconcile
+returns (done), returns `Again(seconds)` or `NEXT_TURN`, or raises; a failed write is tried again with growing waits.
+Keys are passed, never events."""
 
 from __future__ import annotations
 
@@ -84,8 +83,11 @@ def owner(kind: Kind[Any]) -> ToKeys:
     """Concerns the owner of that kind."""
 
     def keys(obj: Object, read: Reader) -> Iterable[Key]:
-        return [Key(obj.namespace if kind.namespaced else "", each.name) for each in obj.metadata.owner_references
-                if each.kind == kind.kind and each.group == kind.group]
+        return [
+            Key(obj.namespace if kind.namespaced else "", each.name)
+            for each in obj.metadata.owner_references
+            if each.kind == kind.kind and each.group == kind.group
+        ]
 
     return keys
 
@@ -170,7 +172,9 @@ class RunningController:
                 await self._reconcile(key, self._context)
             finally:
                 self.queue.done(key)
-            await asyncio.sleep(0)  # calls in process never wait by themselves; let informers and other components have a turn
+            await asyncio.sleep(
+                0
+            )  # calls in process never wait by themselves; let informers and other components have a turn
 
     async def _report(self) -> None:
         """Work on what was put off, in turn: what changed meanwhile is told with it."""

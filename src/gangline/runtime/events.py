@@ -1,8 +1,7 @@
 """Events for people: told once, counted after that, and never in a component's way.
 
-`tell` only puts the event aside; a task of its own writes it when reports have their turn. Equal events of one object are joined into
-a count. A component that stops takes a moment to write what is left.
-"""
+`tell` only puts the event aside; a task of its own writes it when reports have their turn. Equal events of one object
+are joined into a count. A component that stops takes a moment to write what is left."""
 
 from __future__ import annotations
 
@@ -50,10 +49,26 @@ class Recorder:
         self._task: asyncio.Task[None] | None = None
         self._busy = self._stopping = False
 
-    def tell(self, kind: Kind[Object], obj: Object, reason: str, message: str, *, warning: bool = False,
-             annotations: dict[str, str] | None = None) -> None:
-        told = ToldEvent(kind, obj.namespace, obj.name, obj.uid, "Warning" if warning else "Normal", reason, message[:1024],
-                    tuple(sorted((annotations or {}).items())))
+    def tell(
+        self,
+        kind: Kind[Object],
+        obj: Object,
+        reason: str,
+        message: str,
+        *,
+        warning: bool = False,
+        annotations: dict[str, str] | None = None,
+    ) -> None:
+        told = ToldEvent(
+            kind,
+            obj.namespace,
+            obj.name,
+            obj.uid,
+            "Warning" if warning else "Normal",
+            reason,
+            message[:1024],
+            tuple(sorted((annotations or {}).items())),
+        )
         try:
             self._queue.put_nowait((told, self._clock.now()))
         except asyncio.QueueFull:
@@ -96,7 +111,9 @@ class Recorder:
         if known is not None:
             name, count = known
             try:
-                await self._client.patch_only(EVENT, name, told.namespace or "default", {"count": count + 1, "lastTimestamp": now})
+                await self._client.patch_only(
+                    EVENT, name, told.namespace or "default", {"count": count + 1, "lastTimestamp": now}
+                )
                 self._remember(told, name, count + 1)
                 return
             except NotFound:
@@ -118,6 +135,16 @@ class Recorder:
         about = {"apiVersion": told.kind.api_version, "kind": told.kind.kind, "name": told.name, "uid": told.uid}
         if told.namespace:
             about["namespace"] = told.namespace
-        return {"metadata": meta, "involvedObject": about, "type": told.type, "reason": told.reason, "message": told.message,
-                "count": 1, "firstTimestamp": now, "lastTimestamp": now, "source": {"component": self._component},
-                "reportingComponent": self._component, "reportingInstance": self._component}
+        return {
+            "metadata": meta,
+            "involvedObject": about,
+            "type": told.type,
+            "reason": told.reason,
+            "message": told.message,
+            "count": 1,
+            "firstTimestamp": now,
+            "lastTimestamp": now,
+            "source": {"component": self._component},
+            "reportingComponent": self._component,
+            "reportingInstance": self._component,
+        }

@@ -21,7 +21,8 @@ from gangline.runtime.events import Recorder
 
 @dataclass(frozen=True, slots=True)
 class BackgroundService:
-    """Background work that is not a controller: runs until it is cancelled; `idle` says whether it has nothing to do."""
+    """Background work that is not a controller: runs until it is cancelled; `idle` says whether it has nothing to
+    do."""
 
     name: str
     run: Callable[[Context, Cache], Awaitable[None]]
@@ -42,7 +43,9 @@ class Component:
 class Manager:
     """One component, running. `lanes` are those of its process. `may_write` raises while it must not write."""
 
-    def __init__(self, component: Component, client: Client, clock: Clock | None = None, lanes: Lanes | None = None) -> None:
+    def __init__(
+        self, component: Component, client: Client, clock: Clock | None = None, lanes: Lanes | None = None
+    ) -> None:
         self.component = component
         self.may_write: Callable[[], None] = lambda: None
         client = client.fenced(lambda: self.may_write())
@@ -61,8 +64,10 @@ class Manager:
         self.events.start()
         for running in self.running:
             running.start()
-        self._tasks = [background.start(service.name, partial(service.run, self.context, self.cache), self.clock)
-                       for service in self.component.services]
+        self._tasks = [
+            background.start(service.name, partial(service.run, self.context, self.cache), self.clock)
+            for service in self.component.services
+        ]
 
     async def stop(self) -> None:
         for running in self.running:
@@ -76,11 +81,20 @@ class Manager:
     @property
     def idle(self) -> bool:
         """No controller has work, no event waits to be written."""
-        return (all(running.idle for running in self.running) and self.events.idle
-                and all(service.idle() for service in self.component.services))
+        return (
+            all(running.idle for running in self.running)
+            and self.events.idle
+            and all(service.idle() for service in self.component.services)
+        )
 
     def behind(self, revisions: dict[str, int]) -> bool:
-        """Whether some informer has not yet seen the last change of its kind (by resource name). One that selects cannot tell."""
+        """Whether some informer has not yet seen the last change of its kind (by resource name). One that selects
+        cannot tell."""
         served = {informer.kind.resource for informer in self.cache.informers if informer.revision}
-        return any(informer.revision < revisions.get(informer.kind.resource, 0) for informer in self.cache.informers
-                   if informer.synced.is_set() and not informer.selects and (informer.revision or informer.kind.resource not in served))
+        return any(
+            informer.revision < revisions.get(informer.kind.resource, 0)
+            for informer in self.cache.informers
+            if informer.synced.is_set()
+            and not informer.selects
+            and (informer.revision or informer.kind.resource not in served)
+        )

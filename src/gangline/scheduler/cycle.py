@@ -1,10 +1,9 @@
 """One cycle: `decide(cluster, settings, now)` runs every configured action in order and returns what was decided.
 
-This is the file to read first; the running scheduler calls it too (`shell/think.py`). Pure: the same cluster, settings and time give
-the same decisions, byte for byte, and the cluster is left exactly as it was found (the session undoes itself). What the shell then
-carries out it books on the cluster itself, by applying the records of bound and evicted tasks, so that nothing is booked twice before
-the watch shows it.
-"""
+This is the file to read first; the running scheduler calls it too (`shell/think.py`). Pure: the same cluster, settings
+and time give the same decisions, byte for byte, and the cluster is left exactly as it was found (the session undoes
+itself). What the shell then carries out it books on the cluster itself, by applying the records of bound and evicted
+tasks, so that nothing is booked twice before the watch shows it."""
 
 from __future__ import annotations
 
@@ -20,7 +19,9 @@ from gangline.scheduler.tally import CycleTally
 
 
 @undisturbed()
-def decide(cluster: ClusterModel, settings: SchedulerSettings, now: float, tally: CycleTally | None = None) -> Decisions:
+def decide(
+    cluster: ClusterModel, settings: SchedulerSettings, now: float, tally: CycleTally | None = None
+) -> Decisions:
     """`tally`: counts and seconds of the cycle, for metrics."""
     counts = tally or CycleTally()
     session = counts.clocked(counts.times, "open", lambda: Session(cluster, settings, now, tally=counts))

@@ -55,7 +55,8 @@ def start_matters(settings: SchedulerSettings, queues: Iterable[Queue]) -> bool:
     """Whether some minimum run time counts from when a gang started."""
     arguments = settings.arguments(MIN_RUNTIME)
     return any(arguments.get(name) for name in DEFAULTS) or any(
-        queue.spec.preempt_min_runtime or queue.spec.reclaim_min_runtime for queue in queues)
+        queue.spec.preempt_min_runtime or queue.spec.reclaim_min_runtime for queue in queues
+    )
 
 
 def _of_queue(record: object) -> list[float]:

@@ -26,7 +26,8 @@ class ContainerUse:
 
 @dataclass(frozen=True, slots=True)
 class ExtendedBind:
-    """The claim to make for a pod's extended resources: what it asks for, what it got, and which container uses what."""
+    """The claim to make for a pod's extended resources: what it asks for, what it got, and which container uses
+    what."""
 
     requests: tuple[DeviceRequest, ...]
     devices: tuple[DeviceId, ...]

@@ -1,9 +1,8 @@
 """One table: each hook of a plugin (`plugin.py`) and the way in which the answers are combined (`combine.py`).
 
-Six ways: *key* (smallest first), *veto* (everybody is asked, one refusal is enough), *sum*, *pass on* (each works on what the one before
-gave), *tell*, and *first* (a figure of which one is enough). Only plugins that override a hook are asked; the others cost nothing.
-To add a hook: a method with a default in `Plugin`, and a line here.
-"""
+Six ways: *key* (smallest first), *veto* (everybody is asked, one refusal is enough), *sum*, *pass on* (each works on
+what the one before gave), *tell*, and *first* (a figure of which one is enough). Only plugins that override a hook are
+asked; the others cost nothing. To add a hook: a method with a default in `Plugin`, and a line here."""
 
 from __future__ import annotations
 
@@ -46,7 +45,9 @@ class Hooks:
         self.firm_over_quota = veto(overriding(Plugin.firm_over_quota, [each.firm_over_quota for each in asked]))
         self.before_task = vetoes(overriding(Plugin.before_task, [each.before_task for each in asked]))
         self.victim_invariant = veto(overriding(Plugin.victim_invariant, [each.victim_invariant for each in asked]))
-        self.task_over_capacity = veto(overriding(Plugin.task_over_capacity, [each.task_over_capacity for each in asked]))
+        self.task_over_capacity = veto(
+            overriding(Plugin.task_over_capacity, [each.task_over_capacity for each in asked])
+        )
         self.predicate = veto(overriding(Plugin.predicate, [each.predicate for each in asked]))
         self.never = exclusion(overriding(Plugin.never, [each.never for each in asked]))
         self.before_bind = veto(overriding(Plugin.before_bind, [each.before_bind for each in asked]))
@@ -87,7 +88,12 @@ class Hooks:
         self.beyond_shape = [each for each in asked if each.beyond_shape or _scores_only_nodes(each)]
 
     def subset_nodes(
-        self, gang: GangInfo, member: Group | PodSet, pod_sets: Sequence[PodSet], tasks: Sequence[TaskInfo], nodes: Sequence[NodeInfo]
+        self,
+        gang: GangInfo,
+        member: Group | PodSet,
+        pod_sets: Sequence[PodSet],
+        tasks: Sequence[TaskInfo],
+        nodes: Sequence[NodeInfo],
     ) -> list[Sequence[NodeInfo]]:
         """Node sets to try one after the other; each plugin splits the sets of the one before."""
         sets: list[Sequence[NodeInfo]] = [nodes]
@@ -114,7 +120,7 @@ class Hooks:
 
 def _scores_only_nodes(plugin: Plugin) -> bool:
     """A score that is given in no form that tasks of one shape may share."""
-    by_shape = (overriding(Plugin.shape_score, [plugin.shape_score]) or overriding(Plugin.node_rank, [plugin.node_rank]))
+    by_shape = overriding(Plugin.shape_score, [plugin.shape_score]) or overriding(Plugin.node_rank, [plugin.node_rank])
     return bool(overriding(Plugin.node_score, [plugin.node_score])) and not by_shape
 
 

@@ -1,4 +1,5 @@
-"""Whether labels match a selector, a node matches affinity terms, and a toleration covers a taint — on the core's own records.
+"""Whether labels match a selector, a node matches affinity terms, and a toleration covers a taint — on the core's own
+records.
 
 The semantics are Kubernetes'. Plain functions; nothing is remembered.
 """
@@ -47,8 +48,10 @@ def all_match(requirements: Iterable[Requirement], labels: Mapping[str, str]) ->
 def node_matches(terms: tuple[NodeTerm, ...], node: NodeInfo) -> bool:
     """One of the terms must hold; a term without requirements matches nothing."""
     fields = {"metadata.name": node.name}
-    return any((term.labels or term.fields) and all_match(term.labels, node.labels) and all_match(term.fields, fields)
-               for term in terms)
+    return any(
+        (term.labels or term.fields) and all_match(term.labels, node.labels) and all_match(term.fields, fields)
+        for term in terms
+    )
 
 
 def untolerated(taints: Iterable[TaintRecord], tolerations: tuple[TolerationRecord, ...]) -> TaintRecord | None:

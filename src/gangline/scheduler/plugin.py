@@ -1,11 +1,11 @@
 """`Plugin`: the points at which a scheduling policy is asked, each a typed method with a neutral default.
 
-A policy inherits and overrides the methods it cares about; `plugins/` holds the built-in ones, other packages bring theirs by entry point.
-How the answers of several plugins are combined stands in `hooks.py`, one line per method. Nothing here asks anybody.
+A policy inherits and overrides the methods it cares about; `plugins/` holds the built-in ones, other packages bring
+theirs by entry point. How the answers of several plugins are combined stands in `hooks.py`, one line per method.
+Nothing here asks anybody.
 
-A plugin is built once per cycle with `(session, arguments)`. State that follows `allocated` and `deallocated` is written through
-`session.journal`, so that a what-if can be undone.
-"""
+A plugin is built once per cycle with `(session, arguments)`. State that follows `allocated` and `deallocated` is
+written through `session.journal`, so that a what-if can be undone."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ Triple = tuple[float, float, float]
 
 @dataclass(slots=True)
 class QueueSide:
-    """One side of a queue comparison: the queue, and the next gang in its subtree. Among victims there is no gang; `taken` is
-    then what the victims popped so far and the next one hold together."""
+    """One side of a queue comparison: the queue, and the next gang in its subtree. Among victims there is no gang;
+    `taken` is then what the victims popped so far and the next one hold together."""
 
     queue: QueueInfo
     gang: GangInfo | None = None
@@ -48,9 +48,9 @@ class SubsetRefused(Exception):
 
 
 class Plugin:
-    """Scores are kept per task shape (`placing/rank.py`). A plugin that scores therefore overrides `shape_score` or `node_rank` as well.
-    One that overrides `node_score` alone, or says `beyond_shape`, has its nodes scored one by one for every task for which `scores`
-    holds: that is always right, and slower."""
+    """Scores are kept per task shape (`placing/rank.py`). A plugin that scores therefore overrides `shape_score` or
+    `node_rank` as well. One that overrides `node_score` alone, or says `beyond_shape`, has its nodes scored one by one
+    for every task for which `scores` holds: that is always right, and slower."""
 
     name: str = ""
     beyond_shape: bool = False
@@ -102,7 +102,8 @@ class Plugin:
         return None
 
     def never(self, task: TaskInfo, node: NodeInfo) -> bool:
-        """True: this node refuses every task of this shape for good (labels, taints, kind of node). `predicate` says why."""
+        """True: this node refuses every task of this shape for good (labels, taints, kind of node). `predicate` says
+        why."""
         return False
 
     def before_bind(self, task: TaskInfo, node: NodeInfo) -> Refusal | None:
@@ -133,8 +134,8 @@ class Plugin:
         return True
 
     def reclaim_most(self, preemptor: GangInfo, largest: Mapping[str, float]) -> float:
-        """An upper bound of the GPUs that may be reclaimed, so that a hopeless search ends early. `largest`: queue → GPUs of its largest
-        victim."""
+        """An upper bound of the GPUs that may be reclaimed, so that a hopeless search ends early. `largest`: queue →
+        GPUs of its largest victim."""
         return math.inf
 
     def scenario_generator(self, state: Accumulation) -> Iterable[Scenario]:
@@ -148,7 +149,8 @@ class Plugin:
         return 0.0
 
     def shape_score(self, task: TaskInfo, node: NodeInfo) -> float:
-        """As `node_score`, for a score that depends only on the task's shape and the node's own state, in steps of at least 10."""
+        """As `node_score`, for a score that depends only on the task's shape and the node's own state, in steps of at
+        least 10."""
         return 0.0
 
     def node_rank(self, task: TaskInfo, node: NodeInfo) -> float:
@@ -166,7 +168,12 @@ class Plugin:
     # ── how it is placed ──
 
     def subset_nodes(
-        self, gang: GangInfo, member: Group | PodSet, pod_sets: Sequence[PodSet], tasks: Sequence[TaskInfo], nodes: Sequence[NodeInfo]
+        self,
+        gang: GangInfo,
+        member: Group | PodSet,
+        pod_sets: Sequence[PodSet],
+        tasks: Sequence[TaskInfo],
+        nodes: Sequence[NodeInfo],
     ) -> Sequence[Sequence[NodeInfo]]:
         """Node sets to try one after the other. SubsetRefused ends the attempt."""
         return [nodes]

@@ -47,7 +47,12 @@ class Session:
     """`action` is the name of the action at work. `queues` are those with an unbroken line of ancestors."""
 
     def __init__(
-        self, cluster: ClusterModel, settings: SchedulerSettings, now: float, extra: Iterable[PluginClass] = (), tally: CycleTally | None = None
+        self,
+        cluster: ClusterModel,
+        settings: SchedulerSettings,
+        now: float,
+        extra: Iterable[PluginClass] = (),
+        tally: CycleTally | None = None,
     ) -> None:
         self.cluster = cluster
         self.tally = tally or CycleTally()
@@ -84,7 +89,9 @@ class Session:
             plugin = self.tally.clocked(self.tally.plugins, setting.name, partial(make, self, setting.arguments))
             if not isinstance(plugin, Plugin):
                 given = type(plugin).__name__
-                raise ConfigError(f"plugins: {setting.name!r} makes a {given}, which is no gangline.scheduler.plugin.Plugin")
+                raise ConfigError(
+                    f"plugins: {setting.name!r} makes a {given}, which is no gangline.scheduler.plugin.Plugin"
+                )
             made.append(plugin)
         return made
 
@@ -120,7 +127,10 @@ class Session:
         elif gang.queue not in self.cluster.queues:
             text = f"Queue '{gang.queue}' does not exist: create it, or label the workload with one that does"
         elif gang.queue not in self.queues:
-            text = f"Queue '{gang.queue}' has no unbroken line of parent queues: one of them is missing or they run in a circle"
+            text = (
+                f"Queue '{gang.queue}' has no unbroken line of parent queues: one of them is missing or they run "
+                f"in a circle"
+            )
         elif not self.queues[gang.queue].is_leaf:
             text = f"Queue '{gang.queue}' has queues below it: workloads belong into a leaf queue"
         else:
@@ -177,8 +187,8 @@ class Session:
         return (*self.hooks.sub_group_order(member), member.name)
 
     def wanted(self, gang: GangInfo, simulation: bool) -> list[TaskInfo]:
-        """The tasks to place next (see `order.tasks_to_allocate`), kept until a status changes; a view keeps them for good, it is what
-        it was made for.
+        """The tasks to place next (see `order.tasks_to_allocate`), kept until a status changes; a view keeps them for
+        good, it is what it was made for.
 
         A simulation gives another answer only where tasks are leaving; a view does not count them."""
         view = gang is not gang.original
@@ -201,12 +211,12 @@ class Session:
         total = summed(task.request for task in tasks)
         memory = sum(task.gpu.count * task.gpu.memory for task in tasks)
         if memory and self.min_gpu_memory:
-            total = (*total[:GPU], total[GPU] + memory / self.min_gpu_memory, *total[GPU + 1:])
+            total = (*total[:GPU], total[GPU] + memory / self.min_gpu_memory, *total[GPU + 1 :])
         return total
 
     def steps_of(self, gang: GangInfo) -> tuple[list[TaskInfo], bool]:
-        """The next step of victims of this gang and whether more remain (see `order.tasks_to_evict`), kept until a status
-        changes."""
+        """The next step of victims of this gang and whether more remain (see `order.tasks_to_evict`), kept until a
+        status changes."""
         cached = gang.step
         if cached is None or cached[0] != gang.original.version:
             cached = gang.step = (gang.original.version, tasks_to_evict(gang, self.member_key, self.task_key))
@@ -270,10 +280,19 @@ class Session:
         for uid in sorted(self._refusals):
             gang, mine = self.cluster.gangs[uid], self._refusals[uid]
             if mine.gang and gang.pending:
-                refusals = tuple(Refusal(each.plugin, message, each.resolvable) for each in mine.gang for message in each.messages)
+                refusals = tuple(
+                    Refusal(each.plugin, message, each.resolvable) for each in mine.gang for message in each.messages
+                )
                 reasons = tuple(each.reason for each in mine.gang for _ in each.messages)
                 queues = tuple(each.queue for each in mine.gang for _ in each.messages)
-                yield Refuse(uid, refusals, summary(mine.gang), dict(sorted((mine.tasks | mine.detailed).items())), reasons, queues)
+                yield Refuse(
+                    uid,
+                    refusals,
+                    summary(mine.gang),
+                    dict(sorted((mine.tasks | mine.detailed).items())),
+                    reasons,
+                    queues,
+                )
 
     def _updates(self) -> Iterable[GangUpdate]:
         for uid in sorted(self._stamped):

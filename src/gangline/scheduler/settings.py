@@ -25,9 +25,26 @@ class PluginSetting:
 DEFAULT_PLUGINS: tuple[PluginSetting, ...] = tuple(
     PluginSetting(name, {"cpu": "binpack", "gpu": "binpack"} if name == "nodeplacement" else {})
     for name in (
-        "predicates", "proportion", "priority", "elastic", "kubeflow", "ray", "nodeavailability", "gpusharingorder", "gpupack",
-        "resourcetype", "subgrouporder", "taskorder", "nominatednode", "dynamicresources", "nodeplacement", "minruntime",
-        "topology", "snapshot", "sg-nodelocalgreedy", "sg-multinodegang",
+        "predicates",
+        "proportion",
+        "priority",
+        "elastic",
+        "kubeflow",
+        "ray",
+        "nodeavailability",
+        "gpusharingorder",
+        "gpupack",
+        "resourcetype",
+        "subgrouporder",
+        "taskorder",
+        "nominatednode",
+        "dynamicresources",
+        "nodeplacement",
+        "minruntime",
+        "topology",
+        "snapshot",
+        "sg-nodelocalgreedy",
+        "sg-multinodegang",
     )
 )
 
@@ -35,30 +52,52 @@ DEFAULT_PLUGINS: tuple[PluginSetting, ...] = tuple(
 SHARD_PLUGINS: tuple[PluginSetting, ...] = tuple(
     PluginSetting(name, {"cpu": "binpack", "gpu": "binpack"} if name == "nodeplacement" else {})
     for name in (
-        "predicates", "proportion", "priority", "nodeavailability", "resourcetype", "podaffinity", "elastic", "kubeflow", "ray",
-        "subgrouporder", "taskorder", "nominatednode", "dynamicresources", "minruntime", "topology", "snapshot", "sg-nodelocalgreedy",
-        "sg-multinodegang", "gpupack", "nodeplacement", "gpusharingorder",
+        "predicates",
+        "proportion",
+        "priority",
+        "nodeavailability",
+        "resourcetype",
+        "podaffinity",
+        "elastic",
+        "kubeflow",
+        "ray",
+        "subgrouporder",
+        "taskorder",
+        "nominatednode",
+        "dynamicresources",
+        "minruntime",
+        "topology",
+        "snapshot",
+        "sg-nodelocalgreedy",
+        "sg-multinodegang",
+        "gpupack",
+        "nodeplacement",
+        "gpusharingorder",
     )
 )
-"""What a scheduler runs with unless its configuration says otherwise: the list that KAI's operator writes for a plain shard.
-The shorter one above is what the bare decision core starts from."""
+"""What a scheduler runs with unless its configuration says otherwise: the list that KAI's operator writes for a plain
+shard. The shorter one above is what the bare decision core starts from."""
 
 
 STEPS_PER_SECOND = 200
-"""A search budget given as a duration is so many what-if simulations per second: the same everywhere, whatever the machine."""
+"""A search budget given as a duration is so many what-if simulations per second: the same everywhere, whatever the
+machine."""
 
 
 @dataclass(frozen=True, slots=True)
 class Budgets:
-    """How many simulations a search may try; 0: no limit. `least_per_gang` is granted even when the action has less left.
+    """How many simulations a search may try; 0: no limit. `least_per_gang` is granted even when the action has less
+    left.
 
-    By default what upstream allows: 5 minutes per action, 4 per gang, 2 per generator and 30 seconds for the node-local one."""
+    By default what upstream allows: 5 minutes per action, 4 per gang, 2 per generator and 30 seconds for the node-local
+    one."""
 
     action: Mapping[str, int] = field(default_factory=lambda: {"default": steps(300)})
     gang: int = 240 * STEPS_PER_SECOND
     least_per_gang: int = 0
-    generator: Mapping[str, int] = field(default_factory=lambda: {
-        "default": steps(120), "NodeLocalGreedy": steps(30), "MultiNodeGang": steps(120)})
+    generator: Mapping[str, int] = field(
+        default_factory=lambda: {"default": steps(120), "NodeLocalGreedy": steps(30), "MultiNodeGang": steps(120)}
+    )
 
     def for_action(self, name: str) -> int:
         return self.action.get(name, self.action.get("default", 0))
@@ -77,10 +116,10 @@ class SchedulerSettings:
     (absent: all).
 
     `fewest_moves`: consolidation first tries the victims whose moving costs least, before it searches as upstream does.
-    `leaves_unsolved` (upstream's manner): a
-    search that finds room for its tasks but not for the whole gang leaves the virtual evictions standing until the cycle ends.
-    `joins_steps` (upstream's manner): pods of a gang that were tried as victims one by one on a node stay together in the next try, so
-    that one which turned out not to be needed may go all the same."""
+    `leaves_unsolved` (upstream's manner): a search that finds room for its tasks but not for the whole gang leaves the
+    virtual evictions standing until the cycle ends. `joins_steps` (upstream's manner): pods of a gang that were tried
+    as victims one by one on a node stay together in the next try, so that one which turned out not to be needed may go
+    all the same."""
 
     actions: tuple[str, ...] = ACTIONS
     plugins: tuple[PluginSetting, ...] = DEFAULT_PLUGINS
@@ -144,12 +183,16 @@ def _budgets(config: Mapping[str, Any]) -> Budgets:
     generators = _durations(config.get("maxGeneratorSearchDuration"))
     for name in generators:
         if name not in (*GENERATORS, "default"):
-            raise ConfigError(f"scenarioSearchBudgets.maxGeneratorSearchDuration: there is no generator {name!r}; "
-                              f"known are {', '.join(GENERATORS)}")
+            raise ConfigError(
+                f"scenarioSearchBudgets.maxGeneratorSearchDuration: there is no generator {name!r}; "
+                f"known are {', '.join(GENERATORS)}"
+            )
     gang = _durations({key: config[key] for key in ("maxJobSearchDuration", "minJobSearchDuration") if key in config})
     budgets = Budgets(
-        {**usual.action, **_durations(config.get("maxActionSearchDuration"))}, gang.get("maxJobSearchDuration", usual.gang),
-        gang.get("minJobSearchDuration", usual.least_per_gang), {**usual.generator, **generators},
+        {**usual.action, **_durations(config.get("maxActionSearchDuration"))},
+        gang.get("maxJobSearchDuration", usual.gang),
+        gang.get("minJobSearchDuration", usual.least_per_gang),
+        {**usual.generator, **generators},
     )
     if budgets.gang and budgets.least_per_gang >= budgets.gang:
         raise ConfigError("scenarioSearchBudgets: minJobSearchDuration must be smaller than maxJobSearchDuration")
@@ -171,8 +214,11 @@ def _actions(text: str) -> tuple[str, ...]:
 
 def _plugins(tiers: Sequence[Mapping[str, Any]]) -> tuple[PluginSetting, ...]:
     return tuple(
-        PluginSetting(str(plugin["name"]), {str(key): str(value) for key, value in (plugin.get("arguments") or {}).items()})
-        for tier in tiers for plugin in tier.get("plugins") or ()
+        PluginSetting(
+            str(plugin["name"]), {str(key): str(value) for key, value in (plugin.get("arguments") or {}).items()}
+        )
+        for tier in tiers
+        for plugin in tier.get("plugins") or ()
     )
 
 
@@ -182,4 +228,5 @@ def seconds(text: str) -> float:
         return duration(text)
     except ValueError:
         raise ConfigError(
-            f"{text!r} is not a duration; write a number with a unit (ms, s, m, h, d, w), for example 90s or 1h30m") from None
+            f"{text!r} is not a duration; write a number with a unit (ms, s, m, h, d, w), for example 90s or 1h30m"
+        ) from None

@@ -127,7 +127,11 @@ class Statement:
 
     def wait_together(self, gang: str) -> None:
         """Turn every allocation of this gang into a waiting place on the same node."""
-        mine = [op for op in self.operations if op.kind == "allocate" and op.task.gang is not None and op.task.gang.uid == gang]
+        mine = [
+            op
+            for op in self.operations
+            if op.kind == "allocate" and op.task.gang is not None and op.task.gang.uid == gang
+        ]
         for operation in mine:
             task, node = operation.task, operation.node
             self._session.hooks.deallocated(task)
@@ -194,14 +198,30 @@ class Statement:
 
 def bind_decision(session: Session, task: TaskInfo, node: NodeInfo) -> Bind:
     received = "MigInstance" if task.gpu.kind == "MigInstance" else "Fraction" if task.shared else "Regular"
-    claims = {name: state.allocated for name in task.record.claims
-              if (state := session.cluster.devices.claims.get((task.namespace, name))) is not None and state.allocated is not None}
-    zones = None if task.numa is None or node.numa is None else tuple(node.numa.zones[place].id for place, _ in task.numa)
+    claims = {
+        name: state.allocated
+        for name in task.record.claims
+        if (state := session.cluster.devices.claims.get((task.namespace, name))) is not None
+        and state.allocated is not None
+    }
+    zones = (
+        None if task.numa is None or node.numa is None else tuple(node.numa.zones[place].id for place, _ in task.numa)
+    )
     return Bind(
-        task.uid, node.name, task.gpu_groups if task.shared else (), received, task.gpu.count, task.accepted_portion,
-        task.accepted_memory, claims, claim_configs(session, task), extended_bind(session, task, node), zones,
+        task.uid,
+        node.name,
+        task.gpu_groups if task.shared else (),
+        received,
+        task.gpu.count,
+        task.accepted_portion,
+        task.accepted_memory,
+        claims,
+        claim_configs(session, task),
+        extended_bind(session, task, node),
+        zones,
         tuple(dict(amounts) for _, amounts in task.numa or ()),
-        session.hooks.bind_annotations(task, node), session.action,
+        session.hooks.bind_annotations(task, node),
+        session.action,
     )
 
 
@@ -221,4 +241,6 @@ def extended_bind(session: Session, task: TaskInfo, node: NodeInfo) -> ExtendedB
     extended = extended_claim(session.cluster.devices, task.record, node) if devices else None
     if not devices or extended is None:
         return None
-    return ExtendedBind(extended.claim.requests, devices, extended.uses, configs(session.cluster.devices, extended.claim))
+    return ExtendedBind(
+        extended.claim.requests, devices, extended.uses, configs(session.cluster.devices, extended.claim)
+    )

@@ -1,8 +1,8 @@
-"""What a cycle counted on its way: gangs looked at, searches and how they ended, scenarios tried and dropped, seconds of each part.
+"""What a cycle counted on its way: gangs looked at, searches and how they ended, scenarios tried and dropped, seconds
+of each part.
 
-The core counts and the shell tells (`shell/metrics.py`). Seconds come from a stopwatch that the shell hands in; without one they are 0.
-No decision depends on anything here.
-"""
+The core counts and the shell tells (`shell/metrics.py`). Seconds come from a stopwatch that the shell hands in; without
+one they are 0. No decision depends on anything here."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ R = TypeVar("R")
 
 
 class SearchOutcome(NamedTuple):
-    """How the search for one gang ended: solved, generators_exhausted, deadline_exhausted or not_attempted. `reduced`: the action had
-    less of its budget left than a gang may use."""
+    """How the search for one gang ended: solved, generators_exhausted, deadline_exhausted or not_attempted. `reduced`:
+    the action had less of its budget left than a gang may use."""
 
     action: str
     result: str

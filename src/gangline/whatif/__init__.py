@@ -1,4 +1,5 @@
-"""What would happen if: a cluster is copied into memory, the same components try something there, and two looks are compared.
+"""What would happen if: a cluster is copied into memory, the same components try something there, and two looks are
+compared.
 
 copy.py makes the copy and lets it settle, compare.py says what changed. The cluster itself is only read.
 """

@@ -1,7 +1,7 @@
 """Two looks at a cluster, before and after → which gangs start, which wait and why, and who makes room for whom.
 
-Pure. A gang here is all pods that stand or fall together: those of one PodGroup, of one PodGang, of one owner, or a pod alone.
-"""
+Pure. A gang here is all pods that stand or fall together: those of one PodGroup, of one PodGang, of one owner, or a pod
+alone."""
 
 from __future__ import annotations
 
@@ -65,8 +65,14 @@ def compare(before: WhatifView, after: WhatifView, verdict: Callable[[PodGroup],
     was, now = before.gangs(), after.gangs()
     groups = {(group.namespace, owner(group)): group for group in after.groups}
     new = [_new(place, pods, groups.get(place), verdict) for place, pods in sorted(now.items()) if place not in was]
-    return WhatifAnswer(new, [_other(place, lost, len(pods), now.get(place, []), _reason(place, after))
-                        for place, pods in sorted(was.items()) if (lost := _lost(pods, now.get(place, [])))])
+    return WhatifAnswer(
+        new,
+        [
+            _other(place, lost, len(pods), now.get(place, []), _reason(place, after))
+            for place, pods in sorted(was.items())
+            if (lost := _lost(pods, now.get(place, [])))
+        ],
+    )
 
 
 def _new(place: Place, pods: list[Pod], group: PodGroup | None, verdict: Callable[[PodGroup], str]) -> GangOutcome:
@@ -113,6 +119,10 @@ def _gang(pod: Pod, owners: dict[Place, str]) -> str:
 
 def _condition(pods: list[Pod]) -> str:
     """Why a gang without a PodGroup waits: what its first pod was told."""
-    told = [each.message or each.reason for pod in pods for each in pod.status.conditions
-            if each.type == "PodScheduled" and each.status == "False"]
+    told = [
+        each.message or each.reason
+        for pod in pods
+        for each in pod.status.conditions
+        if each.type == "PodScheduled" and each.status == "False"
+    ]
     return told[0] if told else "no scheduler has said why"

@@ -1,8 +1,9 @@
-"""A copy of a cluster in memory: its objects under their own uids on an embedded server, its nodes played, the components at work.
+"""A copy of a cluster in memory: its objects under their own uids on an embedded server, its nodes played, the
+components at work.
 
-Only reads the cluster. What would reach out of the copy or act by itself there (webhooks, secrets, autoscalers, clean-up of what was left
-out) is not copied or does not run. Time on the copy's nodes is short: pods start and stop at once, and Jobs that run go on running.
-"""
+Only reads the cluster. What would reach out of the copy or act by itself there (webhooks, secrets, autoscalers,
+clean-up of what was left out) is not copied or does not run. Time on the copy's nodes is short: pods start and stop at
+once, and Jobs that run go on running."""
 
 from __future__ import annotations
 
@@ -21,16 +22,52 @@ from gangline.errors import ApiError
 from gangline.local import Platform, PlatformSettings
 from gangline.whatif.compare import WhatifView
 
-LEFT_OUT = frozenset({"events", "secrets", "leases", "endpoints", "endpointslices", "horizontalpodautoscalers", "cronjobs",
-                      "componentstatuses"})
-CLOSED_GROUPS = frozenset({"admissionregistration.k8s.io", "apiregistration.k8s.io", "authentication.k8s.io", "authorization.k8s.io",
-                           "certificates.k8s.io", "flowcontrol.apiserver.k8s.io", "rbac.authorization.k8s.io", "metrics.k8s.io"})
+LEFT_OUT = frozenset(
+    {
+        "events",
+        "secrets",
+        "leases",
+        "endpoints",
+        "endpointslices",
+        "horizontalpodautoscalers",
+        "cronjobs",
+        "componentstatuses",
+    }
+)
+CLOSED_GROUPS = frozenset(
+    {
+        "admissionregistration.k8s.io",
+        "apiregistration.k8s.io",
+        "authentication.k8s.io",
+        "authorization.k8s.io",
+        "certificates.k8s.io",
+        "flowcontrol.apiserver.k8s.io",
+        "rbac.authorization.k8s.io",
+        "metrics.k8s.io",
+    }
+)
 """Groups whose objects would reach out of the copy, or say nothing about a workload."""
 TEAM = ("operator", "grouper", "scheduler", "binder", "podgroup-controller", "queue-controller")
 FOREVER = 1e9
-WORLD = WorldSettings(nodes=(), pace=NodePace(job=FOREVER),
-                      off=frozenset({"nodes", "heart", "lifecycle", "garbage", "namespaces", "cronjobs", "hpa", "tokens", "endpoints",
-                                     "autoscaler", "karpenter"}))
+WORLD = WorldSettings(
+    nodes=(),
+    pace=NodePace(job=FOREVER),
+    off=frozenset(
+        {
+            "nodes",
+            "heart",
+            "lifecycle",
+            "garbage",
+            "namespaces",
+            "cronjobs",
+            "hpa",
+            "tokens",
+            "endpoints",
+            "autoscaler",
+            "karpenter",
+        }
+    ),
+)
 
 
 class Copy:
@@ -73,7 +110,9 @@ class Copy:
             found = await self._source.list_raw(kind)
         except ApiError:
             return
-        self.copied[kind.plural] += sum(self.platform.server.plant(kind.group, kind.plural, obj) for obj in _prepared(kind, found))
+        self.copied[kind.plural] += sum(
+            self.platform.server.plant(kind.group, kind.plural, obj) for obj in _prepared(kind, found)
+        )
 
 
 def _prepared(kind: Kind[Object], objects: Iterable[Raw]) -> Iterable[Raw]:

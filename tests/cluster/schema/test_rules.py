@@ -11,30 +11,43 @@ from gangline.cluster.schema import Schema, compile_schema
 from gangline.rules.cel import Budget
 
 Obj = dict[str, Any]
-FIELDS = {"n": {"type": "integer"}, "a": {"type": "string"}, "o": {"type": "object", "properties": {"x": {"type": "string"}}}}
+FIELDS = {
+    "n": {"type": "integer"},
+    "a": {"type": "string"},
+    "o": {"type": "object", "properties": {"x": {"type": "string"}}},
+}
 
 
 def told(rules: list[Obj], spec: Obj, old: Obj | None = None) -> list[str]:
-    about = compile_schema({"type": "object", "properties": {"spec": {
-        "type": "object", "properties": FIELDS, "x-kubernetes-validations": rules}}})
+    about = compile_schema(
+        {
+            "type": "object",
+            "properties": {"spec": {"type": "object", "properties": FIELDS, "x-kubernetes-validations": rules}},
+        }
+    )
     return [str(problem) for problem in about.validate({"spec": spec}, {"spec": old} if old is not None else None)]
 
 
-@pytest.mark.parametrize(("about", "expected"), [
-    ({}, "spec: Invalid value: failed rule: self.n > 2"),
-    ({"message": "n is small"}, "spec: Invalid value: n is small"),
-    ({"messageExpression": "'n is ' + string(self.n)"}, "spec: Invalid value: n is 1"),
-    ({"fieldPath": ".o.x"}, "spec.o.x: Invalid value: failed rule: self.n > 2"),
-    ({"reason": "FieldValueForbidden"}, "spec: Forbidden: failed rule: self.n > 2"),
-    ({"reason": "FieldValueRequired", "fieldPath": ".a"}, "spec.a: Required value: failed rule: self.n > 2"),
-    ({"reason": "FieldValueDuplicate"}, "spec: Duplicate value"),
-])
+@pytest.mark.parametrize(
+    ("about", "expected"),
+    [
+        ({}, "spec: Invalid value: failed rule: self.n > 2"),
+        ({"message": "n is small"}, "spec: Invalid value: n is small"),
+        ({"messageExpression": "'n is ' + string(self.n)"}, "spec: Invalid value: n is 1"),
+        ({"fieldPath": ".o.x"}, "spec.o.x: Invalid value: failed rule: self.n > 2"),
+        ({"reason": "FieldValueForbidden"}, "spec: Forbidden: failed rule: self.n > 2"),
+        ({"reason": "FieldValueRequired", "fieldPath": ".a"}, "spec.a: Required value: failed rule: self.n > 2"),
+        ({"reason": "FieldValueDuplicate"}, "spec: Duplicate value"),
+    ],
+)
 def test_a_broken_rule_is_told_as_its_author_asked(about: Obj, expected: str) -> None:
     assert told([{"rule": "self.n > 2", **about}], {"n": 1}) == [expected]
 
 
 def test_a_rule_that_cannot_be_evaluated_names_the_cause() -> None:
-    assert told([{"rule": "self.a == 'x'"}], {}) == ['spec: Invalid value: "object": no such key: a evaluating rule: self.a == \'x\'']
+    assert told([{"rule": "self.a == 'x'"}], {}) == [
+        "spec: Invalid value: \"object\": no such key: a evaluating rule: self.a == 'x'"
+    ]
 
 
 def test_transition_rules_run_only_when_there_was_something_before() -> None:
@@ -63,15 +76,27 @@ COSTLY = {"rule": "self.l.all(x, self.l.all(y, self.l.all(z, x + y + z >= 0)))"}
 
 
 def costly(*rules: dict[str, str]) -> Schema:
-    return compile_schema({"type": "object", "properties": {"spec": {
-        "type": "object", "properties": {"l": {"type": "array", "items": {"type": "integer"}}}, "x-kubernetes-validations": list(rules)}}})
+    return compile_schema(
+        {
+            "type": "object",
+            "properties": {
+                "spec": {
+                    "type": "object",
+                    "properties": {"l": {"type": "array", "items": {"type": "integer"}}},
+                    "x-kubernetes-validations": list(rules),
+                }
+            },
+        }
+    )
 
 
 def test_a_cubic_rule_ends_at_its_limit_with_a_clear_word_and_no_rule_is_run_after_it() -> None:
     found = costly(COSTLY, {"rule": "false"}).validate({"spec": {"l": list(range(400))}})
     assert [str(problem) for problem in found] == [
-        'spec: Invalid value: "object": \'operation cancelled: actual cost limit exceeded\': no further validation rules will be run due '
-        f"to call cost exceeds limit for rule: {COSTLY['rule']}"]
+        "spec: Invalid value: \"object\": 'operation cancelled: actual cost limit exceeded': no further validation "
+        "rules will be run due "
+        f"to call cost exceeds limit for rule: {COSTLY['rule']}"
+    ]
 
 
 def test_rules_share_the_budget_of_their_object() -> None:

@@ -44,9 +44,13 @@ class Api:
     namespace: str = "default"
     extra: dict[str, str] = field(default_factory=dict)
 
-    async def call(self, method: str, path: str, body: Any = None, content_type: str = JSON, accept: str = JSON, **query: str) -> Answer:
+    async def call(
+        self, method: str, path: str, body: Any = None, content_type: str = JSON, accept: str = JSON, **query: str
+    ) -> Answer:
         data = b"" if body is None else body if isinstance(body, bytes) else json.dumps(body).encode()
-        request = Request(method, path, tuple(query.items()), data, content_type, accept, {"user-agent": "tests/1", **self.extra})
+        request = Request(
+            method, path, tuple(query.items()), data, content_type, accept, {"user-agent": "tests/1", **self.extra}
+        )
         response = await self.send(request)
         if response.stream is not None:
             await response.stream.aclose()  # type: ignore[attr-defined]
@@ -113,9 +117,15 @@ class _Socket:
         self._url, self._session = url, session
 
     async def send(self, request: Request) -> Response:
-        headers = {"authorization": f"Bearer {TOKEN}", "content-type": request.content_type, "accept": request.accept, **request.headers}
-        answer = await self._session.request(request.method, self._url + request.path, params=list(request.query), data=request.body,
-                                             headers=headers)
+        headers = {
+            "authorization": f"Bearer {TOKEN}",
+            "content-type": request.content_type,
+            "accept": request.accept,
+            **request.headers,
+        }
+        answer = await self._session.request(
+            request.method, self._url + request.path, params=list(request.query), data=request.body, headers=headers
+        )
         kind = answer.headers.get("Content-Type", "")
         warnings = tuple(answer.headers.getall("Warning", []))
         if request.argument("watch") == "true" and answer.status == 200:
@@ -154,12 +164,21 @@ async def api(request: pytest.FixtureRequest, server: Server) -> AsyncIterator[A
 
 
 def config_map(name: str, data: dict[str, str] | None = None, **meta: Any) -> Obj:
-    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name, **meta}, **({"data": data} if data else {})}
+    return {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": name, **meta},
+        **({"data": data} if data else {}),
+    }
 
 
 def pod(name: str, **spec: Any) -> Obj:
-    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name},
-            "spec": {"containers": [{"name": "main", "image": "none"}], **spec}}
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": name},
+        "spec": {"containers": [{"name": "main", "image": "none"}], **spec},
+    }
 
 
 MAPS = "/api/v1/namespaces/default/configmaps"

@@ -1,4 +1,5 @@
-"""How property tests of the server's engines run: no deadline, and slow input generation on a busy machine is no failure."""
+"""How property tests of the server's engines run: no deadline, and slow input generation on a busy machine is no
+failure."""
 
 from __future__ import annotations
 

@@ -52,8 +52,13 @@ async def webhook(answer: Any) -> AsyncIterator[tuple[str, str, list[Obj]]]:
     async def respond(request: web.BaseRequest) -> web.Response:
         review = json.loads(await request.read())
         seen.append(review["request"])
-        return web.json_response({"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview",
-                                  "response": {"uid": review["request"]["uid"], **answer(review["request"])}})
+        return web.json_response(
+            {
+                "apiVersion": "admission.k8s.io/v1",
+                "kind": "AdmissionReview",
+                "response": {"uid": review["request"]["uid"], **answer(review["request"])},
+            }
+        )
 
     authority = CertificateAuthority.make("webhooks")
     runner = web.ServerRunner(web.Server(respond))
@@ -65,25 +70,50 @@ async def webhook(answer: Any) -> AsyncIterator[tuple[str, str, list[Obj]]]:
 
 
 def configuration(url: str, bundle: str, **more: Any) -> Obj:
-    return {"metadata": {"name": "hooks"}, "webhooks": [{
-        "name": "check.example.com", "clientConfig": {"url": url, "caBundle": bundle}, "sideEffects": "None",
-        "admissionReviewVersions": ["v1"], "timeoutSeconds": 5,
-        "rules": [{"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["configmaps"]}], **more}]}
+    return {
+        "metadata": {"name": "hooks"},
+        "webhooks": [
+            {
+                "name": "check.example.com",
+                "clientConfig": {"url": url, "caBundle": bundle},
+                "sideEffects": "None",
+                "admissionReviewVersions": ["v1"],
+                "timeoutSeconds": 5,
+                "rules": [
+                    {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["configmaps"]}
+                ],
+                **more,
+            }
+        ],
+    }
 
 
 async def test_a_validating_webhook_may_refuse(server: Server) -> None:
     api = in_process(server)
-    async with webhook(lambda asked: {"allowed": False, "status": {"code": 403, "message": "not today"}}) as (url, bundle, seen):
+    async with webhook(lambda asked: {"allowed": False, "status": {"code": 403, "message": "not today"}}) as (
+        url,
+        bundle,
+        seen,
+    ):
         await api.post(f"{HOOKS}/validatingwebhookconfigurations", configuration(url, bundle))
         answer = await api.post(MAPS, config_map("a"))
-    assert (answer.status, answer.message) == (403, 'admission webhook "check.example.com" denied the request: not today')
-    assert (seen[0]["operation"], seen[0]["object"]["metadata"]["name"], seen[0]["userInfo"]["username"]) == ("CREATE", "a", "admin")
+    assert (answer.status, answer.message) == (
+        403,
+        'admission webhook "check.example.com" denied the request: not today',
+    )
+    assert (seen[0]["operation"], seen[0]["object"]["metadata"]["name"], seen[0]["userInfo"]["username"]) == (
+        "CREATE",
+        "a",
+        "admin",
+    )
 
 
 async def test_a_mutating_webhook_patches_the_object(server: Server) -> None:
     patch = base64.b64encode(json.dumps([{"op": "add", "path": "/data", "value": {"k": "patched"}}]).encode()).decode()
     api = in_process(server)
-    async with webhook(lambda asked: {"allowed": True, "patchType": "JSONPatch", "patch": patch, "warnings": ["hello"]}) as (url, ca, _):
+    async with webhook(
+        lambda asked: {"allowed": True, "patchType": "JSONPatch", "patch": patch, "warnings": ["hello"]}
+    ) as (url, ca, _):
         await api.post(f"{HOOKS}/mutatingwebhookconfigurations", configuration(url, ca))
         made = await api.post(MAPS, config_map("a"))
     assert made.body["data"] == {"k": "patched"}
@@ -128,12 +158,17 @@ async def test_a_webhooks_redirect_is_not_followed(server: Server) -> None:
         led.append(request.path)
         return web.Response(status=307, headers={"Location": "/elsewhere"})
 
-    assert await asked(server, respond) == "failed to call webhook: it answered with a redirect (307), which is not followed"
+    assert (
+        await asked(server, respond)
+        == "failed to call webhook: it answered with a redirect (307), which is not followed"
+    )
     assert led == ["/check"]
 
 
 @pytest.mark.parametrize(("status", "packed"), [(200, False), (500, False), (200, True)])
-async def test_a_webhook_that_never_stops_answering_is_not_listened_to(server: Server, status: int, packed: bool) -> None:
+async def test_a_webhook_that_never_stops_answering_is_not_listened_to(
+    server: Server, status: int, packed: bool
+) -> None:
     async def respond(request: web.BaseRequest) -> web.StreamResponse:
         answer = web.StreamResponse(status=status, headers={"Content-Encoding": "gzip"} if packed else {})
         await answer.prepare(request)
@@ -158,8 +193,17 @@ async def test_a_webhook_that_answers_byte_by_byte_has_its_deadline(server: Serv
     assert (await asked(server, respond, timeoutSeconds=1)).endswith("context deadline exceeded")
 
 
-@pytest.mark.parametrize("part", [{"allowed": "yes"}, {"warnings": [5]}, {"warnings": "a"}, {"status": []}, {"patch": 5},
-                                  {"allowed": False, "status": {"code": "many"}}])
+@pytest.mark.parametrize(
+    "part",
+    [
+        {"allowed": "yes"},
+        {"warnings": [5]},
+        {"warnings": "a"},
+        {"status": []},
+        {"patch": 5},
+        {"allowed": False, "status": {"code": "many"}},
+    ],
+)
 async def test_a_webhook_that_answers_nonsense_has_not_answered(server: Server, part: Obj) -> None:
     async def respond(request: web.BaseRequest) -> web.Response:
         uid = json.loads(await request.read())["request"]["uid"]
@@ -175,23 +219,39 @@ async def test_a_webhook_that_cannot_be_reached_counts_as_its_failure_policy_say
     answer = await api.post(MAPS, config_map("a"))
     assert answer.status == 500
     assert 'failed calling webhook "check.example.com": failed to call webhook: ' in answer.message
-    await api.merge(f"{HOOKS}/validatingwebhookconfigurations/hooks", {"webhooks": [
-        {**unreachable["webhooks"][0], "failurePolicy": "Ignore"}]})
+    await api.merge(
+        f"{HOOKS}/validatingwebhookconfigurations/hooks",
+        {"webhooks": [{**unreachable["webhooks"][0], "failurePolicy": "Ignore"}]},
+    )
     assert (await api.post(MAPS, config_map("a"))).status == 201
 
 
 async def test_an_admission_policy_denies_what_its_expression_does_not_allow(api: Api) -> None:
     rules = [{"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["configmaps"]}]
-    await api.post(f"{HOOKS}/validatingadmissionpolicies", {"metadata": {"name": "names"}, "spec": {
-        "failurePolicy": "Fail", "matchConstraints": {"resourceRules": rules},
-        "validations": [{"expression": "object.metadata.name.startsWith('ok-')", "message": "names begin with ok-"}]}})
-    await api.post(f"{HOOKS}/validatingadmissionpolicybindings", {"metadata": {"name": "names"}, "spec": {
-        "policyName": "names", "validationActions": ["Deny"]}})
+    await api.post(
+        f"{HOOKS}/validatingadmissionpolicies",
+        {
+            "metadata": {"name": "names"},
+            "spec": {
+                "failurePolicy": "Fail",
+                "matchConstraints": {"resourceRules": rules},
+                "validations": [
+                    {"expression": "object.metadata.name.startsWith('ok-')", "message": "names begin with ok-"}
+                ],
+            },
+        },
+    )
+    await api.post(
+        f"{HOOKS}/validatingadmissionpolicybindings",
+        {"metadata": {"name": "names"}, "spec": {"policyName": "names", "validationActions": ["Deny"]}},
+    )
     assert (await api.post(MAPS, config_map("ok-a"))).status == 201
     answer = await api.post(MAPS, config_map("a"))
     assert answer.status == 422
-    assert answer.message == ("configmaps \"a\" is forbidden: ValidatingAdmissionPolicy 'names' with binding 'names' denied request: "
-                              "names begin with ok-")
+    assert answer.message == (
+        "configmaps \"a\" is forbidden: ValidatingAdmissionPolicy 'names' with binding 'names' denied request: "
+        "names begin with ok-"
+    )
 
 
 async def test_a_pod_gets_the_priority_of_its_class(api: Api) -> None:
@@ -215,12 +275,29 @@ async def test_nothing_new_comes_into_a_namespace_that_is_going(api: Api) -> Non
 async def test_an_eviction_honours_the_disruption_budget(api: Api) -> None:
     budgets = "/apis/policy/v1/namespaces/default/poddisruptionbudgets"
     await api.post(PODS, {**pod("p", nodeName="n"), "metadata": {"name": "p", "labels": {"app": "x"}}})
-    await api.merge(f"{PODS}/p/status", {"status": {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}})
-    await api.post(budgets, {"metadata": {"name": "b"}, "spec": {"minAvailable": 1, "selector": {"matchLabels": {"app": "x"}}}})
-    await api.merge(f"{budgets}/b/status", {"status": {
-        "observedGeneration": 1, "disruptionsAllowed": 0, "currentHealthy": 1, "desiredHealthy": 1, "expectedPods": 1}})
+    await api.merge(
+        f"{PODS}/p/status", {"status": {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}}
+    )
+    await api.post(
+        budgets, {"metadata": {"name": "b"}, "spec": {"minAvailable": 1, "selector": {"matchLabels": {"app": "x"}}}}
+    )
+    await api.merge(
+        f"{budgets}/b/status",
+        {
+            "status": {
+                "observedGeneration": 1,
+                "disruptionsAllowed": 0,
+                "currentHealthy": 1,
+                "desiredHealthy": 1,
+                "expectedPods": 1,
+            }
+        },
+    )
     refused = await api.post(f"{PODS}/p/eviction", {"metadata": {"name": "p"}})
-    assert (refused.status, refused.message) == (429, "Cannot evict pod as it would violate the pod's disruption budget.")
+    assert (refused.status, refused.message) == (
+        429,
+        "Cannot evict pod as it would violate the pod's disruption budget.",
+    )
     await api.merge(f"{budgets}/b/status", {"status": {"disruptionsAllowed": 1}})
     assert (await api.post(f"{PODS}/p/eviction", {"metadata": {"name": "p"}})).status == 201
     assert (await api.get(f"{PODS}/p")).body["metadata"]["deletionTimestamp"]

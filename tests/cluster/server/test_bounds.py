@@ -22,11 +22,7 @@ POD = "/api/v1/namespaces/default/pods"
 
 
 @pytest.mark.parametrize(
-    ("body", "told"),
-    [
-        (MERGES, "document contains excessive aliasing"),
-        (b"[" * 100_000, "exceeded max depth of 100"),
-    ],
+    ("body", "told"), [(MERGES, "document contains excessive aliasing"), (b"[" * 100_000, "exceeded max depth of 100")]
 )
 async def test_yaml_beyond_the_bounds_is_a_bad_request(api: Api, body: bytes, told: str) -> None:
     for path, form in ((REVIEWS, YAML), (MAPS, YAML)):

@@ -70,8 +70,10 @@ def test_it_is_logged_once_a_minute_whatever_happens(caplog: pytest.LogCaptureFi
         now = 61.0
         crowd(callers, "10.0.0.1", 1)
     first, second = (record.getMessage() for record in caplog.records)
-    assert first == ("10.0.0.1 has 1 connections to the API server, as many as one address may have (--connections-per-address): "
-                     "a connection that asked nothing makes way, or the new one is turned away")
+    assert first == (
+        "10.0.0.1 has 1 connections to the API server, as many as one address may have (--connections-per-address): "
+        "a connection that asked nothing makes way, or the new one is turned away"
+    )
     assert second.endswith("; so it went 499 times since this was last said")
 
 
@@ -79,5 +81,7 @@ def test_a_process_that_holds_all_it_can_says_what_to_raise(caplog: pytest.LogCa
     callers = Callers(10, 1, lambda: 0.0)
     crowd(callers, "10.0.0.1", 1)
     crowd(callers, "10.0.0.2", 1)
-    assert caplog.messages == ["the API server has 1 connections, as many as this process can hold (ulimit -n): "
-                               "a connection that asked nothing makes way, or the new one is turned away"]
+    assert caplog.messages == [
+        "the API server has 1 connections, as many as this process can hold (ulimit -n): "
+        "a connection that asked nothing makes way, or the new one is turned away"
+    ]

@@ -21,13 +21,20 @@ class Wire:
 
     def send(self, method: str, path: str, body: bytes = b"", **headers: str) -> None:
         lines = {"Host": "x", "Authorization": f"Bearer {TOKEN}", "Content-Length": str(len(body))} | {
-            name.replace("_", "-"): value for name, value in headers.items()}
-        text = f"{method} {path} HTTP/1.1\r\n" + "".join(f"{name}: {value}\r\n" for name, value in lines.items() if value) + "\r\n"
+            name.replace("_", "-"): value for name, value in headers.items()
+        }
+        text = (
+            f"{method} {path} HTTP/1.1\r\n"
+            + "".join(f"{name}: {value}\r\n" for name, value in lines.items() if value)
+            + "\r\n"
+        )
         self.writer.write(text.encode() + body)
 
     async def head(self) -> tuple[int, dict[str, str]]:
         lines = (await self.reader.readuntil(b"\r\n\r\n")).decode().split("\r\n")
-        return int(lines[0].split(" ")[1]), {name.lower(): value for name, value in (line.split(": ", 1) for line in lines[1:] if line)}
+        return int(lines[0].split(" ")[1]), {
+            name.lower(): value for name, value in (line.split(": ", 1) for line in lines[1:] if line)
+        }
 
     async def answer(self) -> tuple[int, bytes]:
         status, headers = await self.head()
@@ -72,10 +79,12 @@ async def test_requests_sent_together_are_answered_in_their_order(wire: Wire) ->
 
 async def test_a_body_may_come_in_chunks_and_in_pieces(wire: Wire) -> None:
     data = body("a", "y" * 1000)
-    chunks = b"".join(b"%x\r\n%b\r\n" % (len(part), part) for part in (data[:10], data[10:500], data[500:])) + b"0\r\n\r\n"
+    chunks = (
+        b"".join(b"%x\r\n%b\r\n" % (len(part), part) for part in (data[:10], data[10:500], data[500:])) + b"0\r\n\r\n"
+    )
     wire.send("POST", MAPS, Content_Length="", Transfer_Encoding="chunked")
     for start in range(0, len(chunks), 300):
-        wire.writer.write(chunks[start: start + 300])
+        wire.writer.write(chunks[start : start + 300])
         await wire.writer.drain()
         await asyncio.sleep(0)
     assert (await wire.answer())[0] == 201
@@ -102,9 +111,16 @@ async def test_a_chunked_body_beyond_the_limit_is_refused(wire: Wire, server: Se
     assert (await wire.head())[0] == 413
 
 
-@pytest.mark.parametrize("text", ["nonsense\r\n\r\n", "GET / HTTP/3\r\n\r\n", "GET / HTTP/1.1\r\nno colon\r\n\r\n",
-                                  "GET / HTTP/1.1\r\nContent-Length: -1\r\n\r\n",
-                                  "POST / HTTP/1.1\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "nonsense\r\n\r\n",
+        "GET / HTTP/3\r\n\r\n",
+        "GET / HTTP/1.1\r\nno colon\r\n\r\n",
+        "GET / HTTP/1.1\r\nContent-Length: -1\r\n\r\n",
+        "POST / HTTP/1.1\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n",
+    ],
+)
 async def test_what_is_no_request_is_answered_400(wire: Wire, text: str) -> None:
     wire.writer.write(text.encode())
     assert (await wire.head())[0] == 400
@@ -157,14 +173,18 @@ async def test_a_watch_that_ends_leaves_its_connection_usable(wire: Wire, server
     assert await wire.answer() == (200, b"ok")
 
 
-async def test_closing_the_listener_ends_watches_and_connections(wire: Wire, listener: ServerListener, server: Server) -> None:
+async def test_closing_the_listener_ends_watches_and_connections(
+    wire: Wire, listener: ServerListener, server: Server
+) -> None:
     wire.send("GET", f"{MAPS}?watch=true&resourceVersion={server.revision}")
     await wire.head()
     await listener.close()
     assert await wire.reader.read() == b"0\r\n\r\n"
 
 
-async def test_who_asks_whether_to_go_on_is_refused_before_it_sends_what_would_be_refused(wire: Wire, server: Server) -> None:
+async def test_who_asks_whether_to_go_on_is_refused_before_it_sends_what_would_be_refused(
+    wire: Wire, server: Server
+) -> None:
     wire.send("POST", MAPS, Content_Length=str(server.settings.body_limit + 1), Expect="100-continue")
     assert (await wire.answer())[0] == 413
 
@@ -188,7 +208,9 @@ async def test_a_body_in_very_many_chunks_does_not_keep_others_waiting(wire: Wir
     writer.close()
 
 
-async def test_a_chunk_of_minus_six_bytes_is_refused_and_the_server_goes_on(wire: Wire, listener: ServerListener) -> None:
+async def test_a_chunk_of_minus_six_bytes_is_refused_and_the_server_goes_on(
+    wire: Wire, listener: ServerListener
+) -> None:
     wire.send("POST", MAPS, Content_Length="", Transfer_Encoding="chunked")
     wire.writer.write(b"-6\r\nab\r\n0\r\n\r\n")
     assert await wire.answer() == (400, b"400 Bad Request: Invalid character in chunk size")

@@ -37,17 +37,23 @@ async def grant(server: Server, *rules: Obj, to: str = "eve", namespace: str = "
     """Bind a user to a cluster role of these rules, everywhere or in one namespace."""
     admin, name = in_process(server), f"of-{to}-{namespace or 'all'}"
     assert (await admin.post(ROLES, {"metadata": {"name": name}, "rules": list(rules)})).status == 201
-    bound = {"metadata": {"name": name}, "roleRef": {"apiGroup": GROUP, "kind": "ClusterRole", "name": name},
-             "subjects": [{"kind": "User", "name": to, "apiGroup": GROUP}]}
+    bound = {
+        "metadata": {"name": name},
+        "roleRef": {"apiGroup": GROUP, "kind": "ClusterRole", "name": name},
+        "subjects": [{"kind": "User", "name": to, "apiGroup": GROUP}],
+    }
     path = f"{RBAC}/namespaces/{namespace}/rolebindings" if namespace else BINDINGS
     assert (await admin.post(path, bound)).status == 201
 
 
 WRITES_ROLES = rule(GROUP, "clusterroles", "get,create,update,patch")
 AGGREGATE = {"clusterRoleSelectors": [{"matchLabels": {"kubernetes.io/bootstrapping": "rbac-defaults"}}]}
-NOT_HELD = ('must have cluster-admin privileges to use an aggregationRule: user "eve" (groups=["system:authenticated"]) is attempting to '
-            'grant RBAC permissions not currently held:\n{APIGroups:["*"], Resources:["*"], Verbs:["*"]}\n'
-            '{NonResourceURLs:["*"], Verbs:["*"]}')
+NOT_HELD = (
+    'must have cluster-admin privileges to use an aggregationRule: user "eve" (groups=["system:authenticated"]) is '
+    "attempting to "
+    'grant RBAC permissions not currently held:\n{APIGroups:["*"], Resources:["*"], Verbs:["*"]}\n'
+    '{NonResourceURLs:["*"], Verbs:["*"]}'
+)
 
 
 async def test_a_role_that_aggregates_is_made_only_by_who_may_do_everything(server: Server) -> None:
@@ -59,11 +65,22 @@ async def test_a_role_that_aggregates_is_made_only_by_who_may_do_everything(serv
 @pytest.mark.parametrize("method", ["merge", "put", "apply"])
 async def test_nobody_turns_his_own_role_into_one_that_aggregates(server: Server, method: str) -> None:
     await grant(server, WRITES_ROLES)
-    eve, mine = as_user(server), {"apiVersion": f"{GROUP}/v1", "kind": "ClusterRole", "metadata": {"name": "of-eve-all"},
-                                  "rules": [WRITES_ROLES], "aggregationRule": AGGREGATE}
+    eve, mine = (
+        as_user(server),
+        {
+            "apiVersion": f"{GROUP}/v1",
+            "kind": "ClusterRole",
+            "metadata": {"name": "of-eve-all"},
+            "rules": [WRITES_ROLES],
+            "aggregationRule": AGGREGATE,
+        },
+    )
     path = f"{ROLES}/of-eve-all"
-    answers = {"merge": eve.merge(path, {"aggregationRule": AGGREGATE}), "put": eve.put(path, mine),
-               "apply": eve.call("PATCH", path, mine, APPLY_PATCH, fieldManager="eve", force="true")}
+    answers = {
+        "merge": eve.merge(path, {"aggregationRule": AGGREGATE}),
+        "put": eve.put(path, mine),
+        "apply": eve.call("PATCH", path, mine, APPLY_PATCH, fieldManager="eve", force="true"),
+    }
     answer = await answers.pop(method)
     for other in answers.values():
         other.close()
@@ -73,13 +90,17 @@ async def test_nobody_turns_his_own_role_into_one_that_aggregates(server: Server
 
 async def test_who_may_escalate_may_aggregate(server: Server) -> None:
     await grant(server, WRITES_ROLES, rule(GROUP, "clusterroles", "escalate"))
-    assert (await as_user(server).post(ROLES, {"metadata": {"name": "mine"}, "aggregationRule": AGGREGATE})).status == 201
+    assert (
+        await as_user(server).post(ROLES, {"metadata": {"name": "mine"}, "aggregationRule": AGGREGATE})
+    ).status == 201
 
 
 async def test_a_label_that_would_hand_a_role_to_an_aggregate_needs_the_rights_of_that_role(server: Server) -> None:
     admin = in_process(server)
     await grant(server, WRITES_ROLES)
-    await admin.merge(f"{ROLES}/of-eve-all", {"aggregationRule": {"clusterRoleSelectors": [{"matchLabels": {"for": "eve"}}]}})
+    await admin.merge(
+        f"{ROLES}/of-eve-all", {"aggregationRule": {"clusterRoleSelectors": [{"matchLabels": {"for": "eve"}}]}}
+    )
     await admin.post(ROLES, {"metadata": {"name": "base", "labels": {"for": "eve"}}, "rules": [WRITES_ROLES]})
     eve = as_user(server)
     answer = await eve.merge(f"{ROLES}/cluster-admin", {"metadata": {"labels": {"for": "eve"}}})
@@ -98,13 +119,19 @@ SELECTORS: tuple[tuple[Obj, set[str]], ...] = (
     ({"matchExpressions": [{"key": "team", "operator": "NotIn", "values": ["a"]}]}, {"b", "none"}),
     ({"matchExpressions": [{"key": "team", "operator": "Exists"}]}, {"a", "b"}),
     ({"matchExpressions": [{"key": "team", "operator": "DoesNotExist"}]}, {"none"}),
-    ({"matchLabels": {"kind": "part"}, "matchExpressions": [{"key": "team", "operator": "In", "values": ["b"]}]}, {"b"}),
+    (
+        {"matchLabels": {"kind": "part"}, "matchExpressions": [{"key": "team", "operator": "In", "values": ["b"]}]},
+        {"b"},
+    ),
 )
 
 
 @pytest.mark.parametrize(("selector", "expected"), SELECTORS)
 async def test_an_aggregate_selects_by_every_operator(server: Server, selector: Obj, expected: set[str]) -> None:
-    admin, selector = in_process(server), {**selector, "matchLabels": {**selector.get("matchLabels", {}), "kind": "part"}}
+    admin, selector = (
+        in_process(server),
+        {**selector, "matchLabels": {**selector.get("matchLabels", {}), "kind": "part"}},
+    )
     for name in ("a", "b", "none"):
         labels = {"kind": "part"} | ({"team": name} if name != "none" else {})
         await admin.post(ROLES, {"metadata": {"name": name, "labels": labels}, "rules": [rule("", name, "get")]})
@@ -125,11 +152,24 @@ async def allowed(server: Server, resources: tuple[str, ...]) -> set[str]:
 async def test_aggregates_of_aggregates_grant_what_their_parts_do_and_a_circle_ends(server: Server) -> None:
     admin = in_process(server)
     for name, of, part in (("of-eve", "one", "two"), ("inner", "two", "one")):
-        await admin.post(ROLES, {"metadata": {"name": name, "labels": {part: "yes"}},
-                                 "aggregationRule": {"clusterRoleSelectors": [{"matchLabels": {of: "yes"}}]}})
-    await admin.post(ROLES, {"metadata": {"name": "leaf", "labels": {"two": "yes"}}, "rules": [rule("", "leaves", "get")]})
-    await admin.post(BINDINGS, {"metadata": {"name": "b"}, "roleRef": {"apiGroup": GROUP, "kind": "ClusterRole", "name": "of-eve"},
-                                "subjects": [{"kind": "User", "name": "eve", "apiGroup": GROUP}]})
+        await admin.post(
+            ROLES,
+            {
+                "metadata": {"name": name, "labels": {part: "yes"}},
+                "aggregationRule": {"clusterRoleSelectors": [{"matchLabels": {of: "yes"}}]},
+            },
+        )
+    await admin.post(
+        ROLES, {"metadata": {"name": "leaf", "labels": {"two": "yes"}}, "rules": [rule("", "leaves", "get")]}
+    )
+    await admin.post(
+        BINDINGS,
+        {
+            "metadata": {"name": "b"},
+            "roleRef": {"apiGroup": GROUP, "kind": "ClusterRole", "name": "of-eve"},
+            "subjects": [{"kind": "User", "name": "eve", "apiGroup": GROUP}],
+        },
+    )
     assert await allowed(server, ("leaves", "secrets")) == {"leaves"}
 
 
@@ -156,17 +196,35 @@ async def test_the_empty_name_is_a_name_and_not_all_of_them(server: Server) -> N
     await in_process(server).post(MAPS, config_map("a"))
     eve = as_user(server)
     assert (await eve.get(f"{MAPS}/a")).status == 403
-    assert (await eve.post(ROLES, {"metadata": {"name": "all"}, "rules": [rule("", "configmaps", "get")]})).status == 403
+    assert (
+        await eve.post(ROLES, {"metadata": {"name": "all"}, "rules": [rule("", "configmaps", "get")]})
+    ).status == 403
 
 
-@pytest.mark.parametrize("path", [
-    "//api/v1/namespaces/default/secrets", "/api//v1/namespaces/default/secrets", "/api/v1/namespaces/default/secrets/",
-    "/api/v1/namespaces/default//secrets", "/api/v1/namespaces//secrets", "/api/v1/namespaces/open/../default/secrets",
-    "/api/v1/namespaces/open/configmaps/../../default/secrets", "/%61pi/v1/namespaces/default/secrets",
-    "/api/v1/namespaces/%64efault/secrets", "/api/v1/namespaces/open%2F..%2Fdefault/secrets", "/api/v1/namespaces/default/Secrets",
-    "/API/v1/namespaces/default/secrets", "/api/V1/namespaces/default/secrets", "/api/v1/watch/namespaces/default/secrets",
-    "/api/v1/watch/../secrets", "/api/v1/namespaces/default/secrets/s/", "/api/v1/namespaces/default/secrets/s/extra",
-    "/api/v1/namespaces/open/secrets/../../default/secrets/s", "/api/v1/namespaces/default/configmaps/..%2Fsecrets"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        "//api/v1/namespaces/default/secrets",
+        "/api//v1/namespaces/default/secrets",
+        "/api/v1/namespaces/default/secrets/",
+        "/api/v1/namespaces/default//secrets",
+        "/api/v1/namespaces//secrets",
+        "/api/v1/namespaces/open/../default/secrets",
+        "/api/v1/namespaces/open/configmaps/../../default/secrets",
+        "/%61pi/v1/namespaces/default/secrets",
+        "/api/v1/namespaces/%64efault/secrets",
+        "/api/v1/namespaces/open%2F..%2Fdefault/secrets",
+        "/api/v1/namespaces/default/Secrets",
+        "/API/v1/namespaces/default/secrets",
+        "/api/V1/namespaces/default/secrets",
+        "/api/v1/watch/namespaces/default/secrets",
+        "/api/v1/watch/../secrets",
+        "/api/v1/namespaces/default/secrets/s/",
+        "/api/v1/namespaces/default/secrets/s/extra",
+        "/api/v1/namespaces/open/secrets/../../default/secrets/s",
+        "/api/v1/namespaces/default/configmaps/..%2Fsecrets",
+    ],
+)
 async def test_no_spelling_of_a_path_shows_what_it_may_not(server: Server, path: str) -> None:
     admin = in_process(server)
     await admin.post("/api/v1/namespaces", {"metadata": {"name": "open"}})
@@ -177,7 +235,9 @@ async def test_no_spelling_of_a_path_shows_what_it_may_not(server: Server, path:
     assert "password" not in str(answer.body)
 
 
-@pytest.mark.parametrize("path", ["//metrics", "/%6detrics", "/api/../metrics", "/healthz/../metrics", "/metrics/", "/METRICS"])
+@pytest.mark.parametrize(
+    "path", ["//metrics", "/%6detrics", "/api/../metrics", "/healthz/../metrics", "/metrics/", "/METRICS"]
+)
 async def test_no_spelling_of_a_path_that_is_no_resource_gets_past_its_rule(server: Server, path: str) -> None:
     answer = await as_user(server).get(path)
     assert answer.status in (403, 404)
@@ -188,14 +248,23 @@ async def test_what_follows_a_subresource_is_not_found(server: Server) -> None:
     assert (await in_process(server).get("/api/v1/namespaces/open/status/further")).status == 404
 
 
-@pytest.mark.parametrize(("headers", "resource", "group"), [
-    ({"impersonate-uid": "u-1"}, 'uids.authentication.k8s.io "u-1"', "authentication.k8s.io"),
-    ({"impersonate-extra-scopes": "all"}, 'userextras.authentication.k8s.io "all"', "authentication.k8s.io"),
-    ({"impersonate-extra-example.com%2fscopes": "all"}, 'userextras.authentication.k8s.io "all"', "authentication.k8s.io"),
-    ({"impersonate-group": "system:masters"}, 'groups "system:masters"', ""),
-    ({"impersonate-group": "friends\nsystem:masters"}, 'groups "system:masters"', ""),
-])
-async def test_every_part_of_another_needs_a_right_of_its_own(server: Server, headers: dict[str, str], resource: str, group: str) -> None:
+@pytest.mark.parametrize(
+    ("headers", "resource", "group"),
+    [
+        ({"impersonate-uid": "u-1"}, 'uids.authentication.k8s.io "u-1"', "authentication.k8s.io"),
+        ({"impersonate-extra-scopes": "all"}, 'userextras.authentication.k8s.io "all"', "authentication.k8s.io"),
+        (
+            {"impersonate-extra-example.com%2fscopes": "all"},
+            'userextras.authentication.k8s.io "all"',
+            "authentication.k8s.io",
+        ),
+        ({"impersonate-group": "system:masters"}, 'groups "system:masters"', ""),
+        ({"impersonate-group": "friends\nsystem:masters"}, 'groups "system:masters"', ""),
+    ],
+)
+async def test_every_part_of_another_needs_a_right_of_its_own(
+    server: Server, headers: dict[str, str], resource: str, group: str
+) -> None:
     await grant(server, rule("", "users", "impersonate"), rule("", "groups", "impersonate", "friends"))
     eve = as_user(server)
     eve.extra = {"impersonate-user": "bob", **headers}
@@ -206,15 +275,27 @@ async def test_every_part_of_another_needs_a_right_of_its_own(server: Server, he
 
 
 async def test_who_may_be_another_in_every_part_is_he(server: Server) -> None:
-    await grant(server, rule("", "users", "impersonate", "bob"), rule("", "groups", "impersonate", "friends"),
-                rule("authentication.k8s.io", "uids", "impersonate", "u-1"),
-                rule("authentication.k8s.io", "userextras/example.com/scopes", "impersonate", "all"))
+    await grant(
+        server,
+        rule("", "users", "impersonate", "bob"),
+        rule("", "groups", "impersonate", "friends"),
+        rule("authentication.k8s.io", "uids", "impersonate", "u-1"),
+        rule("authentication.k8s.io", "userextras/example.com/scopes", "impersonate", "all"),
+    )
     eve = as_user(server)
-    eve.extra = {"impersonate-user": "bob", "impersonate-group": "friends", "impersonate-uid": "u-1",
-                 "impersonate-extra-example.com%2fscopes": "all"}
+    eve.extra = {
+        "impersonate-user": "bob",
+        "impersonate-group": "friends",
+        "impersonate-uid": "u-1",
+        "impersonate-extra-example.com%2fscopes": "all",
+    }
     answer = await eve.post(WHO, {"kind": "SelfSubjectReview", "apiVersion": "authentication.k8s.io/v1"})
     assert answer.body["status"]["userInfo"] == {
-        "username": "bob", "uid": "u-1", "groups": ["friends", "system:authenticated"], "extra": {"example.com/scopes": ["all"]}}
+        "username": "bob",
+        "uid": "u-1",
+        "groups": ["friends", "system:authenticated"],
+        "extra": {"example.com/scopes": ["all"]},
+    }
 
 
 async def test_being_users_is_not_being_service_accounts(server: Server) -> None:
@@ -227,8 +308,10 @@ async def test_being_users_is_not_being_service_accounts(server: Server) -> None
         return await eve.post(WHO, {"kind": "SelfSubjectReview", "apiVersion": "authentication.k8s.io/v1"})
 
     assert (await be("system:serviceaccount:kube-system:robot")).message == (
-        'serviceaccounts "robot" is forbidden: User "eve" cannot impersonate resource "serviceaccounts" in API group "" in the namespace '
-        '"kube-system"')
+        'serviceaccounts "robot" is forbidden: User "eve" cannot impersonate resource "serviceaccounts" in API group '
+        '"" in the namespace '
+        '"kube-system"'
+    )
     assert (await be("system:serviceaccount:default:other")).status == 403
     who = (await be("system:serviceaccount:default:robot")).body["status"]["userInfo"]
     assert who["groups"] == ["system:serviceaccounts", "system:serviceaccounts:default", "system:authenticated"]
@@ -238,13 +321,24 @@ async def test_parts_of_another_without_his_name_are_refused(server: Server) -> 
     eve = as_user(server)
     eve.extra = {"impersonate-uid": "u-1"}
     answer = await eve.get(MAPS)
-    assert (answer.status, answer.message) == (400, "requested [{UID  u-1  authentication.k8s.io/v1  }] without impersonating a user")
+    assert (answer.status, answer.message) == (
+        400,
+        "requested [{UID  u-1  authentication.k8s.io/v1  }] without impersonating a user",
+    )
 
 
 async def test_a_binding_in_a_namespace_to_a_cluster_role_needs_its_rights_there(server: Server) -> None:
-    await grant(server, rule(GROUP, "rolebindings", "create,patch,get,update"), rule("", "configmaps", "get"), namespace="default")
-    bound = {"metadata": {"name": "b"}, "roleRef": {"apiGroup": GROUP, "kind": "ClusterRole", "name": "cluster-admin"},
-             "subjects": [{"kind": "User", "name": "eve", "apiGroup": GROUP}]}
+    await grant(
+        server,
+        rule(GROUP, "rolebindings", "create,patch,get,update"),
+        rule("", "configmaps", "get"),
+        namespace="default",
+    )
+    bound = {
+        "metadata": {"name": "b"},
+        "roleRef": {"apiGroup": GROUP, "kind": "ClusterRole", "name": "cluster-admin"},
+        "subjects": [{"kind": "User", "name": "eve", "apiGroup": GROUP}],
+    }
     eve, path = as_user(server), f"{RBAC}/namespaces/default/rolebindings"
     assert (await eve.post(path, bound)).status == 403
     assert (await in_process(server).post(path, {**bound, "subjects": []})).status == 201
@@ -256,10 +350,10 @@ async def test_a_binding_in_a_namespace_to_a_cluster_role_needs_its_rights_there
 
 async def test_bind_on_one_role_is_bind_on_that_role_only(server: Server) -> None:
     await grant(server, rule(GROUP, "clusterrolebindings", "create"), rule(GROUP, "clusterroles", "bind", "view"))
-    bound = {"roleRef": {"apiGroup": GROUP, "kind": "ClusterRole"}, "subjects": [{"kind": "User", "name": "eve", "apiGroup": GROUP}]}
-    statuses = [(await as_user(server).post(BINDINGS, {**bound, "metadata": {"name": name},
-                                                       "roleRef": {**bound["roleRef"], "name": name}})).status  # type: ignore[dict-item]
-                for name in ("view", "cluster-admin")]
+    subjects = [{"kind": "User", "name": "eve", "apiGroup": GROUP}]
+    roles = [{"apiGroup": GROUP, "kind": "ClusterRole", "name": name} for name in ("view", "cluster-admin")]
+    bindings = [{"metadata": {"name": role["name"]}, "roleRef": role, "subjects": subjects} for role in roles]
+    statuses = [(await as_user(server).post(BINDINGS, binding)).status for binding in bindings]
     assert statuses == [201, 403]
 
 
@@ -275,7 +369,9 @@ async def test_an_account_that_asks_for_tokens_gets_only_those_it_may(server: Se
     assert (await eve.post(path.format("mine"), {"metadata": {"name": "other"}, "spec": {}})).status == 422
     bound = {"apiVersion": "v1", "kind": "Secret", "name": "s", "uid": "of-another"}
     assert (await eve.post(path.format("mine"), {"spec": {"boundObjectRef": bound}})).status == 409
-    assert (await eve.post(path.format("mine"), {"spec": {"boundObjectRef": bound | {"uid": secret["metadata"]["uid"]}}})).status == 201
+    assert (
+        await eve.post(path.format("mine"), {"spec": {"boundObjectRef": bound | {"uid": secret["metadata"]["uid"]}}})
+    ).status == 201
 
 
 async def test_a_token_for_others_is_none_for_the_server(server: Server) -> None:
@@ -289,7 +385,9 @@ async def test_a_token_for_others_is_none_for_the_server(server: Server) -> None
 async def test_a_rules_review_says_which_role_is_missing(server: Server) -> None:
     await grant(server, rule("", "configmaps", "get"))
     await in_process(server).delete(f"{ROLES}/of-eve-all")
-    answer = await as_user(server).post("/apis/authorization.k8s.io/v1/selfsubjectrulesreviews", {"spec": {"namespace": "default"}})
+    answer = await as_user(server).post(
+        "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews", {"spec": {"namespace": "default"}}
+    )
     assert answer.body["status"]["evaluationError"] == f'clusterrole.{GROUP} "of-eve-all" not found'
 
 
@@ -297,9 +395,18 @@ async def test_a_definition_is_not_deleted_by_a_dry_run(server: Server) -> None:
     names = {"plural": "tests", "singular": "test", "kind": "Test"}
     schema = {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}}
     path, admin = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", in_process(server)
-    await admin.post(path, {"metadata": {"name": "tests.example.com"}, "spec": {
-        "group": "example.com", "scope": "Namespaced", "names": names,
-        "versions": [{"name": "v1", "served": True, "storage": True, "schema": schema}]}})
+    await admin.post(
+        path,
+        {
+            "metadata": {"name": "tests.example.com"},
+            "spec": {
+                "group": "example.com",
+                "scope": "Namespaced",
+                "names": names,
+                "versions": [{"name": "v1", "served": True, "storage": True, "schema": schema}],
+            },
+        },
+    )
     assert (await admin.delete(f"{path}/tests.example.com", {"dryRun": ["All"]})).status == 200
     assert (await admin.get(f"{path}/tests.example.com")).status == 200
 
@@ -309,18 +416,31 @@ SIGNER = "kubernetes.io/kube-apiserver-client"
 
 
 def asked_for(*groups: str, signer: str = SIGNER, **more: Any) -> Obj:
-    subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "eve"),
-                         *(x509.NameAttribute(NameOID.ORGANIZATION_NAME, group) for group in groups)])
-    request = x509.CertificateSigningRequestBuilder().subject_name(subject).sign(ec.generate_private_key(ec.SECP256R1()), hashes.SHA256())
+    subject = x509.Name(
+        [
+            x509.NameAttribute(NameOID.COMMON_NAME, "eve"),
+            *(x509.NameAttribute(NameOID.ORGANIZATION_NAME, group) for group in groups),
+        ]
+    )
+    request = (
+        x509.CertificateSigningRequestBuilder()
+        .subject_name(subject)
+        .sign(ec.generate_private_key(ec.SECP256R1()), hashes.SHA256())
+    )
     pem = base64.b64encode(request.public_bytes(serialization.Encoding.PEM)).decode()
-    return {"metadata": {"name": "eve"}, "spec": {"request": pem, "signerName": signer, "usages": ["client auth"], **more}}
+    return {
+        "metadata": {"name": "eve"},
+        "spec": {"request": pem, "signerName": signer, "usages": ["client auth"], **more},
+    }
 
 
 async def test_nobody_asks_for_a_certificate_of_the_administrators_group(server: Server) -> None:
     await grant(server, rule("certificates.k8s.io", "certificatesigningrequests", "create"))
     answer = await as_user(server).post(CERTIFICATES, asked_for("friends", "system:masters"))
-    assert answer.message == (f'certificatesigningrequests.certificates.k8s.io "eve" is forbidden: use of {SIGNER} signer with '
-                              "system:masters group is not allowed")
+    assert answer.message == (
+        f'certificatesigningrequests.certificates.k8s.io "eve" is forbidden: use of {SIGNER} signer with '
+        "system:masters group is not allowed"
+    )
     assert (await as_user(server).post(CERTIFICATES, asked_for("friends"))).status == 201
 
 
@@ -329,8 +449,12 @@ async def test_who_asks_for_a_certificate_is_written_by_the_server(server: Serve
     forged = asked_for(username="admin", groups=["system:masters"], uid="1", extra={"a": ["b"]})
     made = (await as_user(server).post(CERTIFICATES, forged)).body
     assert {key: value for key, value in made["spec"].items() if key in ("username", "groups", "uid", "extra")} == {
-        "username": "eve", "groups": ["system:authenticated"]}
-    changed = await as_user(server).put(f"{CERTIFICATES}/eve", {**made, "spec": forged["spec"], "status": {"certificate": "eA=="}})
+        "username": "eve",
+        "groups": ["system:authenticated"],
+    }
+    changed = await as_user(server).put(
+        f"{CERTIFICATES}/eve", {**made, "spec": forged["spec"], "status": {"certificate": "eA=="}}
+    )
     assert (changed.status, changed.body["spec"], changed.body.get("status")) == (200, made["spec"], made.get("status"))
 
 
@@ -340,12 +464,22 @@ ISSUED = {"status": {"certificate": "eA==", "conditions": [{"type": "Approved", 
 
 @pytest.mark.parametrize("name", [SIGNER, "kubernetes.io/*"])
 async def test_approving_and_signing_need_rights_on_the_signer(server: Server, name: str) -> None:
-    await grant(server, rule("certificates.k8s.io", "certificatesigningrequests/approval,certificatesigningrequests/status", "patch"))
-    await grant(server, rule("certificates.k8s.io", "certificatesigningrequests/approval,certificatesigningrequests/status", "patch"),
-                rule("certificates.k8s.io", "signers", "approve,sign", name), to="signer")
+    await grant(
+        server,
+        rule("certificates.k8s.io", "certificatesigningrequests/approval,certificatesigningrequests/status", "patch"),
+    )
+    await grant(
+        server,
+        rule("certificates.k8s.io", "certificatesigningrequests/approval,certificatesigningrequests/status", "patch"),
+        rule("certificates.k8s.io", "signers", "approve,sign", name),
+        to="signer",
+    )
     await in_process(server).post(CERTIFICATES, asked_for())
     eve, signer, one = as_user(server), as_user(server, "signer"), f"{CERTIFICATES}/eve"
-    said = 'certificatesigningrequests.certificates.k8s.io "eve" is forbidden: user not permitted to {} requests with signerName "{}"'
+    said = (
+        'certificatesigningrequests.certificates.k8s.io "eve" is forbidden: user not permitted to {} requests with '
+        'signerName "{}"'
+    )
     assert (await eve.merge(f"{one}/approval", APPROVED)).message == said.format("approve", SIGNER)
     assert (await eve.merge(f"{one}/status", ISSUED)).message == said.format("sign", SIGNER)
     assert not ((await signer.merge(f"{one}/status", APPROVED)).body.get("status") or {}).get("conditions")

@@ -35,8 +35,16 @@ async def served(time: Time, folder: Path | None = None) -> AsyncIterator[Client
 
 
 async def tell(client: Client, name: str, **more: Any) -> None:
-    await client.create(EVENT, {"metadata": {"name": name, "namespace": "default"}, "reason": "Because", "type": "Normal",
-                                "involvedObject": {"kind": "Pod", "name": "p", "namespace": "default"}, **more})
+    await client.create(
+        EVENT,
+        {
+            "metadata": {"name": name, "namespace": "default"},
+            "reason": "Because",
+            "type": "Normal",
+            "involvedObject": {"kind": "Pod", "name": "p", "namespace": "default"},
+            **more,
+        },
+    )
 
 
 async def there(client: Client) -> list[str]:

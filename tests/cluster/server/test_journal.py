@@ -98,7 +98,9 @@ async def test_a_damaged_folder_is_refused_and_left_as_it_is(tmp_path: Path) -> 
     file.write_bytes(broken)
     for rest in ("objects.sqlite-wal", "objects.sqlite-shm"):
         (tmp_path / rest).unlink(missing_ok=True)
-    with pytest.raises(DataFolderError, match=r"is damaged .*: restore it from a copy, or move it away and start empty"):
+    with pytest.raises(
+        DataFolderError, match=r"is damaged .*: restore it from a copy, or move it away and start empty"
+    ):
         await opened(tmp_path)
     assert file.read_bytes() == broken
 
@@ -113,7 +115,8 @@ async def test_a_folder_of_a_newer_program_is_refused(tmp_path: Path) -> None:
 
 
 def written_until_the_disk_is_full(folder: Path, limit: int, size: int) -> list[str]:
-    """What a server whose files cannot grow beyond a limit answers to ever more writes, and then to a question about its health."""
+    """What a server whose files cannot grow beyond a limit answers to ever more writes, and then to a question about
+    its health."""
     script = textwrap.dedent(f"""
         import asyncio, json, pathlib, resource, signal
         from gangline.cluster.server.access.identity import administrator
@@ -136,10 +139,14 @@ def written_until_the_disk_is_full(folder: Path, limit: int, size: int) -> list[
 
         asyncio.run(main())
     """)
-    return subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.splitlines()
+    return subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    ).stdout.splitlines()
 
 
-@pytest.mark.parametrize(("limit", "size"), [(500_000, 10_000), (40_000_000, 900_000)], ids=["at a commit", "when it is emptied"])
+@pytest.mark.parametrize(
+    ("limit", "size"), [(500_000, 10_000), (40_000_000, 900_000)], ids=["at a commit", "when it is emptied"]
+)
 async def test_a_full_disk_ends_acknowledgements_and_loses_nothing(tmp_path: Path, limit: int, size: int) -> None:
     *answers, health = await asyncio.to_thread(written_until_the_disk_is_full, tmp_path, limit, size)
     acknowledged = answers.count("201")

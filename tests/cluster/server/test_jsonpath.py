@@ -9,23 +9,39 @@ import pytest
 from gangline.cluster.server.show.jsonpath import BadPath, compile_path
 from gangline.cluster.server.show.tables import custom_printer
 
-THING = {"metadata": {"name": "thing", "labels": {"example.com/role": "lead"}}, "spec": {"list": [10, 20, 30], "deep": {"name": "inner"}},
-         "status": {"conditions": [{"type": "Ready", "status": "False", "count": 3}, {"type": "Up", "status": "True", "count": 7}]}}
+THING = {
+    "metadata": {"name": "thing", "labels": {"example.com/role": "lead"}},
+    "spec": {"list": [10, 20, 30], "deep": {"name": "inner"}},
+    "status": {
+        "conditions": [{"type": "Ready", "status": "False", "count": 3}, {"type": "Up", "status": "True", "count": 7}]
+    },
+}
 
 
-@pytest.mark.parametrize(("path", "found"), [
-    (".metadata.name", ["thing"]),
-    (r".metadata.labels.example\.com/role", ["lead"]),
-    (".metadata.labels['example.com/role']", ["lead"]),
-    (".spec.list[0]", [10]), (".spec.list[-1]", [30]), (".spec.list[7]", []), (".spec.list[*]", [10, 20, 30]),
-    (".spec.list[-1:]", [30]), (".spec.list[0:2]", [10, 20]), (".spec.list[::2]", [10, 30]), (".spec.list[0,2]", [10, 30]),
-    (".spec..name", ["inner"]),
-    ('.status.conditions[?(@.type=="Ready")].status', ["False"]),
-    (".status.conditions[?(@.type!='Ready')].type", ["Up"]),
-    (".status.conditions[?(@.count>3)].type", ["Up"]), (".status.conditions[?(@.count<=3)].type", ["Ready"]),
-    (".status.conditions[?(@.missing)].type", []), (".status.conditions[?(@.count)].type", ["Ready", "Up"]),
-    (".status.nothing.there", []),
-])
+@pytest.mark.parametrize(
+    ("path", "found"),
+    [
+        (".metadata.name", ["thing"]),
+        (r".metadata.labels.example\.com/role", ["lead"]),
+        (".metadata.labels['example.com/role']", ["lead"]),
+        (".spec.list[0]", [10]),
+        (".spec.list[-1]", [30]),
+        (".spec.list[7]", []),
+        (".spec.list[*]", [10, 20, 30]),
+        (".spec.list[-1:]", [30]),
+        (".spec.list[0:2]", [10, 20]),
+        (".spec.list[::2]", [10, 30]),
+        (".spec.list[0,2]", [10, 30]),
+        (".spec..name", ["inner"]),
+        ('.status.conditions[?(@.type=="Ready")].status', ["False"]),
+        (".status.conditions[?(@.type!='Ready')].type", ["Up"]),
+        (".status.conditions[?(@.count>3)].type", ["Up"]),
+        (".status.conditions[?(@.count<=3)].type", ["Ready"]),
+        (".status.conditions[?(@.missing)].type", []),
+        (".status.conditions[?(@.count)].type", ["Ready", "Up"]),
+        (".status.nothing.there", []),
+    ],
+)
 def test_a_path_finds_what_it_names(path: str, found: list[Any]) -> None:
     assert compile_path(path)(THING) == found
 
@@ -36,5 +52,7 @@ def test_a_path_that_cannot_be_read_says_where() -> None:
 
 
 def test_a_kind_with_a_column_that_cannot_be_read_is_shown_by_name_and_age() -> None:
-    printer = custom_printer({"additionalPrinterColumns": [{"name": "Odd", "type": "string", "jsonPath": ".spec[oops]"}]})
+    printer = custom_printer(
+        {"additionalPrinterColumns": [{"name": "Odd", "type": "string", "jsonPath": ".spec[oops]"}]}
+    )
     assert [column.name for column in printer.columns] == ["Name", "Age"]

@@ -70,10 +70,22 @@ async def is_ended(reader: asyncio.StreamReader) -> bool:
 
 
 @pytest.mark.parametrize("tls", [False, True])
-@pytest.mark.parametrize("said", [b"", b"GET / HTTP/1.1\r\nHos", b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nab",
-                                  b"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n30000000\r\nab"])
+@pytest.mark.parametrize(
+    "said",
+    [
+        b"",
+        b"GET / HTTP/1.1\r\nHos",
+        b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nab",
+        b"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n30000000\r\nab",
+    ],
+)
 async def test_who_does_not_end_what_it_began_is_hung_up_on(listen: Listen, tls: bool, said: bytes) -> None:
-    listener = await listen(tls, patience=ConnectionTimeouts(handshake=30, head=0.05, body=0.05) if tls else ConnectionTimeouts(0.05, 0.05, 0.05))
+    listener = await listen(
+        tls,
+        patience=ConnectionTimeouts(handshake=30, head=0.05, body=0.05)
+        if tls
+        else ConnectionTimeouts(0.05, 0.05, 0.05),
+    )
     reader, writer = await connect(listener, tls)
     writer.write(said)
     assert await is_ended(reader)
@@ -90,8 +102,10 @@ async def test_who_never_begins_the_handshake_or_stops_in_it_is_hung_up_on(liste
 async def test_who_asks_nothing_more_is_hung_up_on_and_who_watches_is_not(listen: Listen, server: Server) -> None:
     listener = await listen(False, patience=ConnectionTimeouts(idle=0.05))
     watching, other = await connect(listener, False)
-    other.write(f"GET {MAPS}?watch=true&resourceVersion={server.revision} HTTP/1.1\r\nHost: x\r\n".encode()
-                + f"Authorization: Bearer {TOKEN}\r\n\r\n".encode())
+    other.write(
+        f"GET {MAPS}?watch=true&resourceVersion={server.revision} HTTP/1.1\r\nHost: x\r\n".encode()
+        + f"Authorization: Bearer {TOKEN}\r\n\r\n".encode()
+    )
     await watching.readuntil(b"\r\n\r\n")
     reader, writer = await connect(listener, False)
     writer.write(ASK)
@@ -111,7 +125,9 @@ async def test_who_does_not_take_its_answer_is_hung_up_on(listen: Listen, server
         await until(lambda: not listener._connections)
 
 
-async def test_requests_without_end_are_not_answered_faster_than_the_answers_are_taken(listen: Listen, server: Server) -> None:
+async def test_requests_without_end_are_not_answered_faster_than_the_answers_are_taken(
+    listen: Listen, server: Server
+) -> None:
     await in_process(server).post(MAPS, config_map("large", {"text": "z" * 1_000_000}))
     listener, loop = await listen(False), asyncio.get_running_loop()
     with socket.create_connection(("127.0.0.1", listener.port)) as plug:
@@ -128,7 +144,9 @@ async def test_requests_without_end_are_not_answered_faster_than_the_answers_are
 
 
 @pytest.mark.parametrize("tls", [False, True])
-async def test_an_address_that_holds_too_many_silent_connections_loses_the_oldest_and_is_still_served(listen: Listen, tls: bool) -> None:
+async def test_an_address_that_holds_too_many_silent_connections_loses_the_oldest_and_is_still_served(
+    listen: Listen, tls: bool
+) -> None:
     listener = await listen(tls, per_address=3)
     held = [await connect(listener, tls) for _ in range(8)]
     for reader, _ in held[:5]:
@@ -171,7 +189,8 @@ def misbehave(port: int) -> None:
 
 
 async def test_connections_that_fail_leave_nothing_in_the_log_and_nothing_in_memory(
-        listen: Listen, caplog: pytest.LogCaptureFixture) -> None:
+    listen: Listen, caplog: pytest.LogCaptureFixture
+) -> None:
     listener = await listen()
     gc.collect()
     gc.disable()

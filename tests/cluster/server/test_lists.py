@@ -35,9 +35,18 @@ async def test_a_list_can_be_of_an_earlier_revision(api: Api) -> None:
     assert "data" not in old.body["items"][1]
 
 
-@pytest.mark.parametrize(("selector", "names"), [
-    ("first=a", ["a1"]), ("first!=a", ["b1", "c1"]), ("first in (a,c)", ["a1", "c1"]), ("first notin (a,c)", ["b1"]),
-    ("first", ["a1", "b1", "c1"]), ("!first", []), ("first,first!=b", ["a1", "c1"])])
+@pytest.mark.parametrize(
+    ("selector", "names"),
+    [
+        ("first=a", ["a1"]),
+        ("first!=a", ["b1", "c1"]),
+        ("first in (a,c)", ["a1", "c1"]),
+        ("first notin (a,c)", ["b1"]),
+        ("first", ["a1", "b1", "c1"]),
+        ("!first", []),
+        ("first,first!=b", ["a1", "c1"]),
+    ],
+)
 async def test_label_selectors(api: Api, selector: str, names: list[str]) -> None:
     await made(api, "a1", "b1", "c1")
     assert (await api.get(MAPS, labelSelector=selector)).names == names
@@ -62,11 +71,21 @@ async def test_items_of_built_in_lists_do_not_repeat_their_kind(api: Api) -> Non
 
 async def test_a_table_has_a_row_for_each_object(api: Api) -> None:
     await api.post(PODS, pod("a", nodeName="n1"))
-    status = {"phase": "Running", "containerStatuses": [{"name": "main", "image": "i", "imageID": "", "ready": True, "restartCount": 2,
-                                                         "state": {"running": {}}}]}
+    status = {
+        "phase": "Running",
+        "containerStatuses": [
+            {"name": "main", "image": "i", "imageID": "", "ready": True, "restartCount": 2, "state": {"running": {}}}
+        ],
+    }
     await api.merge(f"{PODS}/a/status", {"status": status})
     table = (await api.call("GET", PODS, accept=TABLE)).body
-    assert [column["name"] for column in table["columnDefinitions"]][:5] == ["Name", "Ready", "Status", "Restarts", "Age"]
+    assert [column["name"] for column in table["columnDefinitions"]][:5] == [
+        "Name",
+        "Ready",
+        "Status",
+        "Restarts",
+        "Age",
+    ]
     assert table["rows"][0]["cells"][:4] == ["a", "1/1", "Running", "2"]
     assert table["rows"][0]["object"]["kind"] == "PartialObjectMetadata"
 

@@ -92,11 +92,31 @@ async def test_deleting_a_collection_takes_what_the_selector_names(api: Api) -> 
 
 
 async def test_a_definition_is_served_as_soon_as_it_is_stored_and_until_it_goes(api: Api) -> None:
-    crd = {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": {"name": "dogs.example.com"},
-           "spec": {"group": "example.com", "scope": "Namespaced", "names": {"plural": "dogs", "kind": "Dog", "singular": "dog"},
-                    "versions": [{"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": {
-                        "type": "object", "properties": {"spec": {"type": "object", "properties": {"legs": {
-                            "type": "integer", "default": 4}}}}}}}]}}
+    crd = {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": "dogs.example.com"},
+        "spec": {
+            "group": "example.com",
+            "scope": "Namespaced",
+            "names": {"plural": "dogs", "kind": "Dog", "singular": "dog"},
+            "versions": [
+                {
+                    "name": "v1",
+                    "served": True,
+                    "storage": True,
+                    "schema": {
+                        "openAPIV3Schema": {
+                            "type": "object",
+                            "properties": {
+                                "spec": {"type": "object", "properties": {"legs": {"type": "integer", "default": 4}}}
+                            },
+                        }
+                    },
+                }
+            ],
+        },
+    }
     path = "/apis/example.com/v1/namespaces/default/dogs"
     assert (await api.get(path)).status == 404
     assert (await api.post("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", crd)).status == 201
@@ -126,4 +146,5 @@ async def test_nothing_runs_inside_a_simulated_pod_and_the_answer_says_so(api: A
     assert (await api.post(f"{PODS}/p/exec", None)).message == "pod p does not have a host assigned"
     await api.post(PODS, pod("q", nodeName="n"))
     assert (await api.post(f"{PODS}/q/exec", None)).message == (
-        "pod q runs on n, which is only simulated: nothing can be run or reached there")
+        "pod q runs on n, which is only simulated: nothing can be run or reached there"
+    )

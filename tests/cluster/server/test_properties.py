@@ -14,10 +14,19 @@ from cluster.server.conftest import MAPS, Api, Watch, config_map, in_process
 from gangline.cluster.server.server import Server, ServerSettings
 
 NAMES, COLOURS = ("a", "b", "c"), ("red", "blue", "")
-writes = st.lists(st.tuples(st.sampled_from(["put", "delete"]), st.sampled_from(NAMES), st.sampled_from(COLOURS), st.integers(0, 2)),
-                  max_size=25)
-selectors = st.sampled_from([{}, {"labelSelector": "colour=red"}, {"labelSelector": "!colour"}, {"fieldSelector": "metadata.name=b"},
-                             {"labelSelector": "colour in (red,blue)", "fieldSelector": "metadata.name!=a"}])
+writes = st.lists(
+    st.tuples(st.sampled_from(["put", "delete"]), st.sampled_from(NAMES), st.sampled_from(COLOURS), st.integers(0, 2)),
+    max_size=25,
+)
+selectors = st.sampled_from(
+    [
+        {},
+        {"labelSelector": "colour=red"},
+        {"labelSelector": "!colour"},
+        {"fieldSelector": "metadata.name=b"},
+        {"labelSelector": "colour in (red,blue)", "fieldSelector": "metadata.name!=a"},
+    ]
+)
 
 
 async def carry_out(api: Api, write: tuple[str, str, str, int]) -> None:
@@ -53,14 +62,18 @@ async def followed(watch: Watch, state: dict[str, Any], until: int) -> dict[str,
 
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(writes, writes, selectors)
-async def test_a_list_and_the_watch_from_it_give_the_list_of_now(before: list[Any], after: list[Any], selector: dict[str, str]) -> None:
+async def test_a_list_and_the_watch_from_it_give_the_list_of_now(
+    before: list[Any], after: list[Any], selector: dict[str, str]
+) -> None:
     server = Server(ServerSettings(bookmark_seconds=0.01))
     await server.open()
     api = in_process(server)
     for write in before:
         await carry_out(api, write)
     then = (await api.get(MAPS, **selector)).body
-    watch = await api.watch(MAPS, resourceVersion=then["metadata"]["resourceVersion"], allowWatchBookmarks="true", **selector)
+    watch = await api.watch(
+        MAPS, resourceVersion=then["metadata"]["resourceVersion"], allowWatchBookmarks="true", **selector
+    )
     for write in after:
         await carry_out(api, write)
     state = await followed(watch, by_name(then["items"]), server.revision)
@@ -90,10 +103,19 @@ async def test_a_restart_at_any_point_gives_the_same_state(sequence: list[Any], 
 
 
 @settings(max_examples=60, deadline=None)
-@given(st.recursive(st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5),
-                    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(
-                        st.sampled_from(["metadata", "spec", "data", "name", "labels", "containers", "x"]), inner, max_size=4),
-                    max_leaves=12), st.sampled_from(["configmaps", "pods", "services"]))
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5),
+        lambda inner: (
+            st.lists(inner, max_size=3)
+            | st.dictionaries(
+                st.sampled_from(["metadata", "spec", "data", "name", "labels", "containers", "x"]), inner, max_size=4
+            )
+        ),
+        max_leaves=12,
+    ),
+    st.sampled_from(["configmaps", "pods", "services"]),
+)
 async def test_no_body_whatever_makes_the_server_fail(body: Any, plural: str) -> None:
     server = Server()
     await server.open()
@@ -101,15 +123,21 @@ async def test_no_body_whatever_makes_the_server_fail(body: Any, plural: str) ->
     path = f"/api/v1/namespaces/default/{plural}"
     assert (await api.post(path, body)).body.get("reason") != "InternalError"
     await api.post(path, {"metadata": {"name": "x"}, "spec": {"containers": [{"name": "c", "image": "i"}]}})
-    for kind in ("application/merge-patch+json", "application/json-patch+json", "application/strategic-merge-patch+json",
-                 "application/apply-patch+yaml"):
+    for kind in (
+        "application/merge-patch+json",
+        "application/json-patch+json",
+        "application/strategic-merge-patch+json",
+        "application/apply-patch+yaml",
+    ):
         answer = await api.call("PATCH", f"{path}/x", body, kind, fieldManager="m")
         assert answer.body.get("reason") != "InternalError", answer.body
     await server.close()
 
 
 @settings(max_examples=100, deadline=None)
-@given(st.text(max_size=30), st.sampled_from(["labelSelector", "fieldSelector", "continue", "resourceVersion", "limit"]))
+@given(
+    st.text(max_size=30), st.sampled_from(["labelSelector", "fieldSelector", "continue", "resourceVersion", "limit"])
+)
 async def test_no_query_whatever_makes_the_server_fail(text: str, argument: str) -> None:
     server = Server()
     await server.open()

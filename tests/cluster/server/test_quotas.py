@@ -31,14 +31,18 @@ async def test_what_would_exceed_a_quota_is_refused_and_what_fits_is_booked(api:
     assert await used(api) == {"pods": "1", "requests.cpu": "600m", "requests.memory": "64Mi"}
     refused = await api.post(PODS, asking("b", cpu="600m", memory="64Mi"))
     assert (refused.status, refused.message) == (
-        403, 'pods "b" is forbidden: exceeded quota: q, requested: requests.cpu=600m, used: requests.cpu=600m, limited: requests.cpu=1')
+        403,
+        'pods "b" is forbidden: exceeded quota: q, requested: requests.cpu=600m, used: requests.cpu=600m, limited: '
+        "requests.cpu=1",
+    )
     assert (await used(api))["pods"] == "1"
 
 
 async def test_a_container_must_state_what_is_limited(api: Api) -> None:
     await limited(api, requests_cpu="1", limits_memory="1Gi")
     assert (await api.post(PODS, asking("a", cpu="1"))).message == (
-        'pods "a" is forbidden: failed quota: q: must specify limits.memory for: main')
+        'pods "a" is forbidden: failed quota: q: must specify limits.memory for: main'
+    )
 
 
 async def test_objects_of_any_kind_are_counted(api: Api) -> None:
@@ -46,7 +50,8 @@ async def test_objects_of_any_kind_are_counted(api: Api) -> None:
     assert (await api.post(MAPS, config_map("a"))).status == 201
     assert (await api.post(MAPS, config_map("b"))).message == (
         'configmaps "b" is forbidden: exceeded quota: q, requested: count/configmaps=1, used: count/configmaps=1, '
-        "limited: count/configmaps=1")
+        "limited: count/configmaps=1"
+    )
 
 
 async def test_neither_a_dry_run_nor_a_name_that_is_taken_is_booked(api: Api) -> None:

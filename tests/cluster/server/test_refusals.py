@@ -1,8 +1,7 @@
 """What is wrong with an object of a built-in kind is told as a kube-apiserver 1.35 tells it.
 
-`refusals.json` holds what such a server said: for each path a good object, and changes of it (dotted path → value) with the causes of the
-refusal. One server of ours is asked the same.
-"""
+`refusals.json` holds what such a server said: for each path a good object, and changes of it (dotted path → value) with
+the causes of the refusal. One server of ours is asked the same."""
 
 from __future__ import annotations
 
@@ -30,7 +29,7 @@ def changed(base: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
             else:
                 spot = spot.setdefault(name, [] if following.isdigit() else {})
         if isinstance(spot, list):
-            spot[int(last):int(last) + 1] = [value]
+            spot[int(last) : int(last) + 1] = [value]
         else:
             spot[last] = value
     return found

@@ -29,9 +29,9 @@ def read(data: bytes, found: RequestReader | None = None, step: int = 0) -> list
     found = found or reader()
     all_: list[Asked | Response] = []
     for start in range(0, len(data), step or len(data)):
-        view = memoryview(data)[start: start + (step or len(data))]
+        view = memoryview(data)[start : start + (step or len(data))]
         while len(view) and not (all_ and isinstance(all_[-1], Response)):
-            view = view[found.feed(view):]
+            view = view[found.feed(view) :]
             all_ += found.ready
             found.ready.clear()
     return all_
@@ -53,8 +53,9 @@ def refused(data: bytes) -> tuple[int, str]:
 
 
 def test_repeated_headers_are_kept_as_lines() -> None:
-    one = asked(b"GET / HTTP/1.1\r\nHost: x\r\nImpersonate-Group: a\r\nimpersonate-group:b\r\n"
-                b"Connection: close\r\n\r\n")
+    one = asked(
+        b"GET / HTTP/1.1\r\nHost: x\r\nImpersonate-Group: a\r\nimpersonate-group:b\r\nConnection: close\r\n\r\n"
+    )
     assert (one.head.headers["impersonate-group"], one.stays) == ("a\nb", False)
 
 
@@ -63,12 +64,15 @@ def test_http_1_0_closes_unless_it_asks_to_stay() -> None:
     assert asked(b"GET / HTTP/1.0\r\nConnection: Keep-Alive\r\n\r\n").stays
 
 
-@pytest.mark.parametrize(("target", "path", "query"), [
-    ("/api?watch=1&watch=2&x", "/api", (("watch", "1"), ("watch", "2"), ("x", ""))),
-    ("http://server/api/v1/pods?limit=1", "/api/v1/pods", (("limit", "1"),)),
-    ("http://server", "/", ()),
-    ("//api", "//api", ()),
-])
+@pytest.mark.parametrize(
+    ("target", "path", "query"),
+    [
+        ("/api?watch=1&watch=2&x", "/api", (("watch", "1"), ("watch", "2"), ("x", ""))),
+        ("http://server/api/v1/pods?limit=1", "/api/v1/pods", (("limit", "1"),)),
+        ("http://server", "/", ()),
+        ("//api", "//api", ()),
+    ],
+)
 def test_a_target_is_a_path_with_arguments_or_an_absolute_url(target: str, path: str, query: limits.Query) -> None:
     one = asked(f"GET {target} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
     assert (one.path, one.query) == (path, query)
@@ -95,8 +99,10 @@ def test_a_get_may_have_a_body() -> None:
 
 
 def test_who_wants_another_protocol_is_answered_in_this_one_and_not_read_further() -> None:
-    [one] = read(b"GET /exec HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n"
-                 b"GET /smuggled HTTP/1.1\r\n\r\n")
+    [one] = read(
+        b"GET /exec HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n"
+        b"GET /smuggled HTTP/1.1\r\n\r\n"
+    )
     assert isinstance(one, Asked) and (one.path, one.stays) == ("/exec", False)
 
 
@@ -113,7 +119,7 @@ def test_requests_before_one_that_is_none_are_answered() -> None:
 def test_few_of_the_requests_that_are_sent_together_are_read_ahead() -> None:
     found, view, ahead = reader(), memoryview(b"GET /a HTTP/1.1\r\nHost:\r\n\r\n" * 50_000), 0
     while len(view):
-        view = view[found.feed(view):]
+        view = view[found.feed(view) :]
         ahead = max(ahead, len(found.ready))
         found.ready.clear()
     assert ahead <= limits.PIECE // 26 + 1
@@ -127,45 +133,103 @@ def test_a_chunk_has_a_size_in_hexadecimal_digits_and_nothing_else(size: str) ->
     assert refused(CHUNKED + size.encode() + b"\r\nab\r\n0\r\n\r\n")[0] == 400
 
 
-@pytest.mark.parametrize("rest", [b"2\r\nabc\r\n", b"2\nab\n0\n\n", b"2;\nab\r\n0\r\n\r\n", b"2\r\nab\r\n0\r\nno colon\r\n\r\n",
-                                  b"2\r\nab\r\n0\r\nContent-Length: 1\r\n\r\n", b'2;x="\r\nab\r\n'])
+@pytest.mark.parametrize(
+    "rest",
+    [
+        b"2\r\nabc\r\n",
+        b"2\nab\n0\n\n",
+        b"2;\nab\r\n0\r\n\r\n",
+        b"2\r\nab\r\n0\r\nno colon\r\n\r\n",
+        b"2\r\nab\r\n0\r\nContent-Length: 1\r\n\r\n",
+        b'2;x="\r\nab\r\n',
+    ],
+)
 def test_a_chunked_body_is_framed_by_the_letter(rest: bytes) -> None:
     assert refused(CHUNKED + rest)[0] == 400
 
 
-@pytest.mark.parametrize("headers", [
-    "Content-Length: 2\r\nTransfer-Encoding: chunked", "Transfer-Encoding: chunked\r\nContent-Length: 2",
-    "Content-Length: 2\r\nContent-Length: 3", "Content-Length: 2\r\nContent-Length: 2", "Content-Length: 2, 3",
-    "Content-Length: -1", "Content-Length: +2", "Content-Length: 0x2", "Content-Length: 1_0", "Content-Length: 2 2", "Content-Length:",
-    "Content-Length: 99999999999999999999999", "Content-Length: ²", "Content-Length : 2", "Content-Length\t: 2",
-    "Transfer-Encoding: gzip, chunked", "Transfer-Encoding: xchunked", "Transfer-Encoding: chunked, identity", "Transfer-Encoding:",
-    "Transfer-Encoding: chunked\r\nTransfer-Encoding: identity", "Transfer-Encoding: identity", "Transfer-Encoding: \x0bchunked",
-    "A: b\r\n c", "A: b\r\n\tc", "A: b\nC: d", "A: b\rC: d", "A: \x00", "A: \x7f", "A\x00: b", "A b: c", ": c", "no colon", "Host: y",
-    "Connection: upgrade\r\nUpgrade: h2c\r\nContent-Length: 2",
-])
+@pytest.mark.parametrize(
+    "headers",
+    [
+        "Content-Length: 2\r\nTransfer-Encoding: chunked",
+        "Transfer-Encoding: chunked\r\nContent-Length: 2",
+        "Content-Length: 2\r\nContent-Length: 3",
+        "Content-Length: 2\r\nContent-Length: 2",
+        "Content-Length: 2, 3",
+        "Content-Length: -1",
+        "Content-Length: +2",
+        "Content-Length: 0x2",
+        "Content-Length: 1_0",
+        "Content-Length: 2 2",
+        "Content-Length:",
+        "Content-Length: 99999999999999999999999",
+        "Content-Length: ²",
+        "Content-Length : 2",
+        "Content-Length\t: 2",
+        "Transfer-Encoding: gzip, chunked",
+        "Transfer-Encoding: xchunked",
+        "Transfer-Encoding: chunked, identity",
+        "Transfer-Encoding:",
+        "Transfer-Encoding: chunked\r\nTransfer-Encoding: identity",
+        "Transfer-Encoding: identity",
+        "Transfer-Encoding: \x0bchunked",
+        "A: b\r\n c",
+        "A: b\r\n\tc",
+        "A: b\nC: d",
+        "A: b\rC: d",
+        "A: \x00",
+        "A: \x7f",
+        "A\x00: b",
+        "A b: c",
+        ": c",
+        "no colon",
+        "Host: y",
+        "Connection: upgrade\r\nUpgrade: h2c\r\nContent-Length: 2",
+    ],
+)
 def test_a_head_that_two_readers_could_read_differently_is_refused(headers: str) -> None:
     status, text = refused(POST + headers.encode() + b"\r\n\r\nab")
     assert status == 400 and text.startswith("400 Bad Request: ")
 
 
-@pytest.mark.parametrize(("text", "why"), [
-    ("GET / HTTP/1.1\r\n\r\n", "missing required Host header"),
-    ("GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", "too many Host headers"),
-    ("POST / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n", "unsupported transfer encoding"),
-    ("GET /\r\n\r\n", "unsupported protocol version HTTP/0.9"),
-    ("GET / HTTP/1.1\r\nHost: a\r\nConnection: upgrade\r\nUpgrade: h2c\r\nContent-Length: 1\r\n\r\n", "another protocol with a body"),
-    ("GET /?" + "a&" * 1001 + " HTTP/1.1\r\nHost: a\r\n\r\n", "more than 1000 arguments in the query"),
-])
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("GET / HTTP/1.1\r\n\r\n", "missing required Host header"),
+        ("GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", "too many Host headers"),
+        ("POST / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n", "unsupported transfer encoding"),
+        ("GET /\r\n\r\n", "unsupported protocol version HTTP/0.9"),
+        (
+            "GET / HTTP/1.1\r\nHost: a\r\nConnection: upgrade\r\nUpgrade: h2c\r\nContent-Length: 1\r\n\r\n",
+            "another protocol with a body",
+        ),
+        ("GET /?" + "a&" * 1001 + " HTTP/1.1\r\nHost: a\r\n\r\n", "more than 1000 arguments in the query"),
+    ],
+)
 def test_a_refusal_says_why(text: str, why: str) -> None:
     status, told = refused(text.encode())
     assert status == 400 and why in told
 
 
-@pytest.mark.parametrize("line", [
-    "nonsense", "GET / HTTP/3", "GET / HTTP/2.0", "GET / HTTP/1.2", "PRI * HTTP/2.0", "GET / HTTP/1.1 ", "GET",
-    "GET /\x00 HTTP/1.1", "GET /a b HTTP/1.1", "GET\t/ HTTP/1.1", "get / HTTP/1.1", "GET a HTTP/1.1",
-    "\x16\x03\x01\x02\x00\x01", "SSH-2.0-OpenSSH_9",
-])
+@pytest.mark.parametrize(
+    "line",
+    [
+        "nonsense",
+        "GET / HTTP/3",
+        "GET / HTTP/2.0",
+        "GET / HTTP/1.2",
+        "PRI * HTTP/2.0",
+        "GET / HTTP/1.1 ",
+        "GET",
+        "GET /\x00 HTTP/1.1",
+        "GET /a b HTTP/1.1",
+        "GET\t/ HTTP/1.1",
+        "get / HTTP/1.1",
+        "GET a HTTP/1.1",
+        "\x16\x03\x01\x02\x00\x01",
+        "SSH-2.0-OpenSSH_9",
+    ],
+)
 def test_what_begins_as_no_request_is_refused(line: str) -> None:
     assert refused(line.encode() + b"\r\nHost: x\r\n\r\n")[0] == 400
 
@@ -177,20 +241,34 @@ def test_only_one_thing_can_be_expected() -> None:
 # --- how much ----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("endless", [
-    b"GET /" + b"a" * limits.HEAD_LIMIT, b"GET / HTTP/1.1\r\nX: " + b"y" * 2 * limits.HEAD_LIMIT, b"\r\n" * limits.HEAD_LIMIT,
-    b"GET / HTTP/1.1\r\n" + b"y" * 2 * limits.HEAD_LIMIT, b"GET / HTTP/1.1\r\n" + b"a:b\r\n" * (limits.HEADERS_LIMIT + 2),
-    b"GET / HTTP/1.1\r\nX:" + b" " * 2 * limits.HEAD_LIMIT, b"GET /" + b"a" * limits.TARGET_LIMIT + b" HTTP/1.1\r\nHost: x\r\n\r\n",
-    CHUNKED + b"0\r\n" + b"a:b\r\n" * (limits.HEADERS_LIMIT + 2),
-])
+@pytest.mark.parametrize(
+    "endless",
+    [
+        b"GET /" + b"a" * limits.HEAD_LIMIT,
+        b"GET / HTTP/1.1\r\nX: " + b"y" * 2 * limits.HEAD_LIMIT,
+        b"\r\n" * limits.HEAD_LIMIT,
+        b"GET / HTTP/1.1\r\n" + b"y" * 2 * limits.HEAD_LIMIT,
+        b"GET / HTTP/1.1\r\n" + b"a:b\r\n" * (limits.HEADERS_LIMIT + 2),
+        b"GET / HTTP/1.1\r\nX:" + b" " * 2 * limits.HEAD_LIMIT,
+        b"GET /" + b"a" * limits.TARGET_LIMIT + b" HTTP/1.1\r\nHost: x\r\n\r\n",
+        CHUNKED + b"0\r\n" + b"a:b\r\n" * (limits.HEADERS_LIMIT + 2),
+    ],
+)
 @pytest.mark.parametrize("step", [997, 0])
 def test_a_head_without_end_is_refused(endless: bytes, step: int) -> None:
     found = read(endless, step=step)[-1]
     assert isinstance(found, Response) and found.status == 431
 
 
-@pytest.mark.parametrize("endless", [b"2;" + b"x" * 2 * limits.FRAMING_LIMIT, b"0\r\nT: " + b"x" * 2 * limits.FRAMING_LIMIT,
-                                     b"1;" + b"x" * 100 + b"\r\n", b"0" * 2 * limits.FRAMING_LIMIT])
+@pytest.mark.parametrize(
+    "endless",
+    [
+        b"2;" + b"x" * 2 * limits.FRAMING_LIMIT,
+        b"0\r\nT: " + b"x" * 2 * limits.FRAMING_LIMIT,
+        b"1;" + b"x" * 100 + b"\r\n",
+        b"0" * 2 * limits.FRAMING_LIMIT,
+    ],
+)
 def test_a_chunked_body_that_is_mostly_none_is_refused(endless: bytes) -> None:
     if endless.endswith(b"\r\n"):
         endless = (endless + b"y\r\n") * 2000

@@ -25,7 +25,9 @@ async def test_a_watch_tells_what_happens_after_a_revision(api: Api) -> None:
 
 async def test_a_watch_may_begin_with_what_is_there(api: Api) -> None:
     await api.post(MAPS, config_map("a"))
-    watch = await api.watch(MAPS, sendInitialEvents="true", resourceVersionMatch="NotOlderThan", allowWatchBookmarks="true")
+    watch = await api.watch(
+        MAPS, sendInitialEvents="true", resourceVersionMatch="NotOlderThan", allowWatchBookmarks="true"
+    )
     assert await watch.take(2) == [("ADDED", "a"), ("BOOKMARK", "")]
     await watch.close()
 
@@ -113,7 +115,10 @@ async def test_closing_the_server_ends_its_watches(api: Api) -> None:
 
 async def test_watchers_at_the_same_place_are_told_the_same_bytes(server: Server) -> None:
     send = in_process(server).send
-    streams = [(await send(Request("GET", MAPS, (("watch", "true"), ("resourceVersion", str(server.revision)))))).stream for _ in range(2)]
+    streams = [
+        (await send(Request("GET", MAPS, (("watch", "true"), ("resourceVersion", str(server.revision)))))).stream
+        for _ in range(2)
+    ]
     await in_process(server).post(MAPS, config_map("a"))
     first, second = [await anext(stream) for stream in streams if stream is not None]
     assert first is second
@@ -151,15 +156,29 @@ DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 def dogs(*versions: str) -> Obj:
     """A definition that serves some versions; the first is stored."""
     schema = {"openAPIV3Schema": {"type": "object"}}
-    return {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": {"name": "dogs.example.com"},
-            "spec": {"group": "example.com", "scope": "Namespaced", "names": {"plural": "dogs", "kind": "Dog", "singular": "dog"},
-                     "versions": [{"name": name, "served": True, "storage": name == versions[0], "schema": schema} for name in versions]}}
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": "dogs.example.com"},
+        "spec": {
+            "group": "example.com",
+            "scope": "Namespaced",
+            "names": {"plural": "dogs", "kind": "Dog", "singular": "dog"},
+            "versions": [
+                {"name": name, "served": True, "storage": name == versions[0], "schema": schema} for name in versions
+            ],
+        },
+    }
 
 
 @pytest.mark.parametrize("some", [{}, {"labelSelector": "colour=red"}], ids=["all", "some"])
-async def test_watches_of_a_kind_end_with_its_definition_after_they_were_told_of_its_last_object(api: Api, some: dict[str, str]) -> None:
+async def test_watches_of_a_kind_end_with_its_definition_after_they_were_told_of_its_last_object(
+    api: Api, some: dict[str, str]
+) -> None:
     await api.post(DEFINITIONS, dogs("v1"))
-    await api.post(DOGS, {"apiVersion": "example.com/v1", "kind": "Dog", "metadata": {"name": "rex", "labels": {"colour": "red"}}})
+    await api.post(
+        DOGS, {"apiVersion": "example.com/v1", "kind": "Dog", "metadata": {"name": "rex", "labels": {"colour": "red"}}}
+    )
     watch = await api.watch(DOGS, resourceVersion=str(api.server.revision), **some)
     bystander = await api.watch(MAPS, resourceVersion=str(api.server.revision))
     await api.delete(f"{DEFINITIONS}/dogs.example.com")
@@ -178,6 +197,8 @@ async def test_watches_of_a_version_that_is_served_no_more_end(api: Api) -> None
     versions = [version | {"served": version["name"] == "v2"} for version in dogs("v1", "v2")["spec"]["versions"]]
     await api.merge(f"{DEFINITIONS}/dogs.example.com", {"spec": {"versions": versions}})
     assert await first.next() is None
-    await api.post(DOGS.replace("v1", "v2"), {"apiVersion": "example.com/v2", "kind": "Dog", "metadata": {"name": "rex"}})
+    await api.post(
+        DOGS.replace("v1", "v2"), {"apiVersion": "example.com/v2", "kind": "Dog", "metadata": {"name": "rex"}}
+    )
     assert await second.take(1) == [("ADDED", "rex")]
     await second.close()

@@ -1,7 +1,7 @@
 """A world for tests: a server with the components of the world, on a clock that the test moves.
 
-The server is the embedded one; `GANGLINE_SERVER=real` makes it a real kube-apiserver without controllers of its own (real/worlds.py).
-"""
+The server is the embedded one; `GANGLINE_SERVER=real` makes it a real kube-apiserver without controllers of its own
+(real/worlds.py)."""
 
 from __future__ import annotations
 
@@ -31,7 +31,8 @@ from real.releases import USUAL, Release
 ROUNDS = 4000
 REAL = os.environ.get("GANGLINE_SERVER") == "real"
 AHEAD = 60.0
-"""Seconds by which our time is ahead of a real server's when a test begins: what the server stamps while the test runs is past."""
+"""Seconds by which our time is ahead of a real server's when a test begins: what the server stamps while the test runs
+is past."""
 
 
 class Rest(Protocol):
@@ -64,8 +65,11 @@ class InProcess:
 
     def _behind(self, managers: Sequence[Manager]) -> bool:
         """Somebody has not yet seen the last change of a kind."""
-        last = {f"{shelf.key[1]}.{shelf.key[0]}" if shelf.key[0] else shelf.key[1]: shelf.changes[-1].revision
-                for shelf in self.server.store.shelves() if shelf.changes}
+        last = {
+            f"{shelf.key[1]}.{shelf.key[0]}" if shelf.key[0] else shelf.key[1]: shelf.changes[-1].revision
+            for shelf in self.server.store.shelves()
+            if shelf.changes
+        }
         return any(manager.behind(last) for manager in managers)
 
 
@@ -120,18 +124,26 @@ class World:
             return True
         return False
 
-    async def make(self, kind: Kind[Any], name: str, body: Raw | None = None, namespace: str = "default", **meta: Any) -> Object:
+    async def make(
+        self, kind: Kind[Any], name: str, body: Raw | None = None, namespace: str = "default", **meta: Any
+    ) -> Object:
         where = {"namespace": namespace} if kind.namespaced else {}
         made: Object = await self.client.create(kind, {"metadata": {"name": name, **where, **meta}, **(body or {})})
         return made
 
 
 @asynccontextmanager
-async def world(*pools: NodePool, kinds: bool = False, off: tuple[str, ...] = (), pace: NodePace | None = None,
-                through: Callable[[Transport], Transport] = lambda transport: transport, release: Release = USUAL,
-                **settings: Any) -> AsyncIterator[World]:
-    """The whole world, without the parts named in `off`; its requests go through what `through` makes of a transport. The server has the
-    Workload API of `release`, with all its gates on."""
+async def world(
+    *pools: NodePool,
+    kinds: bool = False,
+    off: tuple[str, ...] = (),
+    pace: NodePace | None = None,
+    through: Callable[[Transport], Transport] = lambda transport: transport,
+    release: Release = USUAL,
+    **settings: Any,
+) -> AsyncIterator[World]:
+    """The whole world, without the parts named in `off`; its requests go through what `through` makes of a transport.
+    The server has the Workload API of `release`, with all its gates on."""
     chosen = components(WorldSettings(nodes=pools, off=frozenset(off), pace=pace or NodePace(), **settings))
     async with _real(chosen, through, release) if REAL else _embedded(chosen, through, kinds, release) as lived:
         try:
@@ -145,18 +157,27 @@ async def world(*pools: NodePool, kinds: bool = False, off: tuple[str, ...] = ()
 
 
 @asynccontextmanager
-async def _embedded(chosen: Sequence[Component], through: Callable[[Transport], Transport], kinds: bool,
-                    release: Release) -> AsyncIterator[World]:
+async def _embedded(
+    chosen: Sequence[Component], through: Callable[[Transport], Transport], kinds: bool, release: Release
+) -> AsyncIterator[World]:
     clock = ManualClock()
     plain = ServerSettings(clock=clock.now, workload_versions=release.serves)
     async with embedded(kinds=kinds, settings=replace(plain, features=plain.features | set(release.more))) as server:
-        managers = [Manager(each, Client(through(server.transport(User(f"system:{each.name}", ("system:masters",)))), each.name), clock)
-                    for each in chosen]
+        managers = [
+            Manager(
+                each,
+                Client(through(server.transport(User(f"system:{each.name}", ("system:masters",)))), each.name),
+                clock,
+            )
+            for each in chosen
+        ]
         yield World(admin(server), clock, managers, InProcess(server))
 
 
 @asynccontextmanager
-async def _real(chosen: Sequence[Component], through: Callable[[Transport], Transport], release: Release) -> AsyncIterator[World]:
+async def _real(
+    chosen: Sequence[Component], through: Callable[[Transport], Transport], release: Release
+) -> AsyncIterator[World]:
     from real.plane import missing
     from real.worlds import Bare
 

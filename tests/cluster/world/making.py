@@ -20,31 +20,81 @@ def when(seconds: float) -> str:
 
 
 def pod(name: str = "p", *, status: Raw | None = None, spec: Raw | None = None, **meta: Any) -> Pod:
-    full = {"metadata": {"name": name, "namespace": "default", "uid": f"uid-{name}", "creationTimestamp": when(0), **_camel(meta)},
-            "spec": {"containers": [{"name": "main", "image": "app"}], **(spec or {})}, "status": status or {}}
+    full = {
+        "metadata": {
+            "name": name,
+            "namespace": "default",
+            "uid": f"uid-{name}",
+            "creationTimestamp": when(0),
+            **_camel(meta),
+        },
+        "spec": {"containers": [{"name": "main", "image": "app"}], **(spec or {})},
+        "status": status or {},
+    }
     return msgspec.convert(full, Pod)
 
 
-def node(name: str = "n", *, labels: dict[str, str] | None = None, taints: list[Raw] | None = None, ready: str = "True",
-         **amounts: Any) -> Node:
-    offers = {"cpu": "8", "memory": "8Gi", "pods": "10", **{key.replace("gpus", "nvidia.com/gpu"): str(value)
-                                                           for key, value in amounts.items()}}
-    return msgspec.convert({"metadata": {"name": name, "uid": f"uid-{name}", "labels": labels or {}}, "spec": {"taints": taints or []},
-                            "status": {"allocatable": offers, "conditions": [{"type": "Ready", "status": ready}]}}, Node)
+def node(
+    name: str = "n",
+    *,
+    labels: dict[str, str] | None = None,
+    taints: list[Raw] | None = None,
+    ready: str = "True",
+    **amounts: Any,
+) -> Node:
+    offers = {
+        "cpu": "8",
+        "memory": "8Gi",
+        "pods": "10",
+        **{key.replace("gpus", "nvidia.com/gpu"): str(value) for key, value in amounts.items()},
+    }
+    return msgspec.convert(
+        {
+            "metadata": {"name": name, "uid": f"uid-{name}", "labels": labels or {}},
+            "spec": {"taints": taints or []},
+            "status": {"allocatable": offers, "conditions": [{"type": "Ready", "status": ready}]},
+        },
+        Node,
+    )
 
 
 def job(name: str = "j", *, status: Raw | None = None, **spec: Any) -> Job:
-    return msgspec.convert({"metadata": {"name": name, "namespace": "default", "uid": f"uid-{name}"}, "status": status or {},
-                            "spec": {"template": {"spec": {"containers": [{"name": "main"}], "restartPolicy": "Never"}}, **spec}}, Job)
+    return msgspec.convert(
+        {
+            "metadata": {"name": name, "namespace": "default", "uid": f"uid-{name}"},
+            "status": status or {},
+            "spec": {"template": {"spec": {"containers": [{"name": "main"}], "restartPolicy": "Never"}}, **spec},
+        },
+        Job,
+    )
 
 
-def replicated(name: str = "r", *, status: Raw | None = None, labels: dict[str, str] | None = None, image: str = "app",
-               annotations: dict[str, str] | None = None, **spec: Any) -> Replicated:
+def replicated(
+    name: str = "r",
+    *,
+    status: Raw | None = None,
+    labels: dict[str, str] | None = None,
+    image: str = "app",
+    annotations: dict[str, str] | None = None,
+    **spec: Any,
+) -> Replicated:
     template = {"metadata": {"labels": {"app": name}}, "spec": {"containers": [{"name": "main", "image": image}]}}
-    return msgspec.convert({
-        "metadata": {"name": name, "namespace": "default", "uid": f"uid-{name}", "generation": 1, "labels": labels or {},
-                     "annotations": annotations or {}, "resourceVersion": "1"},
-        "spec": {"selector": {"matchLabels": {"app": name}}, "template": template, **spec}, "status": status or {}}, Replicated)
+    return msgspec.convert(
+        {
+            "metadata": {
+                "name": name,
+                "namespace": "default",
+                "uid": f"uid-{name}",
+                "generation": 1,
+                "labels": labels or {},
+                "annotations": annotations or {},
+                "resourceVersion": "1",
+            },
+            "spec": {"selector": {"matchLabels": {"app": name}}, "template": template, **spec},
+            "status": status or {},
+        },
+        Replicated,
+    )
 
 
 def ready_status(since: float = 0) -> Raw:

@@ -1,4 +1,5 @@
-"""However much one object asks for, the world does a bounded piece of it at a time, and never lists what is not there."""
+"""However much one object asks for, the world does a bounded piece of it at a time, and never lists what is not
+there."""
 
 from __future__ import annotations
 
@@ -36,12 +37,19 @@ def little_memory(megabytes: int = 40) -> Iterator[None]:
 
 PLANS: dict[str, Callable[[list[Pod]], tuple[Raw, ...]]] = {
     "ReplicaSet": lambda pods: replicasets.plan(replicated(replicas=MOST), pods, START).create,
-    "StatefulSet": lambda pods: statefulsets.plan(replicated(replicas=MOST, podManagementPolicy="Parallel"), pods, START).create,
-    "StatefulSet from far up": lambda pods: statefulsets.plan(
-        replicated(replicas=MOST, podManagementPolicy="Parallel", ordinals={"start": MOST}), pods, START).create,
+    "StatefulSet": lambda pods: (
+        statefulsets.plan(replicated(replicas=MOST, podManagementPolicy="Parallel"), pods, START).create
+    ),
+    "StatefulSet from far up": lambda pods: (
+        statefulsets.plan(
+            replicated(replicas=MOST, podManagementPolicy="Parallel", ordinals={"start": MOST}), pods, START
+        ).create
+    ),
     "Job": lambda pods: jobs.plan(job(parallelism=MOST, completions=MOST), pods, START).create,
     "Job without completions": lambda pods: jobs.plan(job(parallelism=MOST), pods, START).create,
-    "Indexed Job": lambda pods: jobs.plan(job(parallelism=100_000, completions=MOST, completionMode="Indexed"), pods, START).create,
+    "Indexed Job": lambda pods: (
+        jobs.plan(job(parallelism=100_000, completions=MOST, completionMode="Indexed"), pods, START).create
+    ),
 }
 
 
@@ -70,8 +78,16 @@ def test_an_ordered_set_of_any_size_makes_one_pod_at_a_time() -> None:
 
 def test_an_indexed_job_of_any_size_with_one_pod_at_a_time_costs_nothing() -> None:
     with little_memory():
-        todo = jobs.plan(job(parallelism=1, completions=MOST, completionMode="Indexed",
-                             status={"completedIndexes": "0-1999999999", "succeeded": 2_000_000_000}), [], START)
+        todo = jobs.plan(
+            job(
+                parallelism=1,
+                completions=MOST,
+                completionMode="Indexed",
+                status={"completedIndexes": "0-1999999999", "succeeded": 2_000_000_000},
+            ),
+            [],
+            START,
+        )
     assert [each["metadata"]["annotations"][INDEX] for each in todo.create] == ["2000000000"]
 
 
@@ -85,13 +101,20 @@ def test_what_a_status_says_about_indexes_is_never_spelled_out() -> None:
 def test_a_rollout_with_a_surge_of_any_size_only_counts() -> None:
     huge = replicated(replicas=MOST, strategy={"rollingUpdate": {"maxSurge": "100000%", "maxUnavailable": "100%"}})
     assert deployments.limits(huge, MOST) == (MOST, MOST)
-    assert share("9" * 5000 + "%", 10, up=True) <= MOST and share("25%", 10, up=True) == 3 and share("25%", 10, up=False) == 2
+    assert (
+        share("9" * 5000 + "%", 10, up=True) <= MOST
+        and share("25%", 10, up=True) == 3
+        and share("25%", 10, up=False) == 2
+    )
     made = deployments.plan(huge, [], "2026-01-01T00:00:00Z").create
     assert made is not None and made["spec"]["replicas"] == MOST
 
 
 def test_a_metric_of_any_size_asks_for_no_more_than_the_limit() -> None:
-    spec = {"maxReplicas": MOST, "metrics": [{"type": "External", "external": {"metric": {"name": "q"}, "target": {"averageValue": "1m"}}}]}
+    spec = {
+        "maxReplicas": MOST,
+        "metrics": [{"type": "External", "external": {"metric": {"name": "q"}, "target": {"averageValue": "1m"}}}],
+    }
     for text in ("1e60", "9" * 4000, "9" * 5000, "nonsense", "1e999999"):
         decision = hpa.decide(spec, hpa.read_metric(f"q={text}"), 1)
         assert decision is None or decision.replicas <= MOST
@@ -113,20 +136,33 @@ def template(**more: Any) -> Raw:
 FLOODS: list[tuple[Kind[Any], Raw]] = [
     (DEPLOYMENT, {"replicas": MOST, "selector": {"matchLabels": {"app": "x"}}, "template": template()}),
     (REPLICA_SET, {"replicas": MOST, "selector": {"matchLabels": {"app": "x"}}, "template": template()}),
-    (STATEFUL_SET, {"replicas": MOST, "selector": {"matchLabels": {"app": "x"}}, "template": template(),
-                    "podManagementPolicy": "Parallel"}),
+    (
+        STATEFUL_SET,
+        {
+            "replicas": MOST,
+            "selector": {"matchLabels": {"app": "x"}},
+            "template": template(),
+            "podManagementPolicy": "Parallel",
+        },
+    ),
     (JOB, {"parallelism": MOST, "completions": MOST, "template": {"spec": template(restartPolicy="Never")["spec"]}}),
 ]
 
 
 @pytest.mark.parametrize(("kind", "spec"), FLOODS, ids=[kind.kind for kind, _ in FLOODS])
-async def test_a_flood_stops_by_itself_and_says_why(kind: Kind[Any], spec: Raw, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_flood_stops_by_itself_and_says_why(
+    kind: Kind[Any], spec: Raw, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("gangline.cluster.world.workloads.replicas.MOST_WAITING", 40)
     async with world(off=("scheduler",)) as lived:
         await lived.make(kind, "x", {"spec": spec})
         await lived.rests()
         assert len(await lived.pods()) == 40
-        told = {event.message for event in (await lived.client.list(EVENT, "default")).items if event.reason == "PodsHeldBack"}
+        told = {
+            event.message
+            for event in (await lived.client.list(EVENT, "default")).items
+            if event.reason == "PodsHeldBack"
+        }
         assert told == {"40 of its pods have no node yet; more are made when these have one"}
         await lived.client.delete(kind, "x", "default", propagation="Background")
         await lived.rests()
@@ -144,7 +180,16 @@ async def test_a_pod_with_a_grace_period_beyond_any_calendar_can_be_deleted() ->
 
 async def test_a_daemon_set_has_no_more_pods_than_nodes() -> None:
     async with world(NodePool(name="n", count=3)) as lived:
-        await lived.make(DAEMON_SET, "x", {"spec": {"selector": {"matchLabels": {"app": "x"}}, "template": template(),
-                                                    "updateStrategy": {"rollingUpdate": {"maxUnavailable": "100%"}}}})
+        await lived.make(
+            DAEMON_SET,
+            "x",
+            {
+                "spec": {
+                    "selector": {"matchLabels": {"app": "x"}},
+                    "template": template(),
+                    "updateStrategy": {"rollingUpdate": {"maxUnavailable": "100%"}},
+                }
+            },
+        )
         await lived.rests()
         assert len(await lived.pods()) == 3

@@ -1,4 +1,5 @@
-"""Who holds a claim's devices, and when they are free again: by the finalizer under which a scheduler allocated them."""
+"""Who holds a claim's devices, and when they are free again: by the finalizer under which a scheduler allocated
+them."""
 
 from __future__ import annotations
 
@@ -20,10 +21,17 @@ async def held(lived: World, *pods: str, finalizers: tuple[str, ...] = (PROTECTI
     await lived.make(RESOURCE_CLAIM, "c", {"spec": ASKED}, finalizers=list(finalizers))
     uids = {}
     for name in pods:
-        uids[name] = (await lived.make(POD, name, pod_spec(resourceClaims=[{"name": "g", "resourceClaimName": "c"}]))).uid
+        uids[name] = (
+            await lived.make(POD, name, pod_spec(resourceClaims=[{"name": "g", "resourceClaimName": "c"}]))
+        ).uid
     reserved = [{"resource": "pods", "name": name, "uid": uid} for name, uid in uids.items()]
-    await lived.client.patch(RESOURCE_CLAIM, "c", "default", {"status": {"allocation": GIVEN, "reservedFor": reserved or None}},
-                             subresource="status")
+    await lived.client.patch(
+        RESOURCE_CLAIM,
+        "c",
+        "default",
+        {"status": {"allocation": GIVEN, "reservedFor": reserved or None}},
+        subresource="status",
+    )
     await lived.settles()
 
 
@@ -86,8 +94,12 @@ async def test_a_deleted_claim_that_nobody_holds_goes_with_its_allocation() -> N
 async def test_a_pod_that_succeeded_gives_its_claim_back_and_one_made_for_it_goes() -> None:
     async with world(TWO) as lived:
         await lived.make(RESOURCE_CLAIM_TEMPLATE, "gpu", {"spec": {"spec": ASKED}})
-        await lived.make(POD, "p", pod_spec(restartPolicy="Never", resourceClaims=[{"name": "g", "resourceClaimTemplateName": "gpu"}]),
-                         annotations={"gangline.io/run-seconds": "5"})
+        await lived.make(
+            POD,
+            "p",
+            pod_spec(restartPolicy="Never", resourceClaims=[{"name": "g", "resourceClaimTemplateName": "gpu"}]),
+            annotations={"gangline.io/run-seconds": "5"},
+        )
         await lived.settles()
         assert len((await lived.client.list(RESOURCE_CLAIM, "default")).items) == 1
         await lived.after(6)

@@ -24,8 +24,14 @@ IGNORED = {"rules": [{"action": "Ignore", "onPodConditions": [{"type": "Disrupti
 GUIDE = Path(__file__).parents[2] / "docs" / "guide" / "jobs.md"
 
 
-def ended(name: str = "a", code: int = 1, conditions: list[Raw] | None = None, annotations: dict[str, str] | None = None,
-          phase: str = "Failed", **meta: Any) -> Pod:
+def ended(
+    name: str = "a",
+    code: int = 1,
+    conditions: list[Raw] | None = None,
+    annotations: dict[str, str] | None = None,
+    phase: str = "Failed",
+    **meta: Any,
+) -> Pod:
     state = {"terminated": {"exitCode": code, "finishedAt": when(0)}}
     status = {"phase": phase, "conditions": conditions or [], "containerStatuses": [{"name": "main", "state": state}]}
     return pod(name, finalizers=[TRACKING], status=status, annotations=annotations or {}, **meta)
@@ -34,28 +40,50 @@ def ended(name: str = "a", code: int = 1, conditions: list[Raw] | None = None, a
 DISRUPTED: list[Raw] = [{"type": "DisruptionTarget", "status": "True", "reason": "EvictionByEvictionAPI"}]
 
 
-# --- which failures count ------------------------------------------------------------------------------------------------
+# --- which failures count
+# ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("rule", "failed", "action"), [
-    ({"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget"}]}, ended(conditions=DISRUPTED), "Ignore"),
-    ({"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget", "status": "False"}]}, ended(conditions=DISRUPTED), "Count"),
-    ({"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget"}]}, ended(), "Count"),
-    ({"action": "FailJob", "onExitCodes": {"operator": "In", "values": [1, 42]}}, ended(code=42), "FailJob"),
-    ({"action": "FailJob", "onExitCodes": {"operator": "In", "values": [1, 42]}}, ended(code=43), "Count"),
-    ({"action": "FailIndex", "onExitCodes": {"operator": "NotIn", "values": [1, 42]}}, ended(code=43), "FailIndex"),
-    ({"action": "FailJob", "onExitCodes": {"operator": "NotIn", "values": [7]}}, ended(code=0), "Count"),
-    ({"action": "FailJob", "onExitCodes": {"operator": "In", "values": [1], "containerName": "other"}}, ended(code=1), "Count"),
-    ({"action": "Ignore", "onExitCodes": {"operator": "In", "values": [1], "containerName": "main"}}, ended(code=1), "Ignore"),
-])
+@pytest.mark.parametrize(
+    ("rule", "failed", "action"),
+    [
+        (
+            {"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget"}]},
+            ended(conditions=DISRUPTED),
+            "Ignore",
+        ),
+        (
+            {"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget", "status": "False"}]},
+            ended(conditions=DISRUPTED),
+            "Count",
+        ),
+        ({"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget"}]}, ended(), "Count"),
+        ({"action": "FailJob", "onExitCodes": {"operator": "In", "values": [1, 42]}}, ended(code=42), "FailJob"),
+        ({"action": "FailJob", "onExitCodes": {"operator": "In", "values": [1, 42]}}, ended(code=43), "Count"),
+        ({"action": "FailIndex", "onExitCodes": {"operator": "NotIn", "values": [1, 42]}}, ended(code=43), "FailIndex"),
+        ({"action": "FailJob", "onExitCodes": {"operator": "NotIn", "values": [7]}}, ended(code=0), "Count"),
+        (
+            {"action": "FailJob", "onExitCodes": {"operator": "In", "values": [1], "containerName": "other"}},
+            ended(code=1),
+            "Count",
+        ),
+        (
+            {"action": "Ignore", "onExitCodes": {"operator": "In", "values": [1], "containerName": "main"}},
+            ended(code=1),
+            "Ignore",
+        ),
+    ],
+)
 def test_a_rule_says_what_a_failure_means(rule: Raw, failed: Pod, action: str) -> None:
     assert judge_failure(job(podFailurePolicy={"rules": [rule]}), failed).action == action
 
 
 def test_the_first_rule_that_matches_decides() -> None:
-    rules = [{"action": "Count", "onPodConditions": [{"type": "Ready", "status": "False"}]},
-             {"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]},
-             {"action": "FailJob", "onExitCodes": {"operator": "In", "values": [1]}}]
+    rules = [
+        {"action": "Count", "onPodConditions": [{"type": "Ready", "status": "False"}]},
+        {"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]},
+        {"action": "FailJob", "onExitCodes": {"operator": "In", "values": [1]}},
+    ]
     assert judge_failure(job(podFailurePolicy={"rules": rules}), ended(conditions=DISRUPTED)).action == "Ignore"
 
 
@@ -72,7 +100,9 @@ def test_a_pod_on_its_way_out_is_neither_counted_nor_replaced_before_it_has_ende
     assert todo.create == () and todo.release == ()
     once = plan(job(podReplacementPolicy="Failed"), [leaving], START)
     assert once.create == () and once.release == ()
-    assert plan(job(), [leaving], START).status is not None and [each.name for each in plan(job(), [leaving], START).release] == ["a"]
+    assert plan(job(), [leaving], START).status is not None and [
+        each.name for each in plan(job(), [leaving], START).release
+    ] == ["a"]
 
 
 def test_a_failure_that_ends_the_job_is_written_down_before_its_pod_is_let_go() -> None:
@@ -81,16 +111,25 @@ def test_a_failure_that_ends_the_job_is_written_down_before_its_pod_is_let_go() 
     assert todo.status is not None
     [target] = todo.status["conditions"]
     assert (target["type"], target["reason"]) == ("FailureTarget", "PodFailurePolicy")
-    assert target["message"] == "Container main for pod default/a failed with exit code 42 matching FailJob rule at index 0"
-    noted = job(podFailurePolicy=policy, status={"conditions": [target], "uncountedTerminatedPods": {"failed": ["uid-a"]}})
+    assert (
+        target["message"]
+        == "Container main for pod default/a failed with exit code 42 matching FailJob rule at index 0"
+    )
+    noted = job(
+        podFailurePolicy=policy, status={"conditions": [target], "uncountedTerminatedPods": {"failed": ["uid-a"]}}
+    )
     later = plan(noted, [], START)
     assert later.status is not None and later.status["failed"] == 1
     assert [(each["type"], each["reason"]) for each in later.status["conditions"]] == [
-        ("FailureTarget", "PodFailurePolicy"), ("Failed", "PodFailurePolicy")]
+        ("FailureTarget", "PodFailurePolicy"),
+        ("Failed", "PodFailurePolicy"),
+    ]
 
 
 def indexed(**spec: Any) -> Any:
-    return job(completionMode="Indexed", completions=3, parallelism=3, backoffLimit=2**31 - 1, backoffLimitPerIndex=1, **spec)
+    return job(
+        completionMode="Indexed", completions=3, parallelism=3, backoffLimit=2**31 - 1, backoffLimitPerIndex=1, **spec
+    )
 
 
 def of_index(name: str, index: int, failures: int, **more: Any) -> Pod:
@@ -100,7 +139,9 @@ def of_index(name: str, index: int, failures: int, **more: Any) -> Pod:
 def test_an_index_that_failed_too_often_is_given_up_and_the_others_go_on() -> None:
     todo = plan(indexed(), [of_index("a", 0, 1), of_index("b", 1, 0)], START + 60)
     assert todo.status is not None and todo.status["failedIndexes"] == "0"
-    made = {each["metadata"]["annotations"][INDEX]: each["metadata"]["annotations"][INDEX_FAILURES] for each in todo.create}
+    made = {
+        each["metadata"]["annotations"][INDEX]: each["metadata"]["annotations"][INDEX_FAILURES] for each in todo.create
+    }
     assert made == {"1": "1", "2": "0"}
     assert [each.name for each in todo.release] == ["a"]  # b tells how often index 1 failed until another pod does
 
@@ -110,7 +151,9 @@ def test_a_job_fails_when_nothing_is_left_but_indexes_that_were_given_up() -> No
     todo = plan(last, [], START)
     assert todo.status is not None
     assert [(each["type"], each["reason"]) for each in todo.status["conditions"]] == [
-        ("FailureTarget", "FailedIndexes"), ("Failed", "FailedIndexes")]
+        ("FailureTarget", "FailedIndexes"),
+        ("Failed", "FailedIndexes"),
+    ]
     over = plan(indexed(maxFailedIndexes=0), [of_index("a", 0, 1)], START)
     assert over.status is not None and over.status["conditions"][0]["reason"] == "MaxFailedIndexesExceeded"
 
@@ -119,12 +162,21 @@ def test_a_job_that_somebody_else_manages_is_left_alone() -> None:
     assert job(managedBy="kueue.x-k8s.io/multikueue").spec.managed_by == "kueue.x-k8s.io/multikueue"
 
 
-# --- on a server -----------------------------------------------------------------------------------------------------------
+# --- on a server
+# -----------------------------------------------------------------------------------------------------------
 
 
 def batch(**spec: Any) -> Raw:
-    return {"spec": {"backoffLimit": 0, "template": {"metadata": {"annotations": {"gangline.io/run-seconds": "100"}},
-                                                     **pod_spec(restartPolicy="Never")}, **spec}}
+    return {
+        "spec": {
+            "backoffLimit": 0,
+            "template": {
+                "metadata": {"annotations": {"gangline.io/run-seconds": "100"}},
+                **pod_spec(restartPolicy="Never"),
+            },
+            **spec,
+        }
+    }
 
 
 async def evict(lived: World, name: str) -> None:

@@ -1,4 +1,5 @@
-"""The world on a server that loses one write in six, half of them after it did what was asked: everything still comes out right."""
+"""The world on a server that loses one write in six, half of them after it did what was asked: everything still comes
+out right."""
 
 from __future__ import annotations
 
@@ -49,7 +50,9 @@ async def complete(lived: World, name: str) -> bool:
 @pytest.mark.parametrize("seed", range(4))
 async def test_a_job_counts_every_pod_once(seed: int) -> None:
     async with world(TWO, through=flaky(seed)) as lived:
-        await lived.make(JOB, "j", {"spec": {"parallelism": 3, "completions": 8, "template": pod_spec(restartPolicy="Never")}})
+        await lived.make(
+            JOB, "j", {"spec": {"parallelism": 3, "completions": 8, "template": pod_spec(restartPolicy="Never")}}
+        )
         await lived.until(lambda: complete(lived, "j"), seconds=600)
         assert (await lived.client.get(JOB, "j", "default")).status.succeeded == 8
         assert len(await lived.pods()) == 8
@@ -58,8 +61,11 @@ async def test_a_job_counts_every_pod_once(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(4))
 async def test_a_deployment_ends_with_exactly_its_pods_and_goes_whole(seed: int) -> None:
     async with world(TWO, through=flaky(seed)) as lived:
-        spec = {"replicas": 5, "selector": {"matchLabels": {"app": "web"}}, "template": {
-            "metadata": {"labels": {"app": "web"}}, **pod_spec()}}
+        spec = {
+            "replicas": 5,
+            "selector": {"matchLabels": {"app": "web"}},
+            "template": {"metadata": {"labels": {"app": "web"}}, **pod_spec()},
+        }
         await lived.make(DEPLOYMENT, "web", {"spec": spec})
 
         async def running() -> bool:
@@ -77,8 +83,18 @@ async def test_a_deployment_ends_with_exactly_its_pods_and_goes_whole(seed: int)
 @pytest.mark.parametrize("seed", range(3))
 async def test_a_stateful_set_has_its_pods_in_order(seed: int) -> None:
     async with world(TWO, through=flaky(seed)) as lived:
-        await lived.make(STATEFUL_SET, "db", {"spec": {"replicas": 3, "serviceName": "db", "selector": {"matchLabels": {"app": "db"}},
-                                                      "template": {"metadata": {"labels": {"app": "db"}}, **pod_spec()}}})
+        await lived.make(
+            STATEFUL_SET,
+            "db",
+            {
+                "spec": {
+                    "replicas": 3,
+                    "serviceName": "db",
+                    "selector": {"matchLabels": {"app": "db"}},
+                    "template": {"metadata": {"labels": {"app": "db"}}, **pod_spec()},
+                }
+            },
+        )
 
         async def running() -> bool:
             return await lived.phases() == {f"db-{number}": "Running" for number in range(3)}
@@ -112,7 +128,9 @@ async def test_a_group_starts_whole_is_told_and_goes_with_its_pods(seed: int) ->
         async def started() -> bool:
             group = await lived.client.get(KUBE_POD_GROUP, "g", "default")
             conditions = (group.status or {}).get("conditions") or ()
-            return [each["status"] for each in conditions] == ["True"] and list((await lived.phases()).values()) == ["Running"] * 4
+            return [each["status"] for each in conditions] == ["True"] and list((await lived.phases()).values()) == [
+                "Running"
+            ] * 4
 
         await lived.until(started)
         await lived.client.delete(KUBE_POD_GROUP, "g", "default")

@@ -24,11 +24,31 @@ from gangline.cluster.world.upkeep.owner_graph import (
 )
 
 
-def item(name: str, *owners: str, blocking: bool = False, finalizers: tuple[str, ...] = (), deleting: bool = False,
-         namespace: str = "default", kind: Any = CONFIG_MAP) -> Item:
-    meta: dict[str, Any] = {"name": name, "namespace": namespace, "uid": f"uid-{name}", "finalizers": finalizers, "ownerReferences": [
-        {"apiVersion": "v1", "kind": "ConfigMap", "name": owner, "uid": f"uid-{owner}", "blockOwnerDeletion": blocking}
-        for owner in owners]}
+def item(
+    name: str,
+    *owners: str,
+    blocking: bool = False,
+    finalizers: tuple[str, ...] = (),
+    deleting: bool = False,
+    namespace: str = "default",
+    kind: Any = CONFIG_MAP,
+) -> Item:
+    meta: dict[str, Any] = {
+        "name": name,
+        "namespace": namespace,
+        "uid": f"uid-{name}",
+        "finalizers": finalizers,
+        "ownerReferences": [
+            {
+                "apiVersion": "v1",
+                "kind": "ConfigMap",
+                "name": owner,
+                "uid": f"uid-{owner}",
+                "blockOwnerDeletion": blocking,
+            }
+            for owner in owners
+        ],
+    }
     if deleting:
         meta["deletionTimestamp"] = when(0)
     return Item(kind, msgspec.convert({"metadata": meta}, Object))
@@ -76,7 +96,9 @@ def test_an_owner_waits_for_dependents_that_block_it() -> None:
 
 
 def test_an_owner_does_not_wait_for_dependents_that_do_not_block_it() -> None:
-    assert verdict(item("o", finalizers=("foregroundDeletion",), deleting=True), item("c", "o")) == Release("foregroundDeletion")
+    assert verdict(item("o", finalizers=("foregroundDeletion",), deleting=True), item("c", "o")) == Release(
+        "foregroundDeletion"
+    )
 
 
 def test_foreground_deletion_goes_on_below() -> None:

@@ -1,6 +1,5 @@
-"""PodGroups of kube-scheduler on a server of each generation: gangs start whole, trees with enough of their parts, one domain is kept,
-conditions tell how it went, and a deleted group stays as long as its pods.
-"""
+"""PodGroups of kube-scheduler on a server of each generation: gangs start whole, trees with enough of their parts, one
+domain is kept, conditions tell how it went, and a deleted group stays as long as its pods."""
 
 from __future__ import annotations
 
@@ -66,8 +65,12 @@ async def pods(lived: World, group: str, count: int, gpus: int = 4, first: int =
 
 
 async def node(lived: World, name: str, gpus: int, **labels: str) -> None:
-    await lived.make(NODE, name, {"status": {"allocatable": {"cpu": "8", "memory": "8Gi", "pods": "10", "nvidia.com/gpu": str(gpus)}}},
-                     labels={"gangline.io/simulated": "true"} | {key.replace("_", "/", 1): value for key, value in labels.items()})
+    await lived.make(
+        NODE,
+        name,
+        {"status": {"allocatable": {"cpu": "8", "memory": "8Gi", "pods": "10", "nvidia.com/gpu": str(gpus)}}},
+        labels={"gangline.io/simulated": "true"} | {key.replace("_", "/", 1): value for key, value in labels.items()},
+    )
 
 
 async def running(lived: World) -> list[str]:
@@ -77,7 +80,10 @@ async def running(lived: World) -> list[str]:
 async def told(lived: World, name: str, release: Release = NEW) -> list[tuple[str, str, str, str]]:
     """The conditions of a group: type, status, reason, message."""
     group = await lived.client.get(GROUPS[release.name], name, "default")
-    return [(each["type"], each["status"], each["reason"], each["message"]) for each in (group.status or {}).get("conditions") or ()]
+    return [
+        (each["type"], each["status"], each["reason"], each["message"])
+        for each in (group.status or {}).get("conditions") or ()
+    ]
 
 
 async def said(lived: World, pod: str) -> str:
@@ -85,7 +91,8 @@ async def said(lived: World, pod: str) -> str:
     return found.message if found is not None and found.status == "False" else ""
 
 
-# --- starting whole ----------------------------------------------------------------------------------------------------
+# --- starting whole
+# ----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("release", RELEASES.values(), ids=lambda release: release.name)
@@ -95,12 +102,16 @@ async def test_a_gang_waits_whole_and_starts_when_its_last_node_arrives(release:
             await lived.make(GROUPS[release.name], "g", gang(3))
             await pods(lived, "g", 3)
         else:
-            await lived.make(WORKLOAD, "w", {"spec": {"podGroups": [{"name": "g", "policy": {"gang": {"minCount": 3}}}]}})
+            await lived.make(
+                WORKLOAD, "w", {"spec": {"podGroups": [{"name": "g", "policy": {"gang": {"minCount": 3}}}]}}
+            )
             for number in range(3):
                 await lived.make(POD, f"g-{number}", pod_spec(gpus=4, workloadRef={"name": "w", "podGroup": "g"}))
         await lived.settles()
         assert await running(lived) == []
-        assert "needs 3 more pods and only 2 fit; for the next: 0/1 nodes are available: 1 Insufficient" in await said(lived, "g-0")
+        assert "needs 3 more pods and only 2 fit; for the next: 0/1 nodes are available: 1 Insufficient" in await said(
+            lived, "g-0"
+        )
         await node(lived, "late", gpus=4)
         await lived.settles()
         assert await running(lived) == ["g-0", "g-1", "g-2"]
@@ -147,7 +158,8 @@ async def test_a_gang_whose_minimum_is_lowered_starts() -> None:
         assert await running(lived) == ["g-0", "g-1"]
 
 
-# --- trees -------------------------------------------------------------------------------------------------------------
+# --- trees
+# -------------------------------------------------------------------------------------------------------------
 
 
 async def test_a_tree_starts_when_enough_of_its_groups_fit_and_not_before() -> None:
@@ -159,8 +171,10 @@ async def test_a_tree_starts_when_enough_of_its_groups_fit_and_not_before() -> N
         await lived.settles()
         assert await running(lived) == []
         assert await said(lived, "a-0") == (
-            "its gang default/top needs 2 groups and only 1 fit; for the next: its group default/b needs 2 more pods and only 0 fit; "
-            "for the next: 0/1 nodes are available: 1 Insufficient nvidia.com/gpu.")
+            "its gang default/top needs 2 groups and only 1 fit; for the next: its group default/b needs 2 more pods "
+            "and only 0 fit; "
+            "for the next: 0/1 nodes are available: 1 Insufficient nvidia.com/gpu."
+        )
         await node(lived, "late", gpus=8)
         await lived.settles()
         assert await running(lived) == ["a-0", "a-1", "b-0", "b-1"]
@@ -182,7 +196,8 @@ async def test_a_tree_in_a_tree_starts_with_it_and_a_missing_composite_is_waited
         assert await running(lived) == ["a-0", "b-0", "c-0"]
 
 
-# --- one domain --------------------------------------------------------------------------------------------------------
+# --- one domain
+# --------------------------------------------------------------------------------------------------------
 
 
 @newer
@@ -196,7 +211,9 @@ async def test_a_gang_goes_to_the_one_rack_where_it_fits_and_stays_there(release
         assert {pod.spec.node_name for pod in await lived.pods()} == {"b0", "b1"}
         await pods(lived, "g", 1, first=3)
         await lived.settles()
-        assert await said(lived, "g-3") == "0/2 nodes are available in example.com/rack=b: 2 Insufficient nvidia.com/gpu."
+        assert (
+            await said(lived, "g-3") == "0/2 nodes are available in example.com/rack=b: 2 Insufficient nvidia.com/gpu."
+        )
 
 
 async def test_a_tree_is_kept_in_one_block_and_each_group_in_one_rack_of_it() -> None:
@@ -208,10 +225,16 @@ async def test_a_tree_is_kept_in_one_block_and_each_group_in_one_rack_of_it() ->
             await lived.make(KUBE_POD_GROUP, name, leaf(2, "top", **rack()))
             await pods(lived, name, 2)
         await lived.settles()
-        assert {pod.name: pod.spec.node_name for pod in await lived.pods()} == {"a-0": "y", "a-1": "y", "b-0": "z", "b-1": "z"}
+        assert {pod.name: pod.spec.node_name for pod in await lived.pods()} == {
+            "a-0": "y",
+            "a-1": "y",
+            "b-0": "z",
+            "b-1": "z",
+        }
 
 
-# --- what groups are told ----------------------------------------------------------------------------------------------
+# --- what groups are told
+# ----------------------------------------------------------------------------------------------
 
 
 @newer
@@ -239,7 +262,9 @@ async def test_a_group_is_told_once_why_it_waits_and_once_that_it_could_start(re
         await pods(lived, "g", 2, first=3, gpus=8)
         await lived.settles()
         after = await lived.client.get(kind, "g", "default")
-        assert after.metadata.resource_version == started.metadata.resource_version, "once it could start it is told nothing else"
+        assert after.metadata.resource_version == started.metadata.resource_version, (
+            "once it could start it is told nothing else"
+        )
 
 
 async def test_a_group_that_comes_after_its_pods_got_nodes_is_told_too() -> None:
@@ -251,7 +276,8 @@ async def test_a_group_that_comes_after_its_pods_got_nodes_is_told_too() -> None
         assert await told(lived, "g") == [("PodGroupInitiallyScheduled", "True", "Scheduled", "")]
 
 
-# --- protection --------------------------------------------------------------------------------------------------------
+# --- protection
+# --------------------------------------------------------------------------------------------------------
 
 
 @newer
@@ -275,8 +301,12 @@ async def test_a_pod_that_is_done_keeps_no_group_and_a_group_without_pods_goes_a
     async with world(ONE, release=NEW) as lived:
         for name in ("empty", "g"):
             await lived.make(KUBE_POD_GROUP, name, gang(1))
-        await lived.make(POD, "p", pod_spec(schedulingGroup={"podGroupName": "g"}, restartPolicy="Never"),
-                         annotations={names.RUN_SECONDS: "5"})
+        await lived.make(
+            POD,
+            "p",
+            pod_spec(schedulingGroup={"podGroupName": "g"}, restartPolicy="Never"),
+            annotations={names.RUN_SECONDS: "5"},
+        )
         await lived.settles()
         for name in ("empty", "g"):
             await lived.client.delete(KUBE_POD_GROUP, name, "default")
@@ -325,8 +355,13 @@ async def test_a_group_stays_for_a_pod_that_was_not_seen_yet() -> None:
             await until(lambda: manager.idle, "the kinds to be followed")
             for name in ("used", "free"):
                 await client.create(KUBE_POD_GROUP, {"metadata": {"name": name, "namespace": "default"}, **gang(1)})
-            await client.create(POD, {"metadata": {"name": "p", "namespace": "default"},
-                                      **pod_spec(schedulingGroup={"podGroupName": "used"})})
+            await client.create(
+                POD,
+                {
+                    "metadata": {"name": "p", "namespace": "default"},
+                    **pod_spec(schedulingGroup={"podGroupName": "used"}),
+                },
+            )
             for name in ("used", "free"):
                 await client.delete(KUBE_POD_GROUP, name, "default")
 

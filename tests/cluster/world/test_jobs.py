@@ -14,7 +14,9 @@ from gangline.cluster.world.workloads.job_tally import INDEX, TRACKING
 from gangline.cluster.world.workloads.jobs import plan
 
 
-def worker(name: str, phase: str, *, tracked: bool = True, index: int | None = None, ended: float = 0, **meta: Any) -> Pod:
+def worker(
+    name: str, phase: str, *, tracked: bool = True, index: int | None = None, ended: float = 0, **meta: Any
+) -> Pod:
     notes = {} if index is None else {INDEX: str(index)}
     end = {"name": "main", "state": {"terminated": {"exitCode": 0, "finishedAt": when(ended)}}}
     status = {"phase": phase, "containerStatuses": [end] if phase in ("Succeeded", "Failed") else []}
@@ -41,8 +43,15 @@ def test_an_end_is_noted_first_and_counted_when_its_pod_was_let_go() -> None:
     assert noted.status is not None and noted.release == (done,)
     assert noted.status["uncountedTerminatedPods"] == {"succeeded": ["uid-a"], "failed": None}
     assert noted.status["succeeded"] is None and "conditions" not in noted.status
-    later = job(completions=1, status={"uncountedTerminatedPods": {"succeeded": ["uid-a"]}, "startTime": when(0),
-                                       "ready": 0, "terminating": 0})
+    later = job(
+        completions=1,
+        status={
+            "uncountedTerminatedPods": {"succeeded": ["uid-a"]},
+            "startTime": when(0),
+            "ready": 0,
+            "terminating": 0,
+        },
+    )
     assert plan(later, [done], START).status is None
     counted = plan(later, [worker("a", "Succeeded", tracked=False)], START)
     assert counted.status is not None and counted.status["succeeded"] == 1
@@ -97,7 +106,9 @@ def test_a_finished_job_is_removed_when_its_time_to_live_is_over() -> None:
 
 
 def test_an_indexed_job_makes_one_pod_per_index_that_is_not_done() -> None:
-    given_job = job(parallelism=3, completions=4, completionMode="Indexed", status={"completedIndexes": "1", "succeeded": 1})
+    given_job = job(
+        parallelism=3, completions=4, completionMode="Indexed", status={"completedIndexes": "1", "succeeded": 1}
+    )
     todo = plan(given_job, [worker("x", "Running", index=0)], START)
     assert [each["metadata"]["annotations"][INDEX] for each in todo.create] == ["2", "3"]
     assert todo.create[0]["spec"]["hostname"] == "j-2"

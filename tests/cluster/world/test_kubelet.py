@@ -122,7 +122,14 @@ async def test_a_node_renews_its_lease() -> None:
 
 async def test_a_lost_node_is_tainted_and_emptied_and_comes_back() -> None:
     async with world(TWO) as lived:
-        stays = [{"key": "node.kubernetes.io/unreachable", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 60}]
+        stays = [
+            {
+                "key": "node.kubernetes.io/unreachable",
+                "operator": "Exists",
+                "effect": "NoExecute",
+                "tolerationSeconds": 60,
+            }
+        ]
         await lived.make(POD, "p", pod_spec(tolerations=stays))
         await lived.settles()
         await lived.client.patch(NODE, "n-0", "", {"metadata": {"annotations": {names.HEALTH: "lost"}}})
@@ -131,7 +138,9 @@ async def test_a_lost_node_is_tainted_and_emptied_and_comes_back() -> None:
         said = condition(node.status.conditions, "Ready")
         assert said is not None and said.status == "Unknown"
         assert {(taint.key, taint.effect) for taint in node.spec.taints} == {
-            ("node.kubernetes.io/unreachable", "NoSchedule"), ("node.kubernetes.io/unreachable", "NoExecute")}
+            ("node.kubernetes.io/unreachable", "NoSchedule"),
+            ("node.kubernetes.io/unreachable", "NoExecute"),
+        }
         assert not await ready(lived, "p")
         await lived.after(70)
         leaving = await lived.client.get(POD, "p", "default")
@@ -169,17 +178,40 @@ async def test_a_pod_bound_to_a_node_it_does_not_select_is_turned_away() -> None
         await lived.settles()
         refused = (await lived.client.get(POD, "p", "default")).status
         assert (refused.phase, refused.reason) == ("Failed", "NodeAffinity")
-        assert refused.message == "Pod was rejected: Predicate NodeAffinity failed: node(s) didn't match Pod's node affinity/selector"
+        assert (
+            refused.message
+            == "Pod was rejected: Predicate NodeAffinity failed: node(s) didn't match Pod's node affinity/selector"
+        )
 
 
 async def test_pods_that_fail_on_their_node_again_and_again_are_replaced_more_and_more_slowly() -> None:
     async with world(ONE) as lived:
-        await lived.make(REPLICA_SET, "r", {"spec": {"replicas": 1, "selector": {"matchLabels": {"app": "r"}}, "template": {
-            "metadata": {"labels": {"app": "r"}}, **pod_spec(gpus=99, nodeName="n-0")}}})
-        await lived.make(STATEFUL_SET, "s", {"spec": {"replicas": 1, "selector": {"matchLabels": {"app": "s"}}, "template": {
-            "metadata": {"labels": {"app": "s"}}, **pod_spec(gpus=99, nodeName="n-0")}}})
+        await lived.make(
+            REPLICA_SET,
+            "r",
+            {
+                "spec": {
+                    "replicas": 1,
+                    "selector": {"matchLabels": {"app": "r"}},
+                    "template": {"metadata": {"labels": {"app": "r"}}, **pod_spec(gpus=99, nodeName="n-0")},
+                }
+            },
+        )
+        await lived.make(
+            STATEFUL_SET,
+            "s",
+            {
+                "spec": {
+                    "replicas": 1,
+                    "selector": {"matchLabels": {"app": "s"}},
+                    "template": {"metadata": {"labels": {"app": "s"}}, **pod_spec(gpus=99, nodeName="n-0")},
+                }
+            },
+        )
         await lived.settles()
-        assert [pod.status.reason for pod in await lived.pods() if pod.name.startswith("r-")] == ["OutOfnvidia.com/gpu"] * 2
+        assert [pod.status.reason for pod in await lived.pods() if pod.name.startswith("r-")] == [
+            "OutOfnvidia.com/gpu"
+        ] * 2
         first = await lived.client.get(POD, "s-0", "default")
         assert first.status.reason == "OutOfnvidia.com/gpu"
         await lived.after(7)
@@ -196,7 +228,11 @@ async def test_a_pod_bound_to_a_full_node_is_turned_away_until_there_is_room() -
         assert (refused.status.phase, refused.status.reason) == ("Failed", "OutOfnvidia.com/gpu")
         why = "Node didn't have enough resource: nvidia.com/gpu, requested: 1, used: 8, capacity: 8"
         assert refused.status.message == f"Pod was rejected: {why}"
-        assert [each.message for each in (await lived.client.list(EVENT, "default")).items if each.reason == "OutOfnvidia.com/gpu"] == [why]
+        assert [
+            each.message
+            for each in (await lived.client.list(EVENT, "default")).items
+            if each.reason == "OutOfnvidia.com/gpu"
+        ] == [why]
         await lived.client.delete(POD, "a", "default")
         await lived.settles()
         await lived.make(POD, "c", pod_spec(gpus=8, nodeName="n-0"))
@@ -221,5 +257,7 @@ def test_numa_zones_share_a_nodes_resources_and_lose_nothing() -> None:
     zones = numa_zones(pool, node)["zones"]
     assert [zone["name"] for zone in zones] == ["node-0", "node-1"]
     parts = [{each["name"]: each["available"] for each in zone["resources"]} for zone in zones]
-    assert parts == [{"cpu": "2500m", "memory": "1536Mi", "nvidia.com/gpu": "2"},
-                     {"cpu": "2500m", "memory": "1536Mi", "nvidia.com/gpu": "1"}]
+    assert parts == [
+        {"cpu": "2500m", "memory": "1536Mi", "nvidia.com/gpu": "2"},
+        {"cpu": "2500m", "memory": "1536Mi", "nvidia.com/gpu": "1"},
+    ]

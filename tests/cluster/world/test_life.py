@@ -27,7 +27,8 @@ def lived(given: Pod, place: NodeFacts, pace: NodePace | None = None) -> tuple[P
         return given, done
     before: Raw = msgspec.to_builtins(given.status)
     conditions = {each["type"]: each for each in before.get("conditions", [])} | {
-        each["type"]: each for each in done.status.get("conditions", [])}
+        each["type"]: each for each in done.status.get("conditions", [])
+    }
     status = msgspec.convert(before | done.status | {"conditions": list(conditions.values())}, PodStatus)
     return msgspec.structs.replace(given, status=status), done
 
@@ -43,7 +44,11 @@ def state(given: Pod, name: str = "main") -> Raw:
 
 def test_a_pod_without_delays_runs_and_is_ready_with_one_write() -> None:
     running, first = lived(pod(), NODE)
-    assert (running.status.phase, conditions(running)["Ready"], running.status.pod_ip) == ("Running", "True", "10.0.0.1")
+    assert (running.status.phase, conditions(running)["Ready"], running.status.pod_ip) == (
+        "Running",
+        "True",
+        "10.0.0.1",
+    )
     assert first.again is None
     assert lived(running, at(100))[1] == Step()
 
@@ -55,17 +60,27 @@ def test_a_pod_with_a_run_time_succeeds_when_it_is_over() -> None:
     assert lived(running, at(29))[1] == Step(again=START + 30)
     done, _ = lived(running, at(30))
     assert (done.status.phase, conditions(done)["Ready"]) == ("Succeeded", "False")
-    assert state(done)["terminated"] == {"exitCode": 0, "reason": "Completed", "startedAt": when(0), "finishedAt": when(30)}
+    assert state(done)["terminated"] == {
+        "exitCode": 0,
+        "reason": "Completed",
+        "startedAt": when(0),
+        "finishedAt": when(30),
+    }
 
 
 def test_a_pod_that_ends_badly_fails_when_it_may_not_restart() -> None:
-    running, _ = lived(pod(annotations={names.RUN_SECONDS: "5", names.EXIT_CODE: "3"}, spec={"restartPolicy": "Never"}), NODE)
+    running, _ = lived(
+        pod(annotations={names.RUN_SECONDS: "5", names.EXIT_CODE: "3"}, spec={"restartPolicy": "Never"}), NODE
+    )
     done, _ = lived(running, at(5))
     assert (done.status.phase, state(done)["terminated"]["exitCode"]) == ("Failed", 3)
 
 
 def test_pods_of_a_job_end_by_themselves_and_others_do_not() -> None:
-    of_job = pod(owner_references=[{"apiVersion": "batch/v1", "kind": "Job", "name": "j", "uid": "u"}], spec={"restartPolicy": "Never"})
+    of_job = pod(
+        owner_references=[{"apiVersion": "batch/v1", "kind": "Job", "name": "j", "uid": "u"}],
+        spec={"restartPolicy": "Never"},
+    )
     assert lived(of_job, NODE, NodePace(job=2))[1].again == START + 2
     assert lived(pod(spec={"restartPolicy": "Never"}), NODE, NodePace(job=2))[1].again is None
 
@@ -104,7 +119,9 @@ def test_init_containers_run_one_after_the_other_and_sidecars_stay() -> None:
 
 
 def test_a_pod_waits_for_the_pods_it_starts_after() -> None:
-    given = pod(spec={"initContainers": [{"name": names.INIT_CONTAINER, "args": ["--podcliques=a:2", "--podcliques=b:1"]}]})
+    given = pod(
+        spec={"initContainers": [{"name": names.INIT_CONTAINER, "args": ["--podcliques=a:2", "--podcliques=b:1"]}]}
+    )
     assert awaited(given) == {"a": 2, "b": 1}
     waiting, told = lived(given, at(0, waiting=True))
     assert (waiting.status.phase, told.again) == ("Pending", None)
@@ -122,7 +139,11 @@ def test_readiness_waits_for_the_probe_and_for_gates() -> None:
 
 def test_a_held_pod_creates_its_containers_when_it_is_let_go() -> None:
     held, told = lived(pod(), at(0, held="ContainerCreating"))
-    assert (held.status.phase, state(held), told.again) == ("Pending", {"waiting": {"reason": "ContainerCreating"}}, None)
+    assert (held.status.phase, state(held), told.again) == (
+        "Pending",
+        {"waiting": {"reason": "ContainerCreating"}},
+        None,
+    )
     assert lived(held, at(9))[0].status.phase == "Running"
 
 
@@ -134,7 +155,9 @@ def test_a_slow_start_is_waited_out() -> None:
 
 def deleted(after: float, **more: Any) -> Pod:
     status = lived(pod(), NODE)[0].status
-    return msgspec.structs.replace(pod(deletion_timestamp=when(after + 30), deletion_grace_period_seconds=30, **more), status=status)
+    return msgspec.structs.replace(
+        pod(deletion_timestamp=when(after + 30), deletion_grace_period_seconds=30, **more), status=status
+    )
 
 
 def test_a_deleted_pod_goes_at_once_or_after_the_time_it_takes_to_stop() -> None:
@@ -165,6 +188,9 @@ def test_a_pod_for_which_there_is_no_room_is_turned_away_but_one_that_runs_is_no
     full = Rejection("OutOfcpu", "Node didn't have enough resource: cpu, requested: 2, used: 1, capacity: 2")
     refused, _ = lived(pod(), at(0, rejection=full))
     assert (refused.status.phase, refused.status.reason, refused.status.message) == (
-        "Failed", "OutOfcpu", "Pod was rejected: Node didn't have enough resource: cpu, requested: 2, used: 1, capacity: 2")
+        "Failed",
+        "OutOfcpu",
+        "Pod was rejected: Node didn't have enough resource: cpu, requested: 2, used: 1, capacity: 2",
+    )
     assert not refused.status.container_statuses and refused.status.start_time
     assert lived(lived(pod(), NODE)[0], at(1, rejection=full))[1] == Step()

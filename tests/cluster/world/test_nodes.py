@@ -26,8 +26,14 @@ def test_the_example_file_has_fourteen_nodes_with_all_their_parts() -> None:
     nodes = {each["metadata"]["name"]: each for each in node_objects(read_nodes(EXAMPLE.read_text()), NOW)}
     assert len(nodes) == 14
     sixth = nodes["h100-5"]
-    assert sixth["status"]["allocatable"] == {"cpu": "96", "memory": "1Ti", "pods": "110", "ephemeral-storage": "1Ti",
-                                              "nvidia.com/gpu": "8", "rdma/hca": "8"}
+    assert sixth["status"]["allocatable"] == {
+        "cpu": "96",
+        "memory": "1Ti",
+        "pods": "110",
+        "ephemeral-storage": "1Ti",
+        "nvidia.com/gpu": "8",
+        "rdma/hca": "8",
+    }
     labels = sixth["metadata"]["labels"]
     assert (labels["example.com/block"], labels["example.com/rack"]) == ("block-1", "rack-2")
     assert (labels[names.GPU_COUNT_LABEL], labels[names.GPU_MEMORY_LABEL]) == ("8", "81920")
@@ -36,14 +42,28 @@ def test_the_example_file_has_fourteen_nodes_with_all_their_parts() -> None:
     assert nodes["mig-0"]["spec"]["taints"] == [{"key": "example.com/mig", "value": "yes", "effect": "NoSchedule"}]
 
 
-@pytest.mark.parametrize(("text", "said"), [
-    ("nodes: [{name: a, gpuz: 1}]", "Object contains unknown field `gpuz` - at `$.nodes[0]`; examples/nodes.yaml shows every field"),
-    ("nodes: [{count: 1}]", "Object missing required field `name` - at `$.nodes[0]`; examples/nodes.yaml shows every field"),
-    ("nodes: [{name: a, cpu: many}]", "nodes[0].cpu: 'many' is not a quantity: write a number such as 2, 500m or 1.5Gi"),
-    ("nodes: [{name: a, topology: {r: 0}, gpus: -1}]",
-     "nodes[0].gpus: -1 is below 0; nodes[0].topology.r: 0 nodes make no level; write 1 or more"),
-    ("nodes: [{name: a, count: 2}, {name: a-1}]", "two nodes are called a-1"),
-])
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            "nodes: [{name: a, gpuz: 1}]",
+            "Object contains unknown field `gpuz` - at `$.nodes[0]`; examples/nodes.yaml shows every field",
+        ),
+        (
+            "nodes: [{count: 1}]",
+            "Object missing required field `name` - at `$.nodes[0]`; examples/nodes.yaml shows every field",
+        ),
+        (
+            "nodes: [{name: a, cpu: many}]",
+            "nodes[0].cpu: 'many' is not a quantity: write a number such as 2, 500m or 1.5Gi",
+        ),
+        (
+            "nodes: [{name: a, topology: {r: 0}, gpus: -1}]",
+            "nodes[0].gpus: -1 is below 0; nodes[0].topology.r: 0 nodes make no level; write 1 or more",
+        ),
+        ("nodes: [{name: a, count: 2}, {name: a-1}]", "two nodes are called a-1"),
+    ],
+)
 def test_a_file_that_cannot_be_used_says_what_and_where(text: str, said: str) -> None:
     with pytest.raises(BadInput) as refused:
         read_nodes(text, "my.yaml")
@@ -84,14 +104,24 @@ def test_pools_that_grow_and_provisioners_come_from_the_same_file() -> None:
     assert [pool.name for pool in settings.nodes] == ["h100", "mig", "flaky", "dra", "cpu"]
     assert [(each.pool.name, each.most, each.delay, each.idle) for each in settings.growth] == [("spare", 4, 30, 600)]
     assert [(each.name, [shape.name for shape in each.shapes], each.empty) for each in settings.provisions] == [
-        ("flexible", ["one-gpu", "eight-gpus"], 30)]
+        ("flexible", ["one-gpu", "eight-gpus"], 30)
+    ]
 
 
-@pytest.mark.parametrize(("text", "told"), [
-    ("nodes: [{name: a, count: 2, grow: {most: 3}}]", r"nodes\[0\].count: a pool that grows has none; write grow.least"),
-    ("provisioners: [{name: a, shapes: []}]", r"provisioners\[0\].shapes: write at least one"),
-    ("provisioners: [{name: a, shapes: [{name: b, gpus: -1}]}]", r"provisioners\[0\].shapes\[0\].gpus: -1 is below 0"),
-])
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (
+            "nodes: [{name: a, count: 2, grow: {most: 3}}]",
+            r"nodes\[0\].count: a pool that grows has none; write grow.least",
+        ),
+        ("provisioners: [{name: a, shapes: []}]", r"provisioners\[0\].shapes: write at least one"),
+        (
+            "provisioners: [{name: a, shapes: [{name: b, gpus: -1}]}]",
+            r"provisioners\[0\].shapes\[0\].gpus: -1 is below 0",
+        ),
+    ],
+)
 def test_a_pool_that_makes_no_sense_is_refused_at_its_place(text: str, told: str) -> None:
     with pytest.raises(BadInput, match=told):
         read_settings(text)

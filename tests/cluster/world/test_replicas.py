@@ -40,17 +40,28 @@ def test_a_replica_set_counts_pods_as_available_once_they_were_ready_long_enough
 
 def test_the_least_worth_goes_first() -> None:
     bound = {"nodeName": "n"}
-    given = [pod("ready", spec=bound, status=ready_status()), pod("running", spec=bound, status={"phase": "Running"}), pod("unbound"),
-             pod("young", spec=bound, status=ready_status(), creation_timestamp=when(50))]
+    given = [
+        pod("ready", spec=bound, status=ready_status()),
+        pod("running", spec=bound, status={"phase": "Running"}),
+        pod("unbound"),
+        pod("young", spec=bound, status=ready_status(), creation_timestamp=when(50)),
+    ]
     assert [each.name for each in by_worth(given)] == ["unbound", "running", "young", "ready"]
 
 
-def rs(deployment: Replicated, image: str, replicas: int, available: int | None = None, revision: int = 1) -> Replicated:
+def rs(
+    deployment: Replicated, image: str, replicas: int, available: int | None = None, revision: int = 1
+) -> Replicated:
     """A ReplicaSet of a deployment for an image."""
     mark = template_hash(replicated(deployment.name, image=image).spec.template)
     count = replicas if available is None else available
-    return replicated(f"{deployment.name}-{mark}", labels={HASH: mark}, annotations={REVISION: str(revision)}, replicas=replicas,
-                      status={"replicas": replicas, "availableReplicas": count, "readyReplicas": count})
+    return replicated(
+        f"{deployment.name}-{mark}",
+        labels={HASH: mark},
+        annotations={REVISION: str(revision)},
+        replicas=replicas,
+        status={"replicas": replicas, "availableReplicas": count, "readyReplicas": count},
+    )
 
 
 def scaled(deployment: Replicated, *sets: Replicated) -> list[int]:
@@ -81,7 +92,9 @@ def test_a_rollout_shrinks_the_old_only_as_far_as_enough_stays_available() -> No
 
 @pytest.mark.parametrize(("surge", "missing"), [(1, 0), (0, 1), ("50%", "50%"), ("0%", "0%"), (3, 2)])
 def test_every_rollout_ends_and_never_breaks_its_limits(surge: Any, missing: Any) -> None:
-    web = replicated("web", replicas=5, image="new", strategy={"rollingUpdate": {"maxSurge": surge, "maxUnavailable": missing}})
+    web = replicated(
+        "web", replicas=5, image="new", strategy={"rollingUpdate": {"maxSurge": surge, "maxUnavailable": missing}}
+    )
     most, fewest = deployments.limits(web, 5)
     old, new = 5, 0
     for _ in range(40):
@@ -102,13 +115,19 @@ def test_recreate_waits_until_the_old_ones_are_gone() -> None:
 
 def test_old_history_is_thrown_away() -> None:
     web = replicated("web", replicas=1, image="new", revisionHistoryLimit=1)
-    todo = deployments.plan(web, [rs(web, "a", 0, revision=1), rs(web, "b", 0, revision=2), rs(web, "new", 1, revision=3)], when(0))
+    todo = deployments.plan(
+        web, [rs(web, "a", 0, revision=1), rs(web, "b", 0, revision=2), rs(web, "new", 1, revision=3)], when(0)
+    )
     assert [each.annotations[REVISION] for each in todo.delete] == ["1"]
 
 
 def stateful_pod(number: int, image: str = "app", ready: bool = True) -> Any:
     mark = template_hash(replicated("db", image=image).spec.template)
-    return pod(f"db-{number}", labels={statefulsets.REVISION: f"db-{mark}"}, status=ready_status() if ready else {"phase": "Running"})
+    return pod(
+        f"db-{number}",
+        labels={statefulsets.REVISION: f"db-{mark}"},
+        status=ready_status() if ready else {"phase": "Running"},
+    )
 
 
 def made(stateful: Replicated, *pods: Any) -> tuple[list[str], list[str]]:
@@ -141,7 +160,11 @@ def test_a_lost_pod_in_the_middle_comes_back_first() -> None:
 
 
 def test_each_stateful_pod_has_volumes_of_its_own() -> None:
-    db = replicated("db", replicas=1, volumeClaimTemplates=[{"metadata": {"name": "data"}, "spec": {"accessModes": ["ReadWriteOnce"]}}])
+    db = replicated(
+        "db",
+        replicas=1,
+        volumeClaimTemplates=[{"metadata": {"name": "data"}, "spec": {"accessModes": ["ReadWriteOnce"]}}],
+    )
     todo = statefulsets.plan(db, [], START)
     assert [each["metadata"]["name"] for each in todo.claims] == ["data-db-0"]
     assert todo.create[0]["spec"]["volumes"] == [{"name": "data", "persistentVolumeClaim": {"claimName": "data-db-0"}}]

@@ -27,8 +27,11 @@ def test_every_named_test_is_there() -> None:
     for part, shown in rows().items():
         for file, _, names in TESTS.findall(shown):
             text = (HERE / file).read_text()
-            missing += [f"{part}: {file}: {name}" for name in re.findall(r"\w+", names) if name not in ("with", "our", "scheduler")
-                        and f"def test_{name}" not in text]
+            missing += [
+                f"{part}: {file}: {name}"
+                for name in re.findall(r"\w+", names)
+                if name not in ("with", "our", "scheduler") and f"def test_{name}" not in text
+            ]
     assert missing == []
 
 

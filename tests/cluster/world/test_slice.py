@@ -1,4 +1,5 @@
-"""The thin line through the world: nodes register, pods run, jobs complete, gangs start whole, everything goes when it should."""
+"""The thin line through the world: nodes register, pods run, jobs complete, gangs start whole, everything goes when it
+should."""
 
 from __future__ import annotations
 
@@ -27,14 +28,27 @@ async def test_a_bystander_pod_runs_and_becomes_ready() -> None:
         pod = await lived.client.get(POD, "p", "default")
         assert (pod.status.phase, pod.spec.node_name, pod.status.pod_ip) == ("Running", "n-0", "10.0.0.1")
         assert {each.type: each.status for each in pod.status.conditions} == {
-            "PodScheduled": "True", "PodReadyToStartContainers": "True", "Initialized": "True", "ContainersReady": "True",
-            "Ready": "True"}
+            "PodScheduled": "True",
+            "PodReadyToStartContainers": "True",
+            "Initialized": "True",
+            "ContainersReady": "True",
+            "Ready": "True",
+        }
 
 
 async def test_a_job_runs_its_pods_and_completes() -> None:
     async with world(TWO) as lived:
-        await lived.make(JOB, "j", {"spec": {"parallelism": 4, "completions": 4, "template": {
-            "spec": pod_spec(restartPolicy="Never")["spec"]}}})
+        await lived.make(
+            JOB,
+            "j",
+            {
+                "spec": {
+                    "parallelism": 4,
+                    "completions": 4,
+                    "template": {"spec": pod_spec(restartPolicy="Never")["spec"]},
+                }
+            },
+        )
         await lived.settles()
         assert list((await lived.phases()).values()) == ["Running"] * 4
         await lived.after(2)
@@ -54,9 +68,14 @@ async def test_a_workload_gang_waits_whole_and_starts_when_a_node_comes() -> Non
         said = condition((await lived.pods())[0].status.conditions, "PodScheduled")
         assert said is not None and said.message == (
             "its gang default/w/g/ needs 3 more pods and only 2 fit; for the next: "
-            "0/1 nodes are available: 1 Insufficient nvidia.com/gpu.")
-        await lived.make(NODE, "late", {"status": {"allocatable": {
-            "cpu": "8", "memory": "8Gi", "pods": "10", "nvidia.com/gpu": "4"}}}, labels={"gangline.io/simulated": "true"})
+            "0/1 nodes are available: 1 Insufficient nvidia.com/gpu."
+        )
+        await lived.make(
+            NODE,
+            "late",
+            {"status": {"allocatable": {"cpu": "8", "memory": "8Gi", "pods": "10", "nvidia.com/gpu": "4"}}},
+            labels={"gangline.io/simulated": "true"},
+        )
         await lived.settles()
         assert set((await lived.phases()).values()) == {"Running"}
 
@@ -64,8 +83,12 @@ async def test_a_workload_gang_waits_whole_and_starts_when_a_node_comes() -> Non
 async def test_deleting_an_owner_deletes_its_pods() -> None:
     async with world(TWO) as lived:
         owner = await lived.make(CONFIG_MAP, "o")
-        await lived.make(POD, "p", pod_spec(), ownerReferences=[
-            {"apiVersion": "v1", "kind": "ConfigMap", "name": "o", "uid": owner.uid}])
+        await lived.make(
+            POD,
+            "p",
+            pod_spec(),
+            ownerReferences=[{"apiVersion": "v1", "kind": "ConfigMap", "name": "o", "uid": owner.uid}],
+        )
         await lived.settles()
         await lived.client.delete(CONFIG_MAP, "o", "default")
         await lived.settles()

@@ -54,8 +54,16 @@ def test_going_down_takes_the_largest_wish_of_the_window() -> None:
 
 
 def test_budgets_in_numbers_and_percentages() -> None:
-    assert [healthy_needed(spec, 10) for spec in ({"minAvailable": 3}, {"minAvailable": "25%"}, {"maxUnavailable": 2},
-                                                  {"maxUnavailable": "100%"}, {})] == [3, 3, 8, 0, 1]
+    assert [
+        healthy_needed(spec, 10)
+        for spec in (
+            {"minAvailable": 3},
+            {"minAvailable": "25%"},
+            {"maxUnavailable": 2},
+            {"maxUnavailable": "100%"},
+            {},
+        )
+    ] == [3, 3, 8, 0, 1]
 
 
 def test_a_node_is_silent_when_its_lease_stands_still_for_as_long_as_we_watched() -> None:
@@ -74,8 +82,13 @@ def test_nobody_is_judged_by_what_we_slept_through() -> None:
 def test_taints_follow_readiness_and_leave_others_alone() -> None:
     other = {"key": "k", "value": "v", "effect": "NoSchedule"}
     assert wanted_taints(node(taints=[other]), when(0)) is None
-    assert wanted_taints(node(taints=[other], ready="Unknown"), when(0)) == [other, *(
-        {"key": "node.kubernetes.io/unreachable", "effect": effect, "timeAdded": when(0)} for effect in ("NoSchedule", "NoExecute"))]
+    assert wanted_taints(node(taints=[other], ready="Unknown"), when(0)) == [
+        other,
+        *(
+            {"key": "node.kubernetes.io/unreachable", "effect": effect, "timeAdded": when(0)}
+            for effect in ("NoSchedule", "NoExecute")
+        ),
+    ]
     both = [{"key": "node.kubernetes.io/not-ready", "effect": effect} for effect in ("NoSchedule", "NoExecute")]
     assert wanted_taints(node(taints=[other, *both]), when(0)) == [other]
 
@@ -146,16 +159,26 @@ def test_a_provisioner_waits_for_more_pods_before_it_orders() -> None:
 
 
 def test_a_service_with_many_pods_has_several_slices() -> None:
-    service = msgspec.convert({"metadata": {"name": "s", "namespace": "default", "uid": "u"},
-                               "spec": {"selector": {"a": "b"}, "ports": [{"port": 80}]}}, Service)
+    service = msgspec.convert(
+        {
+            "metadata": {"name": "s", "namespace": "default", "uid": "u"},
+            "spec": {"selector": {"a": "b"}, "ports": [{"port": 80}]},
+        },
+        Service,
+    )
     pods = [pod(f"p{number}", status=ready_status() | {"podIP": f"10.0.0.{number}"}) for number in range(150)]
     assert [len(each["endpoints"]) for each in slices(service, pods)] == [100, 50]
     assert [len(each["endpoints"]) for each in slices(service, [])] == [0]
 
 
 def test_old_style_endpoints_hold_a_thousand_addresses_at_most_ready_ones_first() -> None:
-    service = msgspec.convert({"metadata": {"name": "s", "namespace": "default", "uid": "u"},
-                               "spec": {"selector": {"a": "b"}, "ports": [{"port": 80}]}}, Service)
+    service = msgspec.convert(
+        {
+            "metadata": {"name": "s", "namespace": "default", "uid": "u"},
+            "spec": {"selector": {"a": "b"}, "ports": [{"port": 80}]},
+        },
+        Service,
+    )
     waiting = [pod(f"a{number}", status={"podIP": f"10.1.0.{number}"}) for number in range(600)]
     ready = [pod(f"b{number}", status=ready_status() | {"podIP": f"10.2.0.{number}"}) for number in range(900)]
     found = old_style(service, [*waiting, *ready])
@@ -167,7 +190,9 @@ def test_every_part_has_a_switch() -> None:
     everything = components(WorldSettings(growth=(Growth(NodePool(name="g")),), provisions=(SHAPES,)))
     assert [each.name for each in everything] == ["kubelet", "controller-manager", "default-scheduler", "autoscaler"]
     assert components(WorldSettings(off=frozenset(PARTS))) == []
-    assert not [each for each in control_plane(WorldSettings(off=frozenset({"garbage"}))).services if each.name == "garbage"]
+    assert not [
+        each for each in control_plane(WorldSettings(off=frozenset({"garbage"}))).services if each.name == "garbage"
+    ]
     assert [each.name for each in simulated_nodes().controllers] == ["heart", "kubelet", "provisioner"]
 
 

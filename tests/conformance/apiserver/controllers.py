@@ -1,4 +1,5 @@
-"""A server with the controllers of cluster/world/ as its clients, for the cases that were recorded beside kube-controller-manager."""
+"""A server with the controllers of cluster/world/ as its clients, for the cases that were recorded beside
+kube-controller-manager."""
 
 from __future__ import annotations
 

@@ -33,8 +33,14 @@ def settings() -> ServerSettings:
 
 
 def load(folder: Path) -> list[Case]:
-    files = [folder] if folder.is_file() else sorted((folder / "cases" if (folder / "cases").is_dir() else folder).rglob("*.json"))
-    return [case for case in (json.loads(file.read_text()) for file in files) if isinstance(case, dict) and "steps" in case]
+    files = (
+        [folder]
+        if folder.is_file()
+        else sorted((folder / "cases" if (folder / "cases").is_dir() else folder).rglob("*.json"))
+    )
+    return [
+        case for case in (json.loads(file.read_text()) for file in files) if isinstance(case, dict) and "steps" in case
+    ]
 
 
 async def run(folder: Path, progress: Progress) -> Results:

@@ -12,12 +12,15 @@ STATUS_KINDS = ("PodCliqueSet", "PodCliqueScalingGroup", "PodClique", "ClusterTo
 NOT_COMPARED = ("observedGeneration", "podGangStatuses")
 
 
-def differences(recorded: Raw, ours: Snapshot, moved: Raw | None, unstable: list[str], *, names_only: bool) -> Iterator[str]:
+def differences(
+    recorded: Raw, ours: Snapshot, moved: Raw | None, unstable: list[str], *, names_only: bool
+) -> Iterator[str]:
     if names_only:
         yield from _names(recorded, ours)
         return
     if recorded["counts"] != ours.counts:
-        yield f"counts: upstream {_short(recorded['counts'], ours.counts)}, ours {_short(ours.counts, recorded['counts'])}"
+        theirs, mine = _short(recorded["counts"], ours.counts), _short(ours.counts, recorded["counts"])
+        yield f"counts: upstream {theirs}, ours {mine}"
     theirs = {f"{obj['kind']}/{obj['metadata']['name']}": obj for obj in recorded["objects"]}
     for name in sorted({*theirs, *ours.objects}):
         yield from _differ(theirs.get(name), ours.objects.get(name), f"/objects/{_escape(name)}", unstable)

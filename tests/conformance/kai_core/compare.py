@@ -23,14 +23,26 @@ from gangline.scheduler.session import Session
 from gangline.scheduler.settings import seconds
 
 EXPECT = frozenset(["jobs", "tasks", "nodes", "custom"])
-WANTED = frozenset((
-    "status", "node", "gpus_required", "gpus_accepted", "cpu_milli_required", "memory_bytes_required", "gpu_groups", "skip_gpu_groups",
-    "numa_zones", "error_message", "last_start_older_than",
-))
+WANTED = frozenset(
+    (
+        "status",
+        "node",
+        "gpus_required",
+        "gpus_accepted",
+        "cpu_milli_required",
+        "memory_bytes_required",
+        "gpu_groups",
+        "skip_gpu_groups",
+        "numa_zones",
+        "error_message",
+        "last_start_older_than",
+    )
+)
 
 
 def expectation(case: Case, session: Session, errors: Mapping[str, str]) -> Iterator[str]:
-    """Differences from `expect`. `errors`: the refusal text per job, where a later build keeps those of an earlier round."""
+    """Differences from `expect`. `errors`: the refusal text per job, where a later build keeps those of an earlier
+    round."""
     expect = case["expect"]
     if set(expect) - EXPECT:
         yield f"expect: unknown key {sorted(set(expect) - EXPECT)}"
@@ -46,7 +58,13 @@ def expectation(case: Case, session: Session, errors: Mapping[str, str]) -> Iter
 
 
 def _wanted(
-    label: str, want: Mapping[str, Any], tasks: list[TaskInfo], gang: GangInfo, session: Session, errors: Mapping[str, str], whole: bool
+    label: str,
+    want: Mapping[str, Any],
+    tasks: list[TaskInfo],
+    gang: GangInfo,
+    session: Session,
+    errors: Mapping[str, str],
+    whole: bool,
 ) -> Iterator[str]:
     if set(want) - WANTED:
         yield f"{label}: unknown key {sorted(set(want) - WANTED)}"
@@ -68,9 +86,12 @@ def _wanted(
 
 
 def _sums(label: str, want: Mapping[str, Any], tasks: list[TaskInfo]) -> Iterator[str]:
-    sums = {"gpus_required": sum(task.gpus for task in tasks), "gpus_accepted": sum(task.accepted_gpus for task in tasks),
-            "cpu_milli_required": sum(task.request[CPU] for task in tasks),
-            "memory_bytes_required": sum(task.request[MEMORY] for task in tasks)}
+    sums = {
+        "gpus_required": sum(task.gpus for task in tasks),
+        "gpus_accepted": sum(task.accepted_gpus for task in tasks),
+        "cpu_milli_required": sum(task.request[CPU] for task in tasks),
+        "memory_bytes_required": sum(task.request[MEMORY] for task in tasks),
+    }
     for key, found in sums.items():
         wanted = want.get(key, 0)
         if (wanted or key == "gpus_required") and abs(found - wanted) > 1e-9:
@@ -100,8 +121,14 @@ def refusal_texts(session: Session) -> dict[str, str]:
 
 def states(session: Session) -> dict[str, dict[str, Any]]:
     """Our tasks in the form of the recording."""
-    return {uid: {"status": task.status.label, "node": task.node if task.status & ~Status.PENDING & ~Status.GATED else "",
-                  "gpu_groups": list(task.gpu_groups)} for uid, task in session.cluster.tasks.items()}
+    return {
+        uid: {
+            "status": task.status.label,
+            "node": task.node if task.status & ~Status.PENDING & ~Status.GATED else "",
+            "gpu_groups": list(task.gpu_groups),
+        }
+        for uid, task in session.cluster.tasks.items()
+    }
 
 
 def recorded_tasks(recorded: Mapping[str, Mapping[str, Any]], session: Session) -> Iterator[str]:
@@ -130,14 +157,17 @@ class _Renaming:
             yield f"{uid}: GPU groups {ours}, upstream {theirs}"
             return
         for mine, other in zip(ours, theirs, strict=True):
-            if self._ours.setdefault((node, mine), other) != other or self._theirs.setdefault((node, other), mine) != mine:
+            if (
+                self._ours.setdefault((node, mine), other) != other
+                or self._theirs.setdefault((node, other), mine) != mine
+            ):
                 yield f"{uid}: GPU groups {ours} on {node}, upstream {theirs}"
                 return
 
 
 def recorded_commits(recorded: list[Mapping[str, Any]], session: Session) -> Iterator[str]:
-    """Commits as multisets of (operation, task, node). The recording names, for an evicted task that was given another place,
-    that place."""
+    """Commits as multisets of (operation, task, node). The recording names, for an evicted task that was given another
+    place, that place."""
     theirs = Counter((each["op"], each["task"], each.get("node", "")) for each in recorded)
     ours: Counter[tuple[str, str, str]] = Counter()
     given: dict[str, str] = {}

@@ -34,10 +34,17 @@ def task(record: Record, names: ResourceNames, pod_set: str = DEFAULT_POD_SET) -
     kind = cast(GpuKind, record.get("type") or _kind(gpu))
     mig, dra = gpu.get("mig", {}), gpu.get("dra", {})
     request = {name: value for name, value in record.get("request", {}).items() if name != "gpu" and name not in mig}
-    made = TaskInfo(TaskRecord(
-        uid=record["uid"], status=Status.from_label(record["status"]), node=record.get("node", ""), pod_set=pod_set,
-        request=request, gpu=GpuRequest(kind, gpu.get("devices", 0), gpu.get("portion", 0), gpu.get("memory_mib", 0), mig, dra),
-    ), names)
+    made = TaskInfo(
+        TaskRecord(
+            uid=record["uid"],
+            status=Status.from_label(record["status"]),
+            node=record.get("node", ""),
+            pod_set=pod_set,
+            request=request,
+            gpu=GpuRequest(kind, gpu.get("devices", 0), gpu.get("portion", 0), gpu.get("memory_mib", 0), mig, dra),
+        ),
+        names,
+    )
     if "pods" not in record.get("request", {}):
         made.request = (*made.request[:3], 0, *made.request[4:])
     return made
@@ -52,14 +59,35 @@ def _kind(gpu: Record) -> str:
 
 
 def node(record: Record, names: ResourceNames) -> NodeInfo:
-    only(record, "name", "allocatable", "idle", "used", "releasing", "labels", "gpu_memory_mib", "shared_used_mib",
-         "shared_allocated_mib", "shared_releasing_mib")
+    only(
+        record,
+        "name",
+        "allocatable",
+        "idle",
+        "used",
+        "releasing",
+        "labels",
+        "gpu_memory_mib",
+        "shared_used_mib",
+        "shared_allocated_mib",
+        "shared_releasing_mib",
+    )
     labels = record.get("labels", {})
     count = labels.get("nvidia.com/gpu.count")
-    made = NodeInfo(NodeRecord(
-        record["name"], record.get("allocatable", {}), labels, gpu_memory=record.get("gpu_memory_mib", 0), gpu_memory_synced=True,
-        gpu_count=int(count) if count else None,
-    ), names, UndoJournal(), 0, [])
+    made = NodeInfo(
+        NodeRecord(
+            record["name"],
+            record.get("allocatable", {}),
+            labels,
+            gpu_memory=record.get("gpu_memory_mib", 0),
+            gpu_memory_synced=True,
+            gpu_count=int(count) if count else None,
+        ),
+        names,
+        UndoJournal(),
+        0,
+        [],
+    )
     made.idle = names.vector(record.get("idle", {}))
     made.used = names.vector(record.get("used", {}))
     made.releasing = names.vector(record.get("releasing", {}))

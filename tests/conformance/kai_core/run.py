@@ -73,8 +73,11 @@ def _rounds(case: Case) -> Iterator[str]:
     for number in range(1, until + after + 1):
         session = open_session(case, live)
         run_actions(session, tuple(case["actions"]))
-        problems = [*compare.over_limits(case, session.commits), *compare.recorded_tasks(recorded[number]["tasks"], session),
-                    *compare.recorded_commits(recorded[number].get("commits") or [], session)]
+        problems = [
+            *compare.over_limits(case, session.commits),
+            *compare.recorded_tasks(recorded[number]["tasks"], session),
+            *compare.recorded_commits(recorded[number].get("commits") or [], session),
+        ]
         errors = compare.refusal_texts(session)
         if number > until:
             problems += compare.expectation(case, session, errors)

@@ -20,10 +20,16 @@ def account(record: Mapping[str, Any], uid: str = "") -> QueueAccount:
     only(record, "uid", "name", "parent", "priority", "created_rank", *RESOURCES)
     for resource in RESOURCES:
         only(record.get(resource, {}), *FIELDS)
-    amounts: dict[str, Any] = {field: tuple(float(record.get(r, {}).get(field, 0)) for r in RESOURCES) for field in FIELDS}
+    amounts: dict[str, Any] = {
+        field: tuple(float(record.get(r, {}).get(field, 0)) for r in RESOURCES) for field in FIELDS
+    }
     return QueueAccount(
-        record.get("uid", uid), name=record.get("name", ""), parent=record.get("parent", ""), priority=record.get("priority", 0),
-        created=record.get("created_rank", 0), **amounts,
+        record.get("uid", uid),
+        name=record.get("name", ""),
+        parent=record.get("parent", ""),
+        priority=record.get("priority", 0),
+        created=record.get("created_rank", 0),
+        **amounts,
     )
 
 
@@ -70,7 +76,13 @@ def divide_single(row: Row, division: Callable[..., float]) -> str:
 
 def queue_order(row: Row) -> str:
     total, left, right, left_job, right_job, left_victims, right_victims, _ = row.read(
-        "total", "left", "right", "left_job_request", "right_job_request", "left_victims", "right_victims",
+        "total",
+        "left",
+        "right",
+        "left_job_request",
+        "right_job_request",
+        "left_victims",
+        "right_victims",
         "min_node_gpu_memory_mib",
     )
     pair = account(left, "left"), account(right, "right")
@@ -103,7 +115,9 @@ def reclaimable(row: Row) -> str:
 
 
 def strategy(row: Row) -> tuple[QueueAccount, Amounts, QueueAccount, Amounts]:
-    mine, request, theirs, remaining = row.read("reclaimer_queue", "reclaimer_request", "reclaimee_queue", "reclaimee_remaining")
+    mine, request, theirs, remaining = row.read(
+        "reclaimer_queue", "reclaimer_request", "reclaimee_queue", "reclaimee_remaining"
+    )
     return account(mine), chunk(request or {}).amounts, account(theirs), amounts(remaining)
 
 

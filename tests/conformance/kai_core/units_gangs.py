@@ -77,7 +77,8 @@ def queues(records: Mapping[str, Any]) -> dict[str, QueueRecord]:
         only(record, "parent", "preempt_min_runtime", "reclaim_min_runtime")
         preempt, reclaim = record.get("preempt_min_runtime"), record.get("reclaim_min_runtime")
         made[name] = QueueRecord(
-            name, record.get("parent", ""),
+            name,
+            record.get("parent", ""),
             preempt_min_runtime=None if preempt is None else times.duration(preempt),
             reclaim_min_runtime=None if reclaim is None else times.duration(reclaim),
         )
@@ -85,7 +86,8 @@ def queues(records: Mapping[str, Any]) -> dict[str, QueueRecord]:
 
 
 def resolved(row: Row, duration: float, *asked: str | None) -> str:
-    """Upstream complains about a queue that is not given at all; ours then uses the default, as upstream does in the end."""
+    """Upstream complains about a queue that is not given at all; ours then uses the default, as upstream does in the
+    end."""
     only(row.out, "duration", "error")
     if bool(row.out.get("error")) != (None in asked):
         return f"recorded error {row.out.get('error')!r}"
@@ -100,8 +102,11 @@ def preempt_min_runtime(row: Row) -> str:
 
 def reclaim_min_runtime(row: Row) -> str:
     records, _, default, method, reclaimer, victim = row.read(
-        "queues", "default_preempt", "default_reclaim", "method", "reclaimer_queue", "victim_queue")
-    found = minruntime.reclaim_min_runtime(queues(records), reclaimer or "", victim or "", method, times.duration(default))
+        "queues", "default_preempt", "default_reclaim", "method", "reclaimer_queue", "victim_queue"
+    )
+    found = minruntime.reclaim_min_runtime(
+        queues(records), reclaimer or "", victim or "", method, times.duration(default)
+    )
     return resolved(row, found, reclaimer, victim)
 
 

@@ -98,7 +98,9 @@ def texts(answer: DomainAnswer) -> list[str]:
 
 
 def allocatable_domains(row: Row) -> str:
-    constraint, sets, count, total, record = row.read("constraint", "pod_sets", "tasks_count", "tasks_total", "topology")
+    constraint, sets, count, total, record = row.read(
+        "constraint", "pod_sets", "tasks_count", "tasks_total", "topology"
+    )
     names = ResourceNames()
     tree, figures = pieces.topology(record)
     demand = domains.Demand(count, names.vector(total), (), True)
@@ -119,19 +121,24 @@ def allocatable_domains(row: Row) -> str:
     refusals = [] if good else [*reasons, domains.unsatisfied(gang, "test", rule)]
     found = sorted(f"{tree.levels[each.level]}={each.id}" for each in good)
     ours = {"domains": found, "error": "", "fit_errors": texts(DomainAnswer(refusals=refusals))}
-    return differs(ours, {**row.out, "domains": sorted(row.out["domains"]), "fit_errors": sorted(row.out["fit_errors"])})
+    return differs(
+        ours, {**row.out, "domains": sorted(row.out["domains"]), "fit_errors": sorted(row.out["fit_errors"])}
+    )
 
 
 def node_subsets(row: Row) -> str:
     constraint, job, node_records, sets, group, asked, topologies = row.read(
-        "constraint", "job", "nodes", "pod_sets", "sub_group", "tasks", "topologies")
+        "constraint", "job", "nodes", "pod_sets", "sub_group", "tasks", "topologies"
+    )
     names = ResourceNames()
     nodes = {each["name"]: pieces.node(each, names) for each in node_records}
     rule = pieces.rule(constraint)
     gang = GangInfo(GangRecord(job, "q", job))
     question = DomainQuestion(gang, group, rule, pieces.pod_sets(sets, names))
     if not rule.topology:
-        return differs({"error": "", "fit_errors": [], "node_scores": {}, "node_sets": [sorted(nodes)]}, sorted_sets(row.out))
+        return differs(
+            {"error": "", "fit_errors": [], "node_scores": {}, "node_sets": [sorted(nodes)]}, sorted_sets(row.out)
+        )
     if rule.topology not in topologies:
         said = list(domains.no_topology(rule.topology).messages)
         return differs({"error": "", "fit_errors": said, "node_scores": {}, "node_sets": []}, sorted_sets(row.out))

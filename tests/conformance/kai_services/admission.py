@@ -1,7 +1,7 @@
 """Replays the admission cases: a dry run of each write, then the write itself where later steps need it.
 
-Compared are whether it was allowed, the code and the object as our hooks left it; the text only where the server's own checks refused.
-"""
+Compared are whether it was allowed, the code and the object as our hooks left it; the text only where the server's own
+checks refused."""
 
 from __future__ import annotations
 
@@ -26,7 +26,11 @@ from gangline.rules.hooks import Hook
 Raw = dict[str, Any]
 KEYS = {"name", "area", "kind", "config", "steps", "note"}
 CONFIG_KEYS = {"component", "flags", "operations"}
-PLURALS = {"admission": ("pods", "topologies"), "queuecontroller webhook": ("queues",), "podgroupcontroller webhook": ("podgroups",)}
+PLURALS = {
+    "admission": ("pods", "topologies"),
+    "queuecontroller webhook": ("queues",),
+    "podgroupcontroller webhook": ("podgroups",),
+}
 RANDOM = re.compile(r"-[bcdfghjklmnpqrstvwxz2456789]{7}-shared-gpu")
 SUFFIX = re.compile(r'(Pod "[a-z0-9.-]*-)[a-z0-9]{5}"')
 
@@ -47,7 +51,9 @@ async def check(case: Raw, environment: Environment) -> str:
 
 def _hooks(config: Raw, queues: dict[str, Raw]) -> list[Hook]:
     settings = from_flags(config["flags"], manner([KAI]))
-    chosen = [hook for hook in kai.hooks(settings, find_queue=queues.get) if hook.plural in PLURALS[config["component"]]]
+    chosen = [
+        hook for hook in kai.hooks(settings, find_queue=queues.get) if hook.plural in PLURALS[config["component"]]
+    ]
     operations = config.get("operations")
     return [replace(hook, operations=tuple(operations)) for hook in chosen] if operations else chosen
 
@@ -110,7 +116,11 @@ def _reduced(obj: Raw) -> Raw:
     meta = {key: obj["metadata"][key] for key in ("name", "annotations", "labels") if obj["metadata"].get(key)}
     if obj["kind"] != "Pod":
         return {"metadata": meta, "spec": obj.get("spec") or {}}
-    spec = {key: [_container(each) for each in obj["spec"][key]] for key in ("containers", "initContainers") if obj["spec"].get(key)}
+    spec = {
+        key: [_container(each) for each in obj["spec"][key]]
+        for key in ("containers", "initContainers")
+        if obj["spec"].get(key)
+    }
     spec |= {key: obj["spec"][key] for key in ("volumes", "runtimeClassName") if obj["spec"].get(key)}
     return {"metadata": meta, "spec": spec}
 
@@ -122,7 +132,10 @@ def _container(container: Raw) -> Raw:
 def _compare(expected: Raw, found: Raw) -> str:
     for key in ("allowed", "code"):
         if expected[key] != found[key]:
-            return f"{key}: {expected[key]} expected, {found[key]} found; {found.get('message', '')} / {expected.get('message', '')}"
+            return (
+                f"{key}: {expected[key]} expected, {found[key]} found; {found.get('message', '')} / "
+                f"{expected.get('message', '')}"
+            )
     if expected["allowed"]:
         return difference(expected.get("object"), _named(found["object"]), "object")
     if expected["code"] != 422:

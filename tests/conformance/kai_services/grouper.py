@@ -16,7 +16,11 @@ from gangline.grouper.settings import from_flags
 Raw = dict[str, Any]
 KEYS = {"name", "area", "kind", "config", "namespaceLabels", "note", "upstream_panic", "steps"}
 RIGHTS = {"chart": False, "chart + get/list/watch on everything": True}
-EXTRAS = {None: (), "PodGroup validating webhook registered for this namespace": ("webhook",), "Karta CRD installed": ("karta",)}
+EXTRAS = {
+    None: (),
+    "PodGroup validating webhook registered for this namespace": ("webhook",),
+    "Karta CRD installed": ("karta",),
+}
 
 
 async def check(case: Raw, environment: Environment) -> str:
@@ -55,8 +59,11 @@ async def _result(lab: Lab, uids: Uids) -> Raw:
     groups = await lab.admin.list_raw(POD_GROUP, NAMESPACE)
     pods = await lab.admin.list_raw(POD, NAMESPACE)
     events = await lab.admin.list_raw(EVENT, NAMESPACE)
-    found: Raw = {"podgroups": [_group(each) for each in groups], "pods": [_pod(each) for each in pods],
-             "events": [(each["type"], each["reason"], _about(each)) for each in events]}
+    found: Raw = {
+        "podgroups": [_group(each) for each in groups],
+        "pods": [_pod(each) for each in pods],
+        "events": [(each["type"], each["reason"], _about(each)) for each in events],
+    }
     named: Raw = uids.named({key: value for key, value in found.items() if key != "events"})
     return {**{key: sorted(value, key=_name) for key, value in named.items()}, "events": sorted(set(found["events"]))}
 
@@ -67,9 +74,14 @@ def _name(obj: Raw) -> str:
 
 def _group(obj: Raw) -> Raw:
     meta = obj["metadata"]
-    return {"name": meta["name"], "namespace": meta["namespace"], "labels": meta.get("labels") or {},
-            "annotations": meta.get("annotations") or {}, "ownerReferences": meta.get("ownerReferences") or [],
-            "spec": obj.get("spec") or {}}
+    return {
+        "name": meta["name"],
+        "namespace": meta["namespace"],
+        "labels": meta.get("labels") or {},
+        "annotations": meta.get("annotations") or {},
+        "ownerReferences": meta.get("ownerReferences") or [],
+        "spec": obj.get("spec") or {},
+    }
 
 
 def _pod(obj: Raw) -> Raw:

@@ -66,7 +66,9 @@ def difference(expected: Any, found: Any, path: str = "") -> str:
             return f"{path}: {len(expected)} expected, {len(found)} found: {_names(expected)} / {_names(found)}"
         pairs = enumerate(zip(expected, found, strict=True))
         return next((text for at, (one, other) in pairs if (text := difference(one, other, f"{path}[{at}]"))), "")
-    return "" if expected == found and type(expected) is type(found) else f"{path}: {expected!r} expected, {found!r} found"
+    return (
+        "" if expected == found and type(expected) is type(found) else f"{path}: {expected!r} expected, {found!r} found"
+    )
 
 
 def _names(items: list[Any]) -> list[Any]:

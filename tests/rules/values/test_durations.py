@@ -9,9 +9,23 @@ from hypothesis import strategies as st
 from gangline.rules.values.times import canonical, nanoseconds
 
 
-@pytest.mark.parametrize(("text", "stored"), [
-    ("90s", "1m30s"), ("1.5h", "1h30m0s"), ("60m", "1h0m0s"), ("0", "0s"), ("-5s", "-5s"), ("+2m", "2m0s"), ("1500ms", "1.5s"),
-    (".5s", "500ms"), ("100us", "100µs"), ("1h1ns", "1h0m0.000000001s"), ("1500ns", "1.5µs"), ("2540400h", "2540400h0m0s")])
+@pytest.mark.parametrize(
+    ("text", "stored"),
+    [
+        ("90s", "1m30s"),
+        ("1.5h", "1h30m0s"),
+        ("60m", "1h0m0s"),
+        ("0", "0s"),
+        ("-5s", "-5s"),
+        ("+2m", "2m0s"),
+        ("1500ms", "1.5s"),
+        (".5s", "500ms"),
+        ("100us", "100µs"),
+        ("1h1ns", "1h0m0.000000001s"),
+        ("1500ns", "1.5µs"),
+        ("2540400h", "2540400h0m0s"),
+    ],
+)
 def test_a_duration_is_stored_in_one_form(text: str, stored: str) -> None:
     nanos = nanoseconds(text)
     assert nanos is not None

@@ -7,8 +7,19 @@ import pytest
 from gangline.rules.values import times
 
 
-@pytest.mark.parametrize(("text", "value"), [
-    ("90s", 90), ("1h30m", 5400), ("2d", 172800), ("1w", 604800), ("1.5h", 5400), ("250ms", 0.25), ("-1s", -1), ("0", 0)])
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("90s", 90),
+        ("1h30m", 5400),
+        ("2d", 172800),
+        ("1w", 604800),
+        ("1.5h", 5400),
+        ("250ms", 0.25),
+        ("-1s", -1),
+        ("0", 0),
+    ],
+)
 def test_durations_of_every_unit(text: str, value: float) -> None:
     assert times.duration(text) == value
 

@@ -27,9 +27,18 @@ def queue(
 ) -> QueueAccount:
     """CPU and memory are unlimited and unused, so that they never decide."""
     return QueueAccount(
-        name, parent=parent, priority=priority, created=born,
-        deserved=gpus(quota, UNLIMITED), limit=gpus(limit, UNLIMITED), weight=gpus(weight, 1),
-        allocated=gpus(holds), allocated_non_preemptible=gpus(firm), request=gpus(asks), usage=gpus(used), fair_share=gpus(fair),
+        name,
+        parent=parent,
+        priority=priority,
+        created=born,
+        deserved=gpus(quota, UNLIMITED),
+        limit=gpus(limit, UNLIMITED),
+        weight=gpus(weight, 1),
+        allocated=gpus(holds),
+        allocated_non_preemptible=gpus(firm),
+        request=gpus(asks),
+        usage=gpus(used),
+        fair_share=gpus(fair),
     )
 
 

@@ -62,8 +62,12 @@ def test_past_usage_counts_against_a_queue_as_much_as_k_says() -> None:
 
 
 def test_children_divide_what_their_parent_got() -> None:
-    tree = (queue("top", quota=6, weight=0, asks=20), queue("a", parent="top", asks=10), queue("b", parent="top", asks=10),
-            queue("other", quota=4, weight=0, asks=4))
+    tree = (
+        queue("top", quota=6, weight=0, asks=20),
+        queue("a", parent="top", asks=10),
+        queue("b", parent="top", asks=10),
+        queue("other", quota=4, weight=0, asks=4),
+    )
     assert shares(10, *tree) == {"top": 6, "a": 3, "b": 3, "other": 4}
 
 

@@ -9,7 +9,9 @@ from .books import gpus, queue
 TOTAL = gpus(100, 100)
 
 
-def first(left: QueueAccount, right: QueueAccount, left_asks: float = 0, right_asks: float = 0, taken: Amounts | None = None) -> str:
+def first(
+    left: QueueAccount, right: QueueAccount, left_asks: float = 0, right_asks: float = 0, taken: Amounts | None = None
+) -> str:
     """The winner; `taken` is what is counted as taken from the left queue."""
     left_turn = order.turn(left, TOTAL, gpus(left_asks), [taken] if taken else [])
     right_turn = order.turn(right, TOTAL, gpus(right_asks))

@@ -11,8 +11,15 @@ from .books import queue
 
 QUOTAS = some.integers(0, 8)
 BOOKS = some.lists(
-    some.tuples(QUOTAS, some.sampled_from([-1, 0, 2, 5, 9]), some.integers(0, 3), some.integers(0, 24), some.sampled_from([50, 100])),
-    min_size=1, max_size=8,
+    some.tuples(
+        QUOTAS,
+        some.sampled_from([-1, 0, 2, 5, 9]),
+        some.integers(0, 3),
+        some.integers(0, 24),
+        some.sampled_from([50, 100]),
+    ),
+    min_size=1,
+    max_size=8,
 )
 TOTALS = some.integers(0, 40)
 

@@ -1,4 +1,5 @@
-"""Devices of ResourceClaims: written into the request, and promised to nobody else before the binder has written them down."""
+"""Devices of ResourceClaims: written into the request, and promised to nobody else before the binder has written them
+down."""
 
 from __future__ import annotations
 
@@ -19,9 +20,18 @@ def fast() -> Component:
 async def hardware(here: Stage, node: str, devices: int) -> None:
     await here.node(node, gpus=0)
     await here.client.create(DEVICE_CLASS, {"metadata": {"name": DRIVER}, "spec": {}})
-    await here.client.create(RESOURCE_SLICE, {"metadata": {"name": f"{node}-gpus"}, "spec": {
-        "driver": DRIVER, "nodeName": node, "pool": {"name": node, "generation": 1, "resourceSliceCount": 1},
-        "devices": [{"name": f"gpu-{number}"} for number in range(devices)]}})
+    await here.client.create(
+        RESOURCE_SLICE,
+        {
+            "metadata": {"name": f"{node}-gpus"},
+            "spec": {
+                "driver": DRIVER,
+                "nodeName": node,
+                "pool": {"name": node, "generation": 1, "resourceSliceCount": 1},
+                "devices": [{"name": f"gpu-{number}"} for number in range(devices)],
+            },
+        },
+    )
 
 
 async def user(here: Stage, name: str) -> None:

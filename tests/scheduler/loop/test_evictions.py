@@ -53,8 +53,9 @@ async def preempted(here: Stage) -> None:
 async def test_a_preempted_pod_is_marked_before_it_goes_and_says_for_whom() -> None:
     async with stage(fast(), binder()) as here:
         await preempted(here)
-        assert await target(here) == ("preempt to make room for work/new: "
-                                      "Pod work/old-0 was preempted by higher priority workload work/new")
+        assert await target(here) == (
+            "preempt to make room for work/new: Pod work/old-0 was preempted by higher priority workload work/new"
+        )
 
 
 async def test_the_evicted_gang_says_by_whom_and_when_and_explain_shows_it() -> None:
@@ -64,7 +65,10 @@ async def test_the_evicted_gang_says_by_whom_and_when_and_explain_shows_it() -> 
         assert found is not None and (found.action, found.by, found.pods, found.of) == ("preempt", "work/new", 1, 1)
         assert found.message == "Pod work/old-0 was preempted by higher priority workload work/new"
         (answer,) = await explain(here.client, "old", SPACE)
-        assert answer.evicted == f"last evicted {found.at} by work/new (preempt: higher priority in the same queue): 1 of 1 pods"
+        assert (
+            answer.evicted
+            == f"last evicted {found.at} by work/new (preempt: higher priority in the same queue): 1 of 1 pods"
+        )
         assert answer.data["lastEviction"]["by"] == "work/new"
         assert last_eviction(await here.get_group("new")) is None
 
@@ -83,7 +87,9 @@ async def test_a_pod_whose_queue_gives_back_says_so() -> None:
         await here.settles()
         (victim,) = await victims(here)
         said = await target(here)
-        assert said.startswith(f"reclaim to make room for work/b0: Pod work/{victim.name} was preempted by workload work/b0.")
+        assert said.startswith(
+            f"reclaim to make room for work/b0: Pod work/{victim.name} was preempted by workload work/b0."
+        )
         found = last_eviction(await here.get_group(victim.name.removesuffix("-0")))
         assert found is not None and (found.action, found.by) == ("reclaim", "work/b0")
 
@@ -98,8 +104,10 @@ async def test_a_pod_that_is_moved_says_for_whom() -> None:
         await here.gang("large", 1, gpus=4)
         await here.settles()
         (victim,) = await victims(here)
-        assert await target(here) == (f"consolidation to make room for work/large: Pod work/{victim.name} was preempted and rescheduled "
-                                      "due to bin packing (resource consolidation) procedure")
+        assert await target(here) == (
+            f"consolidation to make room for work/large: Pod work/{victim.name} was preempted and rescheduled "
+            "due to bin packing (resource consolidation) procedure"
+        )
 
 
 async def test_what_is_left_of_a_gang_that_lost_its_minimum_says_so() -> None:
@@ -113,7 +121,9 @@ async def test_what_is_left_of_a_gang_that_lost_its_minimum_says_so() -> None:
         await here.settles()
         clock.advance(shard_settings().staleness_grace + 1)
         await here.settles()
-        assert (await target(here)).startswith("stalegangeviction: Workload doesn't meet the minimum required number of pods (2)")
+        assert (await target(here)).startswith(
+            "stalegangeviction: Workload doesn't meet the minimum required number of pods (2)"
+        )
         found = last_eviction(await here.get_group("g"))
         assert found is not None and (found.action, found.by, found.pods) == ("stalegangeviction", "", 1)
 
@@ -130,5 +140,6 @@ async def test_as_kai_does_it_nothing_is_marked_unless_a_flag_asks() -> None:
 
 def test_a_sentence_names_what_there_is() -> None:
     stale = EvictionNote("stalegangeviction", "2026-01-02T03:04:05Z", "", 1, 2)
-    assert sentence(stale) == ("last evicted 2026-01-02T03:04:05Z (stalegangeviction: it was below its minimum for too long): "
-                               "1 of 2 pods")
+    assert sentence(stale) == (
+        "last evicted 2026-01-02T03:04:05Z (stalegangeviction: it was below its minimum for too long): 1 of 2 pods"
+    )

@@ -1,4 +1,5 @@
-"""A pod that its node refuses: its successor makes the gang whole, or the gang gives back its place. It never stands in part for ever."""
+"""A pod that its node refuses: its successor makes the gang whole, or the gang gives back its place. It never stands in
+part for ever."""
 
 from __future__ import annotations
 

@@ -25,35 +25,57 @@ from stage import SPACE, Stage, stage
 
 
 def test_upstreams_flags_are_read_unchanged() -> None:
-    found = read_flags({"scheduler-name": "s", "partition-label-value": "blue", "schedule-period": "500ms", "v": "4",
-                        "default-staleness-grace-period": "-1s", "leader-elect": "false", "full-hierarchy-fairness": "false"})
+    found = read_flags(
+        {
+            "scheduler-name": "s",
+            "partition-label-value": "blue",
+            "schedule-period": "500ms",
+            "v": "4",
+            "default-staleness-grace-period": "-1s",
+            "leader-elect": "false",
+            "full-hierarchy-fairness": "false",
+        }
+    )
     assert (found.options.scheduler_names, found.options.selector) == (("s",), "kai.scheduler/node-pool=blue")
     assert (found.options.period, found.options.settings.staleness_grace, found.leader_elect) == (0.5, -1.0, False)
     assert found.options.settings.full_hierarchy is False
 
 
 def test_the_mounted_configuration_is_read_unchanged() -> None:
-    found = read_flags({}, {"actions": "allocate, reclaim", "tiers": [{"plugins": [{"name": "predicates"}]}],
-                            "queueDepthPerAction": {"allocate": 7}, "usageDBConfig": {"clientType": "store"},
-                            "scenarioSearchBudgets": {"maxActionSearchDuration": {"default": "10s"}}})
+    found = read_flags(
+        {},
+        {
+            "actions": "allocate, reclaim",
+            "tiers": [{"plugins": [{"name": "predicates"}]}],
+            "queueDepthPerAction": {"allocate": 7},
+            "usageDBConfig": {"clientType": "store"},
+            "scenarioSearchBudgets": {"maxActionSearchDuration": {"default": "10s"}},
+        },
+    )
     settings = found.options.settings
     assert (settings.actions, settings.queue_depth) == (("allocate", "reclaim"), {"allocate": 7})
     assert settings.budgets.for_action("reclaim") == 2000
     assert found.usage.source == STORE
 
 
-@pytest.mark.parametrize(("flags", "message"), [
-    ({"nonsense": "1"}, "the scheduler has no flag --nonsense; it knows --allow-consolidating-reclaim"),
-    ({"schedule-period": "soon"}, "--schedule-period=soon: 'soon' is not a duration"),
-    ({"leader-elect": "perhaps"}, "--leader-elect=perhaps: 'perhaps' is neither true nor false"),
-])
+@pytest.mark.parametrize(
+    ("flags", "message"),
+    [
+        ({"nonsense": "1"}, "the scheduler has no flag --nonsense; it knows --allow-consolidating-reclaim"),
+        ({"schedule-period": "soon"}, "--schedule-period=soon: 'soon' is not a duration"),
+        ({"leader-elect": "perhaps"}, "--leader-elect=perhaps: 'perhaps' is neither true nor false"),
+    ],
+)
 def test_a_flag_that_makes_no_sense_is_refused(flags: dict[str, str], message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         read_flags(flags)
 
 
 def alone(scheduler: SchedulerService) -> Component:
-    return Component("scheduler", services=(BackgroundService("scheduler", scheduler.run, lambda: scheduler.idle, scheduler.prepare),))
+    return Component(
+        "scheduler",
+        services=(BackgroundService("scheduler", scheduler.run, lambda: scheduler.idle, scheduler.prepare),),
+    )
 
 
 async def test_a_snapshot_is_upstreams_form_and_decides_the_same_when_replayed() -> None:
@@ -138,10 +160,11 @@ async def test_a_queue_that_used_much_yields_to_one_that_used_little() -> None:
         assert placed.count("modest") > placed.count("greedy")
 
 
-
 def test_a_scheduler_without_a_configuration_runs_what_kais_operator_writes_for_a_plain_shard() -> None:
     plugins = [each.name for each in read_flags({}).options.settings.plugins]
-    assert plugins.index("podaffinity") == plugins.index("elastic") - 1 and plugins == [each.name for each in SchedulerOptions().settings.plugins]
+    assert plugins.index("podaffinity") == plugins.index("elastic") - 1 and plugins == [
+        each.name for each in SchedulerOptions().settings.plugins
+    ]
 
 
 def sample(name: str, **labels: str) -> float:
@@ -160,8 +183,18 @@ async def test_a_search_for_victims_is_measured_under_upstreams_names() -> None:
         await here.gang("new", 1, gpus=1)
         await here.settles()
         assert sample("kai_scenario_search_jobs_total", action="preempt", result="solved", reduced_budget="false") >= 1
-        assert sample("kai_scenario_search_scenarios_total", action="preempt", generator="NodeLocalGreedy", state="simulated") >= 1
-        assert sample("kai_scenario_search_scenarios_total", action="preempt", generator="NodeLocalGreedy", state="emitted") >= 1
+        assert (
+            sample(
+                "kai_scenario_search_scenarios_total", action="preempt", generator="NodeLocalGreedy", state="simulated"
+            )
+            >= 1
+        )
+        assert (
+            sample(
+                "kai_scenario_search_scenarios_total", action="preempt", generator="NodeLocalGreedy", state="emitted"
+            )
+            >= 1
+        )
         ran = {"action": "preempt", "generator": "NodeLocalGreedy", "result": "solved"}
         assert sample("kai_scenario_search_duration_seconds_count", **ran) >= 1
         assert sample("kai_scenario_search_duration_seconds_sum", **ran) > 0
@@ -177,13 +210,22 @@ async def test_metrics_have_upstreams_names() -> None:
         await here.node("n0")
         await here.gang("g", 2, gpus=4)
         await here.settles()
-        queue = {"queue_name": names.DEFAULT_QUEUE, "queue_metadata_name": names.DEFAULT_QUEUE, "queue_display_name": ""}
+        queue = {
+            "queue_name": names.DEFAULT_QUEUE,
+            "queue_metadata_name": names.DEFAULT_QUEUE,
+            "queue_display_name": "",
+        }
         assert REGISTRY.get_sample_value("kai_queue_fair_share_gpu", queue) is not None
-        assert REGISTRY.get_sample_value("kai_action_scheduling_latency_milliseconds", {"action": "allocate"}) is not None
+        assert (
+            REGISTRY.get_sample_value("kai_action_scheduling_latency_milliseconds", {"action": "allocate"}) is not None
+        )
         assert (REGISTRY.get_sample_value("kai_podgroups_scheduled_by_action_total", {"action": "allocate"}) or 0) >= 1
         assert (REGISTRY.get_sample_value("kai_e2e_scheduling_latency_milliseconds") or 0) > 0
         assert sample("kai_plugin_scheduling_latency_milliseconds", plugin="proportion", OnSession="OnSessionOpen") > 0
-        assert sample("kai_task_scheduling_latency_milliseconds_count") >= 2 and sample("kai_task_bind_latency_milliseconds_count") >= 2
+        assert (
+            sample("kai_task_scheduling_latency_milliseconds_count") >= 2
+            and sample("kai_task_bind_latency_milliseconds_count") >= 2
+        )
         assert sample("gangline_scheduler_decisions_per_second") > 0
 
 
@@ -198,7 +240,10 @@ async def test_how_long_a_gang_waits_and_how_soon_it_is_told_why_is_measured() -
         clock.advance(30)
         await here.gang("later", 1, gpus=80)
         await here.settles()
-        assert sample("gangline_scheduler_waiting_gangs") == 2 and sample("gangline_scheduler_oldest_waiting_seconds") >= 30
+        assert (
+            sample("gangline_scheduler_waiting_gangs") == 2
+            and sample("gangline_scheduler_oldest_waiting_seconds") >= 30
+        )
 
 
 async def test_a_victim_is_marked_before_it_goes_where_that_is_asked_for() -> None:
@@ -225,6 +270,10 @@ async def test_every_node_says_its_own_reason_where_that_is_asked_for() -> None:
             await here.pod(f"on-{name}", gpus=1, scheduler="other", node=name)
         await here.gang("big", 1, gpus=2)
         await here.settles()
-        said = next(each.message for each in (await here.get_pod("big-0")).status.conditions if each.type == "PodScheduled")
-        assert said == ("\nno nodes with enough resources were found.\n<n0>: node(s) didn't have enough resources: GPUs."
-                        "\n<n1>: node(s) didn't have enough resources: GPUs.")
+        said = next(
+            each.message for each in (await here.get_pod("big-0")).status.conditions if each.type == "PodScheduled"
+        )
+        assert said == (
+            "\nno nodes with enough resources were found.\n<n0>: node(s) didn't have enough resources: GPUs."
+            "\n<n1>: node(s) didn't have enough resources: GPUs."
+        )

@@ -1,4 +1,5 @@
-"""After any history, the model that events built is the one a fresh start builds: nothing is lost, nothing is booked twice."""
+"""After any history, the model that events built is the one a fresh start builds: nothing is lost, nothing is booked
+twice."""
 
 from __future__ import annotations
 
@@ -19,14 +20,22 @@ from stage import SPACE, Stage, stage
 
 def shard() -> tuple[SchedulerService, Component]:
     scheduler = SchedulerService(SchedulerOptions(period=0.001, stamp_every_start=True))
-    return scheduler, Component("scheduler", services=(BackgroundService("scheduler", scheduler.run, lambda: scheduler.idle, scheduler.prepare),))
+    return scheduler, Component(
+        "scheduler",
+        services=(BackgroundService("scheduler", scheduler.run, lambda: scheduler.idle, scheduler.prepare),),
+    )
 
 
 async def something_happens(here: Stage, chance: random.Random, number: int) -> None:
     what = chance.randrange(8)
     if what <= 2:
-        await here.gang(f"g{number}", chance.randrange(1, 5), gpus=chance.choice([1, 2, 4]), preemptibility=chance.choice(
-            ["preemptible", "non-preemptible"]), priorityClassName=chance.choice(["train", "build", "inference"]))
+        await here.gang(
+            f"g{number}",
+            chance.randrange(1, 5),
+            gpus=chance.choice([1, 2, 4]),
+            preemptibility=chance.choice(["preemptible", "non-preemptible"]),
+            priorityClassName=chance.choice(["train", "build", "inference"]),
+        )
     elif what == 3:
         await here.node(f"n{number}", gpus=chance.choice([4, 8]))
     else:

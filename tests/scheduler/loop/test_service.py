@@ -66,7 +66,9 @@ async def test_a_gang_with_too_few_pods_is_told_what_it_waits_for_and_nothing_el
         await here.gang("g", 2, gpus=1, minimum=3)
         await here.settles()
         assert await here.placed() == {}
-        assert await here.events("NotReady") == ["Job is not ready for scheduling. Waiting for 1 more pods (2 of 3 are there)"]
+        assert await here.events("NotReady") == [
+            "Job is not ready for scheduling. Waiting for 1 more pods (2 of 3 are there)"
+        ]
         assert (await here.get_group("g")).status.scheduling_conditions == ()
 
 
@@ -170,8 +172,13 @@ async def test_a_pod_that_is_not_marked_yet_is_placed_with_the_group_made_for_it
         assert await here.placed() == {}
         group = names.kai_pod_group(pod.name, pod.uid)
         owner = {"apiVersion": "v1", "kind": "Pod", "name": pod.name, "uid": pod.uid}
-        await here.client.create(POD_GROUP, {"metadata": {"name": group, "namespace": SPACE, "ownerReferences": [owner]},
-                                             "spec": {"queue": names.DEFAULT_QUEUE, "minMember": 1}})
+        await here.client.create(
+            POD_GROUP,
+            {
+                "metadata": {"name": group, "namespace": SPACE, "ownerReferences": [owner]},
+                "spec": {"queue": names.DEFAULT_QUEUE, "minMember": 1},
+            },
+        )
         await here.settles()
         assert await here.placed() == {"alone": "n0"}
         assert (await here.get_pod("alone")).annotations[names.POD_GROUP_NAME] == group

@@ -13,7 +13,18 @@ from gangline.errors import ConfigError
 from gangline.rules.values.times import seconds
 from gangline.scheduler.usage import prometheus as usage_prometheus
 from gangline.scheduler.usage.store import UsageStore
-from gangline.scheduler.usage.windows import CRON, SLIDING, STORE, TUMBLING, Cron, UsageSettings, decay, parts, read_usage, window_start
+from gangline.scheduler.usage.windows import (
+    CRON,
+    SLIDING,
+    STORE,
+    TUMBLING,
+    Cron,
+    UsageSettings,
+    decay,
+    parts,
+    read_usage,
+    window_start,
+)
 
 HOUR = 3600.0
 
@@ -33,9 +44,14 @@ def test_windows_slide_tumble_or_follow_a_calendar() -> None:
     assert window_start(UsageSettings(kind=CRON, cron="*/15 8-17 * * *"), now) == now
 
 
-@pytest.mark.parametrize(("text", "message"), [
-    ("0 0 * *", "five fields are needed"),
-    ("x 0 * * *", "'x' is not a number, a range or a step"), ("0 25 * * *", "must be between 0 and 23")])
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("0 0 * *", "five fields are needed"),
+        ("x 0 * * *", "'x' is not a number, a range or a step"),
+        ("0 25 * * *", "must be between 0 and 23"),
+    ],
+)
 def test_a_calendar_that_makes_no_sense_is_refused_with_the_reason(text: str, message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         Cron.parse(text)
@@ -65,7 +81,10 @@ def test_the_store_sums_up_a_window_and_forgets_what_is_older() -> None:
             assert store.usage(minute * 60.0)["a"]["gpu"] == 1.0
         if minute == 90:
             assert store.usage(minute * 60.0)["a"]["gpu"] == pytest.approx(0.5)
-    assert store.usage(7200.0) == {"a": {"gpu": 0.0, "cpu": 0.0, "memory": 0.0}, "b": {"gpu": 0.25, "cpu": 0.0, "memory": 0.0}}
+    assert store.usage(7200.0) == {
+        "a": {"gpu": 0.0, "cpu": 0.0, "memory": 0.0},
+        "b": {"gpu": 0.25, "cpu": 0.0, "memory": 0.0},
+    }
 
 
 def test_the_store_remembers_over_a_restart_and_does_not_invent_what_happened_meanwhile(tmp_path: Path) -> None:
@@ -108,9 +127,26 @@ async def test_answers_of_prometheus_become_parts_of_the_cluster() -> None:
 
 
 def test_upstreams_configuration_is_read_unchanged() -> None:
-    found = read_usage({"clientType": "prometheus", "connectionString": "http://p", "usageParams": {
-        "windowSize": "2w", "halfLifePeriod": "1d", "fetchInterval": "10m", "windowType": "cron", "cronString": "0 0 * * *"}})
-    assert (found.window, found.half_life, found.fetch, found.stale, found.kind) == (14 * 24 * HOUR, 24 * HOUR, 600, 600, CRON)
+    found = read_usage(
+        {
+            "clientType": "prometheus",
+            "connectionString": "http://p",
+            "usageParams": {
+                "windowSize": "2w",
+                "halfLifePeriod": "1d",
+                "fetchInterval": "10m",
+                "windowType": "cron",
+                "cronString": "0 0 * * *",
+            },
+        }
+    )
+    assert (found.window, found.half_life, found.fetch, found.stale, found.kind) == (
+        14 * 24 * HOUR,
+        24 * HOUR,
+        600,
+        600,
+        CRON,
+    )
     with pytest.raises(ConfigError, match="there is no 'influx'; known are prometheus and store"):
         read_usage({"clientType": "influx"})
     with pytest.raises(ConfigError, match="windowType: there is no 'hopping'"):

@@ -1,4 +1,5 @@
-"""PodGroups on their way in: a tree of sub-groups in which each one says exactly once how much of it must start together.
+"""PodGroups on their way in: a tree of sub-groups in which each one says exactly once how much of it must start
+together.
 
 `findings` lists all that is wrong; whether a finding refuses or only warns depends on the operation. Pure.
 """
@@ -46,21 +47,28 @@ def bad_duration(spec: Raw, fields: Iterable[str]) -> Denied | None:
     for field in fields:
         text = spec.get(field)
         if isinstance(text, str) and times.nanoseconds(text) is None:
-            return Denied(f"spec.{field} must be a duration such as 90s or 1h30m, not {text!r}", code=400, reason="BadRequest")
+            return Denied(
+                f"spec.{field} must be a duration such as 90s or 1h30m, not {text!r}", code=400, reason="BadRequest"
+            )
     return None
 
 
 def broken_tree(spec: Raw) -> str:
     """What makes the tree unreadable as a whole; empty: nothing."""
     if _both(spec):
-        return f"spec.minMember ({spec['minMember']}) and spec.minSubGroup exclude each other: count pods, or count sub-groups"
+        return (
+            f"spec.minMember ({spec['minMember']}) and spec.minSubGroup exclude each other: count pods, or count "
+            f"sub-groups"
+        )
     groups = spec.get("subGroups") or []
     names = [group["name"] for group in groups]
     doubled = sorted({name for name in names if names.count(name) > 1})
     if doubled:
         return f"sub-group names must be unique; used twice: {', '.join(doubled)}"
     parents = {group["name"]: group.get("parent") for group in groups}
-    orphans = sorted(f"{name} (below {parent})" for name, parent in parents.items() if parent is not None and parent not in parents)
+    orphans = sorted(
+        f"{name} (below {parent})" for name, parent in parents.items() if parent is not None and parent not in parents
+    )
     if orphans:
         return f"sub-groups have a parent that does not exist: {', '.join(orphans)}"
     circular = sorted(name for name in parents if _circles(name, parents))
@@ -89,8 +97,11 @@ def findings(spec: Raw) -> list[Finding]:
     children: dict[str | None, int] = {}
     for group in groups:
         children[group.get("parent")] = children.get(group.get("parent"), 0) + 1
-    found = [each for group in sorted(groups, key=lambda group: str(group["name"]))
-             for each in _group_findings(group, children.get(group["name"], 0))]
+    found = [
+        each
+        for group in sorted(groups, key=lambda group: str(group["name"]))
+        for each in _group_findings(group, children.get(group["name"], 0))
+    ]
     return found + _root_findings(spec, children.get(None, 0))
 
 
@@ -104,7 +115,9 @@ def _root_findings(spec: Raw, children: int) -> list[Finding]:
 def _group_findings(group: Raw, children: int) -> list[Finding]:
     where = f"sub-group {group['name']}"
     if children:
-        mixed = Finding(f"{where} has sub-groups below it, so it counts them: set minSubGroup instead of minMember", ("UPDATE",))
+        mixed = Finding(
+            f"{where} has sub-groups below it, so it counts them: set minSubGroup instead of minMember", ("UPDATE",)
+        )
         return ([mixed] if group.get("minMember") is not None else []) + _too_many(group, children, where)
     found = []
     if group.get("minSubGroup") is not None:
@@ -118,4 +131,6 @@ def _too_many(part: Raw, children: int, where: str) -> list[Finding]:
     asked = part.get("minSubGroup")
     if asked is None or asked <= children:
         return []
-    return [Finding(f"{where}: minSubGroup ({asked}) is more than the {children} sub-groups below it", ("CREATE", "UPDATE"))]
+    return [
+        Finding(f"{where}: minSubGroup ({asked}) is more than the {children} sub-groups below it", ("CREATE", "UPDATE"))
+    ]

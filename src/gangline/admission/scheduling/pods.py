@@ -1,7 +1,7 @@
 """Pods on their way in: what asking for a part of a GPU adds to a pod, and which GPU requests contradict themselves.
 
-Only pods of our scheduler, outside the exempt namespaces. `complete` runs on CREATE, `problem` on CREATE and UPDATE; both are
-plain functions. Chance (seven letters in the name of a ConfigMap) is handed in. Nothing here asks the cluster.
+Only pods of our scheduler, outside the exempt namespaces. `complete` runs on CREATE, `problem` on CREATE and UPDATE;
+both are plain functions. Chance (seven letters in the name of a ConfigMap) is handed in. Nothing here asks the cluster.
 """
 
 from __future__ import annotations
@@ -62,7 +62,8 @@ def containers(pod: Raw) -> Iterator[tuple[GpuTarget, Raw]]:
             yield GpuTarget(kind, index), container
 
 
-# --- completing ------------------------------------------------------------------------------------------------------------
+# --- completing
+# ------------------------------------------------------------------------------------------------------------
 
 
 def complete(review: HookReview, settings: AdmissionSettings, chance: Chance) -> Raw | Denied:
@@ -92,7 +93,9 @@ def _target(pod: Raw) -> GpuTarget | None:
         return GpuTarget("containers", 0)
     found = next((place for place, container in containers(pod) if container.get("name") == wanted), None)
     if found is None:
-        raise PodRefused(f"annotation {names.GPU_FRACTION_CONTAINER} names container {wanted!r}, which the pod does not have")
+        raise PodRefused(
+            f"annotation {names.GPU_FRACTION_CONTAINER} names container {wanted!r}, which the pod does not have"
+        )
     return found
 
 
@@ -119,7 +122,7 @@ def _prefix(pod: Raw, target: GpuTarget, settings: AdmissionSettings, chance: Ch
     if not base and not settings.manner.fraction_needs_name:
         base = meta.get("generateName") or "pod"
     extra = RANDOM_LETTERS + len("-vol") + 2 + len(SHARED) + len(f"-{target.place}") + len("-evar")
-    return f"{base[:LONGEST_LABEL - extra].rstrip('.-')}-{chance()}-{SHARED}"
+    return f"{base[: LONGEST_LABEL - extra].rstrip('.-')}-{chance()}-{SHARED}"
 
 
 def _set_from(container: Raw, name: str, config_map: str, *, optional: bool = False) -> None:
@@ -157,19 +160,25 @@ def _block(pod: Raw, target: GpuTarget | None, settings: AdmissionSettings) -> N
 
 def _asks_for_gpu(container: Raw) -> bool:
     requests = (container.get("resources") or {}).get("requests") or {}
-    return any(resources.nanos(amount) for name, amount in requests.items()
-               if name == names.NVIDIA_GPU or name.startswith(names.MIG_PREFIX))
+    return any(
+        resources.nanos(amount)
+        for name, amount in requests.items()
+        if name == names.NVIDIA_GPU or name.startswith(names.MIG_PREFIX)
+    )
 
 
-# --- checking --------------------------------------------------------------------------------------------------------------
+# --- checking
+# --------------------------------------------------------------------------------------------------------------
 
 
 def problem(review: HookReview, settings: AdmissionSettings) -> Denied | None:
     """The first thing that is wrong with a pod's GPU request."""
     pod = review.obj
     if fractional(pod) and not settings.gpu_sharing:
-        return Denied(f"pod {review.namespace}/{review.name or pod['metadata'].get('name', '')} asks for a part of a GPU, "
-                      f"but GPU sharing is switched off here")
+        return Denied(
+            f"pod {review.namespace}/{review.name or pod['metadata'].get('name', '')} asks for a part of a GPU, "
+            f"but GPU sharing is switched off here"
+        )
     wrong = _contradiction(pod, settings) or _bad_number(annotations_of(pod))
     if wrong is None and settings.block_visible_devices:
         wrong = _own_devices(pod)
@@ -182,9 +191,14 @@ def _contradiction(pod: Raw, settings: AdmissionSettings) -> str | None:
         return f"annotation {MPS} needs a part of a GPU: set {names.GPU_FRACTION} or {names.GPU_MEMORY} too"
     whole = _whole_gpu(pod, settings)
     if names.GPU_FRACTION in said and whole:
-        return f"annotation {names.GPU_FRACTION} and a limit on {names.NVIDIA_GPU} exclude each other: ask for a part or for whole GPUs"
+        return (
+            f"annotation {names.GPU_FRACTION} and a limit on {names.NVIDIA_GPU} exclude each other: ask for a part "
+            f"or for whole GPUs"
+        )
     if names.GPU_MEMORY in said and (names.GPU_FRACTION in said or whole):
-        return f"annotation {names.GPU_MEMORY} excludes {names.GPU_FRACTION} and limits on {names.NVIDIA_GPU}: choose one"
+        return (
+            f"annotation {names.GPU_MEMORY} excludes {names.GPU_FRACTION} and limits on {names.NVIDIA_GPU}: choose one"
+        )
     if names.GPU_FRACTION_DEVICES in said and not fractional(pod):
         return f"annotation {names.GPU_FRACTION_DEVICES} needs {names.GPU_FRACTION} or {names.GPU_MEMORY} beside it"
     return None
@@ -199,7 +213,9 @@ def _whole_gpu(pod: Raw, settings: AdmissionSettings) -> bool:
 
 
 def _bad_number(said: Raw) -> str | None:
-    memory, fraction, devices = (said.get(key) for key in (names.GPU_MEMORY, names.GPU_FRACTION, names.GPU_FRACTION_DEVICES))
+    memory, fraction, devices = (
+        said.get(key) for key in (names.GPU_MEMORY, names.GPU_FRACTION, names.GPU_FRACTION_DEVICES)
+    )
     if memory is not None and not _is_count(memory):
         return f"annotation {names.GPU_MEMORY} must be a whole number of MiB above 0, not {memory!r}"
     if fraction is not None and not (_FRACTION.fullmatch(fraction) and 0 < float(fraction) < 1):
@@ -222,8 +238,11 @@ def _own_devices(pod: Raw) -> str | None:
     for place, container in containers(pod):
         for each in container.get("env") or () if place != target else ():
             if each.get("name") == VISIBLE_DEVICES and _chooses(each):
-                return (f"container {container.get('name')} sets {VISIBLE_DEVICES} itself, which the device plugin must do: "
-                        f"remove it, or set it to {' or '.join(HARMLESS)}")
+                return (
+                    f"container {container.get('name')} sets {VISIBLE_DEVICES} itself, which the device plugin must "
+                    f"do: "
+                    f"remove it, or set it to {' or '.join(HARMLESS)}"
+                )
     return None
 
 

@@ -1,9 +1,8 @@
 """Pods that name a queue and no scheduler: ours, where their namespace or a setting says so.
 
-An API server fills in kube-scheduler's name before anybody is asked, so that name counts as none. Off unless somebody switches it on, and
-never in exempt namespaces, for pods of a PodCliqueSet (the operator chose their scheduler) or pods that have a node. What a namespace says
-is handed in. Pure.
-"""
+An API server fills in kube-scheduler's name before anybody is asked, so that name counts as none. Off unless somebody
+switches it on, and never in exempt namespaces, for pods of a PodCliqueSet (the operator chose their scheduler) or pods
+that have a node. What a namespace says is handed in. Pure."""
 
 from __future__ import annotations
 
@@ -34,9 +33,11 @@ def queued(review: HookReview, settings: AdmissionSettings, labels: Labels) -> b
 def condition(settings: AdmissionSettings) -> str:
     """The same in CEL, but for what namespaces say."""
     key = settings.queue_label
-    return (f"(!has(object.spec.schedulerName) || object.spec.schedulerName in ['', '{names.DEFAULT_SCHEDULER}'])"
-            f" && has(object.metadata.labels) && '{key}' in object.metadata.labels && object.metadata.labels['{key}'] != ''"
-            f" && !('{names.POD_CLIQUE}' in object.metadata.labels)")
+    return (
+        f"(!has(object.spec.schedulerName) || object.spec.schedulerName in ['', '{names.DEFAULT_SCHEDULER}'])"
+        f" && has(object.metadata.labels) && '{key}' in object.metadata.labels && object.metadata.labels['{key}'] != ''"
+        f" && !('{names.POD_CLIQUE}' in object.metadata.labels)"
+    )
 
 
 def asked_where(settings: AdmissionSettings) -> Raw:

@@ -1,8 +1,7 @@
 """Queues on their way in and out: every queue says what it may use, and none goes while others hang below it.
 
-With quota checks on, quotas that do not fit into those of the parent are warned about. Other queues are asked for by name
-through a function that is handed in. Pure.
-"""
+With quota checks on, quotas that do not fit into those of the parent are warned about. Other queues are asked for by
+name through a function that is handed in. Pure."""
 
 from __future__ import annotations
 
@@ -36,14 +35,22 @@ def problem(review: HookReview, settings: AdmissionSettings, find: Find) -> Deni
         return None
     parent = find(spec["parentQueue"])
     if parent is None:
-        return Denied(f"queue {spec['parentQueue']!r}, the parent of {_name(review.obj)}, was not found", code=404, reason="NotFound")
+        return Denied(
+            f"queue {spec['parentQueue']!r}, the parent of {_name(review.obj)}, was not found",
+            code=404,
+            reason="NotFound",
+        )
     if (parent.get("spec") or {}).get("resources") is None:
         return Denied(f"queue {_name(parent)}, the parent of {_name(review.obj)}, has no resources")
     return None
 
 
 def _hangs_below(queue: Raw | None, parent: str) -> bool:
-    return queue is not None and not queue["metadata"].get("deletionTimestamp") and (queue.get("spec") or {}).get("parentQueue") == parent
+    return (
+        queue is not None
+        and not queue["metadata"].get("deletionTimestamp")
+        and (queue.get("spec") or {}).get("parentQueue") == parent
+    )
 
 
 def _has_children(review: HookReview, find: Find) -> Denied | None:
@@ -52,7 +59,9 @@ def _has_children(review: HookReview, find: Find) -> Denied | None:
     below = [name for name in named if _hangs_below(find(name), _name(review.obj))]
     if not below:
         return None
-    return Denied(f"queue {_name(review.obj)} still has queues below it: {', '.join(below)}; delete or move those first")
+    return Denied(
+        f"queue {_name(review.obj)} still has queues below it: {', '.join(below)}; delete or move those first"
+    )
 
 
 def warnings(review: HookReview, settings: AdmissionSettings, find: Find) -> list[str]:
@@ -75,7 +84,8 @@ def _above(queue: Raw, parent: Raw, find: Find) -> Iterator[str]:
     for resource in (CPU, GPU, MEMORY):
         mine, its = _quota(queue, resource), _quota(parent, resource)
         if mine > its:
-            yield f"the {resource} quota of {name} ({_shown(mine)}) is more than that of its parent {_name(parent)} ({_shown(its)})"
+            more = f"more than that of its parent {_name(parent)} ({_shown(its)})"
+            yield f"the {resource} quota of {name} ({_shown(mine)}) is {more}"
     siblings = [other for other in _children(parent, find) if _name(other) != name]
     together, its = _quota(queue, CPU) + sum(_quota(other, CPU) for other in siblings), _quota(parent, CPU)
     if together > its:
@@ -87,12 +97,15 @@ def _below(queue: Raw, find: Find) -> Iterator[str]:
     children = _children(queue, find)
     for child in children:
         if _quota(child, CPU) > _quota(queue, CPU):
-            yield (f"the cpu quota of {_name(child)} ({_shown(_quota(child, CPU))}) is more than that of its parent "
-                   f"({_shown(_quota(queue, CPU))})")
+            yield (
+                f"the cpu quota of {_name(child)} ({_shown(_quota(child, CPU))}) is more than that of its parent "
+                f"({_shown(_quota(queue, CPU))})"
+            )
     for resource in (CPU, GPU, MEMORY):
         together, mine = sum(_quota(child, resource) for child in children), _quota(queue, resource)
         if together > mine:
-            yield f"the {resource} quotas below {_name(queue)} ({_shown(together)}) are more than its own ({_shown(mine)})"
+            below = f"the {resource} quotas below {_name(queue)} ({_shown(together)})"
+            yield f"{below} are more than its own ({_shown(mine)})"
 
 
 def _children(queue: Raw, find: Find) -> list[Raw]:

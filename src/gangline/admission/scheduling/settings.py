@@ -53,16 +53,30 @@ def _half(text: str) -> str:
 
 
 _FLAGS: Table = {
-    "scheduler-name": ("scheduler_names", read_names), "gpu-sharing-enabled": ("gpu_sharing", truth),
-    "hami-core-enabled": ("hami_core", truth), "block-nvidia-visible-devices": ("block_visible_devices", truth),
+    "scheduler-name": ("scheduler_names", read_names),
+    "gpu-sharing-enabled": ("gpu_sharing", truth),
+    "hami-core-enabled": ("hami_core", truth),
+    "block-nvidia-visible-devices": ("block_visible_devices", truth),
     "enable-quota-validation": ("quota_checks", truth),
-    "gpu-fraction-runtime-class-name": ("runtime_class", str), "half": ("half", _half), "queue-label-key": ("queue_label", str),
+    "gpu-fraction-runtime-class-name": ("runtime_class", str),
+    "half": ("half", _half),
+    "queue-label-key": ("queue_label", str),
     "schedule-queued-pods": ("schedule_queued_pods", truth),
-    "namespace": ("exempt", lambda text: tuple(dict.fromkeys((*EXEMPT, text))))}
+    "namespace": ("exempt", lambda text: tuple(dict.fromkeys((*EXEMPT, text)))),
+}
 OLD_RUNTIME_CLASS = "gpu-pod-runtime-class-name"
-NO_EFFECT = ("rate-limiter-base-delay", "rate-limiter-max-delay", "webhook-addr", "cert-dir", "fake-gpu-nodes", "feature-gates",
-             "enable-webhook", "enable-podgroup-webhook")
-"""Flags about the process, accepted here, so that upstream's command line can be kept; component.py reads two of them."""
+NO_EFFECT = (
+    "rate-limiter-base-delay",
+    "rate-limiter-max-delay",
+    "webhook-addr",
+    "cert-dir",
+    "fake-gpu-nodes",
+    "feature-gates",
+    "enable-webhook",
+    "enable-podgroup-webhook",
+)
+"""Flags about the process, accepted here, so that upstream's command line can be kept; component.py reads two of
+them."""
 KNOWN = (*_FLAGS, OLD_RUNTIME_CLASS, *NO_EFFECT, *COMMON)
 
 

@@ -1,8 +1,7 @@
 """Who may touch what the operator made: the operator, those it exempts, and whoever the set itself lets.
 
-Only objects with the operator's label are asked about, and only where the authorizer is switched on. Deleting a pod is always
-allowed: the operator makes a new one. An object whose set is gone is nobody's, and free.
-"""
+Only objects with the operator's label are asked about, and only where the authorizer is switched on. Deleting a pod is
+always allowed: the operator makes a new one. An object whose set is gone is nobody's, and free."""
 
 from __future__ import annotations
 
@@ -32,17 +31,28 @@ if TYPE_CHECKING:
 
 CHANGED = ("UPDATE", "DELETE")
 PROTECTED = (
-    *((kind, CHANGED) for kind in (SECRET, SERVICE_ACCOUNT, SERVICE, ROLE, ROLE_BINDING, HPA)), (POD, ("UPDATE",)),
-    *((kind, ("CREATE", *CHANGED)) for kind in (POD_CLIQUE, SCALING_GROUP, POD_GANG)))
+    *((kind, CHANGED) for kind in (SECRET, SERVICE_ACCOUNT, SERVICE, ROLE, ROLE_BINDING, HPA)),
+    (POD, ("UPDATE",)),
+    *((kind, ("CREATE", *CHANGED)) for kind in (POD_CLIQUE, SCALING_GROUP, POD_GANG)),
+)
 """Kinds of the operator, and which writes of others are refused."""
 
 
 def hooks(settings: OperatorSettings, read: Callable[[], Reader | None]) -> list[Hook]:
     if not settings.authorizer:
         return []
-    return [Hook("authorizer.webhooks.grove.io", kind.group, kind.plural, operations=operations, matches=ours,
-                 validate=lambda review: allowed(review, settings, read()), warn=lambda review: warnings(review, read()))
-            for kind, operations in PROTECTED]
+    return [
+        Hook(
+            "authorizer.webhooks.grove.io",
+            kind.group,
+            kind.plural,
+            operations=operations,
+            matches=ours,
+            validate=lambda review: allowed(review, settings, read()),
+            warn=lambda review: warnings(review, read()),
+        )
+        for kind, operations in PROTECTED
+    ]
 
 
 def _judged(review: HookReview) -> Raw:
@@ -69,10 +79,16 @@ def allowed(review: HookReview, settings: OperatorSettings, read: Reader | None)
     name, exists, unprotected = _set_of(review, read)
     if not exists or unprotected or review.user in (settings.operator_user, *settings.exempt_users):
         return None
-    return Denied(f"{review.name} belongs to PodCliqueSet {name} and is kept by its operator; {review.user} may not "
-                  f"{review.operation.lower()} it. Change the set, or annotate it with {names.UNPROTECTED}=true")
+    return Denied(
+        f"{review.name} belongs to PodCliqueSet {name} and is kept by its operator; {review.user} may not "
+        f"{review.operation.lower()} it. Change the set, or annotate it with {names.UNPROTECTED}=true"
+    )
 
 
 def warnings(review: HookReview, read: Reader | None) -> list[str]:
     name, exists, _ = _set_of(review, read)
-    return [] if exists else [f"{review.name} carries the operator's label, but its PodCliqueSet {name or '(none)'} does not exist"]
+    return (
+        []
+        if exists
+        else [f"{review.name} carries the operator's label, but its PodCliqueSet {name or '(none)'} does not exist"]
+    )

@@ -17,17 +17,24 @@ FIXED = "cannot be changed"
 
 
 def annotated(obj: Raw) -> Iterator[tuple[tuple[str, str], str, Raw]]:
-    """Everything in a set that may carry annotations for us: what it is called, wherever it stands, its path, and the annotations."""
+    """Everything in a set that may carry annotations for us: what it is called, wherever it stands, its path, and the
+    annotations."""
     template = (obj.get("spec") or {}).get("template") or {}
     yield ("set", ""), "metadata.annotations", (obj.get("metadata") or {}).get("annotations") or {}
     for key in ("cliques", "podCliqueScalingGroups"):
         for index, each in enumerate(template.get(key) or ()):
-            yield (key, str(each.get("name") or "")), f"spec.template.{key}[{index}].annotations", each.get("annotations") or {}
+            yield (
+                (key, str(each.get("name") or "")),
+                f"spec.template.{key}[{index}].annotations",
+                each.get("annotations") or {},
+            )
 
 
 def problems(obj: Raw, old: Raw) -> Iterator[Problem]:
     new_template, old_template = _template(obj), _template(old)
-    yield from _same("spec.template.cliqueStartupType", new_template.get("cliqueStartupType"), old_template.get("cliqueStartupType"))
+    yield from _same(
+        "spec.template.cliqueStartupType", new_template.get("cliqueStartupType"), old_template.get("cliqueStartupType")
+    )
     for key in ("resourceClaimTemplates", "resourceSharing"):
         yield from _same(f"spec.template.{key}", new_template.get(key) or [], old_template.get(key) or [])
     yield from _cliques(new_template, old_template)
@@ -54,14 +61,23 @@ def _cliques(new_template: Raw, old_template: Raw) -> Iterator[Problem]:
     for index, clique in enumerate(new):
         match = before.get(clique.get("name"))
         if match is None:
-            yield Problem(f"{path}.name", f"clique {clique.get('name')!r} is new; cliques cannot be added or renamed",
-                          "FieldValueForbidden")
+            yield Problem(
+                f"{path}.name",
+                f"clique {clique.get('name')!r} is new; cliques cannot be added or renamed",
+                "FieldValueForbidden",
+            )
         else:
             yield from _clique(index, clique, match)
     ordered = new_template.get("cliqueStartupType") in ORDERED
-    moved = [clique.get("name") for clique, match in zip(new, old, strict=False) if clique.get("name") != match.get("name")]
+    moved = [
+        clique.get("name") for clique, match in zip(new, old, strict=False) if clique.get("name") != match.get("name")
+    ]
     if ordered and moved:
-        yield Problem(path, f"the order of cliques decides their start and cannot be changed: {', '.join(map(str, moved))}", value=moved)
+        yield Problem(
+            path,
+            f"the order of cliques decides their start and cannot be changed: {', '.join(map(str, moved))}",
+            value=moved,
+        )
 
 
 def _clique(index: int, new: Raw, old: Raw) -> Iterator[Problem]:
@@ -70,9 +86,16 @@ def _clique(index: int, new: Raw, old: Raw) -> Iterator[Problem]:
     yield from _same(f"{path}.roleName", spec.get("roleName", ""), was.get("roleName", ""))
     yield from _same(f"{path}.minAvailable", spec.get("minAvailable"), was.get("minAvailable"))
     yield from _same(f"{path}.startsAfter", spec.get("startsAfter") or [], was.get("startsAfter") or [])
-    yield from _same(f"{path}.podSpec.schedulerName", (spec.get("podSpec") or {}).get("schedulerName", ""),
-                     (was.get("podSpec") or {}).get("schedulerName", ""))
-    yield from _same(f"spec.template.cliques[{index}].resourceSharing", new.get("resourceSharing") or [], old.get("resourceSharing") or [])
+    yield from _same(
+        f"{path}.podSpec.schedulerName",
+        (spec.get("podSpec") or {}).get("schedulerName", ""),
+        (was.get("podSpec") or {}).get("schedulerName", ""),
+    )
+    yield from _same(
+        f"spec.template.cliques[{index}].resourceSharing",
+        new.get("resourceSharing") or [],
+        old.get("resourceSharing") or [],
+    )
 
 
 def _groups(new_template: Raw, old_template: Raw) -> Iterator[Problem]:
@@ -84,12 +107,17 @@ def _groups(new_template: Raw, old_template: Raw) -> Iterator[Problem]:
     for group in new:
         match = before.get(group.get("name"))
         if match is None:
-            yield Problem(f"{path}.name", f"scaling group {group.get('name')!r} is new; groups cannot be added or renamed",
-                          "FieldValueForbidden")
+            yield Problem(
+                f"{path}.name",
+                f"scaling group {group.get('name')!r} is new; groups cannot be added or renamed",
+                "FieldValueForbidden",
+            )
             continue
         yield from _same(f"{path}.cliqueNames", group.get("cliqueNames") or [], match.get("cliqueNames") or [])
         yield from _same(f"{path}.minAvailable", group.get("minAvailable"), match.get("minAvailable"))
-        yield from _same(f"{path}.resourceSharing", group.get("resourceSharing") or [], match.get("resourceSharing") or [])
+        yield from _same(
+            f"{path}.resourceSharing", group.get("resourceSharing") or [], match.get("resourceSharing") or []
+        )
 
 
 def _mnnvl(obj: Raw, old: Raw) -> Iterator[Problem]:
@@ -97,4 +125,6 @@ def _mnnvl(obj: Raw, old: Raw) -> Iterator[Problem]:
     for bearer, path, notes in annotated(obj):
         new, was = notes.get(names.MNNVL_GROUP), before.get(bearer)
         if new != was:
-            yield Problem(f"{path}.{names.MNNVL_GROUP}", f"cannot be changed from {was!r} to {new!r}", "FieldValueForbidden", new)
+            yield Problem(
+                f"{path}.{names.MNNVL_GROUP}", f"cannot be changed from {was!r} to {new!r}", "FieldValueForbidden", new
+            )

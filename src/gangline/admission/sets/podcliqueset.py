@@ -41,26 +41,40 @@ LONGEST = 45
 SPREAD = "topologySpreadConstraints"
 
 
-def hooks(settings: OperatorSettings | None = None, read: Callable[[], Reader | None] = lambda: None,
-          check: Check = lambda pcs, reader: (), move: Move = lambda new, old, reader: ()) -> list[Hook]:
+def hooks(
+    settings: OperatorSettings | None = None,
+    read: Callable[[], Reader | None] = lambda: None,
+    check: Check = lambda pcs, reader: (),
+    move: Move = lambda new, old, reader: (),
+) -> list[Hook]:
     """Defaulting, then validation. `read` gives what is in the cluster, where it is known."""
     wanted = settings or OperatorSettings()
     return [
-        Hook("pcs.defaulting.webhooks.grove.io", "grove.io", "podcliquesets",
-             mutate=lambda review: defaulted(review, wanted.manner.zero_minimum_refused)),
-        Hook("pcs.validating.webhooks.grove.io", "grove.io", "podcliquesets", warn=lambda review: topology.warnings(review.obj, read()),
-             validate=lambda review: validated(review, wanted, read(), check, move))]
+        Hook(
+            "pcs.defaulting.webhooks.grove.io",
+            "grove.io",
+            "podcliquesets",
+            mutate=lambda review: defaulted(review, wanted.manner.zero_minimum_refused),
+        ),
+        Hook(
+            "pcs.validating.webhooks.grove.io",
+            "grove.io",
+            "podcliquesets",
+            warn=lambda review: topology.warnings(review.obj, read()),
+            validate=lambda review: validated(review, wanted, read(), check, move),
+        ),
+    ]
 
 
-# --- defaults --------------------------------------------------------------------------------------------------------------
+# --- defaults
+# --------------------------------------------------------------------------------------------------------------
 
 
 def defaulted(review: HookReview, one_at_least: bool = False) -> Raw | Denied:
     """The set with everything filled in that it leaves open. `one_at_least`: a clique of 0 pods becomes one of 1.
 
-    Where anything is filled in, the whole set is written as its types say. A set that leaves nothing open stays as the user wrote it;
-    one without scaling groups always leaves these open.
-    """
+    Where anything is filled in, the whole set is written as its types say. A set that leaves nothing open stays as the
+    user wrote it; one without scaling groups always leaves these open."""
     if review.same_spec:
         return dict(review.obj)
     reading = TypedReading(keep_empty=True)
@@ -68,8 +82,14 @@ def defaulted(review: HookReview, one_at_least: bool = False) -> Raw | Denied:
     spec = reading.read(Type("struct", "PodCliqueSetSpec", "grove"), obj.get("spec") or {}, "spec")
     delay = spec["template"].get("terminationDelay") if isinstance(spec.get("template"), dict) else None
     if isinstance(delay, str) and go_duration(delay) is None:
-        reading.problems.append(Problem("spec.template.terminationDelay", f"{delay!r} is not a duration", value=delay,
-                                        hint="write for example 90s, 30m or 4h"))
+        reading.problems.append(
+            Problem(
+                "spec.template.terminationDelay",
+                f"{delay!r} is not a duration",
+                value=delay,
+                hint="write for example 90s, 30m or 4h",
+            )
+        )
     if reading.problems:
         return Denied("; ".join(map(str, reading.problems)), tuple(reading.problems), 400, "BadRequest")
     if delay is not None:
@@ -90,8 +110,11 @@ def _no_list(spec: Raw) -> Iterator[Problem]:
     """A list that must be written and was not given comes out as none, which no schema takes."""
     for index, each in enumerate(spec["template"].get("resourceClaimTemplates") or ()):
         if each["templateSpec"]["spec"]["devices"].get("requests") is None:
-            yield Problem(f"spec.template.resourceClaimTemplates[{index}].templateSpec.spec.devices.requests", "must be a list",
-                          "FieldValueTypeInvalid")
+            yield Problem(
+                f"spec.template.resourceClaimTemplates[{index}].templateSpec.spec.devices.requests",
+                "must be a list",
+                "FieldValueTypeInvalid",
+            )
 
 
 def _fill(spec: Raw) -> None:
@@ -119,13 +142,20 @@ def _fill_clique(spec: Raw, *, may_be_empty: bool) -> None:
     spec["replicas"] = replicas or (0 if empty else 1)
 
 
-# --- checks ----------------------------------------------------------------------------------------------------------------
+# --- checks
+# ----------------------------------------------------------------------------------------------------------------
 
 
-def validated(review: HookReview, settings: OperatorSettings, read: Reader | None = None,
-              check: Check = lambda pcs, reader: (), move: Move = lambda new, old, reader: ()) -> Denied | None:
-    """A refusal, or None. Of a set whose spec stays as it is, only what its new labels and annotations are to blame for counts: what was
-    stored may have become wrong since (a backend was switched off, a queue deleted), and must not stand in the way of other writes."""
+def validated(
+    review: HookReview,
+    settings: OperatorSettings,
+    read: Reader | None = None,
+    check: Check = lambda pcs, reader: (),
+    move: Move = lambda new, old, reader: (),
+) -> Denied | None:
+    """A refusal, or None. Of a set whose spec stays as it is, only what its new labels and annotations are to blame for
+    counts: what was stored may have become wrong since (a backend was switched off, a queue deleted), and must not
+    stand in the way of other writes."""
     if review.same_spec and _marks_of(review.obj) == _marks_of(review.old):
         return None
     found = list(problems_of(review.obj, review.old, settings, read, check, move))
@@ -140,8 +170,14 @@ def _marks_of(obj: Raw | None) -> tuple[Raw, Raw]:
     return meta.get("labels") or {}, meta.get("annotations") or {}
 
 
-def problems_of(obj: Raw, old: Raw | None, settings: OperatorSettings, read: Reader | None, check: Check,
-                move: Move = lambda new, old, reader: ()) -> Iterator[Problem]:
+def problems_of(
+    obj: Raw,
+    old: Raw | None,
+    settings: OperatorSettings,
+    read: Reader | None,
+    check: Check,
+    move: Move = lambda new, old, reader: (),
+) -> Iterator[Problem]:
     """Everything that is wrong with a set; on update also what may not change."""
     if not _cliques(obj):
         yield Problem("spec.template.cliques", "at least one clique must be given", "FieldValueRequired")
@@ -171,9 +207,15 @@ def faults(pcs: PodCliqueSet, settings: OperatorSettings) -> list[Problem]:
     filled = defaulted(HookReview("UPDATE", msgspec.json.decode(msgspec.json.encode(pcs))), not zero)
     if isinstance(filled, Denied):
         return list(filled.problems)
-    return [*_set(filled), *_claim_templates(filled), *_sharing(filled), *_cliques_problems(filled, False, settings),
-            *_groups(filled, zero),
-            *(minima.problems(_template(filled)) if zero else ()), *wishes.problems(pcs.annotations)]
+    return [
+        *_set(filled),
+        *_claim_templates(filled),
+        *_sharing(filled),
+        *_cliques_problems(filled, False, settings),
+        *_groups(filled, zero),
+        *(minima.problems(_template(filled)) if zero else ()),
+        *wishes.problems(pcs.annotations),
+    ]
 
 
 def _view(obj: Raw) -> PodCliqueSet:
@@ -197,8 +239,12 @@ def _cliques(obj: Raw) -> list[Raw]:
 def _set(obj: Raw) -> Iterator[Problem]:
     kind = _template(obj).get("cliqueStartupType")
     if kind not in (ANY_ORDER, IN_ORDER, EXPLICIT):
-        yield Problem("spec.template.cliqueStartupType", f"must be {ANY_ORDER}, {IN_ORDER} or {EXPLICIT}",
-                      "FieldValueRequired" if kind is None else "FieldValueNotSupported", kind)
+        yield Problem(
+            "spec.template.cliqueStartupType",
+            f"must be {ANY_ORDER}, {IN_ORDER} or {EXPLICIT}",
+            "FieldValueRequired" if kind is None else "FieldValueNotSupported",
+            kind,
+        )
     delay = _template(obj).get("terminationDelay")
     if delay is None:
         yield Problem("spec.template.terminationDelay", "must be given", "FieldValueRequired")
@@ -212,18 +258,24 @@ def _claim_templates(obj: Raw) -> Iterator[Problem]:
         if not each.get("name"):
             yield Problem(f"{path}[{index}].name", "must be given", "FieldValueRequired")
         if not (((each.get("templateSpec") or {}).get("spec") or {}).get("devices") or {}).get("requests"):
-            yield Problem(f"{path}[{index}].templateSpec.spec.devices.requests", "at least one device request must be given",
-                          "FieldValueRequired")
+            yield Problem(
+                f"{path}[{index}].templateSpec.spec.devices.requests",
+                "at least one device request must be given",
+                "FieldValueRequired",
+            )
     yield from _duplicates(f"{path}.name", (each.get("name") or "" for each in found))
 
 
 def _duplicates(path: str, values: Iterable[Any]) -> Iterator[Problem]:
     twice = [value for value, times in Counter(values).items() if times > 1]
     if twice:
-        yield Problem(path, f"given more than once: {', '.join(repr(value) for value in twice)}", "FieldValueDuplicate", twice)
+        yield Problem(
+            path, f"given more than once: {', '.join(repr(value) for value in twice)}", "FieldValueDuplicate", twice
+        )
 
 
-# --- shared claims -----------------------------------------------------------------------------------------------------------
+# --- shared claims
+# -----------------------------------------------------------------------------------------------------------
 
 
 def _sharing(obj: Raw) -> Iterator[Problem]:
@@ -231,16 +283,28 @@ def _sharing(obj: Raw) -> Iterator[Problem]:
     internal = {each.get("name") for each in template.get("resourceClaimTemplates") or ()}
     cliques = {each.get("name") for each in _cliques(obj)}
     groups = {each.get("name") for each in template.get("podCliqueScalingGroups") or ()}
-    yield from _entries("spec.template.resourceSharing", template.get("resourceSharing"), internal,
-                        {"childCliqueNames": cliques, "childScalingGroupNames": groups})
+    yield from _entries(
+        "spec.template.resourceSharing",
+        template.get("resourceSharing"),
+        internal,
+        {"childCliqueNames": cliques, "childScalingGroupNames": groups},
+    )
     for index, clique in enumerate(_cliques(obj)):
-        yield from _entries(f"spec.template.cliques[{index}].resourceSharing", clique.get("resourceSharing"), internal, {})
+        yield from _entries(
+            f"spec.template.cliques[{index}].resourceSharing", clique.get("resourceSharing"), internal, {}
+        )
     for index, group in enumerate(template.get("podCliqueScalingGroups") or ()):
-        yield from _entries(f"spec.template.podCliqueScalingGroups[{index}].resourceSharing", group.get("resourceSharing"), internal,
-                            {"childCliqueNames": set(group.get("cliqueNames") or ())})
+        yield from _entries(
+            f"spec.template.podCliqueScalingGroups[{index}].resourceSharing",
+            group.get("resourceSharing"),
+            internal,
+            {"childCliqueNames": set(group.get("cliqueNames") or ())},
+        )
 
 
-def _entries(path: str, entries: list[Raw] | None, internal: set[Any], known: Mapping[str, set[Any]]) -> Iterator[Problem]:
+def _entries(
+    path: str, entries: list[Raw] | None, internal: set[Any], known: Mapping[str, set[Any]]
+) -> Iterator[Problem]:
     seen: set[str] = set()
     for index, entry in enumerate(entries or ()):
         where, name = f"{path}[{index}]", entry.get("name") or ""
@@ -250,9 +314,15 @@ def _entries(path: str, entries: list[Raw] | None, internal: set[Any], known: Ma
             yield Problem(f"{where}.name", f"{name} is shared twice", "FieldValueDuplicate", name)
         seen.add(name)
         if entry.get("namespace") and name in internal:
-            yield Problem(f"{where}.namespace", f"must be empty: {name} is one of the set's own templates", value=entry["namespace"])
+            yield Problem(
+                f"{where}.namespace",
+                f"must be empty: {name} is one of the set's own templates",
+                value=entry["namespace"],
+            )
         if entry.get("scope") not in SCOPES:
-            yield Problem(f"{where}.scope", f"must be {' or '.join(SCOPES)}", "FieldValueNotSupported", entry.get("scope"))
+            yield Problem(
+                f"{where}.scope", f"must be {' or '.join(SCOPES)}", "FieldValueNotSupported", entry.get("scope")
+            )
         if entry.get("filter") is not None:
             yield from _filter(f"{where}.filter", entry["filter"], known)
 
@@ -263,17 +333,24 @@ def _filter(path: str, given: Raw, known: Mapping[str, set[Any]]) -> Iterator[Pr
     for key, allowed in known.items():
         for index, name in enumerate(given.get(key) or ()):
             if name not in allowed:
-                yield Problem(f"{path}.{key}[{index}]", f"{name} is not known here", value=name,
-                              hint=f"known: {', '.join(sorted(map(str, allowed)))}")
+                yield Problem(
+                    f"{path}.{key}[{index}]",
+                    f"{name} is not known here",
+                    value=name,
+                    hint=f"known: {', '.join(sorted(map(str, allowed)))}",
+                )
 
 
-# --- cliques -----------------------------------------------------------------------------------------------------------------
+# --- cliques
+# -----------------------------------------------------------------------------------------------------------------
 
 
 def _cliques_problems(obj: Raw, creating: bool, settings: OperatorSettings) -> Iterator[Problem]:
     cliques, zero = _cliques(obj), not settings.manner.zero_minimum_refused
     name = str((obj.get("metadata") or {}).get("name") or "")
-    grouped = {each for group in _template(obj).get("podCliqueScalingGroups") or () for each in group.get("cliqueNames") or ()}
+    grouped = {
+        each for group in _template(obj).get("podCliqueScalingGroups") or () for each in group.get("cliqueNames") or ()
+    }
     for index, clique in enumerate(cliques):
         path = f"spec.template.cliques[{index}]"
         yield from _clique_name(path, clique.get("name") or "", name, grouped)
@@ -283,7 +360,9 @@ def _cliques_problems(obj: Raw, creating: bool, settings: OperatorSettings) -> I
         yield from _pod_spec(f"{path}.spec.podSpec.spec", (clique.get("spec") or {}).get("podSpec") or {}, creating)
     yield from _duplicates("spec.template.cliques.name", (each.get("name") for each in cliques if each.get("name")))
     roles = [(each.get("spec") or {}).get("roleName") or "" for each in cliques]
-    yield from _duplicates("spec.template.cliques.roleName", (role for role in roles if role or settings.manner.unnamed_roles_collide))
+    yield from _duplicates(
+        "spec.template.cliques.roleName", (role for role in roles if role or settings.manner.unnamed_roles_collide)
+    )
     if _template(obj).get("cliqueStartupType") == EXPLICIT:
         yield from _order(cliques)
 
@@ -297,8 +376,12 @@ def _clique_name(path: str, clique: str, set_name: str, grouped: set[str]) -> It
     length = len(set_name) + len(clique)
     if clique not in grouped and length > LONGEST:
         for where in (f"{path}.name", "metadata.name"):
-            yield Problem(where, f"{set_name} and {clique} have {length} characters together, {LONGEST} are allowed", value=clique,
-                          hint="pod names are made of both; shorten one")
+            yield Problem(
+                where,
+                f"{set_name} and {clique} have {length} characters together, {LONGEST} are allowed",
+                value=clique,
+                hint="pod names are made of both; shorten one",
+            )
 
 
 def _marks(path: str, given: Raw, values: bool) -> Iterator[Problem]:
@@ -340,9 +423,19 @@ def _scaling(path: str, scaling: Raw, replicas: int, least: int) -> Iterator[Pro
 
 def _pod_spec(path: str, spec: Raw, creating: bool) -> Iterator[Problem]:
     if creating and spec.get(SPREAD) is not None:
-        yield Problem(f"{path}.{SPREAD}", "must not be set: a gang is placed as a whole", value=spec[SPREAD], hint="use topologyConstraint")
+        yield Problem(
+            f"{path}.{SPREAD}",
+            "must not be set: a gang is placed as a whole",
+            value=spec[SPREAD],
+            hint="use topologyConstraint",
+        )
     if creating and spec.get("nodeName"):
-        yield Problem(f"{path}.nodeName", "must not be set: a gang is placed as a whole", value=spec["nodeName"], hint="use nodeSelector")
+        yield Problem(
+            f"{path}.nodeName",
+            "must not be set: a gang is placed as a whole",
+            value=spec["nodeName"],
+            hint="use nodeSelector",
+        )
     for key in ("initContainers", "containers"):
         for index, container in enumerate(spec.get(key) or ()):
             yield from _variables(f"{path}.{key}[{index}].env", container.get("env") or ())
@@ -360,7 +453,8 @@ def _variables(path: str, given: Iterable[Raw]) -> Iterator[Problem]:
         seen.add(name)
 
 
-# --- start order -------------------------------------------------------------------------------------------------------------
+# --- start order
+# -------------------------------------------------------------------------------------------------------------
 
 
 def _order(cliques: list[Raw]) -> Iterator[Problem]:
@@ -374,11 +468,18 @@ def _order(cliques: list[Raw]) -> Iterator[Problem]:
         yield from _duplicates(path, parents)
     unknown = [parent for parents in after.values() for parent in parents if parent not in after]
     if unknown:
-        yield Problem("spec.template.cliques.startsAfter", f"no clique is called {', '.join(map(repr, unknown))}", value=",".join(unknown))
+        yield Problem(
+            "spec.template.cliques.startsAfter",
+            f"no clique is called {', '.join(map(repr, unknown))}",
+            value=",".join(unknown),
+        )
     cycles = _cycles(after)
     if cycles:
-        yield Problem("spec.template.cliques", f"cliques wait for each other in a circle: {'; '.join(' → '.join(each) for each in cycles)}",
-                      value=cycles)
+        yield Problem(
+            "spec.template.cliques",
+            f"cliques wait for each other in a circle: {'; '.join(' → '.join(each) for each in cycles)}",
+            value=cycles,
+        )
 
 
 def _cycles(after: Mapping[str, list[str]]) -> list[list[str]]:
@@ -405,7 +506,8 @@ def _reachable(start: str, after: Mapping[str, list[str]]) -> set[str]:
     return seen
 
 
-# --- schedulers and groups -----------------------------------------------------------------------------------------------------
+# --- schedulers and groups
+# -----------------------------------------------------------------------------------------------------
 
 
 def _schedulers(obj: Raw, settings: OperatorSettings) -> Iterator[Problem]:
@@ -414,11 +516,17 @@ def _schedulers(obj: Raw, settings: OperatorSettings) -> Iterator[Problem]:
     named = [spec.get("schedulerName") or settings.default_profile for spec in specs]
     distinct = list(dict.fromkeys(named))
     if len(distinct) > 1:
-        yield Problem(path, f"cliques of a set share one scheduler, not {', '.join(distinct)}", value=", ".join(distinct))
+        yield Problem(
+            path, f"cliques of a set share one scheduler, not {', '.join(distinct)}", value=", ".join(distinct)
+        )
     for name in distinct if len(distinct) == 1 else ():
         if settings.manner.profiles_only and settings.profile(name) is None:
-            yield Problem(path, f"scheduler {name!r} is not enabled", value=name,
-                          hint=f"enabled: {', '.join(profile.name for profile in settings.profiles)}")
+            yield Problem(
+                path,
+                f"scheduler {name!r} is not enabled",
+                value=name,
+                hint=f"enabled: {', '.join(profile.name for profile in settings.profiles)}",
+            )
 
 
 def _groups(obj: Raw, zero: bool) -> Iterator[Problem]:
@@ -432,8 +540,12 @@ def _groups(obj: Raw, zero: bool) -> Iterator[Problem]:
     members = [name for group in groups for name in group.get("cliqueNames") or ()]
     for name in dict.fromkeys(members):
         if ((cliques.get(name) or {}).get("spec") or {}).get("autoScalingConfig") is not None:
-            yield Problem(path, f"clique {name} is scaled with its group and may not have an autoScalingConfig of its own", value=name,
-                          hint="move it to the group's scaleConfig")
+            yield Problem(
+                path,
+                f"clique {name} is scaled with its group and may not have an autoScalingConfig of its own",
+                value=name,
+                hint="move it to the group's scaleConfig",
+            )
 
 
 def _group(path: str, group: Raw, cliques: Mapping[Any, Raw], set_name: str, zero: bool) -> Iterator[Problem]:
@@ -443,13 +555,19 @@ def _group(path: str, group: Raw, cliques: Mapping[Any, Raw], set_name: str, zer
         yield Problem(f"{path}.name", wrong, value=name)
     unknown = [member for member in members if member not in cliques]
     if unknown:
-        yield Problem(f"{path}.cliqueNames", f"no clique is called {', '.join(map(repr, unknown))}", value=",".join(unknown))
+        yield Problem(
+            f"{path}.cliqueNames", f"no clique is called {', '.join(map(repr, unknown))}", value=",".join(unknown)
+        )
     for index, member in enumerate(members):
         length = len(set_name) + len(name) + len(member)
         if length > LONGEST:
             for where in (f"{path}.cliqueNames[{index}].name", f"{path}.name", "metadata.name"):
-                yield Problem(where, f"{set_name}, {name} and {member} have {length} characters together, {LONGEST} are allowed",
-                              value=member, hint="pod names are made of all three; shorten one")
+                yield Problem(
+                    where,
+                    f"{set_name}, {name} and {member} have {length} characters together, {LONGEST} are allowed",
+                    value=member,
+                    hint="pod names are made of all three; shorten one",
+                )
     replicas, least = group.get("replicas", 1), group.get("minAvailable", 1)
     yield from minima.size(f"{path}.replicas", replicas, zero and not least)
     yield from minima.size(f"{path}.minAvailable", least, zero)
@@ -460,7 +578,8 @@ def _group(path: str, group: Raw, cliques: Mapping[Any, Raw], set_name: str, zer
         yield Problem(f"{path}.scaleConfig.minReplicas", f"must not be less than minAvailable ({least})", value=low)
 
 
-# --- multi-node NVLink -----------------------------------------------------------------------------------------------------------
+# --- multi-node NVLink
+# -----------------------------------------------------------------------------------------------------------
 
 
 def _mnnvl(obj: Raw, settings: OperatorSettings) -> Iterator[Problem]:
@@ -474,5 +593,9 @@ def _mnnvl(obj: Raw, settings: OperatorSettings) -> Iterator[Problem]:
         if wrong:
             yield Problem(where, f"{value!r}: {wrong}", value=value)
         elif not settings.auto_mnnvl:
-            yield Problem(where, "MNNVL is not enabled in the operator's configuration", value=value,
-                          hint="set network.autoMNNVLEnabled, or remove the annotation")
+            yield Problem(
+                where,
+                "MNNVL is not enabled in the operator's configuration",
+                value=value,
+                hint="set network.autoMNNVLEnabled, or remove the annotation",
+            )

@@ -50,17 +50,30 @@ class ConstraintPlace:
 
 def places(obj: Raw) -> list[ConstraintPlace]:
     template = (obj.get("spec") or {}).get("template") or {}
-    found = [ConstraintPlace(SET, str((obj.get("metadata") or {}).get("name") or ""), TOP, template.get("topologyConstraint"))]
+    found = [
+        ConstraintPlace(
+            SET, str((obj.get("metadata") or {}).get("name") or ""), TOP, template.get("topologyConstraint")
+        )
+    ]
     owner: dict[str, str] = {}
     groups: list[ConstraintPlace] = []
     for index, group in enumerate(template.get("podCliqueScalingGroups") or ()):
         path = f"spec.template.podCliqueScalingGroups[{index}].topologyConstraint"
-        groups.append(ConstraintPlace(GROUP, str(group.get("name") or ""), path, group.get("topologyConstraint"), (TOP,)))
+        groups.append(
+            ConstraintPlace(GROUP, str(group.get("name") or ""), path, group.get("topologyConstraint"), (TOP,))
+        )
         owner |= dict.fromkeys(group.get("cliqueNames") or (), path)
     for index, clique in enumerate(template.get("cliques") or ()):
         above = (owner[clique.get("name")], TOP) if clique.get("name") in owner else (TOP,)
-        found.append(ConstraintPlace(CLIQUE, str(clique.get("name") or ""), f"spec.template.cliques[{index}].topologyConstraint",
-                           clique.get("topologyConstraint"), above))
+        found.append(
+            ConstraintPlace(
+                CLIQUE,
+                str(clique.get("name") or ""),
+                f"spec.template.cliques[{index}].topologyConstraint",
+                clique.get("topologyConstraint"),
+                above,
+            )
+        )
     return found + groups
 
 
@@ -68,8 +81,12 @@ def created(obj: Raw, settings: OperatorSettings, read: Reader | None) -> Iterat
     given = [place for place in places(obj) if place.constraint is not None]
     if not settings.topology_aware:
         for place in given:
-            yield Problem(place.path, "topology constraints need topology-aware scheduling, which is switched off",
-                          value=[place.required or place.preferred], hint="set topologyAwareScheduling.enabled")
+            yield Problem(
+                place.path,
+                "topology constraints need topology-aware scheduling, which is switched off",
+                value=[place.required or place.preferred],
+                hint="set topologyAwareScheduling.enabled",
+            )
         return
     effective = _effective(obj)
     for place in given:
@@ -78,8 +95,11 @@ def created(obj: Raw, settings: OperatorSettings, read: Reader | None) -> Iterat
     wanted = list(dict.fromkeys(name for name in effective.values() if name))
     if len(wanted) > 1:
         for place in (place for place in given if place.topology):
-            yield Problem(f"{place.path}.topologyName", f"a set follows one ClusterTopologyBinding, not {', '.join(wanted)}",
-                          value=place.topology)
+            yield Problem(
+                f"{place.path}.topologyName",
+                f"a set follows one ClusterTopologyBinding, not {', '.join(wanted)}",
+                value=place.topology,
+            )
     elif wanted and read is not None:
         yield from _known(obj, given, wanted[0], read)
 
@@ -87,23 +107,36 @@ def created(obj: Raw, settings: OperatorSettings, read: Reader | None) -> Iterat
 def _effective(obj: Raw) -> dict[str, str]:
     """The binding of each constraint: its own, or that of the nearest unit above."""
     every = {place.path: place for place in places(obj)}
-    return {place.path: next((every[path].topology for path in (place.path, *place.above) if every[path].topology), "")
-            for place in every.values() if place.constraint is not None}
+    return {
+        place.path: next((every[path].topology for path in (place.path, *place.above) if every[path].topology), "")
+        for place in every.values()
+        if place.constraint is not None
+    }
 
 
 def _known(obj: Raw, given: list[ConstraintPlace], name: str, read: Reader) -> Iterator[Problem]:
     binding = read.get(TOPOLOGY_BINDING, name)
     if binding is None:
         for path in dict.fromkeys([TOP, *(place.path for place in given if place.topology == name)]):
-            yield Problem(f"{path}.topologyName", f"ClusterTopologyBinding {name!r} does not exist", "FieldValueNotFound", name)
+            yield Problem(
+                f"{path}.topologyName", f"ClusterTopologyBinding {name!r} does not exist", "FieldValueNotFound", name
+            )
         return
     order = {level.domain: index for index, level in enumerate(binding.spec.levels)}
     for place in given:
         for half, domain in (("required", place.required), ("preferred", place.preferred)):
             if domain and domain not in order:
-                tail = "packDomain" if half == "required" and not ((place.constraint or {}).get("pack") or {}).get(half) else f"pack.{half}"
-                yield Problem(f"{place.path}.{tail}", f"{name} has no domain {domain!r}", value=domain,
-                              hint=f"domains: {', '.join(order)}")
+                tail = (
+                    "packDomain"
+                    if half == "required" and not ((place.constraint or {}).get("pack") or {}).get(half)
+                    else f"pack.{half}"
+                )
+                yield Problem(
+                    f"{place.path}.{tail}",
+                    f"{name} has no domain {domain!r}",
+                    value=domain,
+                    hint=f"domains: {', '.join(order)}",
+                )
     yield from _nesting(obj, order)
 
 
@@ -112,10 +145,17 @@ def _nesting(obj: Raw, order: dict[str, int]) -> Iterator[Problem]:
     every = {place.path: place for place in places(obj)}
     for inner in every.values():
         for outer in (every[path] for path in inner.above):
-            for half, wide, narrow in (("", outer.required, inner.required), (".pack.preferred", outer.preferred, inner.preferred)):
+            for half, wide, narrow in (
+                ("", outer.required, inner.required),
+                (".pack.preferred", outer.preferred, inner.preferred),
+            ):
                 if wide in order and narrow in order and order[wide] > order[narrow]:
-                    yield Problem(outer.path + half, f"{outer.kind} {outer.name} is packed into one {wide}, which is narrower than "
-                                  f"the {narrow} of {inner.kind} {inner.name}", value=wide)
+                    yield Problem(
+                        outer.path + half,
+                        f"{outer.kind} {outer.name} is packed into one {wide}, which is narrower than "
+                        f"the {narrow} of {inner.kind} {inner.name}",
+                        value=wide,
+                    )
 
 
 def updated(obj: Raw, old: Raw, settings: OperatorSettings, read: Reader | None) -> Iterator[Problem]:
@@ -137,8 +177,13 @@ def updated(obj: Raw, old: Raw, settings: OperatorSettings, read: Reader | None)
 def _constraint(place: ConstraintPlace) -> tuple[bool, str, str, str, str]:
     """Present, binding, required, preferred, and the deprecated form; what is empty counts as absent."""
     given = place.constraint or {}
-    return (place.constraint is not None, place.topology, str((given.get("pack") or {}).get("required") or ""), place.preferred,
-            str(given.get("packDomain") or ""))
+    return (
+        place.constraint is not None,
+        place.topology,
+        str((given.get("pack") or {}).get("required") or ""),
+        place.preferred,
+        str(given.get("packDomain") or ""),
+    )
 
 
 def _moved_to_pack(was: ConstraintPlace, now: ConstraintPlace) -> bool:
@@ -149,26 +194,54 @@ def _moved_to_pack(was: ConstraintPlace, now: ConstraintPlace) -> bool:
 
 def _legacy_repair(was: ConstraintPlace, now: ConstraintPlace, nameless: bool) -> bool:
     old, new = was.constraint or {}, now.constraint or {}
-    return bool(nameless and old.get("packDomain") and not was.topology and now.topology and new.get("packDomain") == old["packDomain"])
+    return bool(
+        nameless
+        and old.get("packDomain")
+        and not was.topology
+        and now.topology
+        and new.get("packDomain") == old["packDomain"]
+    )
 
 
 def _changed(was: ConstraintPlace, now: ConstraintPlace) -> Iterator[Problem]:
     if was.topology != now.topology and now.kind == SET:
-        yield Problem(f"{now.path}.topologyName", f"cannot be changed from {was.topology!r} to {now.topology!r}", "FieldValueForbidden")
+        yield Problem(
+            f"{now.path}.topologyName",
+            f"cannot be changed from {was.topology!r} to {now.topology!r}",
+            "FieldValueForbidden",
+        )
     if now.kind != SET or _constraint(was)[:1] + _constraint(was)[2:] != _constraint(now)[:1] + _constraint(now)[2:]:
-        yield Problem(now.path, f"the constraint of {now.kind} {now.name} cannot be changed, added or removed", "FieldValueForbidden",
-                      hint="make a new set")
+        yield Problem(
+            now.path,
+            f"the constraint of {now.kind} {now.name} cannot be changed, added or removed",
+            "FieldValueForbidden",
+            hint="make a new set",
+        )
 
 
 def warnings(obj: Raw, read: Reader | None = None) -> list[str]:
     """Deprecated forms, and preferences that say less than what is required anyway."""
-    old = [f"{place.path}.packDomain is deprecated; use pack.required" for place in places(obj)
-           if (place.constraint or {}).get("packDomain")]
+    old = [
+        f"{place.path}.packDomain is deprecated; use pack.required"
+        for place in places(obj)
+        if (place.constraint or {}).get("packDomain")
+    ]
     effective = _effective(obj)
     found: list[str] = []
     for place in places(obj):
-        binding = read.get(TOPOLOGY_BINDING, effective.get(place.path, "")) if read is not None and effective.get(place.path) else None
+        binding = (
+            read.get(TOPOLOGY_BINDING, effective.get(place.path, ""))
+            if read is not None and effective.get(place.path)
+            else None
+        )
         order = [level.domain for level in binding.spec.levels] if binding is not None else []
-        if place.required in order and place.preferred in order and order.index(place.preferred) < order.index(place.required):
-            found.append(f"{place.path}.pack.preferred: {place.preferred} is wider than the required {place.required} and has no effect")
+        if (
+            place.required in order
+            and place.preferred in order
+            and order.index(place.preferred) < order.index(place.required)
+        ):
+            found.append(
+                f"{place.path}.pack.preferred: {place.preferred} is wider than the required {place.required} and has "
+                f"no effect"
+            )
     return old + found

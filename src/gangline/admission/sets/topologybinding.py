@@ -1,4 +1,5 @@
-"""ClusterTopologyBindings on their way in: levels and backends are each named once, and a backend must know topology."""
+"""ClusterTopologyBindings on their way in: levels and backends are each named once, and a backend must know
+topology."""
 
 from __future__ import annotations
 
@@ -22,8 +23,14 @@ class Schedulers:
 
 
 def hooks(schedulers: Schedulers) -> list[Hook]:
-    return [Hook("clustertopology.validating.webhooks.grove.io", "grove.io", "clustertopologybindings",
-                 validate=lambda review: validated(review, schedulers))]
+    return [
+        Hook(
+            "clustertopology.validating.webhooks.grove.io",
+            "grove.io",
+            "clustertopologybindings",
+            validate=lambda review: validated(review, schedulers),
+        )
+    ]
 
 
 def validated(review: HookReview, schedulers: Schedulers) -> Denied | None:
@@ -41,10 +48,16 @@ def problems_of(obj: Raw, schedulers: Schedulers) -> Iterator[Problem]:
     for index, binding in enumerate(bindings):
         path, name = f"{BINDINGS}[{index}].schedulerName", binding.get("schedulerName") or ""
         if name not in schedulers.enabled:
-            yield Problem(path, f"scheduler {name!r} is not enabled", value=name, hint=f"enabled: {', '.join(schedulers.enabled)}")
+            yield Problem(
+                path, f"scheduler {name!r} is not enabled", value=name, hint=f"enabled: {', '.join(schedulers.enabled)}"
+            )
         elif name not in schedulers.topology_aware:
-            yield Problem(path, f"the backend of {name} does not know topology", value=name,
-                          hint=f"these do: {', '.join(schedulers.topology_aware)}")
+            yield Problem(
+                path,
+                f"the backend of {name} does not know topology",
+                value=name,
+                hint=f"these do: {', '.join(schedulers.topology_aware)}",
+            )
     yield from _twice(BINDINGS, "schedulerName", bindings)
 
 

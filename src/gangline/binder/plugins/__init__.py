@@ -47,5 +47,5 @@ def build(settings: BinderSettings) -> list[BinderPlugin]:
 
 def _check(built: list[BinderPlugin]) -> None:
     order = [plugin.name for plugin in built]
-    if "hamicore" in order and "gpusharing" not in order[:order.index("hamicore")]:
+    if "hamicore" in order and "gpusharing" not in order[: order.index("hamicore")]:
         raise ConfigError("binder plugins: hamicore needs gpusharing, switched on and with a higher priority")

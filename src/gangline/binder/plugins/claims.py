@@ -1,10 +1,9 @@
 """Dynamic resources: write down which devices a pod's ResourceClaims got, and that the pod uses them.
 
 The scheduler chose the devices and put them into the BindRequest. A pod that asks for an extended resource backed by a
-device class gets a claim made for it. A claim with devices carries Kubernetes' own finalizer: only then does the cluster
-take the devices back when the last user is gone. Undone, a claim is left as it was found: our reservation goes, and the allocation
-too if we made it and nobody else uses it.
-"""
+device class gets a claim made for it. A claim with devices carries Kubernetes' own finalizer: only then does the
+cluster take the devices back when the last user is gone. Undone, a claim is left as it was found: our reservation goes,
+and the allocation too if we made it and nobody else uses it."""
 
 from __future__ import annotations
 
@@ -76,7 +75,8 @@ class ClaimsPlugin(BinderPlugin):
             raise CannotBind(f"ResourceClaim {attempt.pod.namespace}/{name} does not exist")
 
     async def _change(self, attempt: BindAttempt, name: str, change: Any) -> bool:
-        """Read, change and write a claim's status; again when somebody else was faster. False: there is no such claim."""
+        """Read, change and write a claim's status; again when somebody else was faster. False: there is no such
+        claim."""
         client, namespace = attempt.ctx.client, attempt.pod.namespace
         for _ in range(TRIES):
             try:
@@ -100,13 +100,26 @@ class ClaimsPlugin(BinderPlugin):
             claim = (await attempt.ctx.client.create(RESOURCE_CLAIM, extended_claim(attempt, given))).name
         await self._reserve(attempt, claim, given.get("allocation") or {})
         status = {"resourceClaimName": claim, "requestMappings": given.get("containerMappings") or []}
-        await attempt.ctx.client.patch(POD, attempt.pod.name, attempt.pod.namespace,
-                                       {"status": {"extendedResourceClaimStatus": status}}, subresource="status")
+        await attempt.ctx.client.patch(
+            POD,
+            attempt.pod.name,
+            attempt.pod.namespace,
+            {"status": {"extendedResourceClaimStatus": status}},
+            subresource="status",
+        )
 
     async def _made_for(self, attempt: BindAttempt) -> str | None:
         listed = await attempt.ctx.client.list(RESOURCE_CLAIM, attempt.pod.namespace)
-        return next((claim.name for claim in listed.items if claim.annotations.get(requests.EXTENDED_CLAIM) == "true"
-                     and claim.metadata.controller is not None and claim.metadata.controller.uid == attempt.pod.uid), None)
+        return next(
+            (
+                claim.name
+                for claim in listed.items
+                if claim.annotations.get(requests.EXTENDED_CLAIM) == "true"
+                and claim.metadata.controller is not None
+                and claim.metadata.controller.uid == attempt.pod.uid
+            ),
+            None,
+        )
 
     async def _drop_extended(self, attempt: BindAttempt) -> None:
         client, pod = attempt.ctx.client, attempt.pod
@@ -133,7 +146,13 @@ async def _protected(client: Client, claim: Raw) -> Raw:
 
 
 def extended_claim(attempt: BindAttempt, given: Raw) -> Raw:
-    return {"metadata": {"generateName": f"{attempt.pod.name}-extended-resources-", "namespace": attempt.pod.namespace,
-                         "finalizers": [PROTECTION], "annotations": {requests.EXTENDED_CLAIM: "true"},
-                         "ownerReferences": [reference(POD, attempt.pod)]},
-            "spec": {"devices": {"requests": given.get("deviceRequests") or []}}}
+    return {
+        "metadata": {
+            "generateName": f"{attempt.pod.name}-extended-resources-",
+            "namespace": attempt.pod.namespace,
+            "finalizers": [PROTECTION],
+            "annotations": {requests.EXTENDED_CLAIM: "true"},
+            "ownerReferences": [reference(POD, attempt.pod)],
+        },
+        "spec": {"devices": {"requests": given.get("deviceRequests") or []}},
+    }

@@ -39,8 +39,10 @@ def container_of(pod: Pod) -> GpuContainer:
     every += [(str(index), each) for index, each in enumerate(pod.spec.containers)]
     found = next((GpuContainer(each, index) for index, each in every if each.name == wanted), None)
     if found is None:
-        raise CannotBind(f"annotation {names.GPU_FRACTION_CONTAINER} names container {wanted}, which the pod does not have",
-                         final=True)
+        raise CannotBind(
+            f"annotation {names.GPU_FRACTION_CONTAINER} names container {wanted}, which the pod does not have",
+            final=True,
+        )
     return found
 
 
@@ -48,16 +50,21 @@ def map_names(pod: Pod, place: GpuContainer) -> tuple[str, str]:
     """The ConfigMap of GPU capabilities, and the one whose keys all become environment variables."""
     prefix = pod.annotations.get(names.SHARED_GPU_CONFIG_MAP)
     if prefix is None:
-        raise CannotBind(f"the pod shares a GPU but has no annotation {names.SHARED_GPU_CONFIG_MAP}: it was created while "
-                         "GPU-sharing admission was off; create it again", final=True)
+        raise CannotBind(
+            f"the pod shares a GPU but has no annotation {names.SHARED_GPU_CONFIG_MAP}: it was created while "
+            "GPU-sharing admission was off; create it again",
+            final=True,
+        )
     return f"{prefix}-{place.index}", f"{prefix}-{place.index}-evar"
 
 
 def map_data(place: GpuContainer, devices: list[str], portion: str) -> tuple[dict[str, str], dict[str, str]]:
     """What stands in the two ConfigMaps."""
     capabilities, direct = {OLD_PORTION: portion, PORTION: portion}, dict[str, str]()
-    refers = any(each.get("name") == VISIBLE_DEVICES and (each.get("valueFrom") or {}).get("configMapKeyRef")
-                 for each in place.container.env)
+    refers = any(
+        each.get("name") == VISIBLE_DEVICES and (each.get("valueFrom") or {}).get("configMapKeyRef")
+        for each in place.container.env
+    )
     (capabilities if refers else direct)[VISIBLE_DEVICES] = ",".join(devices)
     return capabilities, direct
 
@@ -90,14 +97,21 @@ class GpuSharingPlugin(BinderPlugin):
         client, pod = attempt.ctx.client, attempt.pod
         owner = reference(POD, pod, controller=False)
         try:
-            await client.create(CONFIG_MAP, {"metadata": {"name": name, "namespace": pod.namespace, "ownerReferences": [owner]},
-                                             "data": data})
+            await client.create(
+                CONFIG_MAP,
+                {"metadata": {"name": name, "namespace": pod.namespace, "ownerReferences": [owner]}, "data": data},
+            )
         except AlreadyExists:
             existing = await client.get(CONFIG_MAP, name, pod.namespace)
-            wanted = data | ({OLD_VISIBLE_DEVICES: data[VISIBLE_DEVICES]}
-                             if VISIBLE_DEVICES in data and OLD_VISIBLE_DEVICES in existing.data else {})
+            wanted = data | (
+                {OLD_VISIBLE_DEVICES: data[VISIBLE_DEVICES]}
+                if VISIBLE_DEVICES in data and OLD_VISIBLE_DEVICES in existing.data
+                else {}
+            )
             if not _owned(existing, pod) or any(existing.data.get(key) != value for key, value in wanted.items()):
-                await client.patch(CONFIG_MAP, name, pod.namespace, {"metadata": {"ownerReferences": [owner]}, "data": wanted})
+                await client.patch(
+                    CONFIG_MAP, name, pod.namespace, {"metadata": {"ownerReferences": [owner]}, "data": wanted}
+                )
 
 
 def _owned(existing: ConfigMap, pod: Pod) -> bool:

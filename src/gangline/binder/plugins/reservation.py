@@ -1,5 +1,5 @@
-"""Shared GPUs, the device's side: make sure that each GPU group of the request holds a real GPU, and put the pod in the group; and that
-no GPU is still reserved for nobody when a pod for whole GPUs comes.
+"""Shared GPUs, the device's side: make sure that each GPU group of the request holds a real GPU, and put the pod in the
+group; and that no GPU is still reserved for nobody when a pod for whole GPUs comes.
 
 What the cache shows of the pod may be old, so labels are written whatever it shows. First of all plugins, so that the
 others know the devices. What a reservation is, and when it ends, is in ../reservations.py.
@@ -39,7 +39,9 @@ class ReservationPlugin(BinderPlugin):
         groups = attempt.request.spec.selected_gpu_groups
         labels = dict.fromkeys([names.GPU_GROUP, *(f"{names.GPU_GROUP}/{group}" for group in groups)])
         with contextlib.suppress(NotFound):
-            await attempt.ctx.client.patch(POD, attempt.pod.name, attempt.pod.namespace, {"metadata": {"labels": labels}})
+            await attempt.ctx.client.patch(
+                POD, attempt.pod.name, attempt.pod.namespace, {"metadata": {"labels": labels}}
+            )
 
 
 def group_labels(groups: tuple[str, ...], devices: int) -> dict[str, str]:

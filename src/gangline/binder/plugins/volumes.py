@@ -71,12 +71,16 @@ class VolumesPlugin(BinderPlugin):
         except NotFound:
             raise CannotBind(f"volume {volume_name} of claim {claim} does not exist") from None
         if not reaches(volume, attempt.node.labels, attempt.node.name):
-            raise CannotBind(f"volume {volume_name} of claim {claim} cannot be reached from node {attempt.node.name}", final=True)
+            raise CannotBind(
+                f"volume {volume_name} of claim {claim} cannot be reached from node {attempt.node.name}", final=True
+            )
 
     async def _waits(self, attempt: BindAttempt, claim: Raw) -> bool:
         name = class_of(_typed(claim))
         try:
-            return bool(name) and (await attempt.ctx.client.get_raw(STORAGE_CLASS, name)).get("volumeBindingMode") == WAITS
+            return (
+                bool(name) and (await attempt.ctx.client.get_raw(STORAGE_CLASS, name)).get("volumeBindingMode") == WAITS
+            )
         except NotFound:
             raise CannotBind(f"storage class {name} does not exist") from None
 
@@ -89,20 +93,32 @@ class VolumesPlugin(BinderPlugin):
             return
         storage = await attempt.ctx.client.get_raw(STORAGE_CLASS, class_of(_typed(claim)))
         if storage.get("provisioner") == NO_PROVISIONER:
-            raise CannotBind(f"no free volume of class {storage['metadata']['name']} on node {attempt.node.name} fits claim "
-                             f"{meta['name']}", final=True)
+            raise CannotBind(
+                f"no free volume of class {storage['metadata']['name']} on node {attempt.node.name} fits claim "
+                f"{meta['name']}",
+                final=True,
+            )
         if (meta.get("annotations") or {}).get(SELECTED_NODE) != attempt.node.name:
-            await attempt.ctx.client.patch(PVC, meta["name"], meta["namespace"],
-                                           {"metadata": {"annotations": {SELECTED_NODE: attempt.node.name}}})
+            await attempt.ctx.client.patch(
+                PVC, meta["name"], meta["namespace"], {"metadata": {"annotations": {SELECTED_NODE: attempt.node.name}}}
+            )
 
     async def _take(self, attempt: BindAttempt, volume: Raw, claim: Raw) -> None:
         if ((volume.get("spec") or {}).get("claimRef") or {}).get("uid") == claim["metadata"]["uid"]:
             return
         meta = claim["metadata"]
-        ref = {"apiVersion": "v1", "kind": PVC.kind, "namespace": meta["namespace"], "name": meta["name"], "uid": meta["uid"]}
+        ref = {
+            "apiVersion": "v1",
+            "kind": PVC.kind,
+            "namespace": meta["namespace"],
+            "name": meta["name"],
+            "uid": meta["uid"],
+        }
         noted = {"resourceVersion": volume["metadata"]["resourceVersion"], "annotations": {BOUND_BY_CONTROLLER: "yes"}}
         try:
-            await attempt.ctx.client.patch(PV, volume["metadata"]["name"], "", {"metadata": noted, "spec": {"claimRef": ref}})
+            await attempt.ctx.client.patch(
+                PV, volume["metadata"]["name"], "", {"metadata": noted, "spec": {"claimRef": ref}}
+            )
         except Conflict:
             raise NotYet(f"volume {volume['metadata']['name']} was taken by somebody else", 0.1) from None
 

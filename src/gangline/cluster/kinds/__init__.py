@@ -1,10 +1,12 @@
 """Built-in kinds: for each, its schema, its defaults, what is right and wrong, and what a write may touch.
 
     rules(group, version, kind) -> KindRules
-        .schema                                          the compiled Schema (admit, unknown fields, apply, strategic merge, OpenAPI)
+        .schema                                          the compiled Schema (admit, unknown fields, apply, strategic
+        merge, OpenAPI)
         .defaults(obj)                                   fill in what the real server fills in, in place
         .prepare_create(obj) / .prepare_update(new, old, subresource)
-                                                         what this endpoint may write: status reset, generation, kept fields; in place
+                                                         what this endpoint may write: status reset, generation, kept
+                                                         fields; in place
         .validate(obj) / .validate_update(new, old, subresource)  -> list[Problem]   complete lists, metadata excluded
         .warnings(obj, old) -> list[str]                 texts for Warning headers
         .name_problems(name) -> list[str]                what a name of this kind must be

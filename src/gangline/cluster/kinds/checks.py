@@ -1,4 +1,5 @@
-"""The vocabulary of checks that rules of many kinds share. Each yields Problems; an absent value is no problem unless said so."""
+"""The vocabulary of checks that rules of many kinds share. Each yields Problems; an absent value is no problem unless
+said so."""
 
 from __future__ import annotations
 
@@ -118,7 +119,7 @@ def domain_path(value: str, path: str) -> Problems:
     """A name with the domain of whoever gave it: acme.io/foo."""
     domain, slash, rest = value.partition("/")
     if not slash or not domain or not rest:
-        yield say.invalid(path, value, "must be a domain-prefixed path (such as \"acme.io/foo\")")
+        yield say.invalid(path, value, 'must be a domain-prefixed path (such as "acme.io/foo")')
     else:
         yield from named(domain, subdomain_problems, path)
 
@@ -132,8 +133,12 @@ def int_or_percent(value: Any, path: str) -> Problems:
     """What may be a count or a share: no negative count, a percentage when it is text."""
     if isinstance(value, str):
         if not re.fullmatch(r"[0-9]+%", value):
-            yield say.invalid(path, value, "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or "
-                              "'93%', regex used for validation is '[0-9]+%')")
+            yield say.invalid(
+                path,
+                value,
+                "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or "
+                "'93%', regex used for validation is '[0-9]+%')",
+            )
     elif isinstance(value, int):
         yield from not_negative(value, path)
 
@@ -179,7 +184,8 @@ def label_key(key: str, path: str) -> Iterable[Problem]:
 
 
 def conditions(items: Any, path: str, key: str = ".type") -> Problems:
-    """Conditions of the common form: typed, true, false or unknown, with a reason; `key` is where a repeated one is told of."""
+    """Conditions of the common form: typed, true, false or unknown, with a reason; `key` is where a repeated one is
+    told of."""
     seen: set[str] = set()
     for where, item in each(items, path):
         kind = item.get("type") or ""
@@ -204,8 +210,12 @@ def selector_matches(selector: Any, labels: Any) -> bool:
         return False
     for term in chosen.get("matchExpressions") or []:
         present, values = term["key"] in have, term.get("values") or []
-        good = {"In": present and have.get(term["key"]) in values, "NotIn": not present or have.get(term["key"]) not in values,
-                "Exists": present, "DoesNotExist": not present}.get(term.get("operator") or "", False)
+        good = {
+            "In": present and have.get(term["key"]) in values,
+            "NotIn": not present or have.get(term["key"]) not in values,
+            "Exists": present,
+            "DoesNotExist": not present,
+        }.get(term.get("operator") or "", False)
         if not good:
             return False
     return True

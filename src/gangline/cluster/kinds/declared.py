@@ -1,8 +1,8 @@
 """Rules that Kubernetes declares beside fields, and the one walk that judges an object by them.
 
-A `DeclaredShape` is a table: what each field must be, which fields exclude each other, what may change. What did not change is not judged again, so
-that an object written under older rules stays usable. Pure; `pod_groups.py` states the shapes of kube-scheduler's groups in these words.
-"""
+A `DeclaredShape` is a table: what each field must be, which fields exclude each other, what may change. What did not
+change is not judged again, so that an object written under older rules stays usable. Pure; `pod_groups.py` states the
+shapes of kube-scheduler's groups in these words."""
 
 from __future__ import annotations
 
@@ -53,7 +53,9 @@ def judge(shape: DeclaredShape, new: Obj, old: Obj | None, path: str, *, update:
     """Everything wrong with an object; on an update `old` is what it was, None for an item that is new."""
     yield from _one_of(shape.union, new, old, path)
     for name, rule in shape.fields.items():
-        yield from _field(rule, new.get(name), (old or {}).get(name), f"{path}.{name}", update=update, known=old is not None)
+        yield from _field(
+            rule, new.get(name), (old or {}).get(name), f"{path}.{name}", update=update, known=old is not None
+        )
 
 
 def _field(rule: FieldRule, new: Any, old: Any, path: str, *, update: bool, known: bool) -> Iterator[Problem]:
@@ -79,9 +81,14 @@ def _changes(rule: FieldRule, new: Any, old: Any, path: str) -> Problems:
         yield say.invalid(path, None, "field cannot be cleared once set")
     if rule.closed:
         before, now = ({item.get(rule.key) for item in items or []} for items in (old, new))
-        yield from (say.forbidden(f"{path}[{index}]", "item may not be added") for index, item in enumerate(new or [])
-                    if item.get(rule.key) not in before)
-        yield from (say.forbidden(path, "item may not be removed") for item in old or [] if item.get(rule.key) not in now)
+        yield from (
+            say.forbidden(f"{path}[{index}]", "item may not be added")
+            for index, item in enumerate(new or [])
+            if item.get(rule.key) not in before
+        )
+        yield from (
+            say.forbidden(path, "item may not be removed") for item in old or [] if item.get(rule.key) not in now
+        )
 
 
 def _value(rule: FieldRule, new: Any, old: Any, path: str, *, update: bool) -> Problems:
@@ -99,10 +106,14 @@ def _value(rule: FieldRule, new: Any, old: Any, path: str, *, update: bool) -> P
         yield from _items(rule, rule.items(), new, old or [], path, update=update)
 
 
-def _items(rule: FieldRule, shape: DeclaredShape, new: list[Obj], old: list[Obj], path: str, *, update: bool) -> Problems:
+def _items(
+    rule: FieldRule, shape: DeclaredShape, new: list[Obj], old: list[Obj], path: str, *, update: bool
+) -> Problems:
     if rule.key:
         keys = [item.get(rule.key) for item in new]
-        yield from (say.repeated(f"{path}[{index}]", new[index]) for index, key in enumerate(keys) if key in keys[:index])
+        yield from (
+            say.repeated(f"{path}[{index}]", new[index]) for index, key in enumerate(keys) if key in keys[:index]
+        )
     for index, item in enumerate(new):
         before = next((each for each in old if each.get(rule.key) == item.get(rule.key)), None) if rule.key else None
         if not update or item != before:
@@ -113,7 +124,9 @@ def _one_of(members: tuple[str, ...], new: Obj, old: Obj | None, path: str) -> P
     if not members:
         return
     chosen = [name for name in members if new.get(name) not in (None, [])]
-    if len(chosen) == 1 or (old is not None and chosen == [name for name in members if old.get(name) not in (None, [])]):
+    if len(chosen) == 1 or (
+        old is not None and chosen == [name for name in members if old.get(name) not in (None, [])]
+    ):
         return
     named = ", ".join(f"`{name}`" for name in members)
     if not chosen:

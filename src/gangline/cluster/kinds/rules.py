@@ -60,7 +60,9 @@ class KindRules:
         if subresource == "status":
             for name in [each for each in new if each not in ("status", "metadata", "apiVersion", "kind")]:
                 del new[name]
-            new.update({name: value for name, value in old.items() if name not in ("status", "metadata", "apiVersion", "kind")})
+            new.update(
+                {name: value for name, value in old.items() if name not in ("status", "metadata", "apiVersion", "kind")}
+            )
             for name in self.status_keeps:
                 _set(new["metadata"], name, old["metadata"].get(name))
         elif not subresource:

@@ -5,9 +5,9 @@
     clean, unknown = schema.admit(obj)           pruned, defaulted, canonical; and the paths of unknown fields
     problems = schema.validate(clean, old)       the complete list; `old` for updates (ratcheting, transition rules)
 
-`admit` raises WrongType (or BadForm) for built-in kinds when a value cannot be read as what its field is: the real server answers 400.
-`schema.root` is the Node that server-side apply, strategic merge and OpenAPI output walk. Nothing here reads or writes.
-"""
+`admit` raises WrongType (or BadForm) for built-in kinds when a value cannot be read as what its field is: the real
+server answers 400. `schema.root` is the Node that server-side apply, strategic merge and OpenAPI output walk. Nothing
+here reads or writes."""
 
 from __future__ import annotations
 
@@ -35,7 +35,13 @@ __all__ = ["BadForm", "Schema", "SchemaNode", "WrongType", "builtin_schema", "co
 Obj = dict[str, Any]
 NOWHERE = "<nil>"
 """The path of the object as a whole."""
-_BLOCKING = ("FieldValueNotSupported", "FieldValueRequired", "FieldValueTooLong", "FieldValueTooMany", "FieldValueTypeInvalid")
+_BLOCKING = (
+    "FieldValueNotSupported",
+    "FieldValueRequired",
+    "FieldValueTooLong",
+    "FieldValueTooMany",
+    "FieldValueTypeInvalid",
+)
 """Kinds of problems after which rules are not run: they could not trust what they read."""
 
 
@@ -85,9 +91,17 @@ class Schema:
         if not self.rules:
             return []
         if any(problem.kind in _BLOCKING for problem in found):
-            return [say.invalid(NOWHERE, None, "some validation rules were not checked because the object was invalid; "
-                                "correct the existing errors to complete validation")]
-        return [problem if problem.path else replace(problem, path=NOWHERE) for problem in self.rules.judge(obj, before)]
+            return [
+                say.invalid(
+                    NOWHERE,
+                    None,
+                    "some validation rules were not checked because the object was invalid; "
+                    "correct the existing errors to complete validation",
+                )
+            ]
+        return [
+            problem if problem.path else replace(problem, path=NOWHERE) for problem in self.rules.judge(obj, before)
+        ]
 
     @cached_property
     def zero(self) -> Obj:
@@ -97,6 +111,7 @@ class Schema:
     @cached_property
     def rules(self) -> RuleTree:
         from gangline.cluster.schema.rules import RuleTree  # CEL reads nodes: the one import that goes round
+
         return RuleTree(self.root)
 
 

@@ -1,9 +1,8 @@
 """Built-in kinds: read an object the way the real server's typed decoder does, and write it back as its encoder would.
 
-A decoder per node, compiled once to a closure: unknown fields are dropped and counted, nulls are absent, zero values are left out or
-written as the table says, quantities and times get their canonical text. The fast pass knows no paths; only when it met something
-unknown or of a wrong type does `unknown_fields` / `located` walk again to say where.
-"""
+A decoder per node, compiled once to a closure: unknown fields are dropped and counted, nulls are absent, zero values
+are left out or written as the table says, quantities and times get their canonical text. The fast pass knows no paths;
+only when it met something unknown or of a wrong type does `unknown_fields` / `located` walk again to say where."""
 
 from __future__ import annotations
 
@@ -32,7 +31,10 @@ _PLAIN: dict[str, type] = {"string": str, "boolean": bool}
 _MOST_PLANS = 1024
 _LIMITS = {"int32": (-(2**31), 2**31 - 1), "int64": (-(2**63), 2**63 - 1)}
 _FORMS: dict[str, Callable[[str], str]] = {
-    "quantity": forms.quantity, "time": forms.time, "microtime": lambda text: forms.time(text, micro=True), "bytes": forms.bytes_,
+    "quantity": forms.quantity,
+    "time": forms.time,
+    "microtime": lambda text: forms.time(text, micro=True),
+    "bytes": forms.bytes_,
 }
 
 
@@ -54,9 +56,13 @@ _kept: list[SchemaNode] = []
 
 
 def _struct(node: SchemaNode) -> Decoder:
-    fields = [_Field(name, _as_given(child), decoder(child), _absent(child), _drops_zero(child)) for name, child in node.fields.items()]
+    fields = [
+        _Field(name, _as_given(child), decoder(child), _absent(child), _drops_zero(child))
+        for name, child in node.fields.items()
+    ]
     plans: dict[tuple[str, ...], _Plan] = {}
-    """Objects that name the same fields are read the same way: most objects of a kind name few of the many there are."""
+    """Objects that name the same fields are read the same way: most objects of a kind name few of the many there
+    are."""
 
     def decode(value: Any, unknown: list[str]) -> Any:
         if type(value) is not dict:
@@ -64,8 +70,14 @@ def _struct(node: SchemaNode) -> Decoder:
         given = tuple(value)
         plan = plans.get(given)
         if plan is None:
-            plan = _remember(plans, given, ([field for field in fields if field.name in value or field.absent is not None],
-                                            [name for name in given if name not in node.fields]))
+            plan = _remember(
+                plans,
+                given,
+                (
+                    [field for field in fields if field.name in value or field.absent is not None],
+                    [name for name in given if name not in node.fields],
+                ),
+            )
         out: dict[str, Any] = {}
         for name, as_given, read, absent, drops_zero in plan[0]:
             item = value.get(name)
@@ -122,7 +134,16 @@ def _absent(node: SchemaNode) -> Callable[[dict[str, Any], str], None] | None:
     return lambda out, name: out.__setitem__(name, zero)
 
 
-_ZERO: dict[str, Any] = {"str": "", "int32": 0, "int64": 0, "float": 0, "bool": False, "quantity": "0", "intstr": 0, "bytes": ""}
+_ZERO: dict[str, Any] = {
+    "str": "",
+    "int32": 0,
+    "int64": 0,
+    "float": 0,
+    "bool": False,
+    "quantity": "0",
+    "intstr": 0,
+    "bytes": "",
+}
 
 
 def _drops_zero(node: SchemaNode) -> bool:
@@ -158,7 +179,10 @@ def _map(node: SchemaNode) -> Decoder:
     def decode(value: Any, unknown: list[str]) -> Any:
         if type(value) is not dict:
             raise WrongType(_kind_of(value), "a map")
-        return {name: read(item, unknown) if item is not None else read({}, []) if structs else zero for name, item in value.items()}
+        return {
+            name: read(item, unknown) if item is not None else read({}, []) if structs else zero
+            for name, item in value.items()
+        }
 
     return decode
 
@@ -223,7 +247,13 @@ def _any(node: SchemaNode) -> Decoder:
 
 
 _COMPILERS: dict[str, Callable[[SchemaNode], Decoder]] = {
-    "struct": _struct, "list": _list, "map": _map, "scalar": _scalar, "intstr": _intstr, "either": _either, "any": _any,
+    "struct": _struct,
+    "list": _list,
+    "map": _map,
+    "scalar": _scalar,
+    "intstr": _intstr,
+    "either": _either,
+    "any": _any,
 }
 
 
@@ -268,13 +298,24 @@ def located(node: SchemaNode, value: Any, error: WrongType) -> WrongType:
     given = _JSON_KINDS.get(error.given, error.given)
     if given == "number" and node.scalar in ("integer", "number"):
         given = f"number {value}"
-    return WrongType(error.given, error.wanted, f"json: cannot unmarshal {given} into Go struct field "
-                     f"{holder.type_name.rpartition('.')[2]}.{path} of type {_go_type(node)}")
+    return WrongType(
+        error.given,
+        error.wanted,
+        f"json: cannot unmarshal {given} into Go struct field "
+        f"{holder.type_name.rpartition('.')[2]}.{path} of type {_go_type(node)}",
+    )
 
 
 _JSON_KINDS = {"integer": "number", "boolean": "bool"}
-_GO_TYPES = {"str": "string", "float": "float64", "quantity": "resource.Quantity", "time": "v1.Time", "microtime": "v1.MicroTime",
-             "bytes": "[]uint8", "intstr": "intstr.IntOrString"}
+_GO_TYPES = {
+    "str": "string",
+    "float": "float64",
+    "quantity": "resource.Quantity",
+    "time": "v1.Time",
+    "microtime": "v1.MicroTime",
+    "bytes": "[]uint8",
+    "intstr": "intstr.IntOrString",
+}
 
 
 def _go_type(node: SchemaNode) -> str:

@@ -128,7 +128,11 @@ def embedded_problems(node: SchemaNode, value: Any, path: str = "") -> Iterator[
 def _embedded(value: dict[str, Any], path: str) -> Iterator[Problem]:
     for name in ("apiVersion", "kind"):
         if not value.get(name):
-            yield say.required(f"{path}.{name}") if name not in value else say.invalid(f"{path}.{name}", "", "must not be empty")
+            yield (
+                say.required(f"{path}.{name}")
+                if name not in value
+                else say.invalid(f"{path}.{name}", "", "must not be empty")
+            )
     meta = value.get("metadata")
     if isinstance(meta, dict):
         yield from check_labels(meta.get("labels") or {}, f"{path}.metadata.labels")

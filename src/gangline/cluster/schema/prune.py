@@ -1,7 +1,7 @@
 """Custom resources: drop what the schema does not know, fill in defaults, read metadata as the built-in kinds do.
 
-One compiled closure per node does it in a single walk. Unknown fields are counted while walking; their paths are worked out only when
-there are any. Nulls of fields that may not be null are dropped, so that a default can take their place.
+One compiled closure per node does it in a single walk. Unknown fields are counted while walking; their paths are worked
+out only when there are any. Nulls of fields that may not be null are dropped, so that a default can take their place.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""CEL rules of a schema at the time it is written: do they compile, do they fit where they stand, can they be afforded?"""
+"""CEL rules of a schema at the time it is written: do they compile, do they fit where they stand, can they be
+afforded?"""
 
 from __future__ import annotations
 
@@ -14,7 +15,10 @@ from gangline.rules.values.schema_node import MAP, SchemaNode
 
 RULE_LIMIT = 10_000_000
 SCHEMA_LIMIT = 100_000_000
-_ADVICE = "(try simplifying the rule, or adding maxItems, maxProperties, and maxLength where arrays, maps, and strings are declared)"
+_ADVICE = (
+    "(try simplifying the rule, or adding maxItems, maxProperties, and maxLength where arrays, maps, and "
+    "strings are declared)"
+)
 _UNBOUNDED = 0
 
 
@@ -24,9 +28,18 @@ def rule_problems(schema: Mapping[str, Any], path: str) -> list[Problem]:
     found = [*visit.place(structural_node(schema), path, 1, "")]
     if visit.total > SCHEMA_LIMIT:
         for where, _ in sorted(visit.costs, key=lambda each: -each[1])[:4]:
-            found.append(say.forbidden(where, "contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema"))
-        found.append(say.forbidden(path, "x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema exceeds budget by "
-                                   f"factor of {shown_factor(visit.total, SCHEMA_LIMIT)} {_ADVICE}"))
+            found.append(
+                say.forbidden(
+                    where, "contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema"
+                )
+            )
+        found.append(
+            say.forbidden(
+                path,
+                "x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema exceeds budget by "
+                f"factor of {shown_factor(visit.total, SCHEMA_LIMIT)} {_ADVICE}",
+            )
+        )
     return found
 
 
@@ -38,7 +51,8 @@ class _Visit:
         self.costs: list[tuple[str, int]] = []
 
     def place(self, node: SchemaNode, path: str, count: int, loose: str) -> Iterator[Problem]:
-        """`count`: how often this place occurs at most (0: unbounded); `loose`: the list above whose items cannot be told apart."""
+        """`count`: how often this place occurs at most (0: unbounded); `loose`: the list above whose items cannot be
+        told apart."""
         if node.type_name:
             return
         for name, child in node.fields.items():
@@ -72,8 +86,11 @@ class _Visit:
             yield from self.wording(about, env, node, f"{path}.messageExpression")
         if program.uses("oldSelf"):
             if loose:
-                yield say.invalid(f"{path}.rule", about.get("rule"),
-                                  f"oldSelf cannot be used on the uncorrelatable portion of the schema within {loose}")
+                yield say.invalid(
+                    f"{path}.rule",
+                    about.get("rule"),
+                    f"oldSelf cannot be used on the uncorrelatable portion of the schema within {loose}",
+                )
         elif optional is not None:
             yield say.invalid(f"{path}.optionalOldSelf", optional, "may not be set if oldSelf is not used in rule")
 
@@ -102,7 +119,13 @@ class _as_struct(dict[str, Any]):
     """A rule as the real server dumps it in a message."""
 
     def __init__(self, about: Mapping[str, Any]) -> None:
-        super().__init__({
-            "Rule": about.get("rule") or "", "Message": about.get("message") or "",
-            "MessageExpression": about.get("messageExpression") or "", "Reason": about.get("reason"),
-            "FieldPath": about.get("fieldPath") or "", "OptionalOldSelf": about.get("optionalOldSelf")})
+        super().__init__(
+            {
+                "Rule": about.get("rule") or "",
+                "Message": about.get("message") or "",
+                "MessageExpression": about.get("messageExpression") or "",
+                "Reason": about.get("reason"),
+                "FieldPath": about.get("fieldPath") or "",
+                "OptionalOldSelf": about.get("optionalOldSelf"),
+            }
+        )

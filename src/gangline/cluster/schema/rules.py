@@ -1,8 +1,7 @@
 """CEL rules of custom resources: compiled per place of the schema, run on every write after the value checks.
 
-A rule that speaks of `oldSelf` runs only when there is an earlier value at the same place (or always, as an optional, when it says so).
-A rule that does not is skipped where nothing changed.
-"""
+A rule that speaks of `oldSelf` runs only when there is an earlier value at the same place (or always, as an optional,
+when it says so). A rule that does not is skipped where nothing changed."""
 
 from __future__ import annotations
 
@@ -67,7 +66,9 @@ class RuleTree:
 
     def __init__(self, node: SchemaNode, depth: int = 0) -> None:
         self.node = node
-        self.rules = [rule for about in node.checks.get("x-kubernetes-validations") or [] if (rule := _compiled(node, about))]
+        self.rules = [
+            rule for about in node.checks.get("x-kubernetes-validations") or [] if (rule := _compiled(node, about))
+        ]
         self.fields: dict[str, RuleTree] = {}
         self.values: RuleTree | None = None
         self.items: RuleTree | None = None
@@ -112,8 +113,14 @@ class RuleTree:
             if rule.program.evaluate(variables, call) is True:
                 return
         except cel.OutOfBudget as error:
-            yield say.invalid(path, noun, f"'{error}': no further validation rules will be run due to call cost exceeds limit for rule: "
-                              f"{rule.named()}" if budget.left > 0 else _SPENT)
+            yield say.invalid(
+                path,
+                noun,
+                f"'{error}': no further validation rules will be run due to call cost exceeds limit for rule: "
+                f"{rule.named()}"
+                if budget.left > 0
+                else _SPENT,
+            )
             budget.left = call.left = -1
             return
         except cel.CelError as error:
@@ -122,7 +129,9 @@ class RuleTree:
         finally:
             budget.left += call.left
         shown = say.OMIT if isinstance(value, dict | list) else value
-        yield _problem(rule, _with_field(path, rule.about.get("fieldPath") or ""), shown, rule.message(variables, budget))
+        yield _problem(
+            rule, _with_field(path, rule.about.get("fieldPath") or ""), shown, rule.message(variables, budget)
+        )
 
 
 def _problem(rule: CelRule, path: str, shown: Any, message: str) -> Problem:

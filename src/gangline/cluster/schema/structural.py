@@ -1,8 +1,7 @@
 """A custom resource's OpenAPI schema → a Node.
 
-The root gains apiVersion, kind and metadata; embedded resources gain theirs. What the structural rules forbid is refused elsewhere
-(definition.py); here every schema compiles to something.
-"""
+The root gains apiVersion, kind and metadata; embedded resources gain theirs. What the structural rules forbid is
+refused elsewhere (definition.py); here every schema compiles to something."""
 
 from __future__ import annotations
 
@@ -13,9 +12,29 @@ from typing import Any
 from gangline.api.notation import MISSING
 from gangline.rules.values.schema_node import ATOMIC, MAP, SET, SchemaNode, builtin_node
 
-CHECKS = ("enum", "format", "maxLength", "minLength", "pattern", "maximum", "minimum", "exclusiveMaximum", "exclusiveMinimum",
-          "multipleOf", "maxItems", "minItems", "uniqueItems", "maxProperties", "minProperties", "required", "allOf", "anyOf", "oneOf",
-          "not", "x-kubernetes-validations")
+CHECKS = (
+    "enum",
+    "format",
+    "maxLength",
+    "minLength",
+    "pattern",
+    "maximum",
+    "minimum",
+    "exclusiveMaximum",
+    "exclusiveMinimum",
+    "multipleOf",
+    "maxItems",
+    "minItems",
+    "uniqueItems",
+    "maxProperties",
+    "minProperties",
+    "required",
+    "allOf",
+    "anyOf",
+    "oneOf",
+    "not",
+    "x-kubernetes-validations",
+)
 _STRING = SchemaNode("scalar", "string", "str")
 
 
@@ -73,10 +92,19 @@ def _object(schema: Mapping[str, Any]) -> SchemaNode:
 def _array(schema: Mapping[str, Any]) -> SchemaNode:
     items = schema.get("items")
     kind = schema.get("x-kubernetes-list-type") or ATOMIC
-    return SchemaNode("list", items=_node(items) if isinstance(items, dict) else SchemaNode("any", keep_unknown=True),
-                list_type=kind if kind in (SET, MAP) else ATOMIC, keys=tuple(schema.get("x-kubernetes-list-map-keys") or ()))
+    return SchemaNode(
+        "list",
+        items=_node(items) if isinstance(items, dict) else SchemaNode("any", keep_unknown=True),
+        list_type=kind if kind in (SET, MAP) else ATOMIC,
+        keys=tuple(schema.get("x-kubernetes-list-map-keys") or ()),
+    )
 
 
 def _as_resource(node: SchemaNode) -> None:
     node.typed = True
-    node.fields = {**node.fields, "apiVersion": _STRING, "kind": _STRING, "metadata": builtin_node("meta", "ObjectMeta")}
+    node.fields = {
+        **node.fields,
+        "apiVersion": _STRING,
+        "kind": _STRING,
+        "metadata": builtin_node("meta", "ObjectMeta"),
+    }

@@ -1,9 +1,8 @@
 """Value checks of custom resources: one closure per node, complete lists of Problems in the server's words.
 
-`Checker(value, old, where, sink)`. `old` is the value of the same place before an update, or MISSING: an unchanged value is not judged
-again (ratcheting). `where` is a chain of (parent, name or index), turned into a path only when there is something to say. CEL rules run
-in rules.py after these checks.
-"""
+`Checker(value, old, where, sink)`. `old` is the value of the same place before an update, or MISSING: an unchanged
+value is not judged again (ratcheting). `where` is a chain of (parent, name or index), turned into a path only when
+there is something to say. CEL rules run in rules.py after these checks."""
 
 from __future__ import annotations
 
@@ -46,7 +45,14 @@ class Sink:
 
 
 Checker = Callable[[Any, Any, Where, Sink], None]
-_TYPES: dict[type, str] = {dict: "object", list: "array", str: "string", int: "integer", float: "number", bool: "boolean"}
+_TYPES: dict[type, str] = {
+    dict: "object",
+    list: "array",
+    str: "string",
+    int: "integer",
+    float: "number",
+    bool: "boolean",
+}
 
 
 def kind_of(value: Any) -> str:
@@ -91,8 +97,13 @@ def _type(node: SchemaNode) -> Checker | None:
         if kind == "number" and "integer" in allowed and type(value) is float and value.is_integer():
             return
         body = path_of(where)
-        sink.problems.append(say.type_invalid(
-            sink.field(where), kind, f"{body + ' in body ' if body else ' in body '}must be of type {name}: \"{kind}\""))
+        sink.problems.append(
+            say.type_invalid(
+                sink.field(where),
+                kind,
+                f'{body + " in body " if body else " in body "}must be of type {name}: "{kind}"',
+            )
+        )
 
     return check
 
@@ -123,6 +134,7 @@ def _alternatives(name: str) -> Callable[[Mapping[str, Any]], Checker]:
                 judge([_try(branch, value, where, sink) for branch in branches], where, sink)
 
         return check
+
     return make
 
 
@@ -163,7 +175,10 @@ def _all_of(trials: list[Sink], where: Where, sink: Sink) -> None:
         return
     for trial in bad:
         sink.problems.extend(trial.problems)
-    sink.whole(f'"{path_of(where)}" must validate all the schemas (allOf)' + (". None validated" if len(bad) == len(trials) else ""))
+    sink.whole(
+        f'"{path_of(where)}" must validate all the schemas (allOf)'
+        + (". None validated" if len(bad) == len(trials) else "")
+    )
 
 
 _JUDGES = {"anyOf": _any_of, "oneOf": _one_of, "allOf": _all_of}
@@ -204,7 +219,9 @@ def _min_length(checks: Mapping[str, Any]) -> Checker:
 
     def check(value: Any, old: Any, where: Where, sink: Sink) -> None:
         if type(value) is str and len(value) < limit:
-            sink.problems.append(say.invalid(sink.field(where), value, _body(where, f"should be at least {limit} chars long")))
+            sink.problems.append(
+                say.invalid(sink.field(where), value, _body(where, f"should be at least {limit} chars long"))
+            )
 
     return check
 
@@ -238,13 +255,16 @@ def _format(checks: Mapping[str, Any]) -> Checker | None:
 
     def check(value: Any, old: Any, where: Where, sink: Sink) -> None:
         if type(value) is str and not test(value):
-            sink.problems.append(say.type_invalid(
-                sink.field(where), value, _body(where, f"must be of type {name}: {say.quote(value)}")))
+            sink.problems.append(
+                say.type_invalid(sink.field(where), value, _body(where, f"must be of type {name}: {say.quote(value)}"))
+            )
 
     return check
 
 
-def _bound(name: str, exclusive: str, words: tuple[str, str], beyond: Callable[[Any, Any], bool]) -> Callable[[Mapping[str, Any]], Checker]:
+def _bound(
+    name: str, exclusive: str, words: tuple[str, str], beyond: Callable[[Any, Any], bool]
+) -> Callable[[Mapping[str, Any]], Checker]:
     def make(checks: Mapping[str, Any]) -> Checker:
         limit, strict = checks[name], bool(checks.get(exclusive))
         text = f"should be {words[strict]} {say.number(limit)}"
@@ -254,6 +274,7 @@ def _bound(name: str, exclusive: str, words: tuple[str, str], beyond: Callable[[
                 sink.problems.append(say.invalid(sink.field(where), value, _body(where, text)))
 
         return check
+
     return make
 
 
@@ -262,7 +283,9 @@ def _multiple_of(checks: Mapping[str, Any]) -> Checker:
 
     def check(value: Any, old: Any, where: Where, sink: Sink) -> None:
         if type(value) in (int, float) and not float(value / factor).is_integer():
-            sink.problems.append(say.invalid(sink.field(where), value, _body(where, f"should be a multiple of {say.number(factor)}")))
+            sink.problems.append(
+                say.invalid(sink.field(where), value, _body(where, f"should be a multiple of {say.number(factor)}"))
+            )
 
     return check
 
@@ -276,19 +299,24 @@ def _max_size(name: str, kind: type[list[Any]] | type[dict[str, Any]]) -> Callab
                 sink.problems.append(say.too_many(sink.field(where), len(value), limit))
 
         return check
+
     return make
 
 
-def _min_size(name: str, kind: type[list[Any]] | type[dict[str, Any]], noun: str) -> Callable[[Mapping[str, Any]], Checker]:
+def _min_size(
+    name: str, kind: type[list[Any]] | type[dict[str, Any]], noun: str
+) -> Callable[[Mapping[str, Any]], Checker]:
     def make(checks: Mapping[str, Any]) -> Checker:
         limit = checks[name]
 
         def check(value: Any, old: Any, where: Where, sink: Sink) -> None:
             if isinstance(value, kind) and len(value) < limit:
-                sink.problems.append(say.invalid(
-                    sink.field(where), len(value), _body(where, f"should have at least {limit} {noun}")))
+                sink.problems.append(
+                    say.invalid(sink.field(where), len(value), _body(where, f"should have at least {limit} {noun}"))
+                )
 
         return check
+
     return make
 
 
@@ -305,12 +333,26 @@ def _required(checks: Mapping[str, Any]) -> Checker:
 
 
 _MAKERS: dict[str, Callable[[Mapping[str, Any]], Checker | None]] = {
-    "anyOf": _alternatives("anyOf"), "oneOf": _alternatives("oneOf"), "allOf": _alternatives("allOf"), "not": _not,
-    "maxLength": _max_length, "minLength": _min_length, "pattern": _pattern, "format": _format,
-    "maximum": _bound("maximum", "exclusiveMaximum", ("less than or equal to", "less than"), lambda value, limit: value > limit),
-    "minimum": _bound("minimum", "exclusiveMinimum", ("greater than or equal to", "greater than"), lambda value, limit: value < limit),
-    "multipleOf": _multiple_of, "minItems": _min_size("minItems", list, "items"), "maxItems": _max_size("maxItems", list),
-    "enum": _enum, "minProperties": _min_size("minProperties", dict, "properties"), "maxProperties": _max_size("maxProperties", dict),
+    "anyOf": _alternatives("anyOf"),
+    "oneOf": _alternatives("oneOf"),
+    "allOf": _alternatives("allOf"),
+    "not": _not,
+    "maxLength": _max_length,
+    "minLength": _min_length,
+    "pattern": _pattern,
+    "format": _format,
+    "maximum": _bound(
+        "maximum", "exclusiveMaximum", ("less than or equal to", "less than"), lambda value, limit: value > limit
+    ),
+    "minimum": _bound(
+        "minimum", "exclusiveMinimum", ("greater than or equal to", "greater than"), lambda value, limit: value < limit
+    ),
+    "multipleOf": _multiple_of,
+    "minItems": _min_size("minItems", list, "items"),
+    "maxItems": _max_size("maxItems", list),
+    "enum": _enum,
+    "minProperties": _min_size("minProperties", dict, "properties"),
+    "maxProperties": _max_size("maxProperties", dict),
     "required": _required,
 }
 

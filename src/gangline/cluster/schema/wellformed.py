@@ -1,10 +1,10 @@
-"""Is a custom resource's schema one the server can work with? Structural, with sound defaults and rules that compile and are affordable.
+"""Is a custom resource's schema one the server can work with? Structural, with sound defaults and rules that compile
+and are affordable.
 
     schema_problems(openapi, path) -> list[Problem]        the complete list, in the order the real server gives them
 
-First the structural form, then defaults against the schema itself, then keywords that are not supported, then CEL rules. Later steps
-are skipped when an earlier one found the schema unusable for them.
-"""
+First the structural form, then defaults against the schema itself, then keywords that are not supported, then CEL
+rules. Later steps are skipped when an earlier one found the schema unusable for them."""
 
 from __future__ import annotations
 
@@ -28,16 +28,24 @@ ROOT, ITEM, FIELD = "at the root", "for specified array items", "for specified o
 _TYPES = ("array", "boolean", "integer", "number", "object", "string")
 _REASONS = ("FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired")
 _NESTED: tuple[tuple[str, str], ...] = (
-    ("title", "must be empty to be structural"), ("description", "must be empty to be structural"),
-    ("nullable", "must be false to be structural"), ("x-kubernetes-preserve-unknown-fields", "must be false to be structural"),
-    ("x-kubernetes-embedded-resource", "must be false to be structural"), ("x-kubernetes-int-or-string", "must be false to be structural"),
-    ("x-kubernetes-list-map-keys", "must be empty to be structural"), ("x-kubernetes-list-type", "must be undefined to be structural"),
-    ("x-kubernetes-map-type", "must be undefined to be structural"), ("x-kubernetes-validations", "must be empty to be structural"),
+    ("title", "must be empty to be structural"),
+    ("description", "must be empty to be structural"),
+    ("nullable", "must be false to be structural"),
+    ("x-kubernetes-preserve-unknown-fields", "must be false to be structural"),
+    ("x-kubernetes-embedded-resource", "must be false to be structural"),
+    ("x-kubernetes-int-or-string", "must be false to be structural"),
+    ("x-kubernetes-list-map-keys", "must be empty to be structural"),
+    ("x-kubernetes-list-type", "must be undefined to be structural"),
+    ("x-kubernetes-map-type", "must be undefined to be structural"),
+    ("x-kubernetes-validations", "must be empty to be structural"),
 )
 _UNSUPPORTED: tuple[tuple[str, str], ...] = (
-    ("id", "id is not supported"), ("additionalItems", "additionalItems is not supported"),
-    ("patternProperties", "patternProperties is not supported"), ("definitions", "definitions is not supported"),
-    ("dependencies", "dependencies is not supported"), ("$ref", "$ref is not supported"),
+    ("id", "id is not supported"),
+    ("additionalItems", "additionalItems is not supported"),
+    ("patternProperties", "patternProperties is not supported"),
+    ("definitions", "definitions is not supported"),
+    ("dependencies", "dependencies is not supported"),
+    ("$ref", "$ref is not supported"),
 )
 
 
@@ -103,12 +111,18 @@ def _own_type(schema: Props, level: str, path: str) -> Iterator[Problem]:
     keep = schema.get("x-kubernetes-preserve-unknown-fields")
     int_or_string = schema.get("x-kubernetes-int-or-string")
     if int_or_string and keep:
-        yield say.invalid(f"{path}.x-kubernetes-preserve-unknown-fields", True, "must be false if x-kubernetes-int-or-string is true")
+        yield say.invalid(
+            f"{path}.x-kubernetes-preserve-unknown-fields", True, "must be false if x-kubernetes-int-or-string is true"
+        )
     if int_or_string and embedded:
-        yield say.invalid(f"{path}.x-kubernetes-embedded-resource", True, "must be false if x-kubernetes-int-or-string is true")
+        yield say.invalid(
+            f"{path}.x-kubernetes-embedded-resource", True, "must be false if x-kubernetes-int-or-string is true"
+        )
     if embedded and not keep and not schema.get("properties"):
-        yield say.required(f"{path}.properties", "must not be empty if x-kubernetes-embedded-resource is true without "
-                           "x-kubernetes-preserve-unknown-fields")
+        yield say.required(
+            f"{path}.properties",
+            "must not be empty if x-kubernetes-embedded-resource is true without x-kubernetes-preserve-unknown-fields",
+        )
     if embedded and kind != "object":
         text = "must be object if x-kubernetes-embedded-resource is true"
         yield say.invalid(f"{path}.type", kind, text) if kind else say.required(f"{path}.type", text)
@@ -134,7 +148,10 @@ def _metadata(schema: Props, resource: bool, path: str) -> Iterator[Problem]:
         allowed = {"type", "description", "title", "properties"}
         inner = about.get("properties") or {}
         if not set(about) <= allowed or not set(inner) <= {"name", "generateName"}:
-            yield say.forbidden(where, "must not specify anything other than name and generateName, but metadata is implicitly specified")
+            yield say.forbidden(
+                where,
+                "must not specify anything other than name and generateName, but metadata is implicitly specified",
+            )
         for name, child in inner.items():
             if isinstance(child, dict) and child.get("default") is not None:
                 yield say.forbidden(f"{where}.properties[{name}].default", "must not be set in top-level metadata")
@@ -159,7 +176,9 @@ def _alternatives(schema: Props, path: str, int_or_string: bool) -> Iterator[Pro
         try:
             compile_pattern(schema["pattern"])
         except BadPattern as error:
-            yield say.invalid(f"{path}.pattern", schema["pattern"], f"must be a valid regular expression, but isn't: {error}")
+            yield say.invalid(
+                f"{path}.pattern", schema["pattern"], f"must be a valid regular expression, but isn't: {error}"
+            )
 
 
 def _nested(schema: Props, path: str) -> Iterator[Problem]:
@@ -199,7 +218,9 @@ def _judged_default(schema: Props, path: str) -> Iterator[Problem]:
         return
     node = structural_node(schema, root=False)
     value = schema["default"]
-    pruned, unknown = compile_schema({"type": "object", "properties": {"x": {**schema, "default": None}}}).admit({"x": value})
+    pruned, unknown = compile_schema({"type": "object", "properties": {"x": {**schema, "default": None}}}).admit(
+        {"x": value}
+    )
     if unknown:
         yield say.invalid(path, value, "must not have unknown fields")
         return
@@ -210,14 +231,18 @@ def _judged_default(schema: Props, path: str) -> Iterator[Problem]:
     yield from sink.problems
     if not sink.problems:
         for problem in RuleTree(node).judge(value, MISSING):
-            yield Problem(f"{path}.{problem.path}" if problem.path else path, problem.message, problem.kind, problem.value)
+            yield Problem(
+                f"{path}.{problem.path}" if problem.path else path, problem.message, problem.kind, problem.value
+            )
 
 
 def keyword_problems(schema: Props, path: str) -> Iterator[Problem]:
     """Keywords that are unknown to the server, or stand where they make no sense."""
     yield from _unsupported(schema, path)
     if schema.get("uniqueItems"):
-        yield say.forbidden(f"{path}.uniqueItems", "uniqueItems cannot be set to true since the runtime complexity becomes quadratic")
+        yield say.forbidden(
+            f"{path}.uniqueItems", "uniqueItems cannot be set to true since the runtime complexity becomes quadratic"
+        )
     if isinstance(schema.get("additionalProperties"), dict) and schema.get("properties"):
         yield say.forbidden(f"{path}.additionalProperties", "additionalProperties and properties are mutual exclusive")
     for name, child, where in _children(schema, path):
@@ -309,15 +334,24 @@ def _map_items(keys: list[str], items: Any, path: str) -> Iterator[Problem]:
     if not isinstance(items, dict):
         return
     if items.get("type") != "object":
-        yield say.invalid(f"{path}.items.type", items.get("type") or "", "must be object if parent array's x-kubernetes-list-type is map")
+        yield say.invalid(
+            f"{path}.items.type",
+            items.get("type") or "",
+            "must be object if parent array's x-kubernetes-list-type is map",
+        )
         return
     properties, seen = items.get("properties") or {}, set()
     for key in keys:
         if key not in properties:
-            yield say.invalid(f"{path}.x-kubernetes-list-map-keys", keys, "entries must all be names of item properties")
+            yield say.invalid(
+                f"{path}.x-kubernetes-list-map-keys", keys, "entries must all be names of item properties"
+            )
         elif properties[key].get("type") in ("array", "object"):
-            yield say.invalid(f"{path}.items.properties[{key}].type", items.get("type"),
-                              "must be a scalar type if parent array's x-kubernetes-list-type is map")
+            yield say.invalid(
+                f"{path}.items.properties[{key}].type",
+                items.get("type"),
+                "must be a scalar type if parent array's x-kubernetes-list-type is map",
+            )
         if key in seen:
             yield say.invalid(f"{path}.x-kubernetes-list-map-keys", keys, "must not contain duplicate entries")
         seen.add(key)
@@ -330,10 +364,14 @@ def _key_fields(keys: list[str], items: Props, path: str) -> Iterator[Problem]:
             continue
         where = f"{path}.items.properties[{key}]"
         if properties[key].get("default") is None and key not in required:
-            yield say.required(f"{where}.default", "this property is in x-kubernetes-list-map-keys, so it must have a default or be a "
-                               "required property")
+            yield say.required(
+                f"{where}.default",
+                "this property is in x-kubernetes-list-map-keys, so it must have a default or be a required property",
+            )
         if properties[key].get("nullable"):
-            yield say.forbidden(f"{where}.nullable", "this property is in x-kubernetes-list-map-keys, so it cannot be nullable")
+            yield say.forbidden(
+                f"{where}.nullable", "this property is in x-kubernetes-list-map-keys, so it cannot be nullable"
+            )
 
 
 def _rule_keywords(schema: Props, rule: Props, path: str) -> Iterator[Problem]:

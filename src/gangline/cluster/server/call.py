@@ -1,7 +1,7 @@
 """One request, understood: which verb on which resource, for whom, with which options.
 
-`read_path` turns a path into parts; server.py adds who asks and which resource answers, and hands the `ServerCall` to a verb.
-"""
+`read_path` turns a path into parts; server.py adds who asks and which resource answers, and hands the `ServerCall` to a
+verb."""
 
 from __future__ import annotations
 
@@ -63,7 +63,8 @@ def _below(parts: PathParts, pieces: list[str]) -> PathParts:
 
 
 def as_list(request: Request) -> Request:
-    """The old way to ask for a watch, which core kinds and those of Kubernetes' groups still have, told in the present one."""
+    """The old way to ask for a watch, which core kinds and those of Kubernetes' groups still have, told in the present
+    one."""
     match = _OLD_WATCH.fullmatch(request.path)
     if match is None or request.method != "GET":
         return request
@@ -173,7 +174,8 @@ def check_timeout(request: Request) -> None:
 
 
 def fits_scope(resource: Resource, parts: PathParts) -> bool:
-    """A cluster-scoped resource has no path below a namespace, and single namespaced objects have no path without one."""
+    """A cluster-scoped resource has no path below a namespace, and single namespaced objects have no path without
+    one."""
     if resource.shelf == ("", "namespaces"):
         return parts.namespace == parts.name
     if not resource.namespaced and parts.namespace:

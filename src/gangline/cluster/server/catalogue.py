@@ -1,8 +1,8 @@
 """What is served: one row per built-in resource, and the catalogue that finds a resource for a path.
 
-Rows hold facts only (names, scope, verbs, subresources, selectable fields); what is right or wrong inside an object is decided by
-`builtin/` and `cluster/schema/`. Custom resources are added to the same catalogue at run time by custom.py. Discovery prints it.
-"""
+Rows hold facts only (names, scope, verbs, subresources, selectable fields); what is right or wrong inside an object is
+decided by `builtin/` and `cluster/schema/`. Custom resources are added to the same catalogue at run time by custom.py.
+Discovery prints it."""
 
 from __future__ import annotations
 
@@ -78,30 +78,58 @@ _CREATE, _UPDATE, _GET = ("create",), ("update",), ("get",)
 _CHANGE = ("get", "patch", "update")
 _CONNECT = ("create", "get")
 
-SUBRESOURCES: dict[str, Subresource] = {sub.name: sub for sub in (
-    Subresource("status", _CHANGE),
-    Subresource("scale", _CHANGE, "Scale", "autoscaling", "v1"),
-    Subresource("binding", _CREATE, "Binding"),
-    Subresource("eviction", _CREATE, "Eviction", "policy", "v1"),
-    Subresource("ephemeralcontainers", _CHANGE),
-    Subresource("resize", _CHANGE),
-    Subresource("log", _GET),
-    Subresource("token", _CREATE, "TokenRequest", "authentication.k8s.io", "v1"),
-    Subresource("finalize", _UPDATE),
-    Subresource("approval", _CHANGE),
-    Subresource("attach", _CONNECT, "PodAttachOptions"),
-    Subresource("exec", _CONNECT, "PodExecOptions"),
-    Subresource("portforward", _CONNECT, "PodPortForwardOptions"),
-    Subresource("proxy", ("create", "delete", "get", "patch", "update"), "ProxyOptions"),
-)}
+SUBRESOURCES: dict[str, Subresource] = {
+    sub.name: sub
+    for sub in (
+        Subresource("status", _CHANGE),
+        Subresource("scale", _CHANGE, "Scale", "autoscaling", "v1"),
+        Subresource("binding", _CREATE, "Binding"),
+        Subresource("eviction", _CREATE, "Eviction", "policy", "v1"),
+        Subresource("ephemeralcontainers", _CHANGE),
+        Subresource("resize", _CHANGE),
+        Subresource("log", _GET),
+        Subresource("token", _CREATE, "TokenRequest", "authentication.k8s.io", "v1"),
+        Subresource("finalize", _UPDATE),
+        Subresource("approval", _CHANGE),
+        Subresource("attach", _CONNECT, "PodAttachOptions"),
+        Subresource("exec", _CONNECT, "PodExecOptions"),
+        Subresource("portforward", _CONNECT, "PodPortForwardOptions"),
+        Subresource("proxy", ("create", "delete", "get", "patch", "update"), "ProxyOptions"),
+    )
+}
 
-_POD_FIELDS = ("spec.nodeName", "spec.restartPolicy", "spec.schedulerName", "spec.serviceAccountName", "spec.hostNetwork",
-               "status.phase", "status.podIP", "status.podIPs", "status.nominatedNodeName")
-_EVENT_FIELDS = {label: label for label in (
-    "involvedObject.kind", "involvedObject.namespace", "involvedObject.name", "involvedObject.uid", "involvedObject.apiVersion",
-    "involvedObject.resourceVersion", "involvedObject.fieldPath", "reason", "reportingComponent", "source", "type")}
-_REGARDING_FIELDS = {label.replace("involvedObject", "regarding").replace("reportingComponent", "reportingController"): label
-                     for label in _EVENT_FIELDS if label != "source"}
+_POD_FIELDS = (
+    "spec.nodeName",
+    "spec.restartPolicy",
+    "spec.schedulerName",
+    "spec.serviceAccountName",
+    "spec.hostNetwork",
+    "status.phase",
+    "status.podIP",
+    "status.podIPs",
+    "status.nominatedNodeName",
+)
+_EVENT_FIELDS = {
+    label: label
+    for label in (
+        "involvedObject.kind",
+        "involvedObject.namespace",
+        "involvedObject.name",
+        "involvedObject.uid",
+        "involvedObject.apiVersion",
+        "involvedObject.resourceVersion",
+        "involvedObject.fieldPath",
+        "reason",
+        "reportingComponent",
+        "source",
+        "type",
+    )
+}
+_REGARDING_FIELDS = {
+    label.replace("involvedObject", "regarding").replace("reportingComponent", "reportingController"): label
+    for label in _EVENT_FIELDS
+    if label != "source"
+}
 
 _TABLE = """
 v1                              pods                      Pod                      ns po all  POD
@@ -201,8 +229,22 @@ _SHELVES: dict[tuple[str, str], ShelfKey] = {("events.k8s.io", "events"): ("", "
 _PROXY_KINDS = {"pods": "PodProxyOptions", "nodes": "NodeProxyOptions", "services": "ServiceProxyOptions"}
 
 
-_SHORT = {"-": (), "ONE": tuple(verb for verb in STANDARD if verb != "deletecollection"), "POD": (
-    "attach", "binding", "ephemeralcontainers", "eviction", "exec", "log", "portforward", "proxy", "resize", "status")}
+_SHORT = {
+    "-": (),
+    "ONE": tuple(verb for verb in STANDARD if verb != "deletecollection"),
+    "POD": (
+        "attach",
+        "binding",
+        "ephemeralcontainers",
+        "eviction",
+        "exec",
+        "log",
+        "portforward",
+        "proxy",
+        "resize",
+        "status",
+    ),
+}
 
 
 def _names(text: str) -> tuple[str, ...]:
@@ -217,8 +259,20 @@ def _row(line: str) -> Resource:
         own["proxy"] = Subresource("proxy", own["proxy"].verbs, _PROXY_KINDS[plural])
     key = (group, plural)
     return Resource(
-        group, version, plural, kind, scope == "ns", _names(verbs[0]) if verbs else STANDARD, _names(short), _names(categories),
-        kind.lower(), f"{kind}List", own, _SELECTABLE.get(key, {}), _SHELVES.get(key, key), CONVERSIONS.get((group, version, plural)),
+        group,
+        version,
+        plural,
+        kind,
+        scope == "ns",
+        _names(verbs[0]) if verbs else STANDARD,
+        _names(short),
+        _names(categories),
+        kind.lower(),
+        f"{kind}List",
+        own,
+        _SELECTABLE.get(key, {}),
+        _SHELVES.get(key, key),
+        CONVERSIONS.get((group, version, plural)),
     )
 
 

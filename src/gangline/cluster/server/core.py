@@ -1,4 +1,5 @@
-"""What every verb needs: the store, the catalogue of resources, admission, the clock, and the two ways to write a record.
+"""What every verb needs: the store, the catalogue of resources, admission, the clock, and the two ways to write a
+record.
 
 The server builds one `Core`; verbs take it as their first argument. Chance and time enter here and nowhere else.
 """
@@ -62,8 +63,14 @@ class ServerSettings:
 
 
 class Core:
-    def __init__(self, settings: ServerSettings, store: Store, catalogue: Catalogue, admission: Admission,
-                 allow: Callable[[User, Action], None]) -> None:
+    def __init__(
+        self,
+        settings: ServerSettings,
+        store: Store,
+        catalogue: Catalogue,
+        admission: Admission,
+        allow: Callable[[User, Action], None],
+    ) -> None:
         self.settings = settings
         self.store = store
         self.catalogue = catalogue
@@ -130,7 +137,9 @@ def unstored(resource: Resource, place: Place, obj: Obj, revision: int) -> Recor
     if resource.custom and resource.custom.stored is not None:
         obj = resource.custom.stored.schema.admit(obj)[0]
     meta: dict[str, Any] = obj["metadata"]
-    return Record(place, revision, meta.get("uid", ""), encode(obj), meta.get("labels") or {}, selectable_values(resource, obj))
+    return Record(
+        place, revision, meta.get("uid", ""), encode(obj), meta.get("labels") or {}, selectable_values(resource, obj)
+    )
 
 
 def whole(resource: Resource, record: Record) -> Obj:

@@ -1,9 +1,8 @@
 """CustomResourceDefinitions as data: a stored definition becomes served resources, at once and until it goes.
 
-What the controllers of a real control plane do for definitions is done here right after the write: accept names, establish, and on deletion
-take the objects away before the definition. Its own rules are those of a built-in kind; what it says about its objects is compiled by
-`cluster/schema/`.
-"""
+What the controllers of a real control plane do for definitions is done here right after the write: accept names,
+establish, and on deletion take the objects away before the definition. Its own rules are those of a built-in kind; what
+it says about its objects is compiled by `cluster/schema/`."""
 
 from __future__ import annotations
 
@@ -49,7 +48,8 @@ class CustomType:
 
 
 def served(crd: Obj, before: Iterable[Resource] = ()) -> list[Resource]:
-    """The resources a definition asks for. `before` are those it had, whose compiled schemas are kept if nothing changed."""
+    """The resources a definition asks for. `before` are those it had, whose compiled schemas are kept if nothing
+    changed."""
     spec, names = crd["spec"], crd["spec"]["names"]
     kept = {resource.version: resource.custom for resource in before}
     found = []
@@ -59,11 +59,25 @@ def served(crd: Obj, before: Iterable[Resource] = ()) -> list[Resource]:
         subs = version.get("subresources") or {}
         own = {name: SUBRESOURCES[name] for name in ("status", "scale") if name in subs}
         plural = names["plural"]
-        found.append(Resource(
-            spec["group"], version["name"], plural, names["kind"], spec["scope"] == "Namespaced", CUSTOM_VERBS,
-            tuple(names.get("shortNames") or ()), tuple(names.get("categories") or ()), names.get("singular") or names["kind"].lower(),
-            names.get("listKind") or names["kind"] + "List", own, _selectable(version), (spec["group"], plural),
-            None, _custom_type(crd, version, kept.get(version["name"]))))
+        found.append(
+            Resource(
+                spec["group"],
+                version["name"],
+                plural,
+                names["kind"],
+                spec["scope"] == "Namespaced",
+                CUSTOM_VERBS,
+                tuple(names.get("shortNames") or ()),
+                tuple(names.get("categories") or ()),
+                names.get("singular") or names["kind"].lower(),
+                names.get("listKind") or names["kind"] + "List",
+                own,
+                _selectable(version),
+                (spec["group"], plural),
+                None,
+                _custom_type(crd, version, kept.get(version["name"])),
+            )
+        )
     return found
 
 
@@ -73,15 +87,35 @@ def _custom_type(crd: Obj, version: Obj, known: CustomType | None) -> CustomType
     terminating = bool(crd["metadata"].get("deletionTimestamp"))
     since, rules = 0, None
     if known is not None:
-        same = known.version.get("schema") == version.get("schema") and (known.rules.has_status, known.rules.replicas) == (
-            "status" in subs, replicas)
+        same = known.version.get("schema") == version.get("schema") and (
+            known.rules.has_status,
+            known.rules.replicas,
+        ) == ("status" in subs, replicas)
         since, rules = (known.since, known.rules) if same else (int(crd["metadata"].get("resourceVersion") or 0), None)
     rules = rules or CustomRules((version.get("schema") or {}).get("openAPIV3Schema"), "status" in subs, replicas)
     others = [each for each in crd["spec"]["versions"] if each.get("schema") != version.get("schema")]
-    stored = next((CustomRules((each.get("schema") or {}).get("openAPIV3Schema"), False) for each in others if each.get("storage")), None)
-    plain = CustomRules(_without_defaults((version.get("schema") or {}).get("openAPIV3Schema")), False) if stored else None
-    return CustomType(crd["metadata"]["name"], version, subs.get("scale"), rules, _warning(crd, version), ALWAYS if others else since,
-                      terminating, stored, plain)
+    stored = next(
+        (
+            CustomRules((each.get("schema") or {}).get("openAPIV3Schema"), False)
+            for each in others
+            if each.get("storage")
+        ),
+        None,
+    )
+    plain = (
+        CustomRules(_without_defaults((version.get("schema") or {}).get("openAPIV3Schema")), False) if stored else None
+    )
+    return CustomType(
+        crd["metadata"]["name"],
+        version,
+        subs.get("scale"),
+        rules,
+        _warning(crd, version),
+        ALWAYS if others else since,
+        terminating,
+        stored,
+        plain,
+    )
 
 
 def _without_defaults(schema: Any) -> Any:
@@ -90,7 +124,11 @@ def _without_defaults(schema: Any) -> Any:
     if not isinstance(schema, dict):
         return schema
     named = {name: _without_defaults(each) for name, each in (schema.get("properties") or {}).items()}
-    rest = {key: _without_defaults(value) for key, value in schema.items() if key not in ("default", "properties", "enum", "example")}
+    rest = {
+        key: _without_defaults(value)
+        for key, value in schema.items()
+        if key not in ("default", "properties", "enum", "example")
+    }
     return rest | ({"properties": named} if named else {})
 
 
@@ -188,9 +226,13 @@ class Definitions:
             taken |= {plural, resource.singular, *resource.short_names}
             kinds |= {resource.kind, resource.list_kind}
         accepted, conflict = dict(names), None
-        for field, reason, used in (("plural", "PluralConflict", taken), ("singular", "SingularConflict", taken),
-                                    ("shortNames", "ShortNamesConflict", taken), ("kind", "KindConflict", kinds),
-                                    ("listKind", "ListKindConflict", kinds)):
+        for field, reason, used in (
+            ("plural", "PluralConflict", taken),
+            ("singular", "SingularConflict", taken),
+            ("shortNames", "ShortNamesConflict", taken),
+            ("kind", "KindConflict", kinds),
+            ("listKind", "ListKindConflict", kinds),
+        ):
             wanted = names.get(field) or []
             doubled = [each for each in (wanted if isinstance(wanted, list) else [wanted]) if each in used]
             if doubled:
@@ -218,8 +260,14 @@ class Definitions:
             return
         about["deletionTimestamp"] = self._core.now()
         about["finalizers"] = [*(about.get("finalizers") or []), CLEANUP]
-        _set(crd.setdefault("status", {}), "Terminating", "True", "InstanceDeletionPending",
-             "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon", self._core.now())
+        _set(
+            crd.setdefault("status", {}),
+            "Terminating",
+            "True",
+            "InstanceDeletionPending",
+            "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon",
+            self._core.now(),
+        )
         self._core.write(definitions, ("", name), crd)
 
     def instances(self, name: str) -> list[tuple[Resource, tuple[str, str]]]:
@@ -252,7 +300,13 @@ def _condition(crd: Obj, kind: str) -> str:
 
 def _set(status: Obj, kind: str, value: str, reason: str, message: str, now: str) -> None:
     conditions = status.get("conditions") or []
-    new: dict[str, Any] = {"type": kind, "status": value, "reason": reason, "message": message, "lastTransitionTime": now}
+    new: dict[str, Any] = {
+        "type": kind,
+        "status": value,
+        "reason": reason,
+        "message": message,
+        "lastTransitionTime": now,
+    }
     for index, each in enumerate(conditions):
         if each.get("type") == kind:
             if each.get("status") == value:

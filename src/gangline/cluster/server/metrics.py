@@ -58,11 +58,15 @@ class Metrics(Collector):
         return generate_latest(self._registry)
 
     def collect(self) -> Iterator[Metric]:
-        requests = CounterMetricFamily("apiserver_request", "Requests answered.", labels=("verb", "group", "resource", "code"))
+        requests = CounterMetricFamily(
+            "apiserver_request", "Requests answered.", labels=("verb", "group", "resource", "code")
+        )
         for (verb, group, resource, code), count in self._requests.items():
             requests.add_metric((verb, group, resource, str(code)), count)
         yield requests
-        seconds = HistogramMetricFamily("apiserver_request_duration_seconds", "How long requests took, watches aside.", labels=("verb",))
+        seconds = HistogramMetricFamily(
+            "apiserver_request_duration_seconds", "How long requests took, watches aside.", labels=("verb",)
+        )
         for verb, times in self._times.items():
             seconds.add_metric((verb,), list(times.buckets()), times.total)
         yield seconds

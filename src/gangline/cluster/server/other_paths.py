@@ -12,7 +12,9 @@ from gangline.cluster.server.status import method_not_allowed, no_such_resource
 from gangline.cluster.server.wire.codec import encode
 
 TEXT = "text/plain; charset=utf-8"
-_HEALTH = frozenset(f"/{name}{check}" for name in ("healthz", "livez", "readyz") for check in ("", "/ping", "/log", "/etcd"))
+_HEALTH = frozenset(
+    f"/{name}{check}" for name in ("healthz", "livez", "readyz") for check in ("", "/ping", "/log", "/etcd")
+)
 
 
 class Site:

@@ -88,7 +88,9 @@ def _comparison(key: str, operator: str, tokens: list[str]) -> tuple[str, str, t
         if problems:
             raise _unparsable(f'values[{index}][{key}]: Invalid value: "{value}": ' + "; ".join(problems))
     if operator in ("<", ">") and not re.fullmatch(r"[+-]?[0-9]{1,19}", values[0]):
-        raise _unparsable(f'values[0]: Invalid value: "{values[0]}": for \'Gt\', \'Lt\' operators, the value must be an integer')
+        raise _unparsable(
+            f"values[0]: Invalid value: \"{values[0]}\": for 'Gt', 'Lt' operators, the value must be an integer"
+        )
     return key, "=" if operator == "==" else operator, values
 
 
@@ -152,8 +154,10 @@ def selector_test(selector: dict[str, Any] | None) -> LabelTest:
         return lambda labels: False
     tests = [_label_requirement(key, "=", (value,)) for key, value in (selector.get("matchLabels") or {}).items()]
     operators = {"In": "in", "NotIn": "notin", "Exists": "exists", "DoesNotExist": "!"}
-    tests += [_label_requirement(term["key"], operators[term["operator"]], tuple(term.get("values") or ()))
-              for term in selector.get("matchExpressions") or []]
+    tests += [
+        _label_requirement(term["key"], operators[term["operator"]], tuple(term.get("values") or ()))
+        for term in selector.get("matchExpressions") or []
+    ]
     return lambda labels: all(test(labels) for test in tests)
 
 
@@ -190,8 +194,10 @@ def field_test(resource: Resource, text: str) -> tuple[Test | None, str | None]:
     return (tests[0] if len(tests) == 1 else lambda record: all(test(record) for test in tests)), only
 
 
-_REFUSALS = {("batch", "jobs"): 'field label "{}" not supported for Job',
-             ("resource.k8s.io", "resourceslices"): "field label not supported for resource.k8s.io/v1, Kind=ResourceSlice: {}"}
+_REFUSALS = {
+    ("batch", "jobs"): 'field label "{}" not supported for Job',
+    ("resource.k8s.io", "resourceslices"): "field label not supported for resource.k8s.io/v1, Kind=ResourceSlice: {}",
+}
 
 
 def _check_label(resource: Resource, label: str) -> None:
@@ -213,7 +219,11 @@ def _field_requirement(resource: Resource, label: str, equal: bool, value: str) 
 
 def selectable_values(resource: Resource, obj: dict[str, Any]) -> tuple[str, ...]:
     """What field selectors see of an object, in the order of `resource.selectable`."""
-    return tuple([_value(obj, path, zero) for path, zero in _split(tuple(resource.selectable.values()))]) if resource.selectable else ()
+    return (
+        tuple([_value(obj, path, zero) for path, zero in _split(tuple(resource.selectable.values()))])
+        if resource.selectable
+        else ()
+    )
 
 
 @lru_cache(maxsize=1024)
@@ -223,8 +233,11 @@ def _split(paths: tuple[str, ...]) -> list[tuple[tuple[str, ...], str]]:
 
 
 _ZERO: dict[tuple[str, ...], str] = {
-    ("status", "succeeded"): "0", ("status", "replicas"): "0", ("spec", "unschedulable"): "false",
-    ("spec", "hostNetwork"): "false"}
+    ("status", "succeeded"): "0",
+    ("status", "replicas"): "0",
+    ("spec", "unschedulable"): "false",
+    ("spec", "hostNetwork"): "false",
+}
 
 
 def _value(obj: Any, path: tuple[str, ...], zero: str) -> str:

@@ -1,8 +1,8 @@
 """The embedded API server: one entry, `handle`, whoever carries the request.
 
-A request is identified, understood, allowed, and given to a verb; what the verb refuses becomes a Status. http.py puts this behind a
-socket, `transport` behind nothing at all. The server reads and writes only its own store; controllers are clients like any other.
-"""
+A request is identified, understood, allowed, and given to a verb; what the verb refuses becomes a Status. http.py puts
+this behind a socket, `transport` behind nothing at all. The server reads and writes only its own store; controllers are
+clients like any other."""
 
 from __future__ import annotations
 
@@ -48,13 +48,7 @@ from gangline.cluster.server.custom import Definitions
 from gangline.cluster.server.features import is_served
 from gangline.cluster.server.metrics import Metrics
 from gangline.cluster.server.other_paths import Site
-from gangline.cluster.server.show.answer_shapes import (
-    YAML,
-    list_response,
-    object_response,
-    scale_response,
-    watch_shape,
-)
+from gangline.cluster.server.show.answer_shapes import YAML, list_response, object_response, scale_response, watch_shape
 from gangline.cluster.server.status import (
     answer,
     failure,
@@ -93,7 +87,9 @@ class Server:
         self.core = Core(self.settings, self.store, self.catalogue, self.admission, self._allow)
         self.secrets = Secrets(self.settings.folder)
         fixed = {token: administrator(name) for token, name in (self.settings.tokens or {}).items()}
-        self.tokens = TokenIssuer(self.secrets.signing_key, fixed, self._account_uid, self.settings.clock, self._bound_uid)
+        self.tokens = TokenIssuer(
+            self.secrets.signing_key, fixed, self._account_uid, self.settings.clock, self._bound_uid
+        )
         self.authorizer: Authorizer | None = None
         self.failed = asyncio.Event()
         """Nothing can be kept any more; `store.broken` says why."""
@@ -145,8 +141,11 @@ class Server:
     def latest(self) -> dict[str, int]:
         """The last change of each resource that is served, by plural.group: what whoever follows it has yet to see."""
         served = self.catalogue.shelves
-        return {f"{shelf.key[1]}.{shelf.key[0]}" if shelf.key[0] else shelf.key[1]: shelf.changes[-1].revision
-                for shelf in self.store.shelves() if shelf.changes and shelf.key in served}
+        return {
+            f"{shelf.key[1]}.{shelf.key[0]}" if shelf.key[0] else shelf.key[1]: shelf.changes[-1].revision
+            for shelf in self.store.shelves()
+            if shelf.changes and shelf.key in served
+        }
 
     async def close(self) -> None:
         self.core.closing = True
@@ -182,8 +181,16 @@ class Server:
 
     def _bootstrap(self) -> None:
         for name in SYSTEM_NAMESPACES:
-            self._make("", "namespaces", name, {"metadata": {"labels": {"kubernetes.io/metadata.name": name}},
-                                                "spec": {"finalizers": ["kubernetes"]}, "status": {"phase": "Active"}})
+            self._make(
+                "",
+                "namespaces",
+                name,
+                {
+                    "metadata": {"labels": {"kubernetes.io/metadata.name": name}},
+                    "spec": {"finalizers": ["kubernetes"]},
+                    "status": {"phase": "Active"},
+                },
+            )
         for name, content in system_classes():
             self._make("scheduling.k8s.io", "priorityclasses", name, content)
         for name, rules, subjects in bootstrap_roles():
@@ -197,11 +204,17 @@ class Server:
         resource = self.catalogue.any_version(group, plural)
         assert resource is not None
         if self.store.get(resource.shelf, ("", name)) is None:
-            about = {"name": name, "uid": self.core.new_uid(), "creationTimestamp": self.core.now(), **content.get("metadata", {})}
+            about = {
+                "name": name,
+                "uid": self.core.new_uid(),
+                "creationTimestamp": self.core.now(),
+                **content.get("metadata", {}),
+            }
             self.core.write(resource, ("", name), {**content, "metadata": about})
 
     def plant(self, group: str, plural: str, obj: Obj) -> bool:
-        """Store an object as another server has it, uid and all, past every rule. False: its kind is not served here."""
+        """Store an object as another server has it, uid and all, past every rule. False: its kind is not served
+        here."""
         resource = self.catalogue.any_version(group, plural)
         if resource is not None:
             about = obj["metadata"]
@@ -240,7 +253,9 @@ class Server:
             response = await (self._in_time(call) if self.admission.calls_out else self._dispatch(call))
         except ApiError as error:
             response = answer(error)
-        defined = call.resource.shelf == custom.SHELF and call.verb in ("create", "update", "patch") and response.status < 300
+        defined = (
+            call.resource.shelf == custom.SHELF and call.verb in ("create", "update", "patch") and response.status < 300
+        )
         if defined and not call.dry_run:
             self._settle_definition(call)
         if self._definitions.leaving:
@@ -264,7 +279,9 @@ class Server:
             async with asyncio.timeout(self.settings.request_seconds):
                 return await self._dispatch(call)
         except TimeoutError:
-            raise failure(504, "Timeout", f"Timeout: request did not complete within {self.settings.request_seconds:g}s", {}) from None
+            raise failure(
+                504, "Timeout", f"Timeout: request did not complete within {self.settings.request_seconds:g}s", {}
+            ) from None
 
     def _settle_definition(self, call: ServerCall) -> None:
         if call.name:
@@ -296,7 +313,10 @@ class Server:
         assert self.authorizer is not None, "the server is not open"
         if not action.path and self.authorizer.allows_everywhere(user, action):
             return
-        if action.name and self.authorizer.decide(user, msgspec.structs.replace(action, name="", any_name=True)).allowed:
+        if (
+            action.name
+            and self.authorizer.decide(user, msgspec.structs.replace(action, name="", any_name=True)).allowed
+        ):
             return  # what is allowed whatever the name needs no look at each name
         verdict = self.authorizer.decide(user, action)
         if verdict.allowed:
@@ -320,14 +340,31 @@ class Server:
             raise not_found(group, parts.plural, parts.name) if resource.custom else no_such_resource()
         if not verb or request.method == "HEAD" or verb not in (sub.verbs if sub else resource.verbs):
             raise method_not_allowed()
-        if (verb == "create" and not parts.subresource) == bool(parts.name) and verb not in ("list", "watch", "deletecollection"):
+        if (verb == "create" and not parts.subresource) == bool(parts.name) and verb not in (
+            "list",
+            "watch",
+            "deletecollection",
+        ):
             raise method_not_allowed()
         if resource.namespaced and not parts.namespace and verb in ("create", "deletecollection"):
             raise method_not_allowed()
-        call = ServerCall(request, user, verb, resource, parts.namespace if resource.namespaced else "", parts.name, parts.subresource, sub)
+        call = ServerCall(
+            request,
+            user,
+            verb,
+            resource,
+            parts.namespace if resource.namespaced else "",
+            parts.name,
+            parts.subresource,
+            sub,
+        )
         if resource.custom and resource.custom.terminating and verb == "create" and not sub:
-            raise failure(405, "MethodNotAllowed", "create not allowed while custom resource definition is terminating",
-                          {"group": group, "kind": resource.plural})
+            raise failure(
+                405,
+                "MethodNotAllowed",
+                "create not allowed while custom resource definition is terminating",
+                {"group": group, "kind": resource.plural},
+            )
         if request.query:
             check_timeout(request)
         warning = resource.custom.warning if resource.custom else DEPRECATED.get((group, resource.plural))
@@ -377,7 +414,9 @@ class Server:
         options = deletes.read_options(call)
         page = reads.listing(self.core, call)
         for record in page.records:
-            one = ServerCall(call.request, call.user, "deletecollection", call.resource, record.place[0], record.place[1])
+            one = ServerCall(
+                call.request, call.user, "deletecollection", call.resource, record.place[0], record.place[1]
+            )
             try:
                 await deletes.delete_one(self.core, one, options)
             except ApiError as error:
@@ -410,7 +449,11 @@ class Server:
 
         def finalized(namespace: Obj) -> Obj:
             finalizers = (wanted.get("spec") or {}).get("finalizers")
-            new = {**wanted, "metadata": dict(wanted["metadata"]), "spec": {"finalizers": finalizers} if finalizers else {}}
+            new = {
+                **wanted,
+                "metadata": dict(wanted["metadata"]),
+                "spec": {"finalizers": finalizers} if finalizers else {},
+            }
             return writes.track(self.core, call, namespace, new)
 
         return object_response(self.core, call, (await writes.change(self.core, call, finalized)).record)

@@ -1,8 +1,7 @@
 """Status objects: how the server says no, and the few times it says a bare yes.
 
-Every refusal is an `ApiError` from the error family whose `status` is the object that goes over the wire. Verbs raise them; server.py
-turns them into responses. Nothing here reads or writes anything.
-"""
+Every refusal is an `ApiError` from the error family whose `status` is the object that goes over the wire. Verbs raise
+them; server.py turns them into responses. Nothing here reads or writes anything."""
 
 from __future__ import annotations
 
@@ -21,7 +20,12 @@ UNKNOWN_RESOURCE = "the server could not find the requested resource"
 
 def failure(code: int, reason: str, message: str, details: dict[str, Any] | None = None) -> ApiError:
     status: dict[str, Any] = {
-        "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure", "message": message, "code": code,
+        "kind": "Status",
+        "apiVersion": "v1",
+        "metadata": {},
+        "status": "Failure",
+        "message": message,
+        "code": code,
     }
     if reason:
         status["reason"] = reason
@@ -32,8 +36,13 @@ def failure(code: int, reason: str, message: str, details: dict[str, Any] | None
 
 def success(group: str, plural: str, name: str, uid: str) -> dict[str, Any]:
     """What a finished delete answers."""
-    return {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success",
-            "details": about(group, plural, name) | {"uid": uid}}
+    return {
+        "kind": "Status",
+        "apiVersion": "v1",
+        "metadata": {},
+        "status": "Success",
+        "details": about(group, plural, name) | {"uid": uid},
+    }
 
 
 def about(group: str, plural: str, name: str) -> dict[str, Any]:
@@ -67,7 +76,9 @@ def method_not_allowed() -> ApiError:
 
 
 def already_exists(group: str, plural: str, name: str) -> ApiError:
-    return failure(409, "AlreadyExists", f'{qualified(group, plural)} "{name}" already exists', about(group, plural, name))
+    return failure(
+        409, "AlreadyExists", f'{qualified(group, plural)} "{name}" already exists', about(group, plural, name)
+    )
 
 
 def conflict(group: str, plural: str, name: str, why: str) -> ApiError:
@@ -76,21 +87,32 @@ def conflict(group: str, plural: str, name: str, why: str) -> ApiError:
 
 
 def modified(group: str, plural: str, name: str) -> ApiError:
-    return conflict(group, plural, name,
-                    "the object has been modified; please apply your changes to the latest version and try again")
+    return conflict(
+        group,
+        plural,
+        name,
+        "the object has been modified; please apply your changes to the latest version and try again",
+    )
 
 
 def storage_conflict(resource: Resource, place: tuple[str, str], why: str) -> ApiError:
     """A precondition that the stored object does not meet."""
     folder = f"{resource.group}/{resource.plural}" if resource.custom else resource.plural
     key = "/".join(part for part in ("/registry", folder, *place) if part)
-    return conflict(resource.shelf[0], resource.plural, place[1], f"StorageError: invalid object, Code: 4, Key: {key}, ResourceVersion: 0, "
-                    f"AdditionalErrorMsg: Precondition failed: {why}")
+    return conflict(
+        resource.shelf[0],
+        resource.plural,
+        place[1],
+        f"StorageError: invalid object, Code: 4, Key: {key}, ResourceVersion: 0, "
+        f"AdditionalErrorMsg: Precondition failed: {why}",
+    )
 
 
 def forbidden(group: str, plural: str, name: str, why: str) -> ApiError:
     subject = f' "{name}"' if name else ""
-    return failure(403, "Forbidden", f"{qualified(group, plural)}{subject} is forbidden: {why}", about(group, plural, name))
+    return failure(
+        403, "Forbidden", f"{qualified(group, plural)}{subject} is forbidden: {why}", about(group, plural, name)
+    )
 
 
 def unauthorized() -> ApiError:
@@ -106,8 +128,10 @@ def too_old(asked: int, oldest: int) -> ApiError:
 
 
 def too_large_revision(asked: int, current: int) -> ApiError:
-    details = {"retryAfterSeconds": 1,
-               "causes": [{"reason": "ResourceVersionTooLarge", "message": "Too large resource version"}]}
+    details = {
+        "retryAfterSeconds": 1,
+        "causes": [{"reason": "ResourceVersionTooLarge", "message": "Too large resource version"}],
+    }
     return failure(504, "Timeout", f"Timeout: Too large resource version: {asked}, current: {current}", details)
 
 
@@ -116,8 +140,11 @@ def too_many_requests(message: str, details: dict[str, Any]) -> ApiError:
 
 
 def unsupported_media_type(accepted: Sequence[str]) -> ApiError:
-    return failure(415, "UnsupportedMediaType", "the body of the request was in an unknown format - accepted media types include: "
-                   + ", ".join(accepted))
+    return failure(
+        415,
+        "UnsupportedMediaType",
+        "the body of the request was in an unknown format - accepted media types include: " + ", ".join(accepted),
+    )
 
 
 def not_acceptable(message: str, details: dict[str, Any] | None = None) -> ApiError:
@@ -129,7 +156,8 @@ def too_large_body(limit: int) -> ApiError:
 
 
 def invalid(group: str, kind: str, name: str, problems: Sequence[Problem]) -> ApiError:
-    """422 with one cause per problem, as many as anybody reads. A problem's message is the whole text after the field's path."""
+    """422 with one cause per problem, as many as anybody reads. A problem's message is the whole text after the field's
+    path."""
     problems = problems[:MOST_TOLD]
     texts = list(dict.fromkeys(f"{problem.path}: {problem.message}" for problem in problems))
     joined = texts[0] if len(texts) == 1 else "[" + ", ".join(texts) + "]"

@@ -1,9 +1,8 @@
 """The simulated world as components: which parts there are, and which of them run.
 
-PARTS is the table of parts: one line each, switched off by name in `WorldSettings.off`. Four components, each with an account of
-its own: `kubelet` (also for simulated nodes on a real cluster), `controller-manager`, `default-scheduler`, `autoscaler`. Nothing
-here knows how a part works.
-"""
+PARTS is the table of parts: one line each, switched off by name in `WorldSettings.off`. Four components, each with an
+account of its own: `kubelet` (also for simulated nodes on a real cluster), `controller-manager`, `default-scheduler`,
+`autoscaler`. Nothing here knows how a part works."""
 
 from __future__ import annotations
 
@@ -65,7 +64,8 @@ def components(settings: WorldSettings | None = None) -> list[Component]:
 
 
 def control_plane(settings: WorldSettings | None = None) -> Component:
-    """What kube-controller-manager does: the component that the embedded server needs beside it to behave as a cluster."""
+    """What kube-controller-manager does: the component that the embedded server needs beside it to behave as a
+    cluster."""
     return _component(CONTROLLERS, settings or WorldSettings())
 
 
@@ -80,5 +80,8 @@ def _component(name: str, settings: WorldSettings) -> Component:
         if home == name and part not in settings.off:
             found = make(settings)
             made += [found] if isinstance(found, Controller | BackgroundService) else found
-    return Component(name, controllers=[each for each in made if isinstance(each, Controller)],
-                     services=[each for each in made if isinstance(each, BackgroundService)])
+    return Component(
+        name,
+        controllers=[each for each in made if isinstance(each, Controller)],
+        services=[each for each in made if isinstance(each, BackgroundService)],
+    )

@@ -1,8 +1,8 @@
 """Which kinds a server has: asked of the server, so that kinds added at run time are known too.
 
-`discover` is for the garbage collector and for namespace deletion, which must reach everything. One version per resource: the one the
-server prefers. `served` is for those who look for a few kinds by name, and follow only those that are there.
-"""
+`discover` is for the garbage collector and for namespace deletion, which must reach everything. One version per
+resource: the one the server prefers. `served` is for those who look for a few kinds by name, and follow only those that
+are there."""
 
 from __future__ import annotations
 
@@ -60,8 +60,11 @@ async def _resources(client: Client, path: str) -> list[ServedResource]:
     except NotFound:
         return []
     version = str(listing["groupVersion"])
-    return [ServedResource(_kind(version, each), frozenset(each.get("verbs") or ()))
-            for each in listing.get("resources") or () if "/" not in each["name"]]
+    return [
+        ServedResource(_kind(version, each), frozenset(each.get("verbs") or ()))
+        for each in listing.get("resources") or ()
+        if "/" not in each["name"]
+    ]
 
 
 def _kind(version: str, resource: dict[str, Any]) -> Kind[Object]:

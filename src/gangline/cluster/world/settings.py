@@ -64,6 +64,11 @@ class WorldSettings:
 def read_settings(text: str, source: str = "the nodes file") -> WorldSettings:
     """A world with the nodes of a file: those that stand, those that grow, those that are provisioned."""
     file = read_file(text, source)
-    growth = tuple(Growth(pool, pool.grow.least, pool.grow.most, pool.grow.delay, pool.grow.idle)
-                   for pool in file.nodes if pool.grow is not None)
-    return WorldSettings(nodes=tuple(pool for pool in file.nodes if pool.grow is None), growth=growth, provisions=file.provisioners)
+    growth = tuple(
+        Growth(pool, pool.grow.least, pool.grow.most, pool.grow.delay, pool.grow.idle)
+        for pool in file.nodes
+        if pool.grow is not None
+    )
+    return WorldSettings(
+        nodes=tuple(pool for pool in file.nodes if pool.grow is None), growth=growth, provisions=file.provisioners
+    )

@@ -1,4 +1,5 @@
-"""Writes that several controllers of the world make: pods of an owner, told as events; conditions that change only when they must."""
+"""Writes that several controllers of the world make: pods of an owner, told as events; conditions that change only when
+they must."""
 
 from __future__ import annotations
 
@@ -15,6 +16,7 @@ from gangline.runtime import Context
 
 AT_ONCE = 16
 """Writes of one owner's pods that are on their way together: the server answers others in between."""
+
 
 async def create_quietly(ctx: Context, kind: Kind[Any], obj: Raw) -> bool:
     """Create it unless it is there, or its namespace is on its way out; says whether it was made."""
@@ -34,7 +36,9 @@ def _dying(error: Forbidden) -> bool:
     return any(cause.get("reason") == "NamespaceTerminating" for cause in causes)
 
 
-async def delete_quietly(ctx: Context, kind: Kind[Any], obj: Object, *, grace: int | None = None, propagation: str = "") -> bool:
+async def delete_quietly(
+    ctx: Context, kind: Kind[Any], obj: Object, *, grace: int | None = None, propagation: str = ""
+) -> bool:
     """Delete it unless it is gone; says whether it was there."""
     try:
         await ctx.client.delete(kind, obj.name, obj.namespace, uid=obj.uid, grace=grace, propagation=propagation)
@@ -44,8 +48,9 @@ async def delete_quietly(ctx: Context, kind: Kind[Any], obj: Object, *, grace: i
 
 
 async def create_pods(ctx: Context, kind: Kind[Any], owner: Object, pods: Sequence[Raw]) -> None:
-    """One, then two, four, …, so that what cannot be made fails once and not as often as it is wanted; it is told on the owner, and the
-    first reason is raised so that it is tried again."""
+    """One, then two, four, …, so that what cannot be made fails once and not as often as it is wanted; it is told on
+    the owner, and the first reason is raised so that it is tried again."""
+
     async def one(pod: Raw) -> None:
         name = pod["metadata"]["name"]
         try:
@@ -66,7 +71,9 @@ async def create_pods(ctx: Context, kind: Kind[Any], owner: Object, pods: Sequen
 def tell_held_back(ctx: Context, kind: Kind[Any], owner: Object, waiting: int) -> None:
     """Why an owner has fewer pods than it asks for, where that is so."""
     if waiting:
-        ctx.events.tell(kind, owner, "PodsHeldBack", f"{waiting} of its pods have no node yet; more are made when these have one")
+        ctx.events.tell(
+            kind, owner, "PodsHeldBack", f"{waiting} of its pods have no node yet; more are made when these have one"
+        )
 
 
 async def delete_pods(ctx: Context, kind: Kind[Any], owner: Object, pods: Iterable[Pod]) -> None:
@@ -78,25 +85,42 @@ async def delete_pods(ctx: Context, kind: Kind[Any], owner: Object, pods: Iterab
 
 
 def disruption(reason: str, message: str, now: str) -> Raw:
-    """The condition that tells an end by somebody else's will from a failure (a Job's `podFailurePolicy` can ignore it)."""
-    return {"type": "DisruptionTarget", "status": "True", "reason": reason, "message": message, "lastTransitionTime": now}
+    """The condition that tells an end by somebody else's will from a failure (a Job's `podFailurePolicy` can ignore
+    it)."""
+    return {
+        "type": "DisruptionTarget",
+        "status": "True",
+        "reason": reason,
+        "message": message,
+        "lastTransitionTime": now,
+    }
 
 
 async def patch_status(ctx: Context, pod: Pod, status: Raw) -> None:
     """Unless the pod is gone."""
     try:
-        await ctx.client.patch(POD, pod.name, pod.namespace, {"metadata": {"uid": pod.uid}, "status": status}, subresource="status",
-                               content_type=STRATEGIC_PATCH)
+        await ctx.client.patch(
+            POD,
+            pod.name,
+            pod.namespace,
+            {"metadata": {"uid": pod.uid}, "status": status},
+            subresource="status",
+            content_type=STRATEGIC_PATCH,
+        )
     except NotFound:
         return
 
 
-async def adopt(ctx: Context, kind: Kind[Any], owner: Object, child_kind: Kind[Any], children: Iterable[Object]) -> None:
+async def adopt(
+    ctx: Context, kind: Kind[Any], owner: Object, child_kind: Kind[Any], children: Iterable[Object]
+) -> None:
     """Take on objects that nobody controls."""
     for child in children:
         owners = [as_raw(each) for each in child.metadata.owner_references] + [reference(kind, owner)]
         guard = {"uid": child.uid, "resourceVersion": child.metadata.resource_version}
-        await ctx.client.patch(child_kind, child.name, child.namespace, {"metadata": guard | {"ownerReferences": owners}})
+        await ctx.client.patch(
+            child_kind, child.name, child.namespace, {"metadata": guard | {"ownerReferences": owners}}
+        )
 
 
 async def release(ctx: Context, kind: Kind[Any], obj: Object, finalizer: str) -> None:
@@ -112,5 +136,11 @@ def merged(conditions: Iterable[Raw], wanted: Iterable[tuple[str, str, str, str]
     for kind, status, reason, message in wanted:
         before = found.get(kind, {})
         since = before.get("lastTransitionTime") if before.get("status") == status else now
-        found[kind] = before | {"type": kind, "status": status, "reason": reason, "message": message, "lastTransitionTime": since}
+        found[kind] = before | {
+            "type": kind,
+            "status": status,
+            "reason": reason,
+            "message": message,
+            "lastTransitionTime": since,
+        }
     return list(found.values())

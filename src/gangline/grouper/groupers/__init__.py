@@ -61,8 +61,10 @@ GROUPERS: tuple[Grouper, ...] = (
     PyTorchGrouper(),
     RayGrouper(("ray.io/v1 RayCluster", "ray.io/v1alpha1 RayCluster")),
     RayGrouper(("ray.io/v1 RayJob", "ray.io/v1alpha1 RayJob"), (("status", "rayClusterName"),)),
-    RayGrouper(("ray.io/v1 RayService", "ray.io/v1alpha1 RayService"),
-        (("status", "activeServiceStatus", "rayClusterName"), ("status", "pendingServiceStatus", "rayClusterName"))),
+    RayGrouper(
+        ("ray.io/v1 RayService", "ray.io/v1alpha1 RayService"),
+        (("status", "activeServiceStatus", "rayClusterName"), ("status", "pendingServiceStatus", "rayClusterName")),
+    ),
     KnativeGrouper(),
     LeaderWorkerSetGrouper(),
     JobSetGrouper(),

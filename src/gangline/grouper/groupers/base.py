@@ -1,8 +1,7 @@
 """The rules that nearly every workload shares: name, owner, labels, queue, priority, preemptibility, delays, topology.
 
-A grouper calls `base` and replaces what its family does differently. `owners` are searched for priority, preemptibility and
-delays; most families search only the object they group by, the default grouper the whole chain.
-"""
+A grouper calls `base` and replaces what its family does differently. `owners` are searched for priority, preemptibility
+and delays; most families search only the object they group by, the default grouper the whole chain."""
 
 from __future__ import annotations
 
@@ -57,8 +56,11 @@ def group_annotations(pod: Pod, owner: Raw, read: GrouperView) -> dict[str, str]
 
 def queue(pod: Pod, owner: Raw, read: GrouperView) -> str:
     """The queue label of owner or pod, else the older project label, else the default queue."""
-    said = [labels[read.settings.queue_label] for labels in (owners.labels_of(owner), pod.labels)
-            if read.settings.queue_label in labels]
+    said = [
+        labels[read.settings.queue_label]
+        for labels in (owners.labels_of(owner), pod.labels)
+        if read.settings.queue_label in labels
+    ]
     for name in said:
         if name or read.settings.manner.empty_queue_counts:
             return name
@@ -110,5 +112,8 @@ def delay(text: str | None, *, negative: bool = False) -> str | None:
 
 
 def placement(annotations: dict[str, str]) -> GroupTopology:
-    return GroupTopology(annotations.get(names.TOPOLOGY, ""), annotations.get(names.TOPOLOGY_REQUIRED, ""),
-                     annotations.get(names.TOPOLOGY_PREFERRED, ""))
+    return GroupTopology(
+        annotations.get(names.TOPOLOGY, ""),
+        annotations.get(names.TOPOLOGY_REQUIRED, ""),
+        annotations.get(names.TOPOLOGY_PREFERRED, ""),
+    )

@@ -1,4 +1,5 @@
-"""The contract of a grouper: which kinds it knows, what else it reads, and how it turns a pod and its owner into a group."""
+"""The contract of a grouper: which kinds it knows, what else it reads, and how it turns a pod and its owner into a
+group."""
 
 from __future__ import annotations
 

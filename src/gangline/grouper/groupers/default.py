@@ -18,10 +18,17 @@ from gangline.grouper.look import GrouperView
 
 
 class DefaultGrouper:
-    kinds = ("apps/v1 StatefulSet", "apps/v1 ReplicaSet",
-             "machinelearning.seldon.io/v1alpha2 SeldonDeployment", "machinelearning.seldon.io/v1 SeldonDeployment",
-             "kubevirt.io/v1 VirtualMachineInstance", "workspace.devfile.io/v1alpha2 DevWorkspace",
-             "kubeflow.org/v1alpha1 ScheduledWorkflow", "tekton.dev/v1 PipelineRun", "tekton.dev/v1 TaskRun")
+    kinds = (
+        "apps/v1 StatefulSet",
+        "apps/v1 ReplicaSet",
+        "machinelearning.seldon.io/v1alpha2 SeldonDeployment",
+        "machinelearning.seldon.io/v1 SeldonDeployment",
+        "kubevirt.io/v1 VirtualMachineInstance",
+        "workspace.devfile.io/v1alpha2 DevWorkspace",
+        "kubeflow.org/v1alpha1 ScheduledWorkflow",
+        "tekton.dev/v1 PipelineRun",
+        "tekton.dev/v1 TaskRun",
+    )
     reads = ("kubevirt.io/v1 VirtualMachine",)
 
     def group(self, pod: Pod, owner: Raw, read: GrouperView, chain: Sequence[Raw] = ()) -> Grouping:
@@ -50,4 +57,6 @@ class DeploymentGrouper:
 
 def for_one_pod(grouping: Grouping, pod: Pod) -> Grouping:
     """The same group, but named after one pod and owned by it."""
-    return replace(grouping, name=names.kai_pod_group(pod.name, pod.uid), owner=owners.reference_to(owners.as_owner(pod)))
+    return replace(
+        grouping, name=names.kai_pod_group(pod.name, pod.uid), owner=owners.reference_to(owners.as_owner(pod))
+    )

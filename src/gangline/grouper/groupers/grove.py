@@ -1,8 +1,7 @@
 """Pods of a PodCliqueSet: the PodGang that a pod's label names is the group.
 
-Each of the gang's pod groups becomes a leaf, each of its topology group configs a parent above the leaves it lists. What the set
-itself says is added where the gang says nothing.
-"""
+Each of the gang's pod groups becomes a leaf, each of its topology group configs a parent above the leaves it lists.
+What the set itself says is added where the gang says nothing."""
 
 from __future__ import annotations
 
@@ -22,15 +21,22 @@ from gangline.grouper.look import GrouperView
 
 class GroveGrouper:
     kinds = ("grove.io/v1alpha1 PodCliqueSet", "grove.io/v1alpha1 PodGangSet")
-    reads = ("grove.io/v1alpha1 PodClique", "grove.io/v1alpha1 PodCliqueScalingGroup", "scheduler.grove.io/v1alpha1 PodGang")
+    reads = (
+        "grove.io/v1alpha1 PodClique",
+        "grove.io/v1alpha1 PodCliqueScalingGroup",
+        "scheduler.grove.io/v1alpha1 PodGang",
+    )
 
     def group(self, pod: Pod, owner: Raw, read: GrouperView, chain: Sequence[Raw] = ()) -> Grouping:
         gang = _gang(pod, read)
         topology = _topology(gang)
         levels = _levels(gang, topology, "spec", "topologyConstraint", "packConstraint")
         grouping = base(pod, _heard(gang, owner, read), read)
-        grouping = replace(grouping, placement=levels or grouping.placement,
-                           priority_class=_or(fields.text(gang, "spec", "priorityClassName"), grouping.priority_class))
+        grouping = replace(
+            grouping,
+            placement=levels or grouping.placement,
+            priority_class=_or(fields.text(gang, "spec", "priorityClassName"), grouping.priority_class),
+        )
         grouping = _with_set(grouping, owner)
         parents, parent_of = _parents(gang, topology)
         leaves = [_leaf(each, place, pod, topology, parent_of) for place, each in enumerate(_groups(gang))]
@@ -70,7 +76,9 @@ def _levels(obj: Raw, topology: str, *path: str) -> GroupTopology | None:
     if preferred is None and required is None:
         return None
     if not topology:
-        raise Ungroupable(f"{'.'.join(path)} names topology levels but no topology: set annotation {names.TOPOLOGY_NAME}")
+        raise Ungroupable(
+            f"{'.'.join(path)} names topology levels but no topology: set annotation {names.TOPOLOGY_NAME}"
+        )
     return GroupTopology(topology, required or "", preferred or "")
 
 
@@ -80,16 +88,24 @@ def _with_set(grouping: Grouping, owner: Raw) -> Grouping:
     annotations = owners.annotations_of(owner) | grouping.annotations
     preemptibility = labels.get(names.PREEMPTIBILITY, grouping.preemptibility)
     if preemptibility not in PREEMPTIBILITIES:
-        raise Ungroupable(f"label {names.PREEMPTIBILITY} of {owners.title(owner)} must be preemptible or non-preemptible, "
-                          f"not {preemptibility!r}")
+        raise Ungroupable(
+            f"label {names.PREEMPTIBILITY} of {owners.title(owner)} must be preemptible or non-preemptible, "
+            f"not {preemptibility!r}"
+        )
     said = grouping.placement
     return replace(
-        grouping, labels=labels, annotations=annotations, preemptibility=preemptibility,
+        grouping,
+        labels=labels,
+        annotations=annotations,
+        preemptibility=preemptibility,
         priority_class=labels.get(names.PRIORITY_CLASS, grouping.priority_class),
         preemption_delay=delay(annotations.get(names.PREEMPTION_DELAY)) or grouping.preemption_delay,
-        placement=GroupTopology(said.topology or annotations.get(names.TOPOLOGY, ""),
-                            said.required or annotations.get(names.TOPOLOGY_REQUIRED, ""),
-                            said.preferred or annotations.get(names.TOPOLOGY_PREFERRED, "")))
+        placement=GroupTopology(
+            said.topology or annotations.get(names.TOPOLOGY, ""),
+            said.required or annotations.get(names.TOPOLOGY_REQUIRED, ""),
+            said.preferred or annotations.get(names.TOPOLOGY_PREFERRED, ""),
+        ),
+    )
 
 
 def _groups(gang: Raw) -> Iterable[Raw]:
@@ -112,8 +128,11 @@ def _parents(gang: Raw, topology: str) -> tuple[list[GroupPart], dict[str, str]]
         if not listed:
             continue
         parent_of |= dict.fromkeys(listed, name)
-        parents.append(GroupPart(name, children=len(listed),
-                            placement=_levels(config, topology, "topologyConstraint", "packConstraint")))
+        parents.append(
+            GroupPart(
+                name, children=len(listed), placement=_levels(config, topology, "topologyConstraint", "packConstraint")
+            )
+        )
     return parents, parent_of
 
 
@@ -154,5 +173,7 @@ def _member(reference: object, where: str, namespace: str) -> str:
     if its_namespace is None or name is None:
         raise Ungroupable(f"{where} needs a namespace and a name")
     if its_namespace != namespace:
-        raise Ungroupable(f"{where} names pod {its_namespace}/{name}; a PodGang may only name pods of its namespace {namespace}")
+        raise Ungroupable(
+            f"{where} names pod {its_namespace}/{name}; a PodGang may only name pods of its namespace {namespace}"
+        )
     return name

@@ -34,7 +34,9 @@ def batch_minimum(owner: Raw) -> int:
     asked = owners.annotations_of(owner).get(names.BATCH_MIN_MEMBER)
     minimum = 1 if asked is None else fields.whole(asked, 32)
     if minimum is None:
-        raise Ungroupable(f"annotation {names.BATCH_MIN_MEMBER} of {owners.title(owner)} must be a whole number, not {asked!r}")
+        raise Ungroupable(
+            f"annotation {names.BATCH_MIN_MEMBER} of {owners.title(owner)} must be a whole number, not {asked!r}"
+        )
     return minimum
 
 
@@ -45,7 +47,9 @@ class CronJobGrouper:
     def group(self, pod: Pod, owner: Raw, read: GrouperView, chain: Sequence[Raw] = ()) -> Grouping:
         run = next((each for each in pod.metadata.owner_references if each.kind == "Job"), None)
         if run is None:
-            raise Ungroupable(f"pod {pod.namespace}/{pod.name} belongs to {owners.title(owner)} but has no owner of kind Job")
+            raise Ungroupable(
+                f"pod {pod.namespace}/{pod.name} belongs to {owners.title(owner)} but has no owner of kind Job"
+            )
         return base(pod, read.get("batch/v1", "Job", pod.namespace, run.name), read)
 
 

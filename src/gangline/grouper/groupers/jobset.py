@@ -1,8 +1,7 @@
 """JobSet: one group, a parent per replicated job, a leaf per replica of it.
 
-A set that starts its jobs in order may begin with the first; otherwise all of them are needed. Sets grouped by older releases
-stay flat.
-"""
+A set that starts its jobs in order may begin with the first; otherwise all of them are needed. Sets grouped by older
+releases stay flat."""
 
 from __future__ import annotations
 
@@ -48,8 +47,11 @@ def _jobs(owner: Raw) -> list[Raw]:
 
 def _is_flat(grouping: Grouping, read: GrouperView) -> bool:
     """Was this set grouped before there were sub-groups?"""
-    return any(not group.spec.sub_groups for group in read.pod_groups(grouping.namespace)
-               if group.name == grouping.name or group.name.startswith(f"{grouping.name}-"))
+    return any(
+        not group.spec.sub_groups
+        for group in read.pod_groups(grouping.namespace)
+        if group.name == grouping.name or group.name.startswith(f"{grouping.name}-")
+    )
 
 
 def _flat(grouping: Grouping, pod: Pod, owner: Raw) -> Grouping:
@@ -80,7 +82,9 @@ def _children(owner: Raw, count: int) -> int:
 def _at_least_one(asked: str, where: str) -> int:
     number = fields.whole(asked, 32)
     if number is None or number < 1:
-        raise Ungroupable(f"annotation {names.BATCH_MIN_MEMBER} of {where} must be a whole number from 1 up, not {asked!r}")
+        raise Ungroupable(
+            f"annotation {names.BATCH_MIN_MEMBER} of {where} must be a whole number from 1 up, not {asked!r}"
+        )
     return number
 
 
@@ -94,8 +98,10 @@ def _parts(job: Raw, place: int) -> list[GroupPart]:
     if replicas > MOST_REPLICAS:
         raise Ungroupable(f"{where}.replicas is {replicas}; a gang has at most {MOST_REPLICAS} jobs of a kind")
     minimum, placed = _leaf_minimum(job, where), _leaf_placement(job)
-    return [GroupPart(name, children=replicas),
-            *(GroupPart(leaf_name(name, str(at)), minimum, parent=name, placement=placed) for at in range(replicas))]
+    return [
+        GroupPart(name, children=replicas),
+        *(GroupPart(leaf_name(name, str(at)), minimum, parent=name, placement=placed) for at in range(replicas)),
+    ]
 
 
 def leaf_name(job: str, index: str) -> str:
@@ -111,8 +117,11 @@ def _leaf_minimum(job: Raw, where: str) -> int:
 
 
 def _leaf_placement(job: Raw) -> GroupTopology | None:
-    placed = GroupTopology(_template_annotation(job, names.TOPOLOGY), _template_annotation(job, names.TOPOLOGY_REQUIRED),
-                       _template_annotation(job, names.TOPOLOGY_PREFERRED))
+    placed = GroupTopology(
+        _template_annotation(job, names.TOPOLOGY),
+        _template_annotation(job, names.TOPOLOGY_REQUIRED),
+        _template_annotation(job, names.TOPOLOGY_PREFERRED),
+    )
     return placed if placed.topology and (placed.required or placed.preferred) else None
 
 

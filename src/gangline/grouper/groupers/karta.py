@@ -1,8 +1,9 @@
-"""Kinds that we have no code for, described by a Karta object: where its components keep their size, and how a pod shows its component.
+"""Kinds that we have no code for, described by a Karta object: where its components keep their size, and how a pod
+shows its component.
 
-Asked only for kinds without a grouper of their own. A Karta describes the workload as a tree of components. Its instruction is
-either `podGroup` (one group, a leaf per listed component) or the older `podGroups` (one group per set of key values of the pods).
-"""
+Asked only for kinds without a grouper of their own. A Karta describes the workload as a tree of components. Its
+instruction is either `podGroup` (one group, a leaf per listed component) or the older `podGroups` (one group per set of
+key values of the pods)."""
 
 from __future__ import annotations
 
@@ -29,7 +30,8 @@ _POD_PATHS = ("podTemplateSpecPath", "podSpecPath", "fragmentedPodSpecDefinition
 
 
 def describing(owner: Raw, read: GrouperView) -> KartaGrouper | None:
-    """The one valid Karta with a gang instruction for a kind. Several of them contradict each other: then none counts."""
+    """The one valid Karta with a gang instruction for a kind. Several of them contradict each other: then none
+    counts."""
     group, _, version = str(owner["apiVersion"]).rpartition("/")
     wanted = {"group": group, "version": version, "kind": owner["kind"]}
     try:
@@ -55,7 +57,8 @@ class KartaGrouper:
     kinds = ()
     reads = (f"{API} {KIND}",)
 
-    # --- what it says --------------------------------------------------------------------------------------------------
+    # --- what it says
+    # --------------------------------------------------------------------------------------------------
 
     @cached_property
     def root(self) -> Raw:
@@ -93,9 +96,16 @@ class KartaGrouper:
     def _is_valid(self) -> bool:
         names = [each.get("name") for each in self.components]
         known = set(names)
-        sound = all(names) and len(known) == len(names) and self._has_sound_root() and all(map(_is_sound, self.components))
+        sound = (
+            all(names) and len(known) == len(names) and self._has_sound_root() and all(map(_is_sound, self.components))
+        )
         owned = all(each.get("ownerRef") in known and self._ends(each) for each in self.components[1:])
-        return sound and owned and self._members_known(known) and all(_compiles(path) for path in _expressions(self.obj.get("spec")))
+        return (
+            sound
+            and owned
+            and self._members_known(known)
+            and all(_compiles(path) for path in _expressions(self.obj.get("spec")))
+        )
 
     def _has_sound_root(self) -> bool:
         kind = self.root["kind"]
@@ -112,10 +122,14 @@ class KartaGrouper:
         return name not in seen
 
     def _members_known(self, known: set[Any]) -> bool:
-        return all(member.get("componentName") in known
-                   for group in self.gang.get("podGroups") or () for member in group.get("members") or ())
+        return all(
+            member.get("componentName") in known
+            for group in self.gang.get("podGroups") or ()
+            for member in group.get("members") or ()
+        )
 
-    # --- grouping ------------------------------------------------------------------------------------------------------
+    # --- grouping
+    # ------------------------------------------------------------------------------------------------------
 
     def group(self, pod: Pod, owner: Raw, read: GrouperView, chain: Sequence[Raw] = ()) -> Grouping:
         shown = read.get(POD.api_version, POD.kind, pod.namespace, pod.name)
@@ -124,13 +138,18 @@ class KartaGrouper:
                 return self._one_group(pod, shown, owner, read)
             return self._group_by_keys(pod, shown, owner, read)
         except JqError as error:
-            raise Ungroupable(f"Karta {self.obj['metadata']['name']} does not fit {owners.title(owner)}: {error}") from error
+            raise Ungroupable(
+                f"Karta {self.obj['metadata']['name']} does not fit {owners.title(owner)}: {error}"
+            ) from error
 
     def _one_group(self, pod: Pod, shown: Raw, owner: Raw, read: GrouperView) -> Grouping:
         said = self.gang["podGroup"]
         grouping = base(pod, owner, read)
-        grouping = replace(grouping, name=f"pg-{owners.uid_of(owner)}-{said.get('name', '')}",
-                           placement=_placement(said.get("topology")) or grouping.placement)
+        grouping = replace(
+            grouping,
+            name=f"pg-{owners.uid_of(owner)}-{said.get('name', '')}",
+            placement=_placement(said.get("topology")) or grouping.placement,
+        )
         listed = said.get("subGroups") or []
         if not listed:
             return replace(grouping, minimum=self.scale(self.root["name"], owner))
@@ -142,7 +161,9 @@ class KartaGrouper:
         name = self.component(mapping.get("componentName", ""))["name"]
         size = self.scale(name, owner)
         if size == 0:
-            raise Ungroupable(f"component {name} of Karta {self.obj['metadata']['name']} does not say how many replicas it has")
+            raise Ungroupable(
+                f"component {name} of Karta {self.obj['metadata']['name']} does not say how many replicas it has"
+            )
         return GroupPart(name, size, placement=_placement(mapping.get("topology")))
 
     def _group_by_keys(self, pod: Pod, shown: Raw, owner: Raw, read: GrouperView) -> Grouping:
@@ -152,10 +173,13 @@ class KartaGrouper:
         keys = [_single(path, shown) for path in member.get("groupByKeyPaths") or ()]
         name = "-".join(["pg", owners.uid_of(owner), *(_printed(key) for key in keys)])
         if keys and (not _DNS.fullmatch(name) or len(name) > 253):
-            raise Ungroupable(f"the grouping keys {keys} of pod {pod.namespace}/{pod.name} make {name!r}, which is no valid name")
+            raise Ungroupable(
+                f"the grouping keys {keys} of pod {pod.namespace}/{pod.name} make {name!r}, which is no valid name"
+            )
         return replace(base(pod, owner, read), name=name, minimum=self.scale(effective, owner, instance))
 
-    # --- which component a pod belongs to ------------------------------------------------------------------------------
+    # --- which component a pod belongs to
+    # ------------------------------------------------------------------------------
 
     def _leaves(self) -> list[str]:
         return [each["name"] for each in self.components if _has_pods(each)]
@@ -166,7 +190,9 @@ class KartaGrouper:
             return leaves[0]
         found = next((name for name in leaves if _selects(self.component(name), shown)), None)
         if found is None:
-            raise Ungroupable(f"pod {pod.namespace}/{pod.name} belongs to no component of Karta {self.obj['metadata']['name']}")
+            raise Ungroupable(
+                f"pod {pod.namespace}/{pod.name} belongs to no component of Karta {self.obj['metadata']['name']}"
+            )
         return found
 
     def _member(self, component: str, pod: Pod, shown: Raw) -> tuple[str, Raw]:
@@ -187,16 +213,21 @@ class KartaGrouper:
         return _selects(self.component(name), shown) or any(self._holds(child, shown) for child in self.children(name))
 
     def _instance(self, name: str, shown: Raw, owner: Raw) -> str | None:
-        selector = ((self.component(name).get("podSelector") or {}).get("componentInstanceSelector") or {}).get("idPath")
+        selector = ((self.component(name).get("podSelector") or {}).get("componentInstanceSelector") or {}).get(
+            "idPath"
+        )
         known = self._instances(name, owner)
         if known in ([], [""]):
             return None
         found = _printed(_single(selector, shown)) if selector else ""
         if found not in known:
-            raise Ungroupable(f"the pod says it belongs to instance {found!r} of {name}, but there are only {', '.join(known)}")
+            raise Ungroupable(
+                f"the pod says it belongs to instance {found!r} of {name}, but there are only {', '.join(known)}"
+            )
         return found
 
-    # --- how many pods a component has ---------------------------------------------------------------------------------
+    # --- how many pods a component has
+    # ---------------------------------------------------------------------------------
 
     def scale(self, name: str, owner: Raw, instance: str | None = None) -> int:
         """Pods of a component and those below it; of one instance only, if it is named."""
@@ -226,7 +257,9 @@ class KartaGrouper:
             return [""]
         found = _evaluated(path, owner)
         if not all(isinstance(each, str) and each for each in found):
-            raise Ungroupable(f"{path} of {owners.title(owner)} must give the names of instances of component {name}, not {found}")
+            raise Ungroupable(
+                f"{path} of {owners.title(owner)} must give the names of instances of component {name}, not {found}"
+            )
         return found
 
     def _sizes(self, name: str, owner: Raw) -> dict[str, int]:
@@ -296,9 +329,14 @@ def _printed(value: Any) -> str:
 def _placement(said: Raw | None) -> GroupTopology | None:
     if said is None:
         return None
-    placed = GroupTopology(said.get("topologyName", ""), said.get("requiredTopologyLevel", ""), said.get("preferredTopologyLevel", ""))
+    placed = GroupTopology(
+        said.get("topologyName", ""), said.get("requiredTopologyLevel", ""), said.get("preferredTopologyLevel", "")
+    )
     if not placed.topology or not (placed.required or placed.preferred):
-        raise Ungroupable("a topology in a Karta needs topologyName and at least one of requiredTopologyLevel and preferredTopologyLevel")
+        raise Ungroupable(
+            "a topology in a Karta needs topologyName and at least one of requiredTopologyLevel and "
+            "preferredTopologyLevel"
+        )
     return placed
 
 
@@ -310,7 +348,11 @@ def _expressions(part: Any, key: str = "") -> Iterator[str]:
     elif isinstance(part, list):
         for each in part:
             yield from _expressions(each, key)
-    elif isinstance(part, str) and part and (key.endswith(("Path", "KeyPaths")) or key in ("filters", "expression", "path")):
+    elif (
+        isinstance(part, str)
+        and part
+        and (key.endswith(("Path", "KeyPaths")) or key in ("filters", "expression", "path"))
+    ):
         yield part
 
 

@@ -40,8 +40,13 @@ class KnativeGrouper:
 def _of_revision(pod: Pod, revision: Raw, owner: Raw, read: GrouperView) -> Grouping:
     """A revision's group. Upstream hears neither the service above it nor what it says besides queue and priority."""
     if read.settings.manner.revision_only:
-        return replace(base(pod, revision, read, fallback=INFERENCE), preemptibility="", preemption_delay=None,
-                       staleness_grace=None, placement=GroupTopology())
+        return replace(
+            base(pod, revision, read, fallback=INFERENCE),
+            preemptibility="",
+            preemption_delay=None,
+            staleness_grace=None,
+            placement=GroupTopology(),
+        )
     return base(pod, owners.with_missing(revision, owner), read, fallback=INFERENCE)
 
 
@@ -63,6 +68,8 @@ def _is_one_by_one(namespace: str, revision: Raw, read: GrouperView) -> bool:
         return False
     kind = group.metadata.owner_references[0].kind if group.metadata.owner_references else "nobody"
     if kind not in ("Revision", "Pod"):
-        raise Ungroupable(f"PodGroup {namespace}/{joined[0]} of {owners.title(revision)} belongs to {kind}; "
-                          f"it should belong to the revision or to a pod: delete it to let it be made anew")
+        raise Ungroupable(
+            f"PodGroup {namespace}/{joined[0]} of {owners.title(revision)} belongs to {kind}; "
+            f"it should belong to the revision or to a pod: delete it to let it be made anew"
+        )
     return kind == "Pod"

@@ -1,8 +1,7 @@
 """Kubeflow's training jobs: the gang is all replicas, or what the job's scheduling policy asks for.
 
-TensorFlow, XGBoost, JAX and MPI differ in where they keep their replicas and which of them must be there. PyTorch builds on
-`replicas_minimum` in pytorch.py.
-"""
+TensorFlow, XGBoost, JAX and MPI differ in where they keep their replicas and which of them must be there. PyTorch
+builds on `replicas_minimum` in pytorch.py."""
 
 from __future__ import annotations
 
@@ -18,7 +17,10 @@ from gangline.grouper.look import GrouperView
 
 POLICY = ("spec", "runPolicy", "schedulingPolicy", "minAvailable")
 JOB_NAME, JOB_ROLE, REPLICA_TYPE = (
-    "training.kubeflow.org/job-name", "training.kubeflow.org/job-role", "training.kubeflow.org/replica-type")
+    "training.kubeflow.org/job-name",
+    "training.kubeflow.org/job-role",
+    "training.kubeflow.org/replica-type",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +77,8 @@ class MpiGrouper:
 
 def _has_launcher(pod: Pod, owner: Raw, read: GrouperView) -> bool:
     roles = (JOB_ROLE,) if read.settings.manner.launcher_by_role_only else (JOB_ROLE, REPLICA_TYPE)
-    return any(not each.metadata.deleting
-               for role in roles
-               for each in read.pods(pod.namespace, {JOB_NAME: owners.name_of(owner), role: "launcher"}))
+    return any(
+        not each.metadata.deleting
+        for role in roles
+        for each in read.pods(pod.namespace, {JOB_NAME: owners.name_of(owner), role: "launcher"})
+    )

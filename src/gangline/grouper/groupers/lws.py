@@ -1,8 +1,8 @@
 """LeaderWorkerSet: one group per replica, with its leader and its workers as sub-groups, or cut into segments.
 
-With `LeaderReady` the leader starts alone and the workers follow. A segmented replica has one leaf per segment; the leader either
-joins the first one (which then becomes a parent of `leader` and `workers`) or stands beside them (`LeaderExcluded`).
-"""
+With `LeaderReady` the leader starts alone and the workers follow. A segmented replica has one leaf per segment; the
+leader either joins the first one (which then becomes a parent of `leader` and `workers`) or stands beside them
+(`LeaderExcluded`)."""
 
 from __future__ import annotations
 
@@ -49,8 +49,9 @@ def _members(pod: Pod, owner: Raw) -> int:
     if policy in (None, LEADER_CREATED):
         return size
     if policy != LEADER_READY:
-        raise Ungroupable(f"spec.startupPolicy of {owners.title(owner)} must be {LEADER_CREATED} or {LEADER_READY}, "
-                          f"not {policy!r}")
+        raise Ungroupable(
+            f"spec.startupPolicy of {owners.title(owner)} must be {LEADER_CREATED} or {LEADER_READY}, not {policy!r}"
+        )
     if _is_leader(pod) and not pod.spec.node_name:
         return 1
     said = fields.whole(pod.annotations.get(SIZE, ""))
@@ -61,7 +62,9 @@ def _check_index(pod: Pod) -> None:
     said = pod.labels.get(WORKER_INDEX)
     index = None if said is None else fields.whole(said)
     if said is not None and (index is None or index < 0):
-        raise Ungroupable(f"label {WORKER_INDEX} of pod {pod.namespace}/{pod.name} must be a number from 0 up, not {said!r}")
+        raise Ungroupable(
+            f"label {WORKER_INDEX} of pod {pod.namespace}/{pod.name} must be a number from 0 up, not {said!r}"
+        )
 
 
 def _is_leader(pod: Pod) -> bool:
@@ -77,7 +80,9 @@ def _parts(pod: Pod, owner: Raw, members: int, read: GrouperView) -> tuple[tuple
     if alone and not read.settings.manner.waiting_leader_refused:
         return _whole(pod, members)
     if size > members:
-        raise Ungroupable(f"segments of {size} pods do not fit into the {members} of {owners.title(owner)} that start together")
+        raise Ungroupable(
+            f"segments of {size} pods do not fit into the {members} of {owners.title(owner)} that start together"
+        )
     cut = Cut(members, size, one_more=read.settings.manner.lone_segment_needs_one_more)
     segments.check_count(cut.count)
     template = fields.mapping(owner, *TEMPLATE, "workerTemplate")
@@ -105,8 +110,10 @@ def _segment_size(owner: Raw) -> int | None:
             return None
         size = fields.whole(said)
     if size is None or size <= 1:
-        raise Ungroupable(f"segments of {owners.title(owner)} must have a whole number of pods above 1 "
-                          f"(subGroupPolicy.subGroupSize or annotation {names.SEGMENT_SIZE})")
+        raise Ungroupable(
+            f"segments of {owners.title(owner)} must have a whole number of pods above 1 "
+            f"(subGroupPolicy.subGroupSize or annotation {names.SEGMENT_SIZE})"
+        )
     return size
 
 
@@ -119,7 +126,8 @@ def _template_size(owner: Raw) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """Pods 0 … members-1, pod 0 the leader, cut into segments. If the workers divide evenly, the leader is extra to the first."""
+    """Pods 0 … members-1, pod 0 the leader, cut into segments. If the workers divide evenly, the leader is extra to the
+    first."""
 
     members: int
     size: int
@@ -159,7 +167,9 @@ def _arranged(policy: str, pieces: tuple[GroupPart, ...], cut: Cut, pod: Pod) ->
         return (replace(first, minimum=0, children=len(inside)), *pieces[1:], *inside), leaf
     if policy == LEADER_EXCLUDED:
         if not cut.even:
-            raise Ungroupable(f"with {LEADER_EXCLUDED} the {cut.members - 1} workers must divide into segments of {cut.size}")
+            raise Ungroupable(
+                f"with {LEADER_EXCLUDED} the {cut.members - 1} workers must divide into segments of {cut.size}"
+            )
         return (GroupPart(LEADER, 1), *pieces), LEADER if _is_leader(pod) else own
     return pieces, own
 
@@ -168,6 +178,8 @@ def _segment_of(pod: Pod, cut: Cut) -> int:
     said = pod.labels.get(WORKER_INDEX)
     index = None if said is None else fields.whole(said)
     if index is None or cut.segment_of(index) >= cut.count:
-        raise Ungroupable(f"label {WORKER_INDEX} of pod {pod.namespace}/{pod.name} must be below {cut.members}, "
-                          f"not {said!r}: without it the pod's segment is unknown")
+        raise Ungroupable(
+            f"label {WORKER_INDEX} of pod {pod.namespace}/{pod.name} must be below {cut.members}, "
+            f"not {said!r}: without it the pod's segment is unknown"
+        )
     return cut.segment_of(index)

@@ -1,8 +1,7 @@
 """PyTorchJob: a master, and workers that may be elastic and may be cut into segments.
 
-The root asks for the whole minimum; `master` and `worker` are its sub-groups. With segments, `worker` becomes a parent with one
-leaf per segment; segments past the elastic minimum ask for nothing, so they never hold the job back.
-"""
+The root asks for the whole minimum; `master` and `worker` are its sub-groups. With segments, `worker` becomes a parent
+with one leaf per segment; segments past the elastic minimum ask for nothing, so they never hold the job back."""
 
 from __future__ import annotations
 
@@ -38,8 +37,12 @@ class PyTorchGrouper:
         workers = _workers(pod, owner, roles, max(0, minimum - masters)) if WORKER in roles else ()
         leaf = _leaf(pod, owner, roles)
         parts = head + workers
-        return replace(base(pod, owner, read), minimum=minimum, parts=parts,
-                       leaf=leaf if leaf in [part.name for part in parts] else "")
+        return replace(
+            base(pod, owner, read),
+            minimum=minimum,
+            parts=parts,
+            leaf=leaf if leaf in [part.name for part in parts] else "",
+        )
 
 
 def _minimum(owner: Raw) -> int:
@@ -62,9 +65,13 @@ def _workers(pod: Pod, owner: Raw, roles: Raw, minimum: int) -> tuple[GroupPart,
     placed = segments.placement(pod, fields.mapping(roles, WORKER, "template"), owner)
     needed = -(-minimum // size)
     sizes = [size] * (replicas // size) + ([replicas % size] if replicas % size else [])
-    return (GroupPart("worker", children=count),
-            *(GroupPart(f"worker-{at}", each if at < needed else 0, parent="worker", placement=placed)
-              for at, each in enumerate(sizes)))
+    return (
+        GroupPart("worker", children=count),
+        *(
+            GroupPart(f"worker-{at}", each if at < needed else 0, parent="worker", placement=placed)
+            for at, each in enumerate(sizes)
+        ),
+    )
 
 
 def _replicas(roles: Raw) -> int:
@@ -103,6 +110,8 @@ def _leaf(pod: Pod, owner: Raw, roles: Raw) -> str:
     said = pod.labels.get(REPLICA_INDEX)
     index = fields.whole(said) if said is not None else None
     if index is None or index < 0:
-        raise Ungroupable(f"label {REPLICA_INDEX} of worker pod {pod.namespace}/{pod.name} must be a number from 0 up, "
-                          f"not {said!r}: without it the pod's segment is unknown")
+        raise Ungroupable(
+            f"label {REPLICA_INDEX} of worker pod {pod.namespace}/{pod.name} must be a number from 0 up, "
+            f"not {said!r}: without it the pod's segment is unknown"
+        )
     return f"worker-{index // size}"

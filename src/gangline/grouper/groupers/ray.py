@@ -1,8 +1,7 @@
 """Ray: the head and each worker group of the cluster are sub-groups, whether a cluster, a job or a service started it.
 
-Sizes come from the RayCluster; name, queue and everything else from the object that a person made. Groups made by older releases
-stay flat.
-"""
+Sizes come from the RayCluster; name, queue and everything else from the object that a person made. Groups made by older
+releases stay flat."""
 
 from __future__ import annotations
 
@@ -46,7 +45,9 @@ class RayGrouper:
         found = (fields.text(owner, *path) for path in self.cluster_paths)
         name = next((each for each in found if each is not None), "")
         if not name:
-            raise Ungroupable(f"{owners.title(owner)} names no RayCluster in its status yet: is the ray operator running?")
+            raise Ungroupable(
+                f"{owners.title(owner)} names no RayCluster in its status yet: is the ray operator running?"
+            )
         return read.get(owner["apiVersion"], "RayCluster", owner["metadata"]["namespace"], name)
 
 
@@ -55,7 +56,9 @@ def _parts(cluster: Raw, read: GrouperView) -> tuple[GroupPart, ...]:
     parts = [GroupPart(HEAD, 1, placement=_placement(head, "headGroupSpec"))]
     for place, group in enumerate(fields.items(cluster, "spec", "workerGroupSpecs") or ()):
         if not isinstance(group, dict):
-            raise Ungroupable(f"spec.workerGroupSpecs[{place}] of {owners.title(cluster)} must be an object, not {group!r}")
+            raise Ungroupable(
+                f"spec.workerGroupSpecs[{place}] of {owners.title(cluster)} must be an object, not {group!r}"
+            )
         minimum = _minimum(group, place, read)
         if minimum is not None:
             name = _name(group, place)
@@ -70,7 +73,9 @@ def _minimum(group: Raw, place: int, read: GrouperView) -> int | None:
     replicas = fields.integer(group, "replicas") or 0
     least = fields.integer(group, "minReplicas") or 0
     if least > replicas:
-        raise Ungroupable(f"spec.workerGroupSpecs[{place}]: replicas ({replicas}) must not be less than minReplicas ({least})")
+        raise Ungroupable(
+            f"spec.workerGroupSpecs[{place}]: replicas ({replicas}) must not be less than minReplicas ({least})"
+        )
     if not least and not replicas:
         return None
     hosts = fields.integer(group, "numOfHosts")
@@ -90,10 +95,14 @@ def _name(group: Raw, place: int) -> str:
 
 
 def _placement(group: Any, where: str) -> GroupTopology | None:
-    topology, required, preferred = (fields.text(group, "template", "metadata", "annotations", key) or ""
-                                     for key in (names.TOPOLOGY, names.TOPOLOGY_REQUIRED, names.TOPOLOGY_PREFERRED))
+    topology, required, preferred = (
+        fields.text(group, "template", "metadata", "annotations", key) or ""
+        for key in (names.TOPOLOGY, names.TOPOLOGY_REQUIRED, names.TOPOLOGY_PREFERRED)
+    )
     if not required and not preferred:
         return None
     if not topology:
-        raise Ungroupable(f"{where} asks for a topology level but names no topology: annotate its template with {names.TOPOLOGY}")
+        raise Ungroupable(
+            f"{where} asks for a topology level but names no topology: annotate its template with {names.TOPOLOGY}"
+        )
     return GroupTopology(topology, required, preferred)

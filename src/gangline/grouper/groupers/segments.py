@@ -19,7 +19,9 @@ MOST = 10_000
 
 def check_count(count: int) -> None:
     if count > MOST:
-        raise Ungroupable(f"{count} segments are too many: at most {MOST} are allowed, choose a larger {names.SEGMENT_SIZE}")
+        raise Ungroupable(
+            f"{count} segments are too many: at most {MOST} are allowed, choose a larger {names.SEGMENT_SIZE}"
+        )
 
 
 def annotation(template: Any, key: str) -> str:

@@ -1,8 +1,7 @@
 """Owners that only wrap the real workload: they are skipped, and what they say is handed down to the one below.
 
-Argo workflows, Run:ai workloads, Kubeflow's TrainJob and Dynamo's graphs. The owner below (or the pod itself) is then grouped as
-its own kind.
-"""
+Argo workflows, Run:ai workloads, Kubeflow's TrainJob and Dynamo's graphs. The owner below (or the pod itself) is then
+grouped as its own kind."""
 
 from __future__ import annotations
 
@@ -17,12 +16,22 @@ from gangline.grouper.groupers.contract import Grouper
 from gangline.grouper.grouping import Grouping
 from gangline.grouper.look import GrouperView
 
-RUNAI = ("TrainingWorkload", "InteractiveWorkload", "DistributedWorkload", "InferenceWorkload", "DistributedInferenceWorkload")
+RUNAI = (
+    "TrainingWorkload",
+    "InteractiveWorkload",
+    "DistributedWorkload",
+    "InferenceWorkload",
+    "DistributedInferenceWorkload",
+)
 
 
 class SkipGrouper:
-    kinds = ("argoproj.io/v1alpha1 Workflow", *(f"run.ai/* {kind}" for kind in RUNAI), "trainer.kubeflow.org/v1alpha1 TrainJob",
-             "nvidia.com/* DynamoGraphDeployment")
+    kinds = (
+        "argoproj.io/v1alpha1 Workflow",
+        *(f"run.ai/* {kind}" for kind in RUNAI),
+        "trainer.kubeflow.org/v1alpha1 TrainJob",
+        "nvidia.com/* DynamoGraphDeployment",
+    )
     reads = ()
 
     def __init__(self, choose: Callable[[Raw, GrouperView], Grouper]) -> None:

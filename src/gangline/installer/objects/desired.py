@@ -1,8 +1,8 @@
-"""A Config → every object that should be there for it: services with their accounts and rights, admission's webhooks, reservation and
-scaling accounts, monitoring. Schedulers are the shards' (shards.py).
+"""A Config → every object that should be there for it: services with their accounts and rights, admission's webhooks,
+reservation and scaling accounts, monitoring. Schedulers are the shards' (shards.py).
 
-Each command line is shown to the component's own reader of flags first; what that refuses is told and not deployed. Pure.
-"""
+Each command line is shown to the component's own reader of flags first; what that refuses is told and not deployed.
+Pure."""
 
 from __future__ import annotations
 
@@ -47,7 +47,14 @@ def wishes_of_config(said: ConfigReading, facts: InstallFacts, parts: ComponentP
         wishes.add(SERVICE_ACCOUNT, account(said, SCHEDULER))
         add_roles(wishes, said, parts, "scheduler", SCHEDULER)
     if said.enabled("binder"):
-        _add_helper(wishes, said, parts, "binder", "resource-reservation", (said.reservation_account, said.reservation_namespace))
+        _add_helper(
+            wishes,
+            said,
+            parts,
+            "binder",
+            "resource-reservation",
+            (said.reservation_account, said.reservation_namespace),
+        )
     if said.enabled("nodeScaleAdjuster"):
         wishes.add(SERVICE_ACCOUNT, account(said, said.scale_account, said.scale_namespace, "node-scale-adjuster"))
     numa.add_exporter(wishes, said, facts, parts)
@@ -62,7 +69,14 @@ def flags_of(said: ConfigReading, facts: InstallFacts, service: InstalledService
     return service.flags(said, facts) | ports
 
 
-def _add_service(wishes: Wishes, said: ConfigReading, facts: InstallFacts, parts: ComponentParts, service: InstalledService, operators: Raw) -> None:
+def _add_service(
+    wishes: Wishes,
+    said: ConfigReading,
+    facts: InstallFacts,
+    parts: ComponentParts,
+    service: InstalledService,
+    operators: Raw,
+) -> None:
     """`operators`: the operator's configuration."""
     flags = flags_of(said, facts, service)
     config = operators if service in (OPERATOR, ADMISSION) or service.words else {}
@@ -71,9 +85,19 @@ def _add_service(wishes: Wishes, said: ConfigReading, facts: InstallFacts, parts
         wishes.problems.append(f"{service.name} stays as it is, because it would not start: {refused}")
         wishes.kept.append(service.name)
         return
-    running = RunningComponent(service.name, service.component, service.section, flags, service.resources, probe_ports(said, service.section)[0],
-                      everywhere=service.everywhere, mounts=tuple(_mounts(service, config)), words=service.words,
-                      config=f"{FOLDER}/{FILE}" if config else "", mark=digest(printed(config)) if config else "")
+    running = RunningComponent(
+        service.name,
+        service.component,
+        service.section,
+        flags,
+        service.resources,
+        probe_ports(said, service.section)[0],
+        everywhere=service.everywhere,
+        mounts=tuple(_mounts(service, config)),
+        words=service.words,
+        config=f"{FOLDER}/{FILE}" if config else "",
+        mark=digest(printed(config)) if config else "",
+    )
     add_running(wishes, said, running, service.ports(said), facts)
     add_roles(wishes, said, parts, service.component, service.name)
     if service is ADMISSION:
@@ -88,7 +112,9 @@ def _mounts(service: InstalledService, config: Raw) -> Iterable[tuple[str, Raw]]
         yield FOLDER, volume()
 
 
-def _add_helper(wishes: Wishes, said: ConfigReading, parts: ComponentParts, app: str, component: str, holder: tuple[str, str]) -> None:
+def _add_helper(
+    wishes: Wishes, said: ConfigReading, parts: ComponentParts, app: str, component: str, holder: tuple[str, str]
+) -> None:
     """The account that pods of a service's own making run under, and its rights."""
     wishes.add(SERVICE_ACCOUNT, account(said, holder[0], holder[1], app))
     add_roles(wishes, said, parts, component, component, holder)

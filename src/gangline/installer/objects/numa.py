@@ -1,8 +1,7 @@
 """The NUMA placement exporter, a DaemonSet: KAI's own program, which ours reads the answers of.
 
-Our exporter serves simulated nodes only, so a Config that wants one on real nodes must name an image of KAI's. Wanted by hand, or, where
-nothing is said, when some shard switches the plugin `numa` on. Pure.
-"""
+Our exporter serves simulated nodes only, so a Config that wants one on real nodes must name an image of KAI's. Wanted
+by hand, or, where nothing is said, when some shard switches the plugin `numa` on. Pure."""
 
 from __future__ import annotations
 
@@ -21,15 +20,19 @@ RESOURCES = {"requests": {"cpu": "50m", "memory": "64Mi"}, "limits": {"cpu": "20
 
 def wanted(said: ConfigReading, facts: InstallFacts) -> bool:
     switch = said.at(f"{SECTION}.service.enabled")
-    return bool(switch) if switch is not None else any(at(shard, "plugins.numa.enabled", False) for shard in facts.shards)
+    return (
+        bool(switch) if switch is not None else any(at(shard, "plugins.numa.enabled", False) for shard in facts.shards)
+    )
 
 
 def add_exporter(wishes: Wishes, said: ConfigReading, facts: InstallFacts, parts: ComponentParts) -> None:
     if not wanted(said, facts):
         return
     if not said.at(f"{SECTION}.service.image.name") and not said.at(f"{SECTION}.service.image.repository"):
-        wishes.missing.append(f"NUMA placement exporter: gangline's serves simulated nodes only; name KAI's image in spec.{SECTION}"
-                              ".service.image, or switch the exporter off")
+        wishes.missing.append(
+            f"NUMA placement exporter: gangline's serves simulated nodes only; name KAI's image in spec.{SECTION}"
+            ".service.image, or switch the exporter off"
+        )
         return
     wishes.add(SERVICE_ACCOUNT, account(said, NAME))
     add_roles(wishes, said, parts, NAME, NAME)
@@ -40,25 +43,47 @@ def _daemon_set(said: ConfigReading) -> Raw:
     image = said.image(f"{SECTION}.service.image")
     sockets = str(said.at(f"{SECTION}.podResourcesHostPath") or SOCKET_FOLDER)
     container: Raw = {
-        "name": NAME, "image": str(image), "imagePullPolicy": image.pull_policy, "args": _arguments(said),
+        "name": NAME,
+        "image": str(image),
+        "imagePullPolicy": image.pull_policy,
+        "args": _arguments(said),
         "env": [{"name": "NODE_NAME", "valueFrom": {"fieldRef": {"apiVersion": "v1", "fieldPath": "spec.nodeName"}}}],
-        "securityContext": {"runAsUser": 0, "runAsNonRoot": False}, "resources": said.resources(SECTION, RESOURCES),
-        "volumeMounts": [{"name": "podresources", "mountPath": sockets, "readOnly": True},
-                         {"name": "sysfs", "mountPath": SEEN_AS, "readOnly": True}]}
+        "securityContext": {"runAsUser": 0, "runAsNonRoot": False},
+        "resources": said.resources(SECTION, RESOURCES),
+        "volumeMounts": [
+            {"name": "podresources", "mountPath": sockets, "readOnly": True},
+            {"name": "sysfs", "mountPath": SEEN_AS, "readOnly": True},
+        ],
+    }
     folders = (("podresources", sockets), ("sysfs", str(said.at(f"{SECTION}.sysfsHostPath") or SYSTEM_FOLDER)))
     tolerations = [*said.at("global.daemonsetsTolerations", []), *said.at(f"{SECTION}.tolerations", [])]
     spec: Raw = {
-        "serviceAccountName": NAME, "containers": [container], "nodeSelector": said.at(f"{SECTION}.nodeSelector", NODES),
+        "serviceAccountName": NAME,
+        "containers": [container],
+        "nodeSelector": said.at(f"{SECTION}.nodeSelector", NODES),
         "volumes": [{"name": name, "hostPath": {"path": path, "type": "Directory"}} for name, path in folders],
-        "tolerations": tolerations, "affinity": said.at(f"{SECTION}.service.affinity"),
-        "priorityClassName": said.at("global.priorityClassName"), "imagePullSecrets": said.pull_secrets()}
-    template = {"metadata": {"labels": {APP: NAME, **OURS}}, "spec": {key: value for key, value in spec.items() if value}}
-    return {"metadata": meta(NAME, NAME, said.namespace), "spec": {"selector": {"matchLabels": {APP: NAME}}, "template": template}}
+        "tolerations": tolerations,
+        "affinity": said.at(f"{SECTION}.service.affinity"),
+        "priorityClassName": said.at("global.priorityClassName"),
+        "imagePullSecrets": said.pull_secrets(),
+    }
+    template = {
+        "metadata": {"labels": {APP: NAME, **OURS}},
+        "spec": {key: value for key, value in spec.items() if value},
+    }
+    return {
+        "metadata": meta(NAME, NAME, said.namespace),
+        "spec": {"selector": {"matchLabels": {APP: NAME}}, "template": template},
+    }
 
 
 def _arguments(said: ConfigReading) -> list[str]:
     """KAI's flags, not ours."""
     socket = said.at(f"{SECTION}.podResourcesSocket") or f"{SOCKET_FOLDER}/kubelet.sock"
-    found = {"podresources-socket": socket, "sysfs-root": SEEN_AS, "poll-interval": said.at(f"{SECTION}.pollInterval"),
-             "drift-resync-interval": said.at(f"{SECTION}.driftResyncInterval")}
+    found = {
+        "podresources-socket": socket,
+        "sysfs-root": SEEN_AS,
+        "poll-interval": said.at(f"{SECTION}.pollInterval"),
+        "drift-resync-interval": said.at(f"{SECTION}.driftResyncInterval"),
+    }
     return [f"--{name}={value}" for name, value in found.items() if value]

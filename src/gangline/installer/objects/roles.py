@@ -1,8 +1,7 @@
 """What components may do, as roles and bindings: from the one table of rights, in the namespaces that the Config names.
 
-An admission server that is installed shows a certificate it is given and is registered by the installer, so it needs neither Secrets nor
-webhook configurations. Pure.
-"""
+An admission server that is installed shows a certificate it is given and is registered by the installer, so it needs
+neither Secrets nor webhook configurations. Pure."""
 
 from __future__ import annotations
 
@@ -17,7 +16,14 @@ from gangline.installer.contract import ComponentParts, Wishes, meta
 GROUP = CLUSTER_ROLE.group
 
 
-def add_roles(wishes: Wishes, said: ConfigReading, parts: ComponentParts, component: str, app: str, account: tuple[str, str] | None = None) -> None:
+def add_roles(
+    wishes: Wishes,
+    said: ConfigReading,
+    parts: ComponentParts,
+    component: str,
+    app: str,
+    account: tuple[str, str] | None = None,
+) -> None:
     """`account`: name and namespace of who gets the rights; None: the account of the app."""
     holder = account or (app, said.namespace)
     name = f"{said.namespace}-{app}"
@@ -42,6 +48,8 @@ def _registers(rule: Raw) -> bool:
 
 
 def _binding(metadata: Raw, kind: Kind[Any], role: str, holder: tuple[str, str]) -> Raw:
-    return {"metadata": metadata, "roleRef": {"apiGroup": GROUP, "kind": kind.kind, "name": role},
-            "subjects": [{"kind": "ServiceAccount", "name": holder[0], "namespace": holder[1]}]}
-
+    return {
+        "metadata": metadata,
+        "roleRef": {"apiGroup": GROUP, "kind": kind.kind, "name": role},
+        "subjects": [{"kind": "ServiceAccount", "name": holder[0], "namespace": holder[1]}],
+    }

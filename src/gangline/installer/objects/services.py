@@ -1,8 +1,8 @@
-"""THE table of services: what is deployed for a Config, which section speaks of it, and the flags its component is started with.
+"""THE table of services: what is deployed for a Config, which section speaks of it, and the flags its component is
+started with.
 
-One line per service, and a function that turns the Config's words into flags that exist; desired.py makes the objects, shards.py does the
-same for schedulers. Pure.
-"""
+One line per service, and a function that turns the Config's words into flags that exist; desired.py makes the objects,
+shards.py does the same for schedulers. Pure."""
 
 from __future__ import annotations
 
@@ -18,10 +18,20 @@ from gangline.installer.settings import BOTH
 PROBES, METRICS = 8081, 8080
 CERTIFICATES = "/etc/gangline/certificates"
 RESERVATION_COMMAND = ["gangline", "run", "resource-reservation"]
-SMALL: Mapping[str, Mapping[str, str]] = {"requests": {"cpu": "50m", "memory": "200Mi"}, "limits": {"cpu": "1", "memory": "512Mi"}}
-LARGE: Mapping[str, Mapping[str, str]] = {"requests": {"cpu": "100m", "memory": "256Mi"}, "limits": {"cpu": "2", "memory": "1Gi"}}
-HUGE: Mapping[str, Mapping[str, str]] = {"requests": {"cpu": "250m", "memory": "512Mi"}, "limits": {"cpu": "2", "memory": "2Gi"}}
-"""What components ask for unless a Config says otherwise. Python reads its modules at start, which a tenth of a CPU would take long for."""
+SMALL: Mapping[str, Mapping[str, str]] = {
+    "requests": {"cpu": "50m", "memory": "200Mi"},
+    "limits": {"cpu": "1", "memory": "512Mi"},
+}
+LARGE: Mapping[str, Mapping[str, str]] = {
+    "requests": {"cpu": "100m", "memory": "256Mi"},
+    "limits": {"cpu": "2", "memory": "1Gi"},
+}
+HUGE: Mapping[str, Mapping[str, str]] = {
+    "requests": {"cpu": "250m", "memory": "512Mi"},
+    "limits": {"cpu": "2", "memory": "2Gi"},
+}
+"""What components ask for unless a Config says otherwise. Python reads its modules at start, which a tenth of a CPU
+would take long for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,18 +80,27 @@ def _grouper(said: ConfigReading, facts: InstallFacts) -> dict[str, str]:
     args = said.at("podGrouper.args", {})
     defaults = [args.get(f"defaultPrioritiesConfigMap{part}") for part in ("Name", "Namespace")]
     named = defaults if all(defaults) else [None, None]
-    return given([
-        ("scheduler-name", said.scheduler_names), ("queue-label-key", said.queue_key),
-        ("knative-gang-schedule", args.get("gangScheduleKnative")), ("generic-karta-fallback", args.get("genericKartaFallback")),
-        ("default-priorities-configmap-name", named[0]), ("default-priorities-configmap-namespace", named[1]),
-        ("max-concurrent-reconciles", said.at("podGrouper.maxConcurrentReconciles")),
-        ("namespace-label-selector", _labels(said.at("global.namespaceLabelSelector", {}))),
-        ("pod-label-selector", _labels(said.at("global.podLabelSelector", {})))]) | {"nodepool-label-key": said.pool_key}
+    return given(
+        [
+            ("scheduler-name", said.scheduler_names),
+            ("queue-label-key", said.queue_key),
+            ("knative-gang-schedule", args.get("gangScheduleKnative")),
+            ("generic-karta-fallback", args.get("genericKartaFallback")),
+            ("default-priorities-configmap-name", named[0]),
+            ("default-priorities-configmap-namespace", named[1]),
+            ("max-concurrent-reconciles", said.at("podGrouper.maxConcurrentReconciles")),
+            ("namespace-label-selector", _labels(said.at("global.namespaceLabelSelector", {}))),
+            ("pod-label-selector", _labels(said.at("global.podLabelSelector", {}))),
+        ]
+    ) | {"nodepool-label-key": said.pool_key}
 
 
 PLUGINS: dict[str, dict[str, Any]] = {
-    "volumebinding": {"enabled": True, "priority": 300}, "dynamicresources": {"enabled": True, "priority": 200},
-    "gpusharing": {"enabled": True, "priority": 100}, "hamicore": {"enabled": False, "priority": 50}}
+    "volumebinding": {"enabled": True, "priority": 300},
+    "dynamicresources": {"enabled": True, "priority": 200},
+    "gpusharing": {"enabled": True, "priority": 100},
+    "hamicore": {"enabled": False, "priority": 50},
+}
 
 
 def binder_plugins(said: ConfigReading, facts: InstallFacts) -> dict[str, dict[str, Any]]:
@@ -102,17 +121,24 @@ def _binder(said: ConfigReading, facts: InstallFacts) -> dict[str, str]:
     reserves = said.at("binder.resourceReservation", {})
     own_image = at(reserves, "image.name") or at(reserves, "image.repository")
     security = reserves.get("reservationContainerSecurityContext") or said.security()
-    flags = given([
-        ("scheduler-name", said.scheduler_names), ("resource-reservation-namespace", said.reservation_namespace),
-        ("resource-reservation-service-account", said.reservation_account), ("resource-reservation-app-label", said.reservation_app),
-        ("resource-reservation-pod-image", said.image("binder.resourceReservation.image")),
-        ("resource-reservation-pod-command", None if own_image else _json(RESERVATION_COMMAND)),
-        ("resource-reservation-allocation-timeout", reserves.get("allocationTimeout")),
-        ("resource-reservation-pod-resources", _json(reserves.get("podResources"))),
-        ("resource-reservation-pod-security-context", _json(reserves.get("reservationPodSecurityContext"))),
-        ("resource-reservation-container-security-context", _json(security)),
-        ("runtime-class-name", reserves.get("runtimeClassName")), ("scale-adjust-namespace", said.scale_namespace),
-        ("max-concurrent-reconciles", said.at("binder.maxConcurrentReconciles")), ("plugins", _json(binder_plugins(said, facts)))])
+    flags = given(
+        [
+            ("scheduler-name", said.scheduler_names),
+            ("resource-reservation-namespace", said.reservation_namespace),
+            ("resource-reservation-service-account", said.reservation_account),
+            ("resource-reservation-app-label", said.reservation_app),
+            ("resource-reservation-pod-image", said.image("binder.resourceReservation.image")),
+            ("resource-reservation-pod-command", None if own_image else _json(RESERVATION_COMMAND)),
+            ("resource-reservation-allocation-timeout", reserves.get("allocationTimeout")),
+            ("resource-reservation-pod-resources", _json(reserves.get("podResources"))),
+            ("resource-reservation-pod-security-context", _json(reserves.get("reservationPodSecurityContext"))),
+            ("resource-reservation-container-security-context", _json(security)),
+            ("runtime-class-name", reserves.get("runtimeClassName")),
+            ("scale-adjust-namespace", said.scale_namespace),
+            ("max-concurrent-reconciles", said.at("binder.maxConcurrentReconciles")),
+            ("plugins", _json(binder_plugins(said, facts))),
+        ]
+    )
     return flags | ({"fake-gpu-nodes": "true"} if facts.fake_gpus else {})
 
 
@@ -121,36 +147,62 @@ def _json(value: Any) -> str | None:
 
 
 def _pod_groups(said: ConfigReading, facts: InstallFacts) -> dict[str, str]:
-    return given([("scheduler-name", said.scheduler_names),
-                  ("max-concurrent-reconciles", said.at("podGroupController.maxConcurrentReconciles"))])
+    return given(
+        [
+            ("scheduler-name", said.scheduler_names),
+            ("max-concurrent-reconciles", said.at("podGroupController.maxConcurrentReconciles")),
+        ]
+    )
 
 
 def _queues(said: ConfigReading, facts: InstallFacts) -> dict[str, str]:
     section = said.at("queueController", {})
-    return given([("metrics-namespace", section.get("metricsNamespace") or "kai"),
-                  ("queue-label-to-metric-label", section.get("queueLabelToMetricLabel")),
-                  ("queue-label-to-default-metric-value", section.get("queueLabelToDefaultMetricValue"))])
+    return given(
+        [
+            ("metrics-namespace", section.get("metricsNamespace") or "kai"),
+            ("queue-label-to-metric-label", section.get("queueLabelToMetricLabel")),
+            ("queue-label-to-default-metric-value", section.get("queueLabelToDefaultMetricValue")),
+        ]
+    )
 
 
 def _node_scale(said: ConfigReading, facts: InstallFacts) -> dict[str, str]:
     ratio = said.at("nodeScaleAdjuster.args.gpuMemoryToFractionRatio")
-    return given([
-        ("scheduler-name", said.scheduler_names), ("scale-adjust-namespace", said.scale_namespace),
-        ("scaling-pod-service-account", said.scale_account), ("scaling-pod-image", said.image("nodeScaleAdjuster.args.scalingPodImage")),
-        ("gpu-memory-to-fraction-ratio", ratio)])
+    return given(
+        [
+            ("scheduler-name", said.scheduler_names),
+            ("scale-adjust-namespace", said.scale_namespace),
+            ("scaling-pod-service-account", said.scale_account),
+            ("scaling-pod-image", said.image("nodeScaleAdjuster.args.scalingPodImage")),
+            ("gpu-memory-to-fraction-ratio", ratio),
+        ]
+    )
 
 
 def _admission(said: ConfigReading, facts: InstallFacts) -> dict[str, str]:
     section = said.at("admission", {})
     old, new = section.get("gpuPodRuntimeClassName"), section.get("gpuFractionRuntimeClassName")
-    runtime = {"gpu-pod-runtime-class-name": old} if new is None and old is not None else {
-        "gpu-fraction-runtime-class-name": "nvidia" if new is None else new}
-    return given([
-        ("scheduler-name", said.scheduler_names), ("gpu-sharing-enabled", bool(section.get("gpuSharing", False))),
-        ("block-nvidia-visible-devices", bool(section.get("blockNvidiaVisibleDevices", False))),
-        ("namespace", said.namespace), ("half", said.settings.half), ("cert-dir", CERTIFICATES),
-        ("webhook-addr", said.at("admission.webhook.targetPort", 9443)), ("queue-label-key", said.queue_key),
-        ("schedule-queued-pods", section.get("scheduleQueuedPods"))]) | runtime
+    runtime = (
+        {"gpu-pod-runtime-class-name": old}
+        if new is None and old is not None
+        else {"gpu-fraction-runtime-class-name": "nvidia" if new is None else new}
+    )
+    return (
+        given(
+            [
+                ("scheduler-name", said.scheduler_names),
+                ("gpu-sharing-enabled", bool(section.get("gpuSharing", False))),
+                ("block-nvidia-visible-devices", bool(section.get("blockNvidiaVisibleDevices", False))),
+                ("namespace", said.namespace),
+                ("half", said.settings.half),
+                ("cert-dir", CERTIFICATES),
+                ("webhook-addr", said.at("admission.webhook.targetPort", 9443)),
+                ("queue-label-key", said.queue_key),
+                ("schedule-queued-pods", section.get("scheduleQueuedPods")),
+            ]
+        )
+        | runtime
+    )
 
 
 def probe_ports(said: ConfigReading, section: str) -> tuple[int, int]:
@@ -166,8 +218,10 @@ def admission_address(said: ConfigReading) -> Address:
 
 def _admission_ports(said: ConfigReading) -> tuple[Port, ...]:
     metrics = probe_ports(said, "admission")[1]
-    return (Port("webhook", admission_address(said).port, int(said.at("admission.webhook.targetPort", 9443))),
-            Port("http-metrics", metrics, metrics))
+    return (
+        Port("webhook", admission_address(said).port, int(said.at("admission.webhook.targetPort", 9443))),
+        Port("http-metrics", metrics, metrics),
+    )
 
 
 def _binder_ports(said: ConfigReading) -> tuple[Port, ...]:
@@ -202,4 +256,6 @@ SCHEDULER = "scheduler"
 
 def services(said: ConfigReading) -> list[InstalledService]:
     """Those that this Config wants; whether there is an operator of sets at all, the installer is told at start."""
-    return [each for each in SERVICES if said.enabled(each.section) and (each is not OPERATOR or said.settings.half == BOTH)]
+    return [
+        each for each in SERVICES if said.enabled(each.section) and (each is not OPERATOR or said.settings.half == BOTH)
+    ]

@@ -15,8 +15,10 @@ from gangline.installer.config_reader import ConfigReading
 from gangline.installer.contract import APP, OURS, InstallFacts, Wishes, meta
 from gangline.installer.objects.services import Port
 
-ENVIRONMENT = [{"name": name, "valueFrom": {"fieldRef": {"apiVersion": "v1", "fieldPath": path}}}
-               for name, path in (("POD_NAME", "metadata.name"), ("POD_NAMESPACE", "metadata.namespace"))]
+ENVIRONMENT = [
+    {"name": name, "valueFrom": {"fieldRef": {"apiVersion": "v1", "fieldPath": path}}}
+    for name, path in (("POD_NAME", "metadata.name"), ("POD_NAMESPACE", "metadata.namespace"))
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +47,11 @@ class RunningComponent:
 
 def command(running: RunningComponent, said: ConfigReading) -> list[str]:
     """The whole command line of the container."""
-    options = ["--log-format=json" if said.at("global.jsonLog", False) else "--log-format=text",
-               *(f"--compat={each}" for each in said.compat), *([f"--config={running.config}"] if running.config else [])]
+    options = [
+        "--log-format=json" if said.at("global.jsonLog", False) else "--log-format=text",
+        *(f"--compat={each}" for each in said.compat),
+        *([f"--config={running.config}"] if running.config else []),
+    ]
     flags = [f"--{name}={value}" for name, value in running.flags.items()]
     return ["gangline", "run", *(running.words or (running.component,)), *options, *flags]
 
@@ -56,7 +61,9 @@ def account(said: ConfigReading, name: str, namespace: str = "", app: str = "") 
     return found | ({"imagePullSecrets": said.pull_secrets()} if said.pull_secrets() else {})
 
 
-def add_running(wishes: Wishes, said: ConfigReading, running: RunningComponent, ports: Sequence[Port], facts: InstallFacts) -> None:
+def add_running(
+    wishes: Wishes, said: ConfigReading, running: RunningComponent, ports: Sequence[Port], facts: InstallFacts
+) -> None:
     """Everything that one component needs to run, but its rights."""
     if not running.account:
         wishes.add(SERVICE_ACCOUNT, account(said, running.app))
@@ -69,9 +76,21 @@ def add_running(wishes: Wishes, said: ConfigReading, running: RunningComponent, 
     _add_autoscaler(wishes, said, running, facts)
 
 
-def service(said: ConfigReading, app: str, ports: Sequence[Port], *, selector: bool = True, kind: str = "ClusterIP", headless: bool = False) -> Raw:
-    spec: Raw = {"type": kind, "ports": [{"name": each.name, "port": each.port, "protocol": "TCP", "targetPort": each.target}
-                                         for each in ports]}
+def service(
+    said: ConfigReading,
+    app: str,
+    ports: Sequence[Port],
+    *,
+    selector: bool = True,
+    kind: str = "ClusterIP",
+    headless: bool = False,
+) -> Raw:
+    spec: Raw = {
+        "type": kind,
+        "ports": [
+            {"name": each.name, "port": each.port, "protocol": "TCP", "targetPort": each.target} for each in ports
+        ],
+    }
     spec |= {"selector": {APP: app}} if selector else {}
     spec |= {"clusterIP": "None"} if headless else {}
     metadata = meta(app, app, said.namespace) | {"annotations": {"prometheus.io/scrape": "true"}}
@@ -82,9 +101,15 @@ def deployment(said: ConfigReading, running: RunningComponent) -> Raw:
     replicas = said.replicas(running.section)
     annotations = {"annotations": {names.CONFIG_HASH: running.mark}} if running.mark else {}
     template = {"metadata": {"labels": {APP: running.app, **OURS}} | annotations, "spec": _pod(said, running, replicas)}
-    return {"metadata": meta(running.app, running.app, said.namespace),
-            "spec": {"replicas": replicas, "selector": {"matchLabels": {APP: running.app}}, "strategy": _strategy(said, running),
-                     "template": template}}
+    return {
+        "metadata": meta(running.app, running.app, said.namespace),
+        "spec": {
+            "replicas": replicas,
+            "selector": {"matchLabels": {APP: running.app}},
+            "strategy": _strategy(said, running),
+            "template": template,
+        },
+    }
 
 
 def _strategy(said: ConfigReading, running: RunningComponent) -> Raw:
@@ -96,8 +121,11 @@ def _strategy(said: ConfigReading, running: RunningComponent) -> Raw:
 
 
 def _pod(said: ConfigReading, running: RunningComponent, replicas: int) -> Raw:
-    spec: Raw = {"serviceAccountName": running.account or running.app, "containers": [_container(said, running, replicas)],
-                 "affinity": said.affinity(running.section, running.app)}
+    spec: Raw = {
+        "serviceAccountName": running.account or running.app,
+        "containers": [_container(said, running, replicas)],
+        "affinity": said.affinity(running.section, running.app),
+    }
     if running.mounts:
         spec["volumes"] = [volume for _, volume in running.mounts]
     return spec | _wherever(said)
@@ -105,23 +133,34 @@ def _pod(said: ConfigReading, running: RunningComponent, replicas: int) -> Raw:
 
 def _wherever(said: ConfigReading) -> Raw:
     """What `global` says of every pod."""
-    found = {"nodeSelector": said.at("global.nodeSelector"), "tolerations": said.at("global.tolerations"),
-             "priorityClassName": said.at("global.priorityClassName"), "imagePullSecrets": said.pull_secrets()}
+    found = {
+        "nodeSelector": said.at("global.nodeSelector"),
+        "tolerations": said.at("global.tolerations"),
+        "priorityClassName": said.at("global.priorityClassName"),
+        "imagePullSecrets": said.pull_secrets(),
+    }
     return {key: value for key, value in found.items() if value}
 
 
 def _container(said: ConfigReading, running: RunningComponent, replicas: int) -> Raw:
     image = said.image(f"{running.section}.service.image")
     found: Raw = {
-        "name": running.app, "image": str(image), "imagePullPolicy": image.pull_policy, "command": command(running, said),
-        "env": ENVIRONMENT, "resources": said.resources(running.section, running.resources),
+        "name": running.app,
+        "image": str(image),
+        "imagePullPolicy": image.pull_policy,
+        "command": command(running, said),
+        "env": ENVIRONMENT,
+        "resources": said.resources(running.section, running.resources),
         "livenessProbe": _probe("/healthz", running.probe) | {"failureThreshold": 6},
-        "readinessProbe": _probe("/readyz" if running.everywhere or replicas == 1 else "/healthz", running.probe)}
+        "readinessProbe": _probe("/readyz" if running.everywhere or replicas == 1 else "/healthz", running.probe),
+    }
     security = said.security()
     if security is not None:
         found["securityContext"] = security
     if running.mounts:
-        found["volumeMounts"] = [{"name": volume["name"], "mountPath": folder, "readOnly": True} for folder, volume in running.mounts]
+        found["volumeMounts"] = [
+            {"name": volume["name"], "mountPath": folder, "readOnly": True} for folder, volume in running.mounts
+        ]
     return found
 
 
@@ -131,8 +170,10 @@ def _probe(path: str, port: int) -> Raw:
 
 
 def _budget(said: ConfigReading, app: str, unavailable: int) -> Raw:
-    return {"metadata": meta(app, app, said.namespace),
-            "spec": {"maxUnavailable": unavailable, "selector": {"matchLabels": {APP: app}}}}
+    return {
+        "metadata": meta(app, app, said.namespace),
+        "spec": {"maxUnavailable": unavailable, "selector": {"matchLabels": {APP: app}}},
+    }
 
 
 def _add_autoscaler(wishes: Wishes, said: ConfigReading, running: RunningComponent, facts: InstallFacts) -> None:
@@ -144,6 +185,9 @@ def _add_autoscaler(wishes: Wishes, said: ConfigReading, running: RunningCompone
         wishes.missing += [missing] if missing not in wishes.missing else []
         return
     policy = {"updateMode": "InPlaceOrRecreate"} | wanted.get("updatePolicy", {})
-    spec: Raw = {"targetRef": {"apiVersion": DEPLOYMENT.api_version, "kind": DEPLOYMENT.kind, "name": running.app}, "updatePolicy": policy}
+    spec: Raw = {
+        "targetRef": {"apiVersion": DEPLOYMENT.api_version, "kind": DEPLOYMENT.kind, "name": running.app},
+        "updatePolicy": policy,
+    }
     spec |= {"resourcePolicy": wanted["resourcePolicy"]} if wanted.get("resourcePolicy") else {}
     wishes.add(VPA, {"metadata": meta(running.app, running.app, said.namespace), "spec": spec})

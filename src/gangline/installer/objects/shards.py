@@ -1,8 +1,7 @@
 """A SchedulingShard → its scheduler: the config.yaml, the flags, and the objects around it.
 
-Plugins and actions are KAI's, in KAI's order, with what the shard changes; the scheduler's own reader says whether it could start with
-them. The pods of several copies stand behind a Service that only the leader answers for. Pure.
-"""
+Plugins and actions are KAI's, in KAI's order, with what the shard changes; the scheduler's own reader says whether it
+could start with them. The pods of several copies stand behind a Service that only the leader answers for. Pure."""
 
 from __future__ import annotations
 
@@ -23,10 +22,29 @@ from gangline.installer.objects.shapes import RunningComponent, add_running, ser
 FOLDER, FILE = "/etc/config", "config.yaml"
 BINPACK, SPREAD = "binpack", "spread"
 PLUGINS = {
-    "predicates": 1900, "proportion": 1800, "priority": 1700, "nodeavailability": 1600, "resourcetype": 1500, "podaffinity": 1400,
-    "elastic": 1300, "kubeflow": 1200, "ray": 1100, "subgrouporder": 1000, "taskorder": 900, "nominatednode": 800, "dynamicresources": 700,
-    "minruntime": 600, "topology": 500, "snapshot": 400, "sg-nodelocalgreedy": 360, "sg-multinodegang": 350, "gpupack": 300,
-    "gpuspread": 300, "nodeplacement": 200, "gpusharingorder": 100}
+    "predicates": 1900,
+    "proportion": 1800,
+    "priority": 1700,
+    "nodeavailability": 1600,
+    "resourcetype": 1500,
+    "podaffinity": 1400,
+    "elastic": 1300,
+    "kubeflow": 1200,
+    "ray": 1100,
+    "subgrouporder": 1000,
+    "taskorder": 900,
+    "nominatednode": 800,
+    "dynamicresources": 700,
+    "minruntime": 600,
+    "topology": 500,
+    "snapshot": 400,
+    "sg-nodelocalgreedy": 360,
+    "sg-multinodegang": 350,
+    "gpupack": 300,
+    "gpuspread": 300,
+    "nodeplacement": 200,
+    "gpusharingorder": 100,
+}
 ACTIONS = {"allocate": 500, "consolidation": 400, "reclaim": 300, "preempt": 200, "stalegangeviction": 100}
 
 
@@ -53,12 +71,18 @@ def _check(wishes: Wishes, said: ConfigReading, spec: Raw, facts: InstallFacts, 
     if refused:
         wishes.problems.append(f"the scheduler would not start: {refused}")
     actions = [each.strip() for each in config["actions"].split(",")]
-    wishes.problems += [f"spec.queueDepthPerAction.{name}: is none of this shard's actions ({config['actions']}); remove it or switch "
-                        "that action on" for name in spec.get("queueDepthPerAction") or {} if name not in actions]
+    wishes.problems += [
+        f"spec.queueDepthPerAction.{name}: is none of this shard's actions ({config['actions']}); remove it or switch "
+        "that action on"
+        for name in spec.get("queueDepthPerAction") or {}
+        if name not in actions
+    ]
     if facts.rivals:
         pool = spec.get("partitionLabelValue") or ""
-        wishes.problems.append(f"spec.partitionLabelValue: shard {facts.rivals[0]} serves {_pool(said, pool)} already; two schedulers "
-                               "would give the same nodes away twice: choose another value, or delete one of the shards")
+        wishes.problems.append(
+            f"spec.partitionLabelValue: shard {facts.rivals[0]} serves {_pool(said, pool)} already; two schedulers "
+            "would give the same nodes away twice: choose another value, or delete one of the shards"
+        )
 
 
 def _pool(said: ConfigReading, value: str) -> str:
@@ -67,7 +91,8 @@ def _pool(said: ConfigReading, value: str) -> str:
     return f"the nodes labelled {said.pool_key}={value}" if value else f"the nodes without label {said.pool_key}"
 
 
-# --- config.yaml -------------------------------------------------------------------------------------------------------------
+# --- config.yaml
+# -------------------------------------------------------------------------------------------------------------
 
 
 def config_yaml(said: ConfigReading, spec: Raw, wishes: Wishes) -> Raw:
@@ -80,21 +105,33 @@ def config_yaml(said: ConfigReading, spec: Raw, wishes: Wishes) -> Raw:
 
 def _actions(spec: Raw) -> list[str]:
     moves = SPREAD not in (at(spec, "placementStrategy.gpu"), at(spec, "placementStrategy.cpu"))
-    usual = {name: {"enabled": name != "consolidation" or moves, "priority": priority} for name, priority in ACTIONS.items()}
+    usual = {
+        name: {"enabled": name != "consolidation" or moves, "priority": priority} for name, priority in ACTIONS.items()
+    }
     return [name for name, _ in _ordered(usual, spec.get("actions") or {})]
 
 
 def _plugins(spec: Raw) -> list[Raw]:
     packs = at(spec, "placementStrategy.gpu", BINPACK) == BINPACK
     off = {"gpuspread"} if packs else {"gpupack", "gpusharingorder"}
-    said = {"nodeplacement": {part: at(spec, f"placementStrategy.{part}", BINPACK) for part in ("gpu", "cpu")},
-            "proportion": given([("kValue", _number(spec.get("kValue")))]),
-            "minruntime": given([(f"default{word}MinRuntime", at(spec, f"minRuntime.{word.lower()}MinRuntime"))
-                                 for word in ("Preempt", "Reclaim")])}
-    usual = {name: {"enabled": name not in off, "priority": priority, "arguments": said.get(name, {})}
-             for name, priority in PLUGINS.items()}
-    return [{"name": name} | ({"arguments": words["arguments"]} if words.get("arguments") else {})
-            for name, words in _ordered(usual, spec.get("plugins") or {})]
+    said = {
+        "nodeplacement": {part: at(spec, f"placementStrategy.{part}", BINPACK) for part in ("gpu", "cpu")},
+        "proportion": given([("kValue", _number(spec.get("kValue")))]),
+        "minruntime": given(
+            [
+                (f"default{word}MinRuntime", at(spec, f"minRuntime.{word.lower()}MinRuntime"))
+                for word in ("Preempt", "Reclaim")
+            ]
+        ),
+    }
+    usual = {
+        name: {"enabled": name not in off, "priority": priority, "arguments": said.get(name, {})}
+        for name, priority in PLUGINS.items()
+    }
+    return [
+        {"name": name} | ({"arguments": words["arguments"]} if words.get("arguments") else {})
+        for name, words in _ordered(usual, spec.get("plugins") or {})
+    ]
 
 
 def _number(value: Any) -> str | None:
@@ -103,7 +140,8 @@ def _number(value: Any) -> str | None:
 
 
 def _ordered(usual: Mapping[str, Raw], given: Mapping[str, Raw]) -> list[tuple[str, Raw]]:
-    """Those that are switched on, the highest priority first. Switch and priority are changed one by one, arguments as a whole."""
+    """Those that are switched on, the highest priority first. Switch and priority are changed one by one, arguments as
+    a whole."""
     found = dict(usual)
     for name, words in given.items():
         said = {key: value for key, value in words.items() if value is not None}
@@ -114,17 +152,25 @@ def _ordered(usual: Mapping[str, Raw], given: Mapping[str, Raw]) -> list[tuple[s
 
 def _usage(said: ConfigReading, spec: Raw, wishes: Wishes) -> Raw | None:
     usage: Raw | None = spec.get("usageDBConfig")
-    if usage is None or usage.get("clientType") != "prometheus" or usage.get("connectionString") or usage.get("connectionStringEnvVar"):
+    if (
+        usage is None
+        or usage.get("clientType") != "prometheus"
+        or usage.get("connectionString")
+        or usage.get("connectionStringEnvVar")
+    ):
         return usage
     address = usage_address(said)
     if address is None:
-        wishes.problems.append("spec.usageDBConfig: nothing says where Prometheus is; give connectionString, or set "
-                               "spec.prometheus.enabled or spec.prometheus.externalPrometheusUrl of the Config")
+        wishes.problems.append(
+            "spec.usageDBConfig: nothing says where Prometheus is; give connectionString, or set "
+            "spec.prometheus.enabled or spec.prometheus.externalPrometheusUrl of the Config"
+        )
         return usage
     return {**usage, "connectionString": address}
 
 
-# --- flags -------------------------------------------------------------------------------------------------------------------
+# --- flags
+# -------------------------------------------------------------------------------------------------------------------
 
 
 def scheduler_flags(said: ConfigReading, spec: Raw, parts: ComponentParts, wishes: Wishes) -> dict[str, str]:
@@ -132,10 +178,17 @@ def scheduler_flags(said: ConfigReading, spec: Raw, parts: ComponentParts, wishe
     args = spec.get("args") or {}
     strange = sorted(name for name in args if name not in parts.scheduler_flags)
     wishes.notes += [f"spec.args.{name}: the scheduler has no such flag; it is left out" for name in strange]
-    flags = given([
-        ("scheduler-conf", f"{FOLDER}/{FILE}"), ("scheduler-name", said.scheduler_names), ("namespace", said.namespace),
-        ("resource-reservation-app-label", said.reservation_app), ("queue-label-key", said.queue_key),
-        ("listen-address", f":{_port(said).target}"), ("metrics-namespace", said.at("queueController.metricsNamespace"))])
+    flags = given(
+        [
+            ("scheduler-conf", f"{FOLDER}/{FILE}"),
+            ("scheduler-name", said.scheduler_names),
+            ("namespace", said.namespace),
+            ("resource-reservation-app-label", said.reservation_app),
+            ("queue-label-key", said.queue_key),
+            ("listen-address", f":{_port(said).target}"),
+            ("metrics-namespace", said.at("queueController.metricsNamespace")),
+        ]
+    )
     pool = {"nodepool-label-key": said.pool_key, "partition-label-value": str(spec.get("partitionLabelValue") or "")}
     return flags | pool | {name: str(value) for name, value in sorted(args.items()) if name not in strange}
 
@@ -145,7 +198,8 @@ def lease_of(said: ConfigReading, spec: Raw) -> str:
     return "-".join(filter(None, (said.scheduler_name, str(spec.get("partitionLabelValue") or ""))))
 
 
-# --- objects -----------------------------------------------------------------------------------------------------------------
+# --- objects
+# -----------------------------------------------------------------------------------------------------------------
 
 
 def _port(said: ConfigReading) -> Port:
@@ -154,7 +208,9 @@ def _port(said: ConfigReading) -> Port:
     return Port("http-metrics", port, int(words.get("targetPort") or port))
 
 
-def _add_objects(wishes: Wishes, said: ConfigReading, name: str, flags: Mapping[str, str], text: str, facts: InstallFacts) -> None:
+def _add_objects(
+    wishes: Wishes, said: ConfigReading, name: str, flags: Mapping[str, str], text: str, facts: InstallFacts
+) -> None:
     app, port, alone = app_of(said, name), _port(said), said.replicas(SCHEDULER) == 1
     wishes.add(CONFIG_MAP, {"metadata": meta(app, app, said.namespace), "data": {FILE: text}})
     kind = str(said.at("scheduler.schedulerService.type") or "ClusterIP")
@@ -162,17 +218,41 @@ def _add_objects(wishes: Wishes, said: ConfigReading, name: str, flags: Mapping[
     if not alone:
         wishes.add(ENDPOINT_SLICE, _leader_slice(said, app, port, facts))
     volume = {"name": "config", "configMap": {"name": app}}
-    add_running(wishes, said, RunningComponent(app, "scheduler", SCHEDULER, flags, HUGE, port.target, account=SCHEDULER,
-                                      mounts=((FOLDER, volume),), mark=digest(text)), (), facts)
+    add_running(
+        wishes,
+        said,
+        RunningComponent(
+            app,
+            "scheduler",
+            SCHEDULER,
+            flags,
+            HUGE,
+            port.target,
+            account=SCHEDULER,
+            mounts=((FOLDER, volume),),
+            mark=digest(text),
+        ),
+        (),
+        facts,
+    )
 
 
 def _leader_slice(said: ConfigReading, app: str, port: Port, facts: InstallFacts) -> Raw:
     """The one address of a Service without a selector: the pod that leads."""
     found, leader = [], facts.leader
     if leader is not None:
-        found = [{"addresses": [leader.ip], "conditions": {"ready": True},
-                  "targetRef": {"kind": "Pod", "namespace": said.namespace, "name": leader.pod, "uid": leader.uid}}]
+        found = [
+            {
+                "addresses": [leader.ip],
+                "conditions": {"ready": True},
+                "targetRef": {"kind": "Pod", "namespace": said.namespace, "name": leader.pod, "uid": leader.uid},
+            }
+        ]
     labels = {"kubernetes.io/service-name": app, "endpointslice.kubernetes.io/managed-by": names.INSTALLER}
     family = "IPv6" if leader is not None and ":" in leader.ip else "IPv4"
-    return {"metadata": meta(app, f"{app}-leader", said.namespace, labels), "addressType": family, "endpoints": found,
-            "ports": [{"name": port.name, "port": port.target, "protocol": "TCP"}]}
+    return {
+        "metadata": meta(app, f"{app}-leader", said.namespace, labels),
+        "addressType": family,
+        "endpoints": found,
+        "ports": [{"name": port.name, "port": port.target, "protocol": "TCP"}],
+    }

@@ -1,8 +1,8 @@
 """Admission's certificate as a Secret, and the webhook configurations that tell the API server to ask.
 
-Which hooks there are is the admission component's affair (`Parts.webhooks`); the Config names the two objects and says whose pods are
-looked at. The API server is told to ask only once somebody answers: a webhook that nobody serves would stop the cluster. Pure.
-"""
+Which hooks there are is the admission component's affair (`Parts.webhooks`); the Config names the two objects and says
+whose pods are looked at. The API server is told to ask only once somebody answers: a webhook that nobody serves would
+stop the cluster. Pure."""
 
 from __future__ import annotations
 
@@ -21,7 +21,14 @@ PODS = ".pods.gangline.io"
 """What the names of the hooks about pods end with."""
 
 
-def add_admission(wishes: Wishes, said: ConfigReading, facts: InstallFacts, parts: ComponentParts, flags: Mapping[str, str], config: Raw) -> None:
+def add_admission(
+    wishes: Wishes,
+    said: ConfigReading,
+    facts: InstallFacts,
+    parts: ComponentParts,
+    flags: Mapping[str, str],
+    config: Raw,
+) -> None:
     if facts.certificate is None:
         return
     wishes.add(SECRET, secret(said, facts.certificate))
@@ -36,8 +43,10 @@ def add_admission(wishes: Wishes, said: ConfigReading, facts: InstallFacts, part
 
 
 def secret(said: ConfigReading, pair: Pair) -> Raw:
-    data = {name: base64.b64encode(part).decode() for name, part in (
-        (CERTIFICATE, pair.certificate), (KEY, pair.key), (AUTHORITY, pair.authority))}
+    data = {
+        name: base64.b64encode(part).decode()
+        for name, part in ((CERTIFICATE, pair.certificate), (KEY, pair.key), (AUTHORITY, pair.authority))
+    }
     return {"metadata": meta(ADMISSION.name, TLS_SECRET, said.namespace), "type": "kubernetes.io/tls", "data": data}
 
 
@@ -49,7 +58,8 @@ def pair_of(kept: Raw) -> Pair:
 
 
 def with_what_others_add(wanted: Raw, live: Raw) -> Raw:
-    """The configuration with conditions on namespaces that a cloud put into it: it would put them there again and again."""
+    """The configuration with conditions on namespaces that a cloud put into it: it would put them there again and
+    again."""
     there = {each["name"]: at(each, "namespaceSelector.matchExpressions", []) for each in live.get("webhooks") or ()}
     return wanted | {"webhooks": [_joined(each, there.get(each["name"], [])) for each in wanted["webhooks"]]}
 
@@ -57,10 +67,17 @@ def with_what_others_add(wanted: Raw, live: Raw) -> Raw:
 def _joined(hook: Raw, there: Sequence[Raw]) -> Raw:
     said = at(hook, "namespaceSelector.matchExpressions", [])
     added = [each for each in there if each["key"] not in {mine["key"] for mine in said}]
-    return hook | {"namespaceSelector": {**hook.get("namespaceSelector", {}), "matchExpressions": [*said, *added]}} if added else hook
+    return (
+        hook | {"namespaceSelector": {**hook.get("namespaceSelector", {}), "matchExpressions": [*said, *added]}}
+        if added
+        else hook
+    )
 
 
-SWITCHES = {QUEUE.plural: "queueController.webhooks.enableValidation", POD_GROUP.plural: "podGroupController.webhooks.enableValidation"}
+SWITCHES = {
+    QUEUE.plural: "queueController.webhooks.enableValidation",
+    POD_GROUP.plural: "podGroupController.webhooks.enableValidation",
+}
 
 
 def _wanted(said: ConfigReading, hook: Raw) -> bool:
@@ -76,8 +93,15 @@ def _narrowed(said: ConfigReading, hook: Raw) -> Raw:
         return hook
     spaces: Raw = dict(hook.get("namespaceSelector", {}))
     if said.at("admission.queueLabelSelector", False):
-        spaces["matchExpressions"] = [*spaces.get("matchExpressions", []), {"key": said.queue_key, "operator": "Exists"}]
+        spaces["matchExpressions"] = [
+            *spaces.get("matchExpressions", []),
+            {"key": said.queue_key, "operator": "Exists"},
+        ]
     if said.at("global.namespaceLabelSelector"):
         spaces["matchLabels"] = said.at("global.namespaceLabelSelector")
     labels = said.at("global.podLabelSelector")
-    return hook | ({"namespaceSelector": spaces} if spaces else {}) | ({"objectSelector": {"matchLabels": labels}} if labels else {})
+    return (
+        hook
+        | ({"namespaceSelector": spaces} if spaces else {})
+        | ({"objectSelector": {"matchLabels": labels}} if labels else {})
+    )

@@ -1,9 +1,8 @@
-"""What a Config says of the operator of sets → Grove's OperatorConfiguration, one file that the operator, backends that run on their own
-and admission read; and those backends as services.
+"""What a Config says of the operator of sets → Grove's OperatorConfiguration, one file that the operator, backends that
+run on their own and admission read; and those backends as services.
 
-A Config that says nothing of it writes no file: components then start as they do by themselves. What the file would be refused for is told
-before anything is deployed (desired.py). Pure.
-"""
+A Config that says nothing of it writes no file: components then start as they do by themselves. What the file would be
+refused for is told before anything is deployed (desired.py). Pure."""
 
 from __future__ import annotations
 
@@ -34,7 +33,10 @@ def configuration(said: ConfigReading, real: RealNames) -> Raw:
     given = {name: said.at(f"{SECTION}.{name}") for name in FIELDS if said.at(f"{SECTION}.{name}") is not None}
     if not given or said.settings.half != BOTH:
         return {}
-    usual: Raw = {"scheduler": {"profiles": _profiles(said)}, "topologyAwareScheduling": {"enabled": OperatorSettings().topology_aware}}
+    usual: Raw = {
+        "scheduler": {"profiles": _profiles(said)},
+        "topologyAwareScheduling": {"enabled": OperatorSettings().topology_aware},
+    }
     merged = {name: usual[name] | given.get(name, {}) for name in usual}
     logs = {"logFormat": "json" if said.at("global.jsonLog", False) else "text"} if "logLevel" in given else {}
     return HEAD | given | merged | logs | _authorizer(said, real)
@@ -43,17 +45,25 @@ def configuration(said: ConfigReading, real: RealNames) -> Raw:
 def _profiles(said: ConfigReading) -> list[Raw]:
     """The usual ones, of backends that are switched on."""
     on = said.at(f"{SECTION}.scheduler.backends") or ()
-    return [{"name": each.name, "backend": each.backend} for each in OperatorSettings().profiles if not on or each.backend in on]
+    return [
+        {"name": each.name, "backend": each.backend}
+        for each in OperatorSettings().profiles
+        if not on or each.backend in on
+    ]
 
 
 def _authorizer(said: ConfigReading, real: RealNames) -> Raw:
-    """Whoever keeps the objects of sets may change them: the operator and its backends, by the accounts they have here."""
+    """Whoever keeps the objects of sets may change them: the operator and its backends, by the accounts they have
+    here."""
     given = said.at(f"{SECTION}.authorizer", {})
     if not given.get("enabled"):
         return {}
     apps = [OPERATOR.name, *(app_of(name) for name in outside(said, real))]
     keepers = [f"system:serviceaccount:{said.namespace}:{app}" for app in apps]
-    return {"authorizer": given | {"exemptServiceAccountUserNames": [*given.get("exemptServiceAccountUserNames", []), *keepers]}}
+    return {
+        "authorizer": given
+        | {"exemptServiceAccountUserNames": [*given.get("exemptServiceAccountUserNames", []), *keepers]}
+    }
 
 
 def outside(said: ConfigReading, real: RealNames) -> Sequence[str]:
@@ -67,8 +77,18 @@ def app_of(backend: str) -> str:
 
 def backends(said: ConfigReading, real: RealNames) -> list[InstalledService]:
     """Those that are deployed here; somebody else may run the others."""
-    found = [InstalledService(app_of(name), f"{BACKEND}-{name}", f"{SECTION}.backendServices.{name}", _no_flags, plain_ports, SMALL,
-                     words=(BACKEND, name)) for name in outside(said, real)]
+    found = [
+        InstalledService(
+            app_of(name),
+            f"{BACKEND}-{name}",
+            f"{SECTION}.backendServices.{name}",
+            _no_flags,
+            plain_ports,
+            SMALL,
+            words=(BACKEND, name),
+        )
+        for name in outside(said, real)
+    ]
     return [each for each in found if said.enabled(each.section)]
 
 
@@ -80,7 +100,12 @@ def alone(said: ConfigReading, component: str) -> Raw:
     """The Deployment of a backend without an installer, under the account that `gangline rights` prints."""
     name = component.removeprefix(f"{BACKEND}-")
     flags = {"metrics-bind-address": f":{METRICS}", "health-probe-bind-address": f":{PROBES}"}
-    made = deployment(said, RunningComponent(app_of(name), component, SECTION, flags, SMALL, PROBES, account=component, words=(BACKEND, name)))
+    made = deployment(
+        said,
+        RunningComponent(
+            app_of(name), component, SECTION, flags, SMALL, PROBES, account=component, words=(BACKEND, name)
+        ),
+    )
     return unmanaged(made)
 
 
@@ -88,7 +113,10 @@ def unmanaged(obj: Raw) -> Raw:
     """Without the mark of what the installer keeps."""
     spec = obj["spec"]
     template = spec["template"] | {"metadata": {"labels": {APP: obj["metadata"]["name"]}}}
-    return {"metadata": obj["metadata"] | {"labels": {APP: obj["metadata"]["name"]}}, "spec": spec | {"template": template}}
+    return {
+        "metadata": obj["metadata"] | {"labels": {APP: obj["metadata"]["name"]}},
+        "spec": spec | {"template": template},
+    }
 
 
 def volume() -> Raw:
@@ -101,13 +129,22 @@ def printed(config: Raw) -> str:
 
 def add_configuration(wishes: Wishes, said: ConfigReading, config: Raw) -> None:
     if config:
-        wishes.add(CONFIG_MAP, {"metadata": meta(OPERATOR.name, OPERATOR.name, said.namespace), "data": {FILE: printed(config)}})
+        wishes.add(
+            CONFIG_MAP,
+            {"metadata": meta(OPERATOR.name, OPERATOR.name, said.namespace), "data": {FILE: printed(config)}},
+        )
 
 
 def in_vain(said: ConfigReading, real: RealNames) -> list[str]:
     """What the section says of something that is not deployed."""
     if said.at(SECTION) and said.settings.half != BOTH:
-        return [f"spec.{SECTION}: nothing of it is deployed, because the installer was started with --half={said.settings.half}"]
+        return [
+            f"spec.{SECTION}: nothing of it is deployed, because the installer was started with "
+            f"--half={said.settings.half}"
+        ]
     there = outside(said, real)
-    return [f"spec.{SECTION}.backendServices.{name}: it is deployed only if spec.{SECTION}.scheduler.outside lists {name}"
-            for name in sorted(said.at(f"{SECTION}.backendServices", {})) if not {*real([name])} & {*there}]
+    return [
+        f"spec.{SECTION}.backendServices.{name}: it is deployed only if spec.{SECTION}.scheduler.outside lists {name}"
+        for name in sorted(said.at(f"{SECTION}.backendServices", {}))
+        if not {*real([name])} & {*there}
+    ]

@@ -1,9 +1,9 @@
 """The Helm chart: what `gangline install` brings, printed as templates with a few values.
 
-The objects are those of manifests.py; here they only get template words where a value decides, and the hook that `helm uninstall` needs.
-`make chart` (cli/chart.py) writes the files, and a test keeps them as they are printed. Control words stand on lines of their own: without
-these lines a template is the object for the usual values. Definitions are api/crds.py's, the values' schema is values.py's. Pure.
-"""
+The objects are those of manifests.py; here they only get template words where a value decides, and the hook that `helm
+uninstall` needs. `make chart` (cli/chart.py) writes the files, and a test keeps them as they are printed. Control words
+stand on lines of their own: without these lines a template is the object for the usual values. Definitions are
+api/crds.py's, the values' schema is values.py's. Pure."""
 
 from __future__ import annotations
 
@@ -46,7 +46,8 @@ WORDS = {
 SERVICE = "{{ .Release.Service }}"
 """Helm marks what it brings as its own."""
 SPEC_MARK = "gangline.io/values"
-"""Annotation on the Config: what the values said of its spec, as a digest, so that NOTES.txt can tell a change by hand."""
+"""Annotation on the Config: what the values said of its spec, as a digest, so that NOTES.txt can tell a change by
+hand."""
 ONCE = {"helm.sh/hook": "pre-install,pre-upgrade", "helm.sh/hook-delete-policy": "hook-failed"}
 """On what is made only where it is missing. What a hook makes Helm neither changes nor deletes later."""
 GLOBAL = "{{- $global := .Values.config.global | default dict }}"
@@ -64,7 +65,8 @@ class Line(str):
 
 
 def chart(found: Sequence[Manifest], definitions: Iterable[Raw]) -> dict[str, str]:
-    """File → text, of everything but the definitions and the two files that are words only (_helpers.tpl, NOTES.txt)."""
+    """File → text, of everything but the definitions and the two files that are words only (_helpers.tpl,
+    NOTES.txt)."""
     usual = [each for each in found if each.once and each.kind not in (CONFIG, SCHEDULING_SHARD, NAMESPACE)]
     [deployment] = [each for each in found if each.kind == DEPLOYMENT]
     [config] = [each for each in found if each.kind == CONFIG]
@@ -82,9 +84,16 @@ def chart(found: Sequence[Manifest], definitions: Iterable[Raw]) -> dict[str, st
 
 
 def about() -> str:
-    said = {"apiVersion": "v2", "name": "gangline", "type": "application", "version": __version__, "appVersion": __version__,
-            "description": "Gang scheduling for Kubernetes: the installer, a Config and its shards, and all that they deploy",
-            "keywords": ["gang scheduling", "scheduler", "gpu"]}
+    said = {
+        "apiVersion": "v2",
+        "name": "gangline",
+        "type": "application",
+        "version": __version__,
+        "appVersion": __version__,
+        "description": "Gang scheduling for Kubernetes: the installer, a Config and its shards, and all that they "
+        "deploy",
+        "keywords": ["gang scheduling", "scheduler", "gpu"],
+    }
     return "# Printed by `make chart`.\n" + yaml.safe_dump(said, sort_keys=False, width=200)
 
 
@@ -94,14 +103,17 @@ def values() -> str:
     return "# Printed by `make chart`: what can be said, with what holds if nothing is said.\n\n" + "\n".join(parts)
 
 
-# --- objects -----------------------------------------------------------------------------------------------------------------
+# --- objects
+# -----------------------------------------------------------------------------------------------------------------
 
 
 def _said(data: Any) -> Any:
     """An object with the chart's words; what is marked as the installer's at its top is Helm's here."""
     if isinstance(data, dict):
         found = {key: _said(value) for key, value in data.items()}
-        return found | {"metadata": _marked(found["metadata"])} if "apiVersion" in data and "metadata" in data else found
+        return (
+            found | {"metadata": _marked(found["metadata"])} if "apiVersion" in data and "metadata" in data else found
+        )
     if isinstance(data, list):
         return [_said(each) for each in data]
     return WORDS.get(data, data) if isinstance(data, str) else data
@@ -122,7 +134,8 @@ def _installer(obj: Raw) -> Raw:
         Line(_given("podAffinity", "$affinity.podAffinity", 8)): None,
         Line(_given("podAntiAffinity", "$affinity.podAntiAffinity", 8, "{{ else }}")): None,
         **pod["affinity"],
-        Line("{{- end }}"): None}
+        Line("{{- end }}"): None,
+    }
     obj["spec"]["template"]["spec"] = pod | _wherever()
     return obj
 
@@ -133,10 +146,15 @@ def _confined(container: Raw) -> Raw:
     return container | {
         Line("{{- if not $global.openshift }}"): None,
         "securityContext": {
-            Line('{{- if kindIs "map" $global.securityContext }}{{ toYaml $global.securityContext | nindent 10 }}{{ else }}'): None,
+            Line(
+                '{{- if kindIs "map" $global.securityContext }}{{ toYaml $global.securityContext | nindent 10 }}{{ '
+                "else }}"
+            ): None,
             **security,
-            Line("{{- end }}"): None},
-        Line("{{- end }}"): None}
+            Line("{{- end }}"): None,
+        },
+        Line("{{- end }}"): None,
+    }
 
 
 def _wherever() -> Raw:
@@ -151,11 +169,17 @@ def _given(name: str, value: str, indent: int, end: str = "{{ end }}") -> str:
 
 def _config(obj: Raw) -> Raw:
     mark = {SPEC_MARK: "{{ toJson .Values.config | sha256sum }}"}
-    return obj | {"metadata": obj["metadata"] | {"annotations": mark}, "spec": {Line("{{- toYaml .Values.config | nindent 2 }}"): None}}
+    return obj | {
+        "metadata": obj["metadata"] | {"annotations": mark},
+        "spec": {Line("{{- toYaml .Values.config | nindent 2 }}"): None},
+    }
 
 
 def _shards(obj: Raw) -> str:
-    each = obj | {"metadata": {"name": "{{ $name }}"}, "spec": {Line("{{- toYaml ($spec | default dict) | nindent 2 }}"): None}}
+    each = obj | {
+        "metadata": {"name": "{{ $name }}"},
+        "spec": {Line("{{- toYaml ($spec | default dict) | nindent 2 }}"): None},
+    }
     return f"{{{{- range $name, $spec := .Values.shards }}}}\n{_document(each)}\n{{{{- end }}}}"
 
 
@@ -166,24 +190,40 @@ def _guarded(manifest: Manifest) -> str:
     return f"{asked}\n{_document(obj | {'metadata': obj['metadata'] | {'annotations': dict(ONCE)}})}\n{{{{- end }}}}"
 
 
-# --- before `helm uninstall` ---------------------------------------------------------------------------------------------------
+# --- before `helm uninstall`
+# ---------------------------------------------------------------------------------------------------
 
 
 def uninstalling(installer: Raw) -> list[Raw]:
-    """`gangline uninstall` as a Job with an account of its own: Helm deletes the installer before Config and shards, and never what users
-    made themselves; what shards of theirs deployed would stay."""
+    """`gangline uninstall` as a Job with an account of its own: Helm deletes the installer before Config and shards,
+    and never what users made themselves; what shards of theirs deployed would stay."""
     place = {"name": UNINSTALLER, "namespace": WORDS[names.SYSTEM_NAMESPACE]}
     role = {"apiGroup": CLUSTER_ROLE.group, "kind": CLUSTER_ROLE.kind, "name": UNINSTALLER}
-    return [_hook(SERVICE_ACCOUNT, place, {}),
-            _hook(CLUSTER_ROLE, {"name": UNINSTALLER}, {"rules": uninstaller_rules()}),
-            _hook(CLUSTER_ROLE_BINDING, {"name": UNINSTALLER}, {"roleRef": role, "subjects": [{"kind": SERVICE_ACCOUNT.kind, **place}]}),
-            _hook(JOB, place | {"name": UNINSTALL}, {"spec": _job(installer)}, {"helm.sh/hook-output-log-policy": "hook-failed"})]
+    return [
+        _hook(SERVICE_ACCOUNT, place, {}),
+        _hook(CLUSTER_ROLE, {"name": UNINSTALLER}, {"rules": uninstaller_rules()}),
+        _hook(
+            CLUSTER_ROLE_BINDING,
+            {"name": UNINSTALLER},
+            {"roleRef": role, "subjects": [{"kind": SERVICE_ACCOUNT.kind, **place}]},
+        ),
+        _hook(
+            JOB,
+            place | {"name": UNINSTALL},
+            {"spec": _job(installer)},
+            {"helm.sh/hook-output-log-policy": "hook-failed"},
+        ),
+    ]
 
 
 def _hook(kind: Kind[Any], metadata: Raw, rest: Raw, more: Raw | None = None) -> Raw:
     """What others of the hook need comes first; a Job that failed stays to be looked at."""
-    marks = {"helm.sh/hook": "pre-delete", "helm.sh/hook-weight": "0" if kind == JOB else "-1",
-             "helm.sh/hook-delete-policy": "before-hook-creation,hook-succeeded", **(more or {})}
+    marks = {
+        "helm.sh/hook": "pre-delete",
+        "helm.sh/hook-weight": "0" if kind == JOB else "-1",
+        "helm.sh/hook-delete-policy": "before-hook-creation,hook-succeeded",
+        **(more or {}),
+    }
     return {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": metadata | {"annotations": marks}, **rest}
 
 
@@ -192,9 +232,17 @@ def _job(installer: Raw) -> Raw:
     pod = installer["spec"]["template"]["spec"]
     wanted = {key: pod["containers"][0][key] for key in ("image", "imagePullPolicy", "resources", "securityContext")}
     container = _confined({"name": UNINSTALL, "command": ["gangline", "uninstall", "--keep-installer"], **wanted})
-    nodes = '{{- with $affinity.nodeAffinity }}{{ dict "affinity" (dict "nodeAffinity" .) | toYaml | nindent 6 }}{{ end }}'
-    spec = {"serviceAccountName": UNINSTALLER, "restartPolicy": "Never", "containers": [container], Line(AFFINITY): None,
-            Line(nodes): None, **_wherever()}
+    nodes = (
+        '{{- with $affinity.nodeAffinity }}{{ dict "affinity" (dict "nodeAffinity" .) | toYaml | nindent 6 }}{{ end }}'
+    )
+    spec = {
+        "serviceAccountName": UNINSTALLER,
+        "restartPolicy": "Never",
+        "containers": [container],
+        Line(AFFINITY): None,
+        Line(nodes): None,
+        **_wherever(),
+    }
     return {"backoffLimit": 0, "template": {"metadata": {"labels": {APP: UNINSTALL}}, "spec": spec}}
 
 
@@ -203,11 +251,22 @@ def uninstaller_rules() -> list[Raw]:
     groups: dict[str, list[str]] = {}
     for kind in (POD_CLIQUE_SET, *ALWAYS, *SOMETIMES):
         groups.setdefault(kind.group, []).append(kind.plural)
-    seen = [{"apiGroups": [group], "resources": sorted(plurals), "verbs": ["list"]} for group, plurals in sorted(groups.items())]
-    return [*seen, {"apiGroups": [CONFIG.group], "resources": [CONFIG.plural, SCHEDULING_SHARD.plural], "verbs": ["list", "delete"]}]
+    seen = [
+        {"apiGroups": [group], "resources": sorted(plurals), "verbs": ["list"]}
+        for group, plurals in sorted(groups.items())
+    ]
+    return [
+        *seen,
+        {
+            "apiGroups": [CONFIG.group],
+            "resources": [CONFIG.plural, SCHEDULING_SHARD.plural],
+            "verbs": ["list", "delete"],
+        },
+    ]
 
 
-# --- text ----------------------------------------------------------------------------------------------------------------------
+# --- text
+# ----------------------------------------------------------------------------------------------------------------------
 
 
 class _Dumper(yaml.SafeDumper):
@@ -218,7 +277,11 @@ class _Dumper(yaml.SafeDumper):
 
 
 def _list(dumper: yaml.SafeDumper, data: list[Any]) -> yaml.Node:
-    short = all(isinstance(each, str) for each in data) and len(", ".join(data)) < 110 and not any("{" in each for each in data)
+    short = (
+        all(isinstance(each, str) for each in data)
+        and len(", ".join(data)) < 110
+        and not any("{" in each for each in data)
+    )
     return dumper.represent_sequence("tag:yaml.org,2002:seq", data, flow_style=short)
 
 
@@ -238,4 +301,8 @@ def _document(obj: Raw) -> str:
 def _control(line: str) -> str:
     """A key that is a line of control words, as that line."""
     indent, mark, rest = line.partition("'{{-")
-    return f"{indent}{{{{-{rest.removesuffix(chr(39) + ': null')}".replace("''", "'") if mark and rest.endswith("': null") else line
+    return (
+        f"{indent}{{{{-{rest.removesuffix(chr(39) + ': null')}".replace("''", "'")
+        if mark and rest.endswith("': null")
+        else line
+    )

@@ -1,8 +1,8 @@
-"""What `gangline install` brings into a cluster: definitions, namespaces, the installer with its rights, defaults, a Config and a shard.
+"""What `gangline install` brings into a cluster: definitions, namespaces, the installer with its rights, defaults, a
+Config and a shard.
 
-Everything after that is the installer's work. Each object says how it is written: what is ours is applied anew by every install, what an
-administrator may have changed since is only made where it is missing. Pure.
-"""
+Everything after that is the installer's work. Each object says how it is written: what is ours is applied anew by every
+install, what an administrator may have changed since is only made where it is missing. Pure."""
 
 from __future__ import annotations
 
@@ -50,8 +50,9 @@ class Manifest:
 Pairs = Iterable[tuple[Kind[Any], Raw]]
 
 
-def manifests(settings: InstallerSettings, definitions: Iterable[Raw], rights: Pairs, defaults: Pairs,
-              given: Sequence[Raw]) -> list[Manifest]:
+def manifests(
+    settings: InstallerSettings, definitions: Iterable[Raw], rights: Pairs, defaults: Pairs, given: Sequence[Raw]
+) -> list[Manifest]:
     """In the order in which they are written. `given`: the user's own Config and shards."""
     config, shards = wanted(given)
     said = ConfigReading(config.obj.get("spec") or {}, settings)
@@ -63,23 +64,33 @@ def manifests(settings: InstallerSettings, definitions: Iterable[Raw], rights: P
         *(Manifest(kind, obj) for kind, obj in rights),
         Manifest(DEPLOYMENT, _installer(said)),
         *(Manifest(kind, obj, once=True) for kind, obj in defaults),
-        config, *shards]
+        config,
+        *shards,
+    ]
 
 
 def wanted(given: Sequence[Raw]) -> tuple[Manifest, list[Manifest]]:
     """The Config and the shards: the user's, or else the usual ones."""
     configs = [each for each in given if _is(each, CONFIG)]
     shards = [each for each in given if _is(each, SCHEDULING_SHARD)]
-    others = [f"{each.get('kind')} {at(each, 'metadata.name', '')}" for each in given if each not in configs and each not in shards]
+    others = [
+        f"{each.get('kind')} {at(each, 'metadata.name', '')}"
+        for each in given
+        if each not in configs and each not in shards
+    ]
     if others:
         raise BadInput(f"--config takes a Config and SchedulingShards of {CONFIG.api_version}, not {', '.join(others)}")
     strange = [str(at(each, "metadata.name", "")) for each in configs if at(each, "metadata.name") != CONFIG_NAME]
     if strange or len(configs) > 1:
-        raise BadInput(f"there is one Config, named {CONFIG_NAME}; found {', '.join(strange) or f'{len(configs)} of them'}")
+        raise BadInput(
+            f"there is one Config, named {CONFIG_NAME}; found {', '.join(strange) or f'{len(configs)} of them'}"
+        )
     usual = Manifest(CONFIG, {"metadata": {"name": CONFIG_NAME}, "spec": DEFAULT_CONFIG}, once=True)
     shard = Manifest(SCHEDULING_SHARD, {"metadata": {"name": DEFAULT_SHARD}, "spec": {}}, once=True)
-    return (Manifest(CONFIG, _bare(configs[0])) if configs else usual,
-            [Manifest(SCHEDULING_SHARD, _bare(each)) for each in shards] or [shard])
+    return (
+        Manifest(CONFIG, _bare(configs[0])) if configs else usual,
+        [Manifest(SCHEDULING_SHARD, _bare(each)) for each in shards] or [shard],
+    )
 
 
 def _is(obj: Raw, kind: Kind[Any]) -> bool:
@@ -93,9 +104,13 @@ def _bare(obj: Raw) -> Raw:
 
 
 def _installer(said: ConfigReading) -> Raw:
-    """The installer's own Deployment, where the Config lets all pods go: one copy, which keeps no distance from others. Manners are the
-    Config's to say, as it stands later."""
+    """The installer's own Deployment, where the Config lets all pods go: one copy, which keeps no distance from others.
+    Manners are the Config's to say, as it stands later."""
     flags = {"image": str(said.settings.image), "half": said.settings.half, "health-probe-bind-address": f":{PROBES}"}
     alone = {"replicaCount": 1, "requireDefaultPodAntiAffinityTerm": False, "compat": []}
-    home = ConfigReading({"namespace": names.SYSTEM_NAMESPACE, "global": {**said.at("global", {}), **alone}}, said.settings)
-    return deployment(home, RunningComponent(names.INSTALLER, "installer", "installer", flags, SMALL, PROBES, account=ACCOUNT))
+    home = ConfigReading(
+        {"namespace": names.SYSTEM_NAMESPACE, "global": {**said.at("global", {}), **alone}}, said.settings
+    )
+    return deployment(
+        home, RunningComponent(names.INSTALLER, "installer", "installer", flags, SMALL, PROBES, account=ACCOUNT)
+    )

@@ -1,8 +1,7 @@
 """What the chart can be told: THE table of its values, and their schema.
 
-The spec of the Config and of shards is checked by the definitions' own schema, so that a misspelt field is refused before anything is
-written. chart.py prints it. Pure.
-"""
+The spec of the Config and of shards is checked by the definitions' own schema, so that a misspelt field is refused
+before anything is written. chart.py prints it. Pure."""
 
 from __future__ import annotations
 
@@ -35,10 +34,17 @@ class Value:
 VALUES = (
     Value("image", "Where every component runs from: an image with `gangline` on its PATH.", str(Image())),
     Value("half", "both, or scheduler: leave PodCliqueSets to another operator, such as Grove's.", BOTH),
-    Value("config", "The spec of the Config kai-config: what is deployed and how, and how the operator of sets is configured "
-          "(docs/guide/install.md).", DEFAULT_CONFIG),
-    Value("shards", "SchedulingShards by name, each with its spec: a scheduler per pool of nodes. A null takes one away.",
-          {DEFAULT_SHARD: {}}),
+    Value(
+        "config",
+        "The spec of the Config kai-config: what is deployed and how, and how the operator of sets is configured "
+        "(docs/guide/install.md).",
+        DEFAULT_CONFIG,
+    ),
+    Value(
+        "shards",
+        "SchedulingShards by name, each with its spec: a scheduler per pool of nodes. A null takes one away.",
+        {DEFAULT_SHARD: {}},
+    ),
 )
 
 
@@ -46,15 +52,31 @@ def schema(definitions: Iterable[Raw]) -> str:
     """values.schema.json."""
     specs = {each["metadata"]["name"]: _plain(_spec(each)) for each in definitions}
     parts: dict[str, Raw] = {
-        "image": {"type": "string", "pattern": IMAGE}, "half": {"enum": [BOTH, SCHEDULER]}, "config": specs[CONFIG.resource],
-        "shards": {"type": "object", "propertyNames": {"pattern": NAME},
-                   "additionalProperties": specs[SCHEDULING_SHARD.resource] | {"type": ["object", "null"]}}}
+        "image": {"type": "string", "pattern": IMAGE},
+        "half": {"enum": [BOTH, SCHEDULER]},
+        "config": specs[CONFIG.resource],
+        "shards": {
+            "type": "object",
+            "propertyNames": {"pattern": NAME},
+            "additionalProperties": specs[SCHEDULING_SHARD.resource] | {"type": ["object", "null"]},
+        },
+    }
     shared = _Shared(parts)
     own = {each.name: {"description": each.meaning} | shared.short(parts[each.name], top=True) for each in VALUES}
-    helms = {"global": {"description": "Helm's own: what a chart that holds this one tells all its parts. Nothing of it is read.",
-                        "type": "object"}}
-    found = {"$schema": DIALECT, "title": "Values of gangline", "type": "object", "properties": own | helms,
-             "additionalProperties": False, "definitions": shared.definitions}
+    helms = {
+        "global": {
+            "description": "Helm's own: what a chart that holds this one tells all its parts. Nothing of it is read.",
+            "type": "object",
+        }
+    }
+    found = {
+        "$schema": DIALECT,
+        "title": "Values of gangline",
+        "type": "object",
+        "properties": own | helms,
+        "additionalProperties": False,
+        "definitions": shared.definitions,
+    }
     return json.dumps(found, indent=1) + "\n"
 
 
@@ -69,10 +91,16 @@ def _plain(data: Any) -> Any:
         return [_plain(each) for each in data]
     if not isinstance(data, dict):
         return data
-    found = {key: _plain(value) for key, value in data.items() if not key.startswith("x-kubernetes-") and key != "format"}
+    found = {
+        key: _plain(value) for key, value in data.items() if not key.startswith("x-kubernetes-") and key != "format"
+    }
     if found.get("exclusiveMinimum") is True:
         found["exclusiveMinimum"] = found.pop("minimum")
-    if isinstance(data.get("properties"), dict) and data.get("type") == "object" and not data.get("x-kubernetes-preserve-unknown-fields"):
+    if (
+        isinstance(data.get("properties"), dict)
+        and data.get("type") == "object"
+        and not data.get("x-kubernetes-preserve-unknown-fields")
+    ):
         found["additionalProperties"] = False
     return found
 
@@ -105,7 +133,11 @@ class _Shared:
         return {key: self.short(value, name if key in inside else key) for key, value in data.items()}
 
     def _define(self, text: str, data: Any, name: str) -> str:
-        free = next(each for each in (name, *(f"{name}{number}" for number in range(2, 100))) if each not in self._names.values())
+        free = next(
+            each
+            for each in (name, *(f"{name}{number}" for number in range(2, 100)))
+            if each not in self._names.values()
+        )
         self._names[text] = free
         self.definitions[free] = self.short(data, name, top=True)
         return free

@@ -66,10 +66,15 @@ class Selection:
 
 
 class Registry:
-    """Every backend that is switched on, by name. A selection is remembered until the set's spec or annotation changes."""
+    """Every backend that is switched on, by name. A selection is remembered until the set's spec or annotation
+    changes."""
 
-    def __init__(self, settings: OperatorSettings, backends: Mapping[str, type[Backend]] | None = None,
-                 heard: Callable[[Selection], None] = lambda selection: None) -> None:
+    def __init__(
+        self,
+        settings: OperatorSettings,
+        backends: Mapping[str, type[Backend]] | None = None,
+        heard: Callable[[Selection], None] = lambda selection: None,
+    ) -> None:
         self.settings = settings
         table = backends if backends is not None else _table()
         wanted = {ALIASES.get(name, name) for name in settings.backends} or set(table)
@@ -82,7 +87,8 @@ class Registry:
         self._backends = {name: backend for name, backend in every.items() if name in wanted}
         self._off = [name for name in table if name not in wanted]
         self.finalizers = tuple(dict.fromkeys(each for backend in every.values() for each in backend.finalizers))
-        """What schedulers leave on pods for us to take off: those of backends that are switched off too, whose pods may be there still."""
+        """What schedulers leave on pods for us to take off: those of backends that are switched off too, whose pods may
+        be there still."""
         self._remembered: dict[str, tuple[int, str, Selection]] = {}
         self._heard = heard
 
@@ -102,8 +108,10 @@ class Registry:
         if real in self.unusable:
             raise NoBackend(f"backend {real!r} cannot be used: {self.unusable[real]}")
         if real in self._off:
-            raise NoBackend(f"backend {real!r} is switched off; add it to scheduler.backends in the operator's configuration, "
-                            f"or use one of: {', '.join(self._backends)}")
+            raise NoBackend(
+                f"backend {real!r} is switched off; add it to scheduler.backends in the operator's configuration, "
+                f"or use one of: {', '.join(self._backends)}"
+            )
         raise NoBackend(f"no backend is called {name!r}; there are: {', '.join(self._backends)}")
 
     def for_set(self, pcs: PodCliqueSet) -> Selection:
@@ -127,8 +135,11 @@ class Registry:
         if override:
             return self._overridden(self.by_name(override), named)
         if len({name or self.settings.default_profile for name in wanted}) > 1:
-            raise NoBackend(f"the cliques of {pcs.name} name different schedulers: {', '.join(name or '(none)' for name in wanted)}; "
-                            "a gang has one")
+            raise NoBackend(
+                f"the cliques of {pcs.name} name different schedulers: "
+                f"{', '.join(name or '(none)' for name in wanted)}; "
+                "a gang has one"
+            )
         return self.for_scheduler(named[0] if named else "")
 
     def for_scheduler(self, scheduler_name: str) -> Selection:
@@ -140,10 +151,14 @@ class Registry:
         guess = profile is not None or not self.settings.manner.profiles_only
         found = [backend for backend in self if guess and backend.matches(wanted)]
         if not found:
-            raise NoBackend(f"no backend serves schedulerName {wanted!r}; profiles: "
-                            f"{', '.join(each.name for each in self.settings.profiles)}; backends: {', '.join(self._backends)}; "
-                            "a profile with backend passthrough serves any scheduler by name")
-        return Selection(found[0], wanted, "name" if scheduler_name else "default", profile, tuple(each.name for each in found[1:]))
+            raise NoBackend(
+                f"no backend serves schedulerName {wanted!r}; profiles: "
+                f"{', '.join(each.name for each in self.settings.profiles)}; backends: {', '.join(self._backends)}; "
+                "a profile with backend passthrough serves any scheduler by name"
+            )
+        return Selection(
+            found[0], wanted, "name" if scheduler_name else "default", profile, tuple(each.name for each in found[1:])
+        )
 
     def kept(self, name: str, scheduler_name: str) -> Selection | None:
         """The backend that a gang has already, if it is still switched on."""
@@ -154,12 +169,21 @@ class Registry:
         return Selection(backend, scheduler_name or backend.scheduler_name, KEPT, profile)
 
     def _overridden(self, backend: Backend, named: list[str]) -> Selection:
-        """The annotation decides; an explicit schedulerName must not contradict it, unless the backend leaves placing to others."""
-        profile = next((each for each in self.settings.profiles if ALIASES.get(each.backend, each.backend) == backend.name), None)
-        strangers = [name for name in named if backend.capabilities.places and backend.scheduler_name and not self._serves(backend, name)]
+        """The annotation decides; an explicit schedulerName must not contradict it, unless the backend leaves placing
+        to others."""
+        profile = next(
+            (each for each in self.settings.profiles if ALIASES.get(each.backend, each.backend) == backend.name), None
+        )
+        strangers = [
+            name
+            for name in named
+            if backend.capabilities.places and backend.scheduler_name and not self._serves(backend, name)
+        ]
         if strangers:
-            raise NoBackend(f"{names.SCHEDULER_BACKEND} asks for {backend.name}, but a clique names scheduler {strangers[0]!r}; "
-                            "remove one of the two")
+            raise NoBackend(
+                f"{names.SCHEDULER_BACKEND} asks for {backend.name}, but a clique names scheduler {strangers[0]!r}; "
+                "remove one of the two"
+            )
         if len(named) > 1:
             raise NoBackend(f"the cliques name different schedulers: {', '.join(named)}; a gang has one")
         usual = profile.name if profile is not None and backend.capabilities.places else backend.scheduler_name
@@ -179,8 +203,13 @@ class Registry:
 
 
 def capability_rows() -> dict[str, Capabilities]:
-    """What each built-in backend can express, by its name or that of its generation: refusals and docs/backends.md are made from it."""
-    return {row: can for name, each in BUILT_IN.items() for row, can in (each.generations or {name: each.capabilities}).items()}
+    """What each built-in backend can express, by its name or that of its generation: refusals and docs/backends.md are
+    made from it."""
+    return {
+        row: can
+        for name, each in BUILT_IN.items()
+        for row, can in (each.generations or {name: each.capabilities}).items()
+    }
 
 
 @lru_cache(maxsize=1)

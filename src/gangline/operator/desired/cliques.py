@@ -22,28 +22,52 @@ from gangline.rules.typed import plain
 
 def standalone_clique(pcs: PodCliqueSet, place: CliquePlace, live: PodClique | None = None) -> Raw:
     group = mnnvl.effective_group(place.template.annotations, pcs.annotations)
-    meta = metadata(place.name, POD_CLIQUE_SET, pcs, _labels(pcs, place, names.FOR_STANDALONE_CLIQUE),
-                    annotations=_annotations(place), finalizer=names.CLIQUE_FINALIZER)
+    meta = metadata(
+        place.name,
+        POD_CLIQUE_SET,
+        pcs,
+        _labels(pcs, place, names.FOR_STANDALONE_CLIQUE),
+        annotations=_annotations(place),
+        finalizer=names.CLIQUE_FINALIZER,
+    )
     return {"metadata": meta, "spec": _spec(pcs, place, group, live)}
 
 
-def grouped_clique(pcs: PodCliqueSet, owner: PodCliqueScalingGroup, place: CliquePlace, live: PodClique | None = None) -> Raw:
+def grouped_clique(
+    pcs: PodCliqueSet, owner: PodCliqueScalingGroup, place: CliquePlace, live: PodClique | None = None
+) -> Raw:
     group = mnnvl.effective_group(place.template.annotations, owner.annotations)
     own = {names.SCALING_GROUP: place.group_name, names.SCALING_GROUP_REPLICA: str(place.group_replica)}
     if place.base_gang:
         own[names.BASE_POD_GANG] = place.base_gang
-    meta = metadata(place.name, SCALING_GROUP, owner, _labels(pcs, place, names.FOR_GROUPED_CLIQUE) | own,
-                    annotations=_annotations(place), finalizer=names.CLIQUE_FINALIZER)
+    meta = metadata(
+        place.name,
+        SCALING_GROUP,
+        owner,
+        _labels(pcs, place, names.FOR_GROUPED_CLIQUE) | own,
+        annotations=_annotations(place),
+        finalizer=names.CLIQUE_FINALIZER,
+    )
     spec = _spec(pcs, place, group, live)
     variables = _group_variables(pcs, place)
-    spec["podSpec"] = podspec.each_container(spec["podSpec"], lambda container: podspec.with_variables(container, variables))
+    spec["podSpec"] = podspec.each_container(
+        spec["podSpec"], lambda container: podspec.with_variables(container, variables)
+    )
     return {"metadata": meta, "spec": spec}
 
 
 def _labels(pcs: PodCliqueSet, place: CliquePlace, component: str) -> dict[str, str]:
-    return place.template.labels | default_labels(pcs.name) | {
-        names.APP_NAME: place.name, names.COMPONENT: component, names.SET_REPLICA: str(place.replica), names.POD_GANG: place.gang,
-        names.TEMPLATE_HASH: clique_hash(pcs, place.template)}
+    return (
+        place.template.labels
+        | default_labels(pcs.name)
+        | {
+            names.APP_NAME: place.name,
+            names.COMPONENT: component,
+            names.SET_REPLICA: str(place.replica),
+            names.POD_GANG: place.gang,
+            names.TEMPLATE_HASH: clique_hash(pcs, place.template),
+        }
+    )
 
 
 def _annotations(place: CliquePlace) -> Mapping[str, str]:
@@ -52,8 +76,11 @@ def _annotations(place: CliquePlace) -> Mapping[str, str]:
 
 def _spec(pcs: PodCliqueSet, place: CliquePlace, mnnvl_group: str, live: PodClique | None) -> Raw:
     template = place.template.spec
-    spec: Raw = {"roleName": template.role_name, "podSpec": _pod_spec(pcs, place.template),
-                 "replicas": template.replicas if live is None else live.spec.replicas}
+    spec: Raw = {
+        "roleName": template.role_name,
+        "podSpec": _pod_spec(pcs, place.template),
+        "replicas": template.replicas if live is None else live.spec.replicas,
+    }
     if template.min_available is not None:
         spec["minAvailable"] = template.min_available
     if template.auto_scaling_config is not None:
@@ -67,7 +94,8 @@ def _spec(pcs: PodCliqueSet, place: CliquePlace, mnnvl_group: str, live: PodCliq
 
 
 def _pod_spec(pcs: PodCliqueSet, template: CliqueTemplate) -> Raw:
-    """The template's pod spec without what it gives empty: pods are made from it, and nobody asks for an empty value."""
+    """The template's pod spec without what it gives empty: pods are made from it, and nobody asks for an empty
+    value."""
     found: Raw = remembered(pcs, f"pod {template.name}", lambda: plain("core", "PodSpec", template.spec.pod_spec))
     return found
 
@@ -75,5 +103,8 @@ def _pod_spec(pcs: PodCliqueSet, template: CliqueTemplate) -> Raw:
 def _group_variables(pcs: PodCliqueSet, place: CliquePlace) -> list[Raw]:
     members = place.group.clique_names if place.group else ()
     size = sum(template.spec.replicas for name in members if (template := template_of(pcs, name)) is not None)
-    return [podspec.from_label("GROVE_PCSG_NAME", names.SCALING_GROUP), podspec.value("GROVE_PCSG_TEMPLATE_NUM_PODS", str(size)),
-            podspec.from_label("GROVE_PCSG_INDEX", names.SCALING_GROUP_REPLICA)]
+    return [
+        podspec.from_label("GROVE_PCSG_NAME", names.SCALING_GROUP),
+        podspec.value("GROVE_PCSG_TEMPLATE_NUM_PODS", str(size)),
+        podspec.from_label("GROVE_PCSG_INDEX", names.SCALING_GROUP_REPLICA),
+    ]

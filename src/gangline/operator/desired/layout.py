@@ -82,9 +82,14 @@ def standalone_places(pcs: PodCliqueSet, replica: int) -> tuple[CliquePlace, ...
     return _standalone_places(pcs, standalone(pcs), replica)
 
 
-def _standalone_places(pcs: PodCliqueSet, templates: tuple[CliqueTemplate, ...], replica: int) -> tuple[CliquePlace, ...]:
+def _standalone_places(
+    pcs: PodCliqueSet, templates: tuple[CliqueTemplate, ...], replica: int
+) -> tuple[CliquePlace, ...]:
     gang = names.set_replica(pcs.name, replica)
-    return tuple(CliquePlace(names.standalone_clique(pcs.name, replica, template.name), template, replica, gang) for template in templates)
+    return tuple(
+        CliquePlace(names.standalone_clique(pcs.name, replica, template.name), template, replica, gang)
+        for template in templates
+    )
 
 
 def places_by_replica(pcs: PodCliqueSet, size: int) -> list[tuple[CliquePlace, ...]]:
@@ -100,9 +105,20 @@ def group_places(pcs: PodCliqueSet, replica: int, group: ScalingGroupConfig, ind
     base = names.set_replica(pcs.name, replica)
     surplus = index - group_minimum(group)
     gang = base if surplus < 0 else names.scaled_gang(group_name, surplus)
-    return tuple(CliquePlace(names.grouped_clique(group_name, index, template.name), template, replica, gang, group, group_name, index,
-                       base_gang=base if surplus >= 0 else "")
-                 for name in group.clique_names if (template := template_of(pcs, name)) is not None)
+    return tuple(
+        CliquePlace(
+            names.grouped_clique(group_name, index, template.name),
+            template,
+            replica,
+            gang,
+            group,
+            group_name,
+            index,
+            base_gang=base if surplus >= 0 else "",
+        )
+        for name in group.clique_names
+        if (template := template_of(pcs, name)) is not None
+    )
 
 
 def gang_places(pcs: PodCliqueSet, sizes: Mapping[str, int]) -> Iterator[GangPlace]:
@@ -115,8 +131,11 @@ def gang_places(pcs: PodCliqueSet, sizes: Mapping[str, int]) -> Iterator[GangPla
                 yield scaled_gang(pcs, replica, group, index)
 
 
-def missing_gangs(pcs: PodCliqueSet, size: int, sizes: Mapping[str, int], live: Collection[str], most: int) -> list[str]:
+def missing_gangs(
+    pcs: PodCliqueSet, size: int, sizes: Mapping[str, int], live: Collection[str], most: int
+) -> list[str]:
     """Names of gangs of the first replicas that are not there: every base gang, and at most so many scaled ones."""
+
     def scaled() -> Iterator[str]:
         for replica in range(size):
             for group in pcs.spec.template.pod_clique_scaling_groups:
@@ -125,7 +144,10 @@ def missing_gangs(pcs: PodCliqueSet, size: int, sizes: Mapping[str, int], live: 
                     yield names.scaled_gang(group_name, index - least)
 
     base = (names.set_replica(pcs.name, replica) for replica in range(size))
-    return [*(name for name in base if name not in live), *islice((name for name in scaled() if name not in live), max(most, 0))]
+    return [
+        *(name for name in base if name not in live),
+        *islice((name for name in scaled() if name not in live), max(most, 0)),
+    ]
 
 
 def asks_for_gang(pcs: PodCliqueSet, name: str, sizes: Mapping[str, int]) -> bool:
@@ -140,19 +162,24 @@ def asks_for_gang(pcs: PodCliqueSet, name: str, sizes: Mapping[str, int]) -> boo
 def groups_in_base_gang(pcs: PodCliqueSet) -> int:
     """How many groups the base gang of each replica has."""
     template = pcs.spec.template
-    return len(standalone(pcs)) + sum(group_minimum(group) * len(group.clique_names) for group in template.pod_clique_scaling_groups)
+    return len(standalone(pcs)) + sum(
+        group_minimum(group) * len(group.clique_names) for group in template.pod_clique_scaling_groups
+    )
 
 
 def pods_in_base_gang(pcs: PodCliqueSet) -> int:
     """How many pods the base gang of each replica starts with."""
     sizes = {template.name: template.spec.replicas for template in pcs.spec.template.cliques}
-    grouped = sum(group_minimum(group) * sum(sizes.get(name, 0) for name in group.clique_names)
-                  for group in pcs.spec.template.pod_clique_scaling_groups)
+    grouped = sum(
+        group_minimum(group) * sum(sizes.get(name, 0) for name in group.clique_names)
+        for group in pcs.spec.template.pod_clique_scaling_groups
+    )
     return grouped + sum(template.spec.replicas for template in standalone(pcs))
 
 
 def base_gang(pcs: PodCliqueSet, replica: int) -> GangPlace:
-    """The base gang of a replica. One with more groups than can be stored is cut off: its set says so and makes nothing."""
+    """The base gang of a replica. One with more groups than can be stored is cut off: its set says so and makes
+    nothing."""
     members = list(standalone_places(pcs, replica))
     for group in pcs.spec.template.pod_clique_scaling_groups:
         for index in range(min(group_minimum(group), GROUPS_IN_A_GANG)):

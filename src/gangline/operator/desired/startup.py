@@ -20,7 +20,7 @@ def parents(pcs: PodCliqueSet, clique: str) -> tuple[str, ...]:
     kind = pcs.spec.template.clique_startup_type
     order = [template.name for template in pcs.spec.template.cliques]
     if kind == IN_ORDER:
-        earlier = [name for name in order[:order.index(clique)] if _waited_for(pcs, name)]
+        earlier = [name for name in order[: order.index(clique)] if _waited_for(pcs, name)]
         return tuple(earlier[-1:])
     template = template_of(pcs, clique)
     found = template.spec.starts_after if kind == EXPLICIT and template is not None else ()
@@ -46,7 +46,9 @@ def _resolve(pcs: PodCliqueSet, place: CliquePlace, parent: str) -> list[str]:
     if group is None:
         return [names.standalone_clique(pcs.name, place.replica, parent)]
     group_name = names.scaling_group(pcs.name, place.replica, group.name)
-    return [names.grouped_clique(group_name, index, parent) for index in range(min(group_minimum(group), GROUPS_IN_A_GANG))]
+    return [
+        names.grouped_clique(group_name, index, parent) for index in range(min(group_minimum(group), GROUPS_IN_A_GANG))
+    ]
 
 
 def minimum_of(pcs: PodCliqueSet, clique_name: str, replica: int) -> int:

@@ -1,15 +1,17 @@
 """CEL, compiled to Python.
 
     env = Env({"self": kind_of(node), "oldSelf": DYN})        variables and their static kinds
-    program = compile(expr, env)                              raises CelSyntaxError: does not parse, or does not type-check
-    value = program.evaluate({"self": obj, …}, budget)        raises CelError: cannot be evaluated (OutOfBudget: took too many steps)
+    program = compile(expr, env)                              raises CelSyntaxError: does not parse, or does not
+    type-check
+    value = program.evaluate({"self": obj, …}, budget)        raises CelError: cannot be evaluated (OutOfBudget: took
+    too many steps)
 
     program.kind        static kind of the result
     program.uses(name)  whether a variable occurs
     program.cost(sizes) an upper bound of the steps (cost.py)
 
-Works on decoded JSON. Used for rules of custom resources, webhooks' matchConditions, admission policies and device selectors. Pure.
-"""
+Works on decoded JSON. Used for rules of custom resources, webhooks' matchConditions, admission policies and device
+selectors. Pure."""
 
 from __future__ import annotations
 

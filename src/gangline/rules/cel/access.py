@@ -83,12 +83,18 @@ def _check(question: AccessQuestion, verb: str) -> AccessAnswer:
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     ".path": lambda authority, path: replace(authority.question, path=path),
     ".group": lambda authority, group: replace(authority.question, group=group),
-    ".serviceAccount": lambda authority, namespace, name: CelAuthorizer(replace(authority.question, account=(namespace, name))),
+    ".serviceAccount": lambda authority, namespace, name: CelAuthorizer(
+        replace(authority.question, account=(namespace, name))
+    ),
     ".resource": lambda question, resource: replace(question, resource=resource),
     ".subresource": lambda question, subresource: replace(question, subresource=subresource),
     ".namespace": lambda question, namespace: replace(question, namespace=namespace),
     ".name": lambda question, name: replace(question, name=name),
-    ".fieldSelector": lambda question, selector: question, ".labelSelector": lambda question, selector: question,
-    ".check": _check, ".allowed": lambda verdict: verdict.allowed, ".reason": lambda verdict: verdict.reason,
-    ".errored": lambda verdict: False, ".error": lambda verdict: "",
+    ".fieldSelector": lambda question, selector: question,
+    ".labelSelector": lambda question, selector: question,
+    ".check": _check,
+    ".allowed": lambda verdict: verdict.allowed,
+    ".reason": lambda verdict: verdict.reason,
+    ".errored": lambda verdict: False,
+    ".error": lambda verdict: "",
 }

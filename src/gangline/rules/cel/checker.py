@@ -1,8 +1,7 @@
 """The type of every part of an expression, or the first thing that cannot be.
 
-Sets `kind` on each node. Fields of objects are looked up in their schema, functions in the signatures of the library. What is `dyn`
-is left to run time.
-"""
+Sets `kind` on each node. Fields of objects are looked up in their schema, functions in the signatures of the library.
+What is `dyn` is left to run time."""
 
 from __future__ import annotations
 
@@ -126,14 +125,22 @@ class _Checker:
 
     def _listlit(self, node: ListLit, scope: dict[str, CelType]) -> CelType:
         kinds = [self.kind(item, scope) for item in node.items]
-        kinds = [kind.args[0] if optional and kind.args else kind for kind, optional in zip(kinds, node.optional, strict=True)]
+        kinds = [
+            kind.args[0] if optional and kind.args else kind
+            for kind, optional in zip(kinds, node.optional, strict=True)
+        ]
         return list_of(self._alike(kinds, node.items))
 
     def _maplit(self, node: MapLit, scope: dict[str, CelType]) -> CelType:
         keys = [self.kind(key, scope) for key, _, _ in node.entries]
         values = [self.kind(value, scope) for _, value, _ in node.entries]
-        values = [kind.args[0] if entry[2] and kind.args else kind for kind, entry in zip(values, node.entries, strict=True)]
-        return map_of(self._alike(keys, [key for key, _, _ in node.entries]), self._alike(values, [value for _, value, _ in node.entries]))
+        values = [
+            kind.args[0] if entry[2] and kind.args else kind for kind, entry in zip(values, node.entries, strict=True)
+        ]
+        return map_of(
+            self._alike(keys, [key for key, _, _ in node.entries]),
+            self._alike(values, [value for _, value, _ in node.entries]),
+        )
 
     def _alike(self, kinds: list[CelType], parts: list[Expr]) -> CelType:
         """The one kind that all parts of a literal have."""
@@ -185,7 +192,8 @@ class _Checker:
         for overload in overloads()[name]:
             bound: dict[str, CelType] = {}
             if len(overload.params) == len(kinds) and all(
-                    fits(given, wanted, bound) for given, wanted in zip(kinds, overload.params, strict=True)):
+                fits(given, wanted, bound) for given, wanted in zip(kinds, overload.params, strict=True)
+            ):
                 results.append(filled(overload.result, bound))
         if not results:
             raise self._no_match(node, name, kinds)
@@ -212,7 +220,9 @@ class _Checker:
         kinds = [self.kind(body, inner) for body in node.bodies]
         tests = node.name in ("all", "exists", "exists_one", "existsOne", "filter") or len(kinds) == 2
         if tests and kinds[0].name not in ("bool", "dyn"):
-            raise self.error(f"found no matching overload for '{node.name}' applied to a predicate of type '{kinds[0]}'", node.at)
+            raise self.error(
+                f"found no matching overload for '{node.name}' applied to a predicate of type '{kinds[0]}'", node.at
+            )
         return self._macro_result(node, target, kinds)
 
     def _variables(self, node: Macro, target: CelType, scope: dict[str, CelType]) -> dict[str, CelType]:
@@ -226,7 +236,10 @@ class _Checker:
         elif target.name == "dyn":
             first = second = DYN
         else:
-            raise self.error(f"expression of type '{target}' cannot be range of a comprehension (must be list, map, or dynamic)", node.at)
+            raise self.error(
+                f"expression of type '{target}' cannot be range of a comprehension (must be list, map, or dynamic)",
+                node.at,
+            )
         if len(node.variables) == 2:
             return {**scope, node.variables[0]: first, node.variables[1]: second}
         return {**scope, node.variables[0]: first if target.name == "map" else second}
@@ -252,4 +265,3 @@ def _common(kinds: list[CelType]) -> CelType:
     if kinds and all(kind == kinds[0] for kind in kinds):
         return kinds[0]
     return DYN
-

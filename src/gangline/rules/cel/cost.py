@@ -1,8 +1,7 @@
 """An upper bound of what an expression can cost, from the sizes its schema allows.
 
-Sizes come from maxLength, maxItems and maxProperties; where there is none, from what fits into a request. The unit is the one the runtime
-budget is counted in.
-"""
+Sizes come from maxLength, maxItems and maxProperties; where there is none, from what fits into a request. The unit is
+the one the runtime budget is counted in."""
 
 from __future__ import annotations
 
@@ -15,9 +14,40 @@ from gangline.rules.values.schema_node import SchemaNode
 
 REQUEST = 3 * 2**20
 UNKNOWN = 2**63
-_TENTH = ("startsWith", "endsWith", "lowerAscii", "upperAscii", "trim", "split", "replace", "substring", "quote",
-          "url", "isURL", "ip", "isIP", "cidr", "isCIDR", "quantity", "isQuantity", "semver", "isSemver", "timestamp", "duration", "int",
-          "uint", "double", "bool", "bytes", "format", "find", "findAll", "isCanonical", "containsIP", "containsCIDR")
+_TENTH = (
+    "startsWith",
+    "endsWith",
+    "lowerAscii",
+    "upperAscii",
+    "trim",
+    "split",
+    "replace",
+    "substring",
+    "quote",
+    "url",
+    "isURL",
+    "ip",
+    "isIP",
+    "cidr",
+    "isCIDR",
+    "quantity",
+    "isQuantity",
+    "semver",
+    "isSemver",
+    "timestamp",
+    "duration",
+    "int",
+    "uint",
+    "double",
+    "bool",
+    "bytes",
+    "format",
+    "find",
+    "findAll",
+    "isCanonical",
+    "containsIP",
+    "containsCIDR",
+)
 _ROUND = {"all": 3, "exists": 4, "exists_one": 4, "existsOne": 4, "optMap": 1, "optFlatMap": 1, "transformList": 12}
 """What one round of a comprehension costs besides its body."""
 _NUMBERS = ("int", "uint", "double", "timestamp", "duration")
@@ -119,8 +149,11 @@ class Estimate:
         inside = (node.items or node.values) if node is not None else None
         item = size_of(inside) if inside is not None else Size(UNKNOWN if node is None else 1)
         key = Size(1)
-        inner = {**scope, tree.variables[-1]: item} if len(tree.variables) == 1 else {
-            **scope, tree.variables[0]: key, tree.variables[1]: item}
+        inner = (
+            {**scope, tree.variables[-1]: item}
+            if len(tree.variables) == 1
+            else {**scope, tree.variables[0]: key, tree.variables[1]: item}
+        )
         if node is not None and node.shape == "map" and len(tree.variables) == 1:
             inner[tree.variables[0]] = Size(REQUEST // 2)
         bodies = [self._of(body, inner) for body in tree.bodies]
@@ -145,15 +178,23 @@ class Estimate:
     def _sum(self, tree: CallExpr, parts: list[tuple[int, Size]]) -> tuple[int, Size]:
         cost = sum(each for each, _ in parts) + (0 if tree.name in ("_&&_", "_||_", "_?_:_") else 1)
         if tree.name == "_?_:_":
-            return parts[0][0] + max(parts[1][0], parts[2][0]), max(parts[1][1], parts[2][1], key=lambda size: size.most)
+            return parts[0][0] + max(parts[1][0], parts[2][0]), max(
+                parts[1][1], parts[2][1], key=lambda size: size.most
+            )
         sizes = [size for _, size in parts]
-        extra, result = self._extra(tree.name.rpartition(".")[2] if not tree.name.startswith("_") else tree.name, sizes, tree)
+        extra, result = self._extra(
+            tree.name.rpartition(".")[2] if not tree.name.startswith("_") else tree.name, sizes, tree
+        )
         return cost + extra, result
 
     def _extra(self, name: str, sizes: list[Size], tree: CallExpr) -> tuple[int, Size]:
         first = sizes[0] if sizes else Size(1)
         text = self._is_text(tree)
-        if name == "_+_" and getattr(tree.kind, "name", "") not in _NUMBERS and (text or UNKNOWN in (size.most for size in sizes)):
+        if (
+            name == "_+_"
+            and getattr(tree.kind, "name", "") not in _NUMBERS
+            and (text or UNKNOWN in (size.most for size in sizes))
+        ):
             total = sum(size.most for size in sizes)
             return total // 10, Size(total)
         if name in ("_==_", "_!=_", "_<_", "_<=_", "_>_", "_>=_"):
@@ -162,7 +203,9 @@ class Estimate:
             return sizes[1].most, Size(1)
         if name in ("_[_]", "_[?_]"):
             node = first.node
-            return 0, size_of(node.items or node.values) if node is not None and (node.items or node.values) else Size(UNKNOWN)
+            return 0, size_of(node.items or node.values) if node is not None and (node.items or node.values) else Size(
+                UNKNOWN
+            )
         return self._function(name, first, sizes)
 
     def _function(self, name: str, first: Size, sizes: list[Size]) -> tuple[int, Size]:
@@ -174,7 +217,8 @@ class Estimate:
             return (sizes[-1].most + 1) // 10 * 32, Size(1)
         if name == "string":
             return first.most // 10 if first.node is not None and first.node.scalar == "string" else 0, (
-                first if first.node is not None and first.node.scalar == "string" else Size(UNKNOWN))
+                first if first.node is not None and first.node.scalar == "string" else Size(UNKNOWN)
+            )
         if name in _TENTH:
             return first.most // 10, Size(first.most)
         if name in _COMPARED:

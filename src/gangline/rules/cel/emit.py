@@ -1,8 +1,8 @@
 """A checked tree → Python source → a function.
 
-The function takes the variables and a budget. Errors of one side of && and || are forgiven when the other side decides, as CEL demands.
-Every round of a comprehension and every library call spends from the budget, before it is made (charges.py).
-"""
+The function takes the variables and a budget. Errors of one side of && and || are forgiven when the other side decides,
+as CEL demands. Every round of a comprehension and every library call spends from the budget, before it is made
+(charges.py)."""
 
 from __future__ import annotations
 
@@ -83,7 +83,9 @@ class _Emitter:
         return f"[{', '.join(map(self.code, node.items))}]"
 
     def _maplit(self, node: MapLit) -> str:
-        entries = ", ".join(f"({self.code(key)}, {self.code(value)}, {optional})" for key, value, optional in node.entries)
+        entries = ", ".join(
+            f"({self.code(key)}, {self.code(value)}, {optional})" for key, value, optional in node.entries
+        )
         return f"_map_lit([{entries}])"
 
     def _call(self, node: CallExpr) -> str:
@@ -155,7 +157,12 @@ def _bytes(value: Any) -> Any:
         raise CelError("invalid base64") from None
 
 
-_CONVERSIONS: dict[str, Callable[[Any], Any]] = {"double": _double, "timestamp": timestamp, "duration": duration, "bytes": _bytes}
+_CONVERSIONS: dict[str, Callable[[Any], Any]] = {
+    "double": _double,
+    "timestamp": timestamp,
+    "duration": duration,
+    "bytes": _bytes,
+}
 
 
 def _ordered_node(kind: CelType) -> SchemaNode | None:

@@ -1,8 +1,7 @@
 """Static types of CEL, and how a schema's places appear in them.
 
-A `CelType` is a name with parameters; `dyn` fits everything. Objects carry the schema node they come from, so a field that does not exist is
-found when a rule is written, not when it runs.
-"""
+A `CelType` is a name with parameters; `dyn` fits everything. Objects carry the schema node they come from, so a field
+that does not exist is found when a rule is written, not when it runs."""
 
 from __future__ import annotations
 
@@ -25,21 +24,55 @@ class CelType:
         return f"{self.name}({', '.join(map(str, self.args))})" if self.args else self.name
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, CelType) and self.name == other.name and self.args == other.args and (
-            self.name != "object" or self.node is other.node)
+        return (
+            isinstance(other, CelType)
+            and self.name == other.name
+            and self.args == other.args
+            and (self.name != "object" or self.node is other.node)
+        )
 
     def __hash__(self) -> int:
         return hash((self.name, self.args))
 
 
 DYN, BOOL, INT, UINT, DOUBLE, STRING, BYTES, NULL = (
-    CelType(name) for name in ("dyn", "bool", "int", "uint", "double", "string", "bytes", "null"))
+    CelType(name) for name in ("dyn", "bool", "int", "uint", "double", "string", "bytes", "null")
+)
 TIMESTAMP, DURATION, TYPE = CelType("timestamp"), CelType("duration"), CelType("type")
 _PLAIN = {"string": STRING, "integer": INT, "number": DOUBLE, "boolean": BOOL}
-_FORMED = {"date-time": TIMESTAMP, "time": TIMESTAMP, "date": TIMESTAMP, "duration": DURATION, "byte": BYTES, "bytes": BYTES}
-_RESERVED = frozenset((
-    "true", "false", "null", "in", "as", "break", "const", "continue", "else", "for", "function", "if", "import",
-    "let", "loop", "package", "namespace", "return", "var", "void", "while"))
+_FORMED = {
+    "date-time": TIMESTAMP,
+    "time": TIMESTAMP,
+    "date": TIMESTAMP,
+    "duration": DURATION,
+    "byte": BYTES,
+    "bytes": BYTES,
+}
+_RESERVED = frozenset(
+    (
+        "true",
+        "false",
+        "null",
+        "in",
+        "as",
+        "break",
+        "const",
+        "continue",
+        "else",
+        "for",
+        "function",
+        "if",
+        "import",
+        "let",
+        "loop",
+        "package",
+        "namespace",
+        "return",
+        "var",
+        "void",
+        "while",
+    )
+)
 
 
 def list_of(inner: CelType, node: SchemaNode | None = None) -> CelType:
@@ -95,14 +128,19 @@ def field_of(kind: CelType, name: str) -> tuple[str, CelType] | None:
     return (real, found) if found is not None else None
 
 
-_METADATA = SchemaNode("struct", fields={"name": SchemaNode("scalar", "string", "str"), "generateName": SchemaNode("scalar", "string", "str")})
+_METADATA = SchemaNode(
+    "struct",
+    fields={"name": SchemaNode("scalar", "string", "str"), "generateName": SchemaNode("scalar", "string", "str")},
+)
 
 
 def escape(name: str) -> str | None:
     """A property's name as an identifier of CEL; None when it cannot be one."""
     if name in _RESERVED:
         return f"__{name}__"
-    text = name.replace("__", "__underscores__").replace(".", "__dot__").replace("-", "__dash__").replace("/", "__slash__")
+    text = (
+        name.replace("__", "__underscores__").replace(".", "__dot__").replace("-", "__dash__").replace("/", "__slash__")
+    )
     return text if text.replace("_", "a").isalnum() and not text[:1].isdigit() else None
 
 

@@ -96,7 +96,9 @@ def url(text: Any) -> Url:
         parts = urlsplit(text)
         _ = parts.port
     except (ValueError, AttributeError):
-        raise CelError(f'URL parse error during conversion from string: parse "{text}": invalid URI for request') from None
+        raise CelError(
+            f'URL parse error during conversion from string: parse "{text}": invalid URI for request'
+        ) from None
     absolute = bool(parts.scheme and (parts.netloc or parts.path)) or text.startswith("/")
     if not absolute or re.search(r"[\x00-\x20\x7f]", text):
         raise CelError(f'URL parse error during conversion from string: parse "{text}": invalid URI for request')
@@ -122,7 +124,9 @@ def cidr(text: Any) -> Any:
             raise ValueError
         return ipaddress.ip_interface(text)
     except ValueError:
-        raise CelError(f'network address parse error during conversion from string: netip.ParsePrefix("{text}"): no \'/\'') from None
+        raise CelError(
+            f"network address parse error during conversion from string: netip.ParsePrefix(\"{text}\"): no '/'"
+        ) from None
 
 
 def contains_ip(network: Any, address: Any) -> bool:
@@ -135,7 +139,10 @@ def contains_cidr(network: Any, other: Any) -> bool:
     return inner.version == network.version and bool(inner.network.subnet_of(network.network))
 
 
-_SEMVER = re.compile(r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(?:-([0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*))?(?:\+[0-9A-Za-z.-]+)?\Z", re.ASCII)
+_SEMVER = re.compile(
+    r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(?:-([0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*))?(?:\+[0-9A-Za-z.-]+)?\Z",
+    re.ASCII,
+)
 
 
 def semver(text: Any, normalize: bool = False) -> Semver:
@@ -159,6 +166,7 @@ def _can(read: Callable[..., Any]) -> Callable[..., bool]:
         except CelError:
             return False
         return True
+
     return check
 
 
@@ -171,12 +179,19 @@ def _prefix(check: Callable[[str], list[str]]) -> Callable[[str], list[str]]:
 
 
 FORMATS: dict[str, Callable[[str], list[str]]] = {
-    "dns1123Label": names.label_problems, "dns1123Subdomain": names.subdomain_problems, "dns1035Label": names.dns1035_problems,
-    "qualifiedName": names.qualified_name_problems, "labelValue": names.label_value_problems,
-    "dns1123LabelPrefix": _prefix(names.label_problems), "dns1123SubdomainPrefix": _prefix(names.subdomain_problems),
-    "dns1035LabelPrefix": _prefix(names.dns1035_problems), "uri": _by_format("uri", "must be a valid URI"),
-    "uuid": _by_format("uuid", "does not match the UUID format"), "byte": _by_format("byte", "invalid base64"),
-    "date": _by_format("date", "invalid date"), "datetime": _by_format("date-time", "invalid datetime"),
+    "dns1123Label": names.label_problems,
+    "dns1123Subdomain": names.subdomain_problems,
+    "dns1035Label": names.dns1035_problems,
+    "qualifiedName": names.qualified_name_problems,
+    "labelValue": names.label_value_problems,
+    "dns1123LabelPrefix": _prefix(names.label_problems),
+    "dns1123SubdomainPrefix": _prefix(names.subdomain_problems),
+    "dns1035LabelPrefix": _prefix(names.dns1035_problems),
+    "uri": _by_format("uri", "must be a valid URI"),
+    "uuid": _by_format("uuid", "does not match the UUID format"),
+    "byte": _by_format("byte", "invalid base64"),
+    "date": _by_format("date", "invalid date"),
+    "datetime": _by_format("date-time", "invalid datetime"),
 }
 SIGNATURES += "".join(f"format.{name}() -> format\n" for name in FORMATS)
 
@@ -187,25 +202,50 @@ def validate(form: Format, text: str) -> Optional:
 
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "quantity": quantity, "isQuantity": _can(quantity),
-    ".isInteger": lambda value: value.nanos % resources.NANO == 0, ".asInteger": as_integer,
-    ".asApproximateFloat": lambda value: value.nanos / resources.NANO, ".add": lambda a, b: Quantity(a.nanos + _nanos(b)),
+    "quantity": quantity,
+    "isQuantity": _can(quantity),
+    ".isInteger": lambda value: value.nanos % resources.NANO == 0,
+    ".asInteger": as_integer,
+    ".asApproximateFloat": lambda value: value.nanos / resources.NANO,
+    ".add": lambda a, b: Quantity(a.nanos + _nanos(b)),
     ".sub": lambda a, b: Quantity(a.nanos - _nanos(b)),
-    ".isGreaterThan": lambda a, b: _rank(a) > _rank(b), ".isLessThan": lambda a, b: _rank(a) < _rank(b),
+    ".isGreaterThan": lambda a, b: _rank(a) > _rank(b),
+    ".isLessThan": lambda a, b: _rank(a) < _rank(b),
     ".compareTo": lambda a, b: (_rank(a) > _rank(b)) - (_rank(a) < _rank(b)),
-    "url": url, "isURL": _can(url), ".getScheme": lambda value: value.parts.scheme, ".getHost": lambda value: _host(value.parts),
-    ".getHostname": lambda value: (value.parts.hostname or ""), ".getPort": lambda value: str(value.parts.port or ""),
-    ".getEscapedPath": lambda value: value.parts.path, ".getQuery": lambda value: parse_qs(value.parts.query, keep_blank_values=True),
-    "ip": ip, "isIP": _can(ip), "ip.isCanonical": lambda text: str(ip(text)) == text, ".family": lambda value: value.version,
-    ".isUnspecified": lambda value: value.is_unspecified, ".isLoopback": lambda value: value.is_loopback,
-    ".isLinkLocalMulticast": lambda value: value.is_multicast and (
-        str(value).startswith("224.0.0.") or str(value).lower().startswith("ff02")),
+    "url": url,
+    "isURL": _can(url),
+    ".getScheme": lambda value: value.parts.scheme,
+    ".getHost": lambda value: _host(value.parts),
+    ".getHostname": lambda value: value.parts.hostname or "",
+    ".getPort": lambda value: str(value.parts.port or ""),
+    ".getEscapedPath": lambda value: value.parts.path,
+    ".getQuery": lambda value: parse_qs(value.parts.query, keep_blank_values=True),
+    "ip": ip,
+    "isIP": _can(ip),
+    "ip.isCanonical": lambda text: str(ip(text)) == text,
+    ".family": lambda value: value.version,
+    ".isUnspecified": lambda value: value.is_unspecified,
+    ".isLoopback": lambda value: value.is_loopback,
+    ".isLinkLocalMulticast": lambda value: (
+        value.is_multicast and (str(value).startswith("224.0.0.") or str(value).lower().startswith("ff02"))
+    ),
     ".isLinkLocalUnicast": lambda value: value.is_link_local,
-    ".isGlobalUnicast": lambda value: not (value.is_unspecified or value.is_loopback or value.is_multicast or value.is_link_local),
-    "cidr": cidr, "isCIDR": _can(cidr), ".containsIP": contains_ip, ".containsCIDR": contains_cidr, ".ip": lambda value: value.ip,
-    ".masked": lambda value: ipaddress.ip_interface(str(value.network)), ".prefixLength": lambda value: value.network.prefixlen,
-    "format.named": lambda name: Optional(Format(name), True) if name in FORMATS else NONE, ".validate": validate,
-    "semver": semver, "isSemver": _can(semver), ".major": lambda value: value.major, ".minor": lambda value: value.minor,
+    ".isGlobalUnicast": lambda value: (
+        not (value.is_unspecified or value.is_loopback or value.is_multicast or value.is_link_local)
+    ),
+    "cidr": cidr,
+    "isCIDR": _can(cidr),
+    ".containsIP": contains_ip,
+    ".containsCIDR": contains_cidr,
+    ".ip": lambda value: value.ip,
+    ".masked": lambda value: ipaddress.ip_interface(str(value.network)),
+    ".prefixLength": lambda value: value.network.prefixlen,
+    "format.named": lambda name: Optional(Format(name), True) if name in FORMATS else NONE,
+    ".validate": validate,
+    "semver": semver,
+    "isSemver": _can(semver),
+    ".major": lambda value: value.major,
+    ".minor": lambda value: value.minor,
     ".patch": lambda value: value.patch,
     **{f"format.{name}": (lambda name=name: Format(name)) for name in FORMATS},
 }

@@ -1,8 +1,8 @@
-"""The standard functions and operators of CEL, and the extensions for strings, lists, sets, optionals and regular expressions.
+"""The standard functions and operators of CEL, and the extensions for strings, lists, sets, optionals and regular
+expressions.
 
-One line per overload in SIGNATURES (`kind .method(kinds) -> kind`, or `function(kinds) -> kind`), one Python function per name in
-FUNCTIONS, methods under `.name`. The checker reads the lines, emitted programs call the functions.
-"""
+One line per overload in SIGNATURES (`kind .method(kinds) -> kind`, or `function(kinds) -> kind`), one Python function
+per name in FUNCTIONS, methods under `.name`. The checker reads the lines, emitted programs call the functions."""
 
 from __future__ import annotations
 
@@ -164,15 +164,33 @@ optional_type(A) .or(optional_type(A)) -> optional_type(A)
 optional_type(A) .orValue(A) -> A
 """
 SIGNATURES += "".join(
-    f"_{mark}_({kind}, {kind}) -> {kind}\n" for mark in ("*", "/") for kind in ("int", "uint", "double"))
+    f"_{mark}_({kind}, {kind}) -> {kind}\n" for mark in ("*", "/") for kind in ("int", "uint", "double")
+)
 SIGNATURES += "".join(f"_%_({kind}, {kind}) -> {kind}\n" for kind in ("int", "uint"))
 _NUMBERS = ("int", "uint", "double")
-_ORDERED = [*((a, b) for a in _NUMBERS for b in _NUMBERS), *((k, k) for k in ("bool", "string", "bytes", "timestamp", "duration"))]
-SIGNATURES += "".join(f"_{mark}_({left}, {right}) -> bool\n" for mark in ("<", "<=", ">", ">=") for left, right in _ORDERED)
-_CLOCK = ("getFullYear", "getMonth", "getDate", "getDayOfMonth", "getDayOfWeek", "getDayOfYear", "getHours", "getMinutes", "getSeconds",
-          "getMilliseconds")
+_ORDERED = [
+    *((a, b) for a in _NUMBERS for b in _NUMBERS),
+    *((k, k) for k in ("bool", "string", "bytes", "timestamp", "duration")),
+]
+SIGNATURES += "".join(
+    f"_{mark}_({left}, {right}) -> bool\n" for mark in ("<", "<=", ">", ">=") for left, right in _ORDERED
+)
+_CLOCK = (
+    "getFullYear",
+    "getMonth",
+    "getDate",
+    "getDayOfMonth",
+    "getDayOfWeek",
+    "getDayOfYear",
+    "getHours",
+    "getMinutes",
+    "getSeconds",
+    "getMilliseconds",
+)
 SIGNATURES += "".join(f"timestamp .{name}() -> int\ntimestamp .{name}(string) -> int\n" for name in _CLOCK)
-SIGNATURES += "".join(f"duration .{name}() -> int\n" for name in ("getHours", "getMinutes", "getSeconds", "getMilliseconds"))
+SIGNATURES += "".join(
+    f"duration .{name}() -> int\n" for name in ("getHours", "getMinutes", "getSeconds", "getMilliseconds")
+)
 
 
 def add(left: Any, right: Any) -> Any:
@@ -387,7 +405,7 @@ def _text(value: Any) -> str:
 def char_at(text: str, at: int) -> str:
     if not 0 <= at <= len(text):
         raise CelError(f"index out of range: {at}")
-    return text[at:at + 1]
+    return text[at : at + 1]
 
 
 def index_of(where: Any, what: Any, start: int = 0) -> int:
@@ -415,7 +433,7 @@ def split(text: str, mark: str, limit: int = -1) -> list[str]:
         return []
     if mark == "":
         letters = list(text)
-        return letters if limit < 0 or len(letters) <= limit else [*letters[:limit - 1], "".join(letters[limit - 1:])]
+        return letters if limit < 0 or len(letters) <= limit else [*letters[: limit - 1], "".join(letters[limit - 1 :])]
     return text.split(mark, limit - 1 if limit > 0 else -1)
 
 
@@ -441,7 +459,17 @@ def join(items: list[Any], mark: str = "") -> str:
 
 
 def quote(text: str) -> str:
-    table = {"\a": "\\a", "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\v": "\\v", "\\": "\\\\", '"': '\\"'}
+    table = {
+        "\a": "\\a",
+        "\b": "\\b",
+        "\f": "\\f",
+        "\n": "\\n",
+        "\r": "\\r",
+        "\t": "\\t",
+        "\v": "\\v",
+        "\\": "\\\\",
+        '"': '\\"',
+    }
     return '"' + "".join(table.get(char, char) for char in text) + '"'
 
 
@@ -468,11 +496,17 @@ def _formatted(value: Any, verb: str, precision: str | None) -> str:
     if verb in "fe" and isinstance(value, int | float) and not isinstance(value, bool):
         return f"{float(value):.{digits}{verb}}"
     if verb in "xX":
-        text = value.encode().hex() if isinstance(value, str) else value.hex() if isinstance(value, bytes) else f"{value:x}"
+        text = (
+            value.encode().hex()
+            if isinstance(value, str)
+            else value.hex()
+            if isinstance(value, bytes)
+            else f"{value:x}"
+        )
         return text.upper() if verb == "X" else text
     if verb in "ob" and isinstance(value, int):
         return f"{int(value):{verb}}"
-    raise CelError(f"error during formatting: unrecognized formatting clause \"{verb}\" or wrong argument")
+    raise CelError(f'error during formatting: unrecognized formatting clause "{verb}" or wrong argument')
 
 
 def _shown(value: Any) -> str:
@@ -530,6 +564,7 @@ def extreme(name: str, better: Callable[[Any, Any], bool]) -> Callable[[list[Any
             if better(item, best):
                 best = item
         return best
+
     return choose
 
 
@@ -592,13 +627,23 @@ def non_zero(value: Any) -> Optional:
 def _clock(name: str) -> Callable[..., int]:
     def read(value: Any, zone: str = "UTC") -> int:
         if isinstance(value, Duration):
-            return int(value.nanos / {"getHours": 3600e9, "getMinutes": 60e9, "getSeconds": 1e9, "getMilliseconds": 1e6}[name])
+            return int(
+                value.nanos / {"getHours": 3600e9, "getMinutes": 60e9, "getSeconds": 1e9, "getMilliseconds": 1e6}[name]
+            )
         moment: datetime = value.astimezone(_zone(zone))
         return {
-            "getFullYear": moment.year, "getMonth": moment.month - 1, "getDate": moment.day, "getDayOfMonth": moment.day - 1,
-            "getDayOfWeek": moment.isoweekday() % 7, "getDayOfYear": moment.timetuple().tm_yday - 1, "getHours": moment.hour,
-            "getMinutes": moment.minute, "getSeconds": moment.second, "getMilliseconds": moment.microsecond // 1000,
+            "getFullYear": moment.year,
+            "getMonth": moment.month - 1,
+            "getDate": moment.day,
+            "getDayOfMonth": moment.day - 1,
+            "getDayOfWeek": moment.isoweekday() % 7,
+            "getDayOfYear": moment.timetuple().tm_yday - 1,
+            "getHours": moment.hour,
+            "getMinutes": moment.minute,
+            "getSeconds": moment.second,
+            "getMilliseconds": moment.microsecond // 1000,
         }[name]
+
     return read
 
 
@@ -614,25 +659,69 @@ def _zone(name: str) -> Any:
 
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "_+_": add, "_-_": subtract, "_*_": multiply, "_/_": divide, "_%_": modulo, "-_": negate, "@in": contained,
-    "_[_]": index, "_[?_]": optional_index,
-    "_<_": _compare(lambda a, b: a < b), "_<=_": _compare(lambda a, b: a <= b),
-    "_>_": _compare(lambda a, b: a > b), "_>=_": _compare(lambda a, b: a >= b),
-    "size": size, ".size": size, "type": lambda value: TypeOf(type_name(value)), "dyn": lambda value: value,
-    "int": to_int, "uint": to_uint, "double": to_double, "bool": to_bool, "string": to_string,
-    "bytes": lambda value: value.encode() if isinstance(value, str) else value, "timestamp": to_timestamp, "duration": duration,
-    ".contains": lambda text, part: _text(part) in _text(text), ".startsWith": lambda text, part: _text(text).startswith(_text(part)),
-    ".endsWith": lambda text, part: _text(text).endswith(_text(part)), ".matches": matches, "matches": matches,
-    ".charAt": char_at, ".indexOf": index_of, ".lastIndexOf": last_index_of, ".lowerAscii": ascii_case(False),
-    ".upperAscii": ascii_case(True), ".replace": replace, ".split": split, ".substring": substring, ".trim": str.strip,
-    ".reverse": lambda value: value[::-1], ".format": format_, "strings.quote": quote, ".join": join, ".find": find, ".findAll": find_all,
-    ".isSorted": is_sorted, ".sum": total, ".min": extreme("min", _less), ".max": extreme("max", lambda a, b: _less(b, a)),
-    ".distinct": distinct, ".sort": sort, ".slice": slice_, ".flatten": flatten, "lists.range": list_range,
+    "_+_": add,
+    "_-_": subtract,
+    "_*_": multiply,
+    "_/_": divide,
+    "_%_": modulo,
+    "-_": negate,
+    "@in": contained,
+    "_[_]": index,
+    "_[?_]": optional_index,
+    "_<_": _compare(lambda a, b: a < b),
+    "_<=_": _compare(lambda a, b: a <= b),
+    "_>_": _compare(lambda a, b: a > b),
+    "_>=_": _compare(lambda a, b: a >= b),
+    "size": size,
+    ".size": size,
+    "type": lambda value: TypeOf(type_name(value)),
+    "dyn": lambda value: value,
+    "int": to_int,
+    "uint": to_uint,
+    "double": to_double,
+    "bool": to_bool,
+    "string": to_string,
+    "bytes": lambda value: value.encode() if isinstance(value, str) else value,
+    "timestamp": to_timestamp,
+    "duration": duration,
+    ".contains": lambda text, part: _text(part) in _text(text),
+    ".startsWith": lambda text, part: _text(text).startswith(_text(part)),
+    ".endsWith": lambda text, part: _text(text).endswith(_text(part)),
+    ".matches": matches,
+    "matches": matches,
+    ".charAt": char_at,
+    ".indexOf": index_of,
+    ".lastIndexOf": last_index_of,
+    ".lowerAscii": ascii_case(False),
+    ".upperAscii": ascii_case(True),
+    ".replace": replace,
+    ".split": split,
+    ".substring": substring,
+    ".trim": str.strip,
+    ".reverse": lambda value: value[::-1],
+    ".format": format_,
+    "strings.quote": quote,
+    ".join": join,
+    ".find": find,
+    ".findAll": find_all,
+    ".isSorted": is_sorted,
+    ".sum": total,
+    ".min": extreme("min", _less),
+    ".max": extreme("max", lambda a, b: _less(b, a)),
+    ".distinct": distinct,
+    ".sort": sort,
+    ".slice": slice_,
+    ".flatten": flatten,
+    "lists.range": list_range,
     ".first": lambda items: Optional(items[0], True) if items else NONE,
     ".last": lambda items: Optional(items[-1], True) if items else NONE,
-    "sets.contains": has_all, "sets.equivalent": lambda a, b: has_all(a, b) and has_all(b, a),
+    "sets.contains": has_all,
+    "sets.equivalent": lambda a, b: has_all(a, b) and has_all(b, a),
     "sets.intersects": lambda a, b: any(contained(item, b) for item in a),
-    "optional.of": lambda value: Optional(value, True), "optional.none": lambda: NONE, "optional.ofNonZeroValue": non_zero,
-    ".hasValue": lambda value: value.present, ".value": optional_value,
+    "optional.of": lambda value: Optional(value, True),
+    "optional.none": lambda: NONE,
+    "optional.ofNonZeroValue": non_zero,
+    ".hasValue": lambda value: value.present,
+    ".value": optional_value,
     **{f".{name}": _clock(name) for name in _CLOCK},
 }

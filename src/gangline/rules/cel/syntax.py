@@ -1,7 +1,7 @@
 """CEL text → tree. First step of a rule's way: syntax → checker → emit → program.
 
-Macros (all, exists, map, has, …) become their own node here, because their arguments are not values. Nothing is looked up yet.
-"""
+Macros (all, exists, map, has, …) become their own node here, because their arguments are not values. Nothing is looked
+up yet."""
 
 from __future__ import annotations
 
@@ -86,7 +86,8 @@ class Macro(Expr):
     bodies: list[Expr]
 
 
-_TOKEN = re.compile(r"""
+_TOKEN = re.compile(
+    r"""
     (?P<space>[ \t\r\n\f]+|//[^\n]*)
   | (?P<string>[rR]?(?:\"\"\"(?:[^\\]|\\.)*?\"\"\"|'''(?:[^\\]|\\.)*?'''|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'))
   | (?P<bytes>(?:[bB][rR]?|[rR][bB])(?:\"\"\"(?:[^\\]|\\.)*?\"\"\"|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'))
@@ -95,22 +96,78 @@ _TOKEN = re.compile(r"""
   | (?P<quoted>`[A-Za-z0-9_./ -]+`)
   | (?P<name>[A-Za-z_][A-Za-z0-9_]*)
   | (?P<mark>\[\?|\.\?|&&|\|\||==|!=|<=|>=|[-+*/%<>!?:.,()\[\]{}])
-""", re.VERBOSE | re.DOTALL)
+""",
+    re.VERBOSE | re.DOTALL,
+)
 _RELATIONS = ("==", "!=", "<=", ">=", "<", ">", "in")
-LEVELS = {"_||_": 1, "_&&_": 2, **dict.fromkeys(("_==_", "_!=_", "_<=_", "_>=_", "_<_", "_>_", "@in"), 3),
-          "_+_": 4, "_-_": 4, "_*_": 5, "_/_": 5, "_%_": 5}
+LEVELS = {
+    "_||_": 1,
+    "_&&_": 2,
+    **dict.fromkeys(("_==_", "_!=_", "_<=_", "_>=_", "_<_", "_>_", "@in"), 3),
+    "_+_": 4,
+    "_-_": 4,
+    "_*_": 5,
+    "_/_": 5,
+    "_%_": 5,
+}
 """Operators of two operands; those of one level follow each other without brackets."""
-_RESERVED = frozenset((
-    "as", "break", "const", "continue", "else", "false", "for", "function", "if", "import", "in", "let", "loop",
-    "package", "namespace", "null", "return", "true", "var", "void", "while"))
-_OPERANDS = "{'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}"
+_RESERVED = frozenset(
+    (
+        "as",
+        "break",
+        "const",
+        "continue",
+        "else",
+        "false",
+        "for",
+        "function",
+        "if",
+        "import",
+        "in",
+        "let",
+        "loop",
+        "package",
+        "namespace",
+        "null",
+        "return",
+        "true",
+        "var",
+        "void",
+        "while",
+    )
+)
+_OPERANDS = (
+    "{'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}"
+)
 MACROS: dict[str, dict[int, tuple[int, int]]] = {
-    "all": {2: (1, 1), 3: (2, 1)}, "exists": {2: (1, 1), 3: (2, 1)}, "exists_one": {2: (1, 1), 3: (2, 1)}, "existsOne": {3: (2, 1)},
-    "filter": {2: (1, 1)}, "map": {2: (1, 1), 3: (1, 2)}, "transformList": {3: (2, 1), 4: (2, 2)}, "transformMap": {3: (2, 1), 4: (2, 2)},
-    "transformMapEntry": {3: (2, 1), 4: (2, 2)}, "optMap": {2: (1, 1)}, "optFlatMap": {2: (1, 1)}, "sortBy": {2: (1, 1)},
+    "all": {2: (1, 1), 3: (2, 1)},
+    "exists": {2: (1, 1), 3: (2, 1)},
+    "exists_one": {2: (1, 1), 3: (2, 1)},
+    "existsOne": {3: (2, 1)},
+    "filter": {2: (1, 1)},
+    "map": {2: (1, 1), 3: (1, 2)},
+    "transformList": {3: (2, 1), 4: (2, 2)},
+    "transformMap": {3: (2, 1), 4: (2, 2)},
+    "transformMapEntry": {3: (2, 1), 4: (2, 2)},
+    "optMap": {2: (1, 1)},
+    "optFlatMap": {2: (1, 1)},
+    "sortBy": {2: (1, 1)},
 }
 """name → number of arguments → how many are variables, how many bodies."""
-_ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v": "\v", "\\": "\\", "'": "'", '"': '"', "`": "`", "?": "?"}
+_ESCAPES = {
+    "n": "\n",
+    "t": "\t",
+    "r": "\r",
+    "a": "\a",
+    "b": "\b",
+    "f": "\f",
+    "v": "\v",
+    "\\": "\\",
+    "'": "'",
+    '"': '"',
+    "`": "`",
+    "?": "?",
+}
 
 
 def parse(text: str) -> Expr:
@@ -129,8 +186,12 @@ def too_deep(limit: int = DEPTH, at: int = 0, text: str = "") -> CelSyntaxError:
 def chain(tree: CallExpr) -> tuple[Expr, list[CallExpr]]:
     """`a + b - c` taken apart: its first operand, and the operators that follow, each with its second one."""
     calls = [tree]
-    while (left := calls[-1].args[0]) and isinstance(left, CallExpr) and left.target is None and (
-            LEVELS.get(left.name, 0) == LEVELS[tree.name]):
+    while (
+        (left := calls[-1].args[0])
+        and isinstance(left, CallExpr)
+        and left.target is None
+        and (LEVELS.get(left.name, 0) == LEVELS[tree.name])
+    ):
         calls.append(left)
     return calls[-1].args[0], calls[::-1]
 
@@ -258,13 +319,13 @@ class _Parser:
         if shape is None:
             return CallExpr(at, operand, name, args)
         variables: list[str] = []
-        for arg in args[:shape[0]]:
+        for arg in args[: shape[0]]:
             if not isinstance(arg, Ident):
                 if name == "map" or name == "sortBy":
                     return CallExpr(at, operand, name, args)
                 raise self.error("argument must be a simple name", arg.at)
             variables.append(arg.name)
-        return Macro(at, name, operand, variables, args[shape[0]:])
+        return Macro(at, name, operand, variables, args[shape[0] :])
 
     def arguments(self) -> list[Expr]:
         args: list[Expr] = []
@@ -392,4 +453,6 @@ def _unquote(word: str, parser: _Parser, at: int) -> str:
             raise parser.error(f"Syntax error: invalid escape sequence '\\{code}'", at)
         return _ESCAPES[code]
 
-    return re.sub(r"\\([xX][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[0-3][0-7]{2}|.)", replace, inner, flags=re.DOTALL)
+    return re.sub(
+        r"\\([xX][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[0-3][0-7]{2}|.)", replace, inner, flags=re.DOTALL
+    )

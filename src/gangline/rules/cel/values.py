@@ -1,8 +1,7 @@
 """Values of CEL that Python has no own form for, equality, order, and what each value is called.
 
-bool, int, float, str, bytes, list, dict and None stand for themselves; unsigned integers are `UInt`. Everything raises CelError with the
-text a person reads.
-"""
+bool, int, float, str, bytes, list, dict and None stand for themselves; unsigned integers are `UInt`. Everything raises
+CelError with the text a person reads."""
 
 from __future__ import annotations
 
@@ -110,8 +109,16 @@ def timestamp(text: Any) -> datetime:
         raise CelError(f'invalid timestamp "{text}"')
     year, month, day, hour, minute, second, part, zone = match.groups()
     try:
-        moment = datetime(int(year), int(month), int(day), int(hour or 0), int(minute or 0), int(second or 0),
-                          int((part or "0")[:6].ljust(6, "0")), tzinfo=UTC)
+        moment = datetime(
+            int(year),
+            int(month),
+            int(day),
+            int(hour or 0),
+            int(minute or 0),
+            int(second or 0),
+            int((part or "0")[:6].ljust(6, "0")),
+            tzinfo=UTC,
+        )
     except ValueError as error:
         raise CelError(f'invalid timestamp "{text}": {error}') from None
     if zone and zone not in "zZ":
@@ -127,10 +134,26 @@ def timestamp_text(moment: datetime) -> str:
 
 
 _NAMES: dict[type, str] = {
-    bool: "bool", int: "int", UInt: "uint", float: "double", str: "string", bytes: "bytes", list: "list", dict: "map",
-    type(None): "null_type", Optional: "optional_type", datetime: "google.protobuf.Timestamp", Duration: "google.protobuf.Duration",
-    Quantity: "kubernetes.Quantity", Url: "kubernetes.URL", Semver: "kubernetes.Semver", TypeOf: "type", Format: "kubernetes.NamedFormat",
-    ipaddress.IPv4Address: "net.IP", ipaddress.IPv6Address: "net.IP", ipaddress.IPv4Interface: "net.CIDR",
+    bool: "bool",
+    int: "int",
+    UInt: "uint",
+    float: "double",
+    str: "string",
+    bytes: "bytes",
+    list: "list",
+    dict: "map",
+    type(None): "null_type",
+    Optional: "optional_type",
+    datetime: "google.protobuf.Timestamp",
+    Duration: "google.protobuf.Duration",
+    Quantity: "kubernetes.Quantity",
+    Url: "kubernetes.URL",
+    Semver: "kubernetes.Semver",
+    TypeOf: "type",
+    Format: "kubernetes.NamedFormat",
+    ipaddress.IPv4Address: "net.IP",
+    ipaddress.IPv6Address: "net.IP",
+    ipaddress.IPv4Interface: "net.CIDR",
     ipaddress.IPv6Interface: "net.CIDR",
 }
 

@@ -1,7 +1,7 @@
 """Scalars that have one canonical text on the wire: quantities, times, base64.
 
-Used while an object is admitted, so that what is stored is what every reader compares. `BadForm` carries the text a client reads.
-"""
+Used while an object is admitted, so that what is stored is what every reader compares. `BadForm` carries the text a
+client reads."""
 
 from __future__ import annotations
 

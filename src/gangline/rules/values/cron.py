@@ -1,9 +1,10 @@
-"""Cron schedules as Kubernetes reads them: the rules of robfig/cron, which the API server judges by and the controller runs by.
+"""Cron schedules as Kubernetes reads them: the rules of robfig/cron, which the API server judges by and the controller
+runs by.
 
-Five fields of numbers, names, ranges, lists and steps, or a descriptor such as `@daily` or `@every 1h30m`. `*` and `?` are the same. Day of
-month and day of week are joined by "or", unless one of them is a star (a star with a step is none). What is wrong is said in upstream's
-words. `due` says what a clock asks: the last moment that has come, and the next. Nothing here knows what time it is.
-"""
+Five fields of numbers, names, ranges, lists and steps, or a descriptor such as `@daily` or `@every 1h30m`. `*` and `?`
+are the same. Day of month and day of week are joined by "or", unless one of them is a star (a star with a step is
+none). What is wrong is said in upstream's words. `due` says what a clock asks: the last moment that has come, and the
+next. Nothing here knows what time it is."""
 
 from __future__ import annotations
 
@@ -14,11 +15,22 @@ from typing import NamedTuple, TypeAlias
 
 from gangline.rules.values.times import nanoseconds
 
-_MONTHS = {name: number for number, name in enumerate(("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct",
-                                                       "nov", "dec"), 1)}
+_MONTHS = {
+    name: number
+    for number, name in enumerate(
+        ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"), 1
+    )
+}
 _DAYS = {name: number for number, name in enumerate(("sun", "mon", "tue", "wed", "thu", "fri", "sat"))}
-_DESCRIPTORS = {"@yearly": "0 0 1 1 *", "@annually": "0 0 1 1 *", "@monthly": "0 0 1 * *", "@weekly": "0 0 * * 0",
-                "@daily": "0 0 * * *", "@midnight": "0 0 * * *", "@hourly": "0 * * * *"}
+_DESCRIPTORS = {
+    "@yearly": "0 0 1 1 *",
+    "@annually": "0 0 1 1 *",
+    "@monthly": "0 0 1 * *",
+    "@weekly": "0 0 * * 0",
+    "@daily": "0 0 * * *",
+    "@midnight": "0 0 * * *",
+    "@hourly": "0 * * * *",
+}
 _EVERY = "@every "
 _LONGEST_INTEGER = 19
 FARTHEST = 5
@@ -43,7 +55,8 @@ class _Field(NamedTuple):
 _FIELDS = (_Bounds(0, 59, {}), _Bounds(0, 23, {}), _Bounds(1, 31, {}), _Bounds(1, 12, _MONTHS), _Bounds(0, 6, _DAYS))
 
 
-# --- reading -----------------------------------------------------------------------------------------------------------
+# --- reading
+# -----------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +97,9 @@ def parse(text: str) -> Schedule:
     if len(parts) != 5:
         raise CronError(f"expected exactly 5 fields, found {len(parts)}: [{' '.join(parts)}]")
     minutes, hours, days, months, weekdays = (_field(part, bounds) for part, bounds in zip(parts, _FIELDS, strict=True))
-    return Calendar(minutes.values, hours.values, days.values, months.values, weekdays.values, days.star or weekdays.star)
+    return Calendar(
+        minutes.values, hours.values, days.values, months.values, weekdays.values, days.star or weekdays.star
+    )
 
 
 def _descriptor(text: str) -> Schedule:
@@ -146,11 +161,13 @@ def _number(text: str, names: dict[str, int]) -> int:
     return int(text)
 
 
-# --- when it comes -----------------------------------------------------------------------------------------------------
+# --- when it comes
+# -----------------------------------------------------------------------------------------------------
 
 
 def next_after(schedule: Schedule, moment: float, zone: tzinfo = UTC) -> float | None:
-    """The first moment of the schedule after this one, both in seconds since 1970; None when it does not come for years."""
+    """The first moment of the schedule after this one, both in seconds since 1970; None when it does not come for
+    years."""
     second = int(moment // 1)
     if isinstance(schedule, Every):
         return float(second + schedule.seconds)
@@ -161,7 +178,8 @@ def next_after(schedule: Schedule, moment: float, zone: tzinfo = UTC) -> float |
 
 
 def _next(schedule: Calendar, second: int, zone: tzinfo) -> float | None:
-    """Days are gone through by the calendar, hours and minutes as they pass: an hour that a change of clocks skips does not come."""
+    """Days are gone through by the calendar, hours and minutes as they pass: an hour that a change of clocks skips does
+    not come."""
     if not all((schedule.minutes, schedule.hours, schedule.months)):
         return None
     at = (second // 60 + 1) * 60
@@ -189,7 +207,8 @@ def _midnight(year: int, month: int, day: int, zone: tzinfo) -> int:
 
 
 def due(schedule: Schedule, since: float, now: float, zone: tzinfo = UTC) -> tuple[float | None, float | None]:
-    """The last moment of the schedule after `since` that has come by `now`, and the next one; how many were missed costs nothing."""
+    """The last moment of the schedule after `since` that has come by `now`, and the next one; how many were missed
+    costs nothing."""
     first = next_after(schedule, since, zone)
     if first is None or first > now:
         return None, first

@@ -5,10 +5,9 @@
     read_documents(text) -> [data, …]         all documents of a text
 
 Request bodies, manifests, kubeconfigs, configuration and nodes files are read here and nowhere else. Libraries take the
-bytes apart (msgspec, PyYAML on libyaml); this counts what they find and builds as it counts, so that no text can ask for
-more than it says. Values are what JSON knows, as Kubernetes converts YAML: dates are texts, keys are texts, an alias is a
-copy. Pure.
-"""
+bytes apart (msgspec, PyYAML on libyaml); this counts what they find and builds as it counts, so that no text can ask
+for more than it says. Values are what JSON knows, as Kubernetes converts YAML: dates are texts, keys are texts, an
+alias is a copy. Pure."""
 
 from __future__ import annotations
 

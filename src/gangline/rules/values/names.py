@@ -1,7 +1,7 @@
 """What Kubernetes calls a good name: DNS labels and subdomains, qualified names, label values.
 
-Each function returns the problems in Kubernetes' words, empty when there is none. Answers are remembered: do not change the lists.
-"""
+Each function returns the problems in Kubernetes' words, empty when there is none. Answers are remembered: do not change
+the lists."""
 
 from __future__ import annotations
 
@@ -27,22 +27,54 @@ def _explain(text: str, pattern: str, *examples: str) -> str:
     return f"{text} (e.g. {told}, regex used for validation is '{pattern}')"
 
 
-_SUBDOMAIN_TEXT = _explain("a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must "
-                           "start and end with an alphanumeric character", _SUBDOMAIN, "example.com")
-_LABEL_TEXT = _explain("a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end "
-                       "with an alphanumeric character", _LABEL, "my-name", "123-abc")
-_DNS1035_TEXT = _explain("a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic "
-                         "character, and end with an alphanumeric character", _DNS1035, "my-name", "abc-123")
-_QUALIFIED_TEXT = _explain("must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric "
-                           "character", _QUALIFIED, "MyName", "my.name", "123-abc")
-_VALUE_TEXT = _explain("a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start "
-                       "and end with an alphanumeric character", _VALUE, "MyValue", "my_value", "12345")
+_SUBDOMAIN_TEXT = _explain(
+    "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must "
+    "start and end with an alphanumeric character",
+    _SUBDOMAIN,
+    "example.com",
+)
+_LABEL_TEXT = _explain(
+    "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end "
+    "with an alphanumeric character",
+    _LABEL,
+    "my-name",
+    "123-abc",
+)
+_DNS1035_TEXT = _explain(
+    "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic "
+    "character, and end with an alphanumeric character",
+    _DNS1035,
+    "my-name",
+    "abc-123",
+)
+_QUALIFIED_TEXT = _explain(
+    "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character",
+    _QUALIFIED,
+    "MyName",
+    "my.name",
+    "123-abc",
+)
+_VALUE_TEXT = _explain(
+    "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start "
+    "and end with an alphanumeric character",
+    _VALUE,
+    "MyValue",
+    "my_value",
+    "12345",
+)
 
 _REASON = "[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?"
 _IS_REASON = re.compile(_REASON).fullmatch
-_REASON_TEXT = _explain("a condition reason must start with alphabetic character, optionally followed by a string of alphanumeric "
-                        "characters or '_,:', and must end with an alphanumeric character or '_'", _REASON, "my_name", "MY_NAME", "MyName",
-                        "ReasonA,ReasonB", "ReasonA:ReasonB")
+_REASON_TEXT = _explain(
+    "a condition reason must start with alphabetic character, optionally followed by a string of alphanumeric "
+    "characters or '_,:', and must end with an alphanumeric character or '_'",
+    _REASON,
+    "my_name",
+    "MY_NAME",
+    "MyName",
+    "ReasonA,ReasonB",
+    "ReasonA:ReasonB",
+)
 
 
 @lru_cache(maxsize=16384)
@@ -80,7 +112,11 @@ def path_segment_problems(name: str) -> list[str]:
 def qualified_name_problems(key: str) -> list[str]:
     prefix, slash, name = key.rpartition("/")
     if slash and "/" in prefix:
-        return ["a valid label key " + _QUALIFIED_TEXT + " with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"]
+        return [
+            "a valid label key "
+            + _QUALIFIED_TEXT
+            + " with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"
+        ]
     problems = []
     if slash and not prefix:
         problems.append("prefix part must be non-empty")

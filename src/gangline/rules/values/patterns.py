@@ -4,10 +4,9 @@
     pattern.found(value) -> bool            whether it occurs
     pattern.each(value) -> matches          for those who need what was found
 
-Time grows only with the text, and a search that could take longer than a moment is refused. The size of a program and how
-many are kept are bounded. Patterns of custom resources, CEL's `matches` and jq's `test` all come here; nobody else compiles
-a text that a user wrote.
-"""
+Time grows only with the text, and a search that could take longer than a moment is refused. The size of a program and
+how many are kept are bounded. Patterns of custom resources, CEL's `matches` and jq's `test` all come here; nobody else
+compiles a text that a user wrote."""
 
 from __future__ import annotations
 
@@ -62,7 +61,8 @@ class Pattern:
         return self._program.search(value) is not None
 
     def each(self, value: str) -> Iterator[Any]:
-        """Every match, from left to right; each has `group()`, `groupdict()`, `start()` and `end()`, as Python's have."""
+        """Every match, from left to right; each has `group()`, `groupdict()`, `start()` and `end()`, as Python's
+        have."""
         if self._with_groups is None:
             self._with_groups = _program(self._text, groups=True)
         self._check(value, self._with_groups)

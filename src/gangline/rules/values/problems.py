@@ -1,7 +1,7 @@
 """How a Problem reads: the wording Kubernetes uses for field errors, one function per kind of wrongness.
 
-Every rule of the server, for custom and built-in kinds alike, makes its Problems here; the message is the whole text after the path.
-"""
+Every rule of the server, for custom and built-in kinds alike, makes its Problems here; the message is the whole text
+after the path."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ def show(value: Any) -> str:
 
 
 def compact(value: Any, *, ordered: bool = True) -> str:
-    """JSON as the real server prints it: no spaces, sorted keys (unless not to be ordered), the three HTML characters escaped."""
+    """JSON as the real server prints it: no spaces, sorted keys (unless not to be ordered), the three HTML characters
+    escaped."""
     text = json.dumps(value, separators=(",", ":"), sort_keys=ordered, ensure_ascii=False)
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
@@ -76,12 +77,18 @@ def not_found(path: str, value: Any) -> Problem:
 
 def unsupported(path: str, value: Any, supported: Iterable[Any]) -> Problem:
     allowed = ", ".join(quote(each) if isinstance(each, str) else quote(compact(each)) for each in supported)
-    return _say(path, "FieldValueNotSupported", "Unsupported value", value, f"supported values: {allowed}" if allowed else "")
+    return _say(
+        path, "FieldValueNotSupported", "Unsupported value", value, f"supported values: {allowed}" if allowed else ""
+    )
 
 
 def too_long(path: str, limit: int) -> Problem:
-    return _say(path, "FieldValueTooLong", "Too long", OMIT, f"may not be more than {limit} byte{'' if limit == 1 else 's'}")
+    return _say(
+        path, "FieldValueTooLong", "Too long", OMIT, f"may not be more than {limit} byte{'' if limit == 1 else 's'}"
+    )
 
 
 def too_many(path: str, actual: int, limit: int) -> Problem:
-    return _say(path, "FieldValueTooMany", "Too many", actual, f"must have at most {limit} item{'' if limit == 1 else 's'}")
+    return _say(
+        path, "FieldValueTooMany", "Too many", actual, f"must have at most {limit} item{'' if limit == 1 else 's'}"
+    )

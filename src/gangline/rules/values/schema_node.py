@@ -1,8 +1,9 @@
-"""One schema form for every kind: what a custom resource's OpenAPI schema and a built-in kind's table are both compiled into.
+"""One schema form for every kind: what a custom resource's OpenAPI schema and a built-in kind's table are both compiled
+into.
 
-A `SchemaNode` describes one place of an object. Walkers drive by it: admission (admit.py), validation (validate.py), server-side apply,
-strategic merge, OpenAPI output. Nodes are built once, then only read; a type that contains itself shares its `fields` dict.
-"""
+A `SchemaNode` describes one place of an object. Walkers drive by it: admission (admit.py), validation (validate.py),
+server-side apply, strategic merge, OpenAPI output. Nodes are built once, then only read; a type that contains itself
+shares its `fields` dict."""
 
 from __future__ import annotations
 
@@ -58,8 +59,15 @@ class SchemaNode:
 
 ANY = SchemaNode("any", keep_unknown=True)
 _SCALAR = {
-    "str": "string", "int32": "integer", "int64": "integer", "float": "number", "bool": "boolean", "bytes": "string",
-    "time": "string", "microtime": "string", "quantity": "string",
+    "str": "string",
+    "int32": "integer",
+    "int64": "integer",
+    "float": "number",
+    "bool": "boolean",
+    "bytes": "string",
+    "time": "string",
+    "microtime": "string",
+    "quantity": "string",
 }
 _structs: dict[tuple[str, str], SchemaNode] = {}
 

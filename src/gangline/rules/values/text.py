@@ -17,7 +17,11 @@ def label_problem(text: str) -> str:
     """What is wrong with a DNS-1123 label."""
     if len(text) > 63:
         return "must be no more than 63 characters"
-    return "" if _LABEL.fullmatch(text) else "must consist of lower case letters, digits and '-', and start and end with a letter or digit"
+    return (
+        ""
+        if _LABEL.fullmatch(text)
+        else "must consist of lower case letters, digits and '-', and start and end with a letter or digit"
+    )
 
 
 def subdomain_problem(text: str) -> str:
@@ -35,7 +39,9 @@ def key_problem(text: str) -> str:
     if slash and (not prefix or subdomain_problem(prefix)):
         return "the part before '/' must be a DNS subdomain"
     if not name or len(name) > 63 or not _QUALIFIED.fullmatch(name):
-        return "must be letters, digits, '-', '_' and '.', at most 63 of them, starting and ending with a letter or digit"
+        return (
+            "must be letters, digits, '-', '_' and '.', at most 63 of them, starting and ending with a letter or digit"
+        )
     return ""
 
 

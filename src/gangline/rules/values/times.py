@@ -1,8 +1,7 @@
 """Time stamps and durations as Kubernetes and KAI write them. Nothing here knows what time it is.
 
-`duration` reads what people write, days and weeks included, as seconds. `nanoseconds` and `canonical` read and print exactly as Go does
-(`90s` is stored as `1m30s`), so that a stored object is equal to upstream's.
-"""
+`duration` reads what people write, days and weeks included, as seconds. `nanoseconds` and `canonical` read and print
+exactly as Go does (`90s` is stored as `1m30s`), so that a stored object is equal to upstream's."""
 
 from __future__ import annotations
 
@@ -10,8 +9,18 @@ import re
 from datetime import datetime
 
 _SECOND = 10**9
-_UNITS = {"ns": 1, "us": 10**3, "µs": 10**3, "μs": 10**3, "ms": 10**6, "s": _SECOND, "m": 60 * _SECOND, "h": 3600 * _SECOND,
-          "d": 86400 * _SECOND, "w": 604800 * _SECOND}
+_UNITS = {
+    "ns": 1,
+    "us": 10**3,
+    "µs": 10**3,
+    "μs": 10**3,
+    "ms": 10**6,
+    "s": _SECOND,
+    "m": 60 * _SECOND,
+    "h": 3600 * _SECOND,
+    "d": 86400 * _SECOND,
+    "w": 604800 * _SECOND,
+}
 _PART = re.compile(r"(\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h|d|w)", re.ASCII)
 _LONGEST = 2**63 - 1
 

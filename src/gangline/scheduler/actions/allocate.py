@@ -1,8 +1,7 @@
 """Allocate: give room that is there, or about to be, to waiting gangs, queue by queue in fair order.
 
-A gang is placed whole or not at all. A gang whose minimum needs room that is still being freed waits as a whole. A gang that
-got its minimum goes back into the queue for one more pod at a time, so that growth competes with others.
-"""
+A gang is placed whole or not at all. A gang whose minimum needs room that is still being freed waits as a whole. A gang
+that got its minimum goes back into the queue for one more pod at a time, so that growth competes with others."""
 
 from __future__ import annotations
 
@@ -42,6 +41,7 @@ def _try(session: Session, gang: GangInfo) -> bool:
 
 def _must_wait(gang: GangInfo) -> bool:
     """Whether some pod set needs a waiting task to reach its minimum."""
-    return any(leaf.pipelined and leaf.active_allocated - leaf.pipelined < leaf.min_available for leaf in gang.pod_sets.values())
-
-
+    return any(
+        leaf.pipelined and leaf.active_allocated - leaf.pipelined < leaf.min_available
+        for leaf in gang.pod_sets.values()
+    )

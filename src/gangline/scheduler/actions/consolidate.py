@@ -50,19 +50,28 @@ def _try(session: Session, gang: GangInfo) -> Solution:
     statement = _without_moves(session, gang) if session.settings.fewest_moves else None
     if statement is not None:
         return Solution(statement)
-    plan = VictimPlan(victims=lambda: _victims(session, gang), valid=lambda scenario: not still_leaving(scenario), message=consolidate_message,
-                first=lambda tasks: _cheapest(session, gang, tasks))
+    plan = VictimPlan(
+        victims=lambda: _victims(session, gang),
+        valid=lambda scenario: not still_leaving(scenario),
+        message=consolidate_message,
+        first=lambda tasks: _cheapest(session, gang, tasks),
+    )
     return solve(session, gang, plan)
 
 
 def _without_moves(session: Session, gang: GangInfo) -> Statement | None:
-    """The fewest moves are none: room that is there already. Tried only where the GPUs that are free or leaving would do."""
+    """The fewest moves are none: room that is there already. Tried only where the GPUs that are free or leaving would
+    do."""
     tasks = session.wanted(gang, simulation=True)
     size = max((task.quota_gpus for task in tasks), default=0.0)
     if size <= 0 or session.free.slots(size) < len(tasks):
         return None
     active, statement = gang.active_used, session.statement()
-    if allocate_gang(session, statement, session.all_nodes, gang, simulation=True) and gang.gang_satisfied and gang.active_used > active:
+    if (
+        allocate_gang(session, statement, session.all_nodes, gang, simulation=True)
+        and gang.gang_satisfied
+        and gang.active_used > active
+    ):
         return statement
     statement.discard()
     return None
@@ -97,7 +106,7 @@ def _victims(session: Session, gang: GangInfo) -> GangQueue:
             queue.attach(name, listed, accept)
     else:
         everybody = (other for listed in session.lists.victims().values() for other in listed.gangs if accept(other))
-        queue.fill(sorted(everybody, key=session.gang_key, reverse=True)[:limit + 1])
+        queue.fill(sorted(everybody, key=session.gang_key, reverse=True)[: limit + 1])
     return queue
 
 

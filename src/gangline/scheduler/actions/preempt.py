@@ -49,6 +49,11 @@ def _victims(session: Session, gang: GangInfo) -> GangQueue:
     queue = GangQueue(session, victims=True)
     listed = session.lists.victims().get(gang.queue)
     if listed is not None:
-        queue.attach(gang.queue, listed, lambda other: other.uid != gang.uid and other.priority < gang.priority
-                     and session.hooks.preempt_victim(gang, other))
+        queue.attach(
+            gang.queue,
+            listed,
+            lambda other: (
+                other.uid != gang.uid and other.priority < gang.priority and session.hooks.preempt_victim(gang, other)
+            ),
+        )
     return queue

@@ -1,8 +1,7 @@
 """Reclaim: a queue below its fair share takes back what queues above theirs have borrowed.
 
-Only a gang whose queue stays within its fair share (non-preemptible: within its quota) may reclaim; victims are preemptible
-gangs of other queues. Whether a scenario is fair is decided by the plugins (`reclaim_scenario`).
-"""
+Only a gang whose queue stays within its fair share (non-preemptible: within its quota) may reclaim; victims are
+preemptible gangs of other queues. Whether a scenario is fair is decided by the plugins (`reclaim_scenario`)."""
 
 from __future__ import annotations
 
@@ -51,7 +50,11 @@ def _plan(session: Session, gang: GangInfo) -> VictimPlan:
 
 def _most(session: Session, view: GangInfo) -> float:
     """The most GPUs that plugins would let this gang take from other queues."""
-    largest = {name: gpus for name, gpus in session.lists.largest_victims().items() if name != view.queue and name in session.queues}
+    largest = {
+        name: gpus
+        for name, gpus in session.lists.largest_victims().items()
+        if name != view.queue and name in session.queues
+    }
     return session.hooks.reclaim_most(view, largest)
 
 

@@ -41,8 +41,20 @@ class QueueAccount:
     """One queue. `parent` is a uid, empty at the top; `created` is any number that grows with time."""
 
     __slots__ = (
-        "allocatable", "allocated", "allocated_non_preemptible", "created", "deserved", "fair_share", "limit", "name", "parent",
-        "priority", "request", "uid", "usage", "weight",
+        "allocatable",
+        "allocated",
+        "allocated_non_preemptible",
+        "created",
+        "deserved",
+        "fair_share",
+        "limit",
+        "name",
+        "parent",
+        "priority",
+        "request",
+        "uid",
+        "usage",
+        "weight",
     )
 
     def __init__(
@@ -77,7 +89,8 @@ class QueueAccount:
         self.set_fair_share(fair_share)
 
     def set_fair_share(self, share: Amounts) -> None:
-        """The fair share, and what follows from it: the most this queue may hold before it counts as borrowing too much."""
+        """The fair share, and what follows from it: the most this queue may hold before it counts as borrowing too
+        much."""
         self.fair_share = share
         self.allocatable = (self._allocatable(CPU), self._allocatable(MEMORY), self._allocatable(GPU))
 

@@ -1,5 +1,5 @@
-"""The fair share of every queue: quota first, then what is left by priority, weight and past usage, then the rounded-off
-rest.
+"""The fair share of every queue: quota first, then what is left by priority, weight and past usage, then the
+rounded-off rest.
 
 Asked by plugins/proportion.py when a cycle opens. Siblings divide what their parent got, top queues divide the
 cluster. Shares grow in whole GPUs, millicores and bytes, because a limit at 2.33 GPUs helps nobody. Quotas that
@@ -11,7 +11,17 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 
-from gangline.scheduler.fairness.accounts import CPU, EACH, GPU, MEMORY, NOTHING, UNLIMITED, Accounts, Amounts, QueueAccount
+from gangline.scheduler.fairness.accounts import (
+    CPU,
+    EACH,
+    GPU,
+    MEMORY,
+    NOTHING,
+    UNLIMITED,
+    Accounts,
+    Amounts,
+    QueueAccount,
+)
 
 
 class Claim:
@@ -88,11 +98,13 @@ def divide_over_quota(siblings: Sequence[QueueAccount], resource: int, total: fl
 def _write(siblings: Sequence[QueueAccount], claims: Sequence[Claim], resource: int) -> None:
     for account, claim in zip(siblings, claims, strict=True):
         share = account.fair_share
-        account.set_fair_share((
-            claim.share if resource == CPU else share[CPU],
-            claim.share if resource == MEMORY else share[MEMORY],
-            claim.share if resource == GPU else share[GPU],
-        ))
+        account.set_fair_share(
+            (
+                claim.share if resource == CPU else share[CPU],
+                claim.share if resource == MEMORY else share[MEMORY],
+                claim.share if resource == GPU else share[GPU],
+            )
+        )
 
 
 def _over_quota(claims: Sequence[Claim], remaining: float, k: float) -> float:

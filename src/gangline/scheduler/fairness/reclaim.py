@@ -30,7 +30,8 @@ from gangline.scheduler.fairness.accounts import (
 
 
 class Chunk(NamedTuple):
-    """What one step of a plan takes from a queue. `plain_gpu` leaves out MIG slices: alone, they do not involve GPUs."""
+    """What one step of a plan takes from a queue. `plain_gpu` leaves out MIG slices: alone, they do not involve
+    GPUs."""
 
     cpu: float
     memory: float
@@ -74,7 +75,8 @@ def filter_victim(accounts: Accounts, taker: Taker, victim_queue: str) -> bool:
 
 
 def where_they_part(accounts: Accounts, left: str, right: str) -> tuple[QueueAccount, QueueAccount]:
-    """The two queues at the first level, from the top, where the lines differ; the last of the shorter line if they never do."""
+    """The two queues at the first level, from the top, where the lines differ; the last of the shorter line if they
+    never do."""
     lefts, rights = list(line(accounts, left)), list(line(accounts, right))
     pair = (lefts[-1], rights[-1])
     while lefts and rights:
@@ -98,7 +100,9 @@ def guarantee_deserved_quota(mine: QueueAccount, request: Amounts, theirs: Queue
     return stays_within_quota(mine, request) and not within(remaining, theirs.deserved)
 
 
-def reclaimable(accounts: Accounts, taker: Taker, victims: Mapping[str, Sequence[Chunk]], multiplier: float = 1.0) -> bool:
+def reclaimable(
+    accounts: Accounts, taker: Taker, victims: Mapping[str, Sequence[Chunk]], multiplier: float = 1.0
+) -> bool:
     """Is the whole plan legal? `victims` lists, per queue, what is taken in which order."""
     remaining: dict[str, Amounts] = {}
     involved: dict[str, set[int]] = {}
@@ -175,7 +179,8 @@ def _saturation(held: float, share: float) -> float:
 
 
 def most_gpus(accounts: Accounts, taker: Taker, largest: Mapping[str, float]) -> float:
-    """No legal plan takes more GPUs than this from these queues (name → GPUs of its largest step); infinite when another resource decides.
+    """No legal plan takes more GPUs than this from these queues (name → GPUs of its largest step); infinite when
+    another resource decides.
 
     A step is legal only while the giver holds more than its share (or its quota); so at most one step goes beyond."""
     steps: dict[str, float] = {}
@@ -184,7 +189,10 @@ def most_gpus(accounts: Accounts, taker: Taker, largest: Mapping[str, float]) ->
         mine, theirs = where_they_part(accounts, taker.queue, queue)
         steps[theirs.uid] = max(steps.get(theirs.uid, 0), step)
         may_have_quota = stays_within_quota(mine, taker.request.amounts)
-        lowest[theirs.uid] = (theirs, _lower(theirs.allocatable, theirs.deserved) if may_have_quota else theirs.allocatable)
+        lowest[theirs.uid] = (
+            theirs,
+            _lower(theirs.allocatable, theirs.deserved) if may_have_quota else theirs.allocatable,
+        )
     return sum(_surplus(account.allocated, keeps, steps[uid]) for uid, (account, keeps) in lowest.items())
 
 

@@ -1,7 +1,8 @@
-"""What if the cluster were divided among these queues: the body of a question as KAI's fair-share simulator takes it → its answer.
+"""What if the cluster were divided among these queues: the body of a question as KAI's fair-share simulator takes it →
+its answer.
 
-One level of queues, no history. What a queue leaves out: it wants everything, may have everything, has weight 1; of a resource it does
-not mention at all it deserves everything. Asked by `gangline fairshare`. Pure: the time is handed in.
+One level of queues, no history. What a queue leaves out: it wants everything, may have everything, has weight 1; of a
+resource it does not mention at all it deserves everything. Asked by `gangline fairshare`. Pure: the time is handed in.
 """
 
 from __future__ import annotations
@@ -37,12 +38,21 @@ def _account(queue: Any, now: float) -> QueueAccount:
             share = shares.get(name)
             absent = UNLIMITED if key == "deserved" and share is None and name != "gpu" else DEFAULTS[key]
             return _number((share or {}).get(key), absent, f"queues[{queue['uid']}].resourceShare.{name}.{key}")
+
         return _three(one)
 
     created = times.seconds(queue.get("creationTimestamp"))
-    return QueueAccount(str(queue["uid"]), name=str(queue.get("name") or ""), priority=int(queue.get("priority") or 0),
-                   created=now if created is None else created, deserved=of("deserved"), limit=of("maxAllowed"),
-                   weight=of("overQuotaWeight"), allocated=of("allocated"), request=of("request"))
+    return QueueAccount(
+        str(queue["uid"]),
+        name=str(queue.get("name") or ""),
+        priority=int(queue.get("priority") or 0),
+        created=now if created is None else created,
+        deserved=of("deserved"),
+        limit=of("maxAllowed"),
+        weight=of("overQuotaWeight"),
+        allocated=of("allocated"),
+        request=of("request"),
+    )
 
 
 def _three(one: Any) -> Amounts:

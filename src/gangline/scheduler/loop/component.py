@@ -1,4 +1,5 @@
-"""The scheduler as `gangline run scheduler` starts it: its loop and, when asked for, the history of usage and its pages."""
+"""The scheduler as `gangline run scheduler` starts it: its loop and, when asked for, the history of usage and its
+pages."""
 
 from __future__ import annotations
 
@@ -22,8 +23,14 @@ from gangline.scheduler.usage.history import History
 from gangline.scheduler.usage.windows import UsageSettings
 
 
-def component(settings: SchedulerSettings | None = None, *, period: float = 1.0, options: SchedulerOptions | None = None,
-              usage: UsageSettings | None = None, plugin_port: int | None = None) -> Component:
+def component(
+    settings: SchedulerSettings | None = None,
+    *,
+    period: float = 1.0,
+    options: SchedulerOptions | None = None,
+    usage: UsageSettings | None = None,
+    plugin_port: int | None = None,
+) -> Component:
     """`plugin_port`: where the pages are served, on this machine only; None: nowhere."""
     told = options or SchedulerOptions(settings=settings or shard_settings(), period=period)
     scheduler = SchedulerService(replace(told, settings=replace(told.settings, node_pool=told.pool_name)))
@@ -45,11 +52,14 @@ def component(settings: SchedulerSettings | None = None, *, period: float = 1.0,
             if endpoint is not None:
                 await endpoint.close()
 
-    return Component("scheduler", services=(BackgroundService("scheduler", run, lambda: scheduler.idle, scheduler.prepare),))
+    return Component(
+        "scheduler", services=(BackgroundService("scheduler", run, lambda: scheduler.idle, scheduler.prepare),)
+    )
 
 
 def check(flags: Mapping[str, str], config: Mapping[str, Any]) -> None:
-    """Try one cycle over an empty cluster with what a scheduler would be started with; raises ConfigError where it would not start."""
+    """Try one cycle over an empty cluster with what a scheduler would be started with; raises ConfigError where it
+    would not start."""
     decide(ClusterModel(), read_flags(flags, config).options.settings, 0.0)
 
 

@@ -70,7 +70,16 @@ from gangline.scheduler.records import (
 
 CONFIG_MAP_NAMES: Kind[Object] = replace(cast("Kind[Any]", CONFIG_MAP), type=Object)
 """ConfigMaps by name only: what stands in them is nobody's business here."""
-OWN_HANDLERS = (BIND_REQUEST, PRIORITY_CLASS, TOPOLOGY, NAMESPACE, RESOURCE_CLAIM, PV, STORAGE_CLASS, NODE_RESOURCE_TOPOLOGY)
+OWN_HANDLERS = (
+    BIND_REQUEST,
+    PRIORITY_CLASS,
+    TOPOLOGY,
+    NAMESPACE,
+    RESOURCE_CLAIM,
+    PV,
+    STORAGE_CLASS,
+    NODE_RESOURCE_TOPOLOGY,
+)
 POOLED: tuple[Kind[Any], ...] = (NODE, QUEUE, POD_GROUP)
 """What is divided into node pools: only our own pool's are put into the model."""
 STAMPS = (names.STALE_SINCE, names.LAST_START, names.LAST_EVICTION)
@@ -119,10 +128,18 @@ def apply(cluster: ClusterModel, changes: Iterable[ModelChange]) -> list[UnreadR
 
 def _there(cluster: ClusterModel, change: ModelChange) -> bool:
     held: dict[type[Record], Any] = {
-        TaskRecord: cluster.tasks, GangRecord: cluster.gangs, NodeRecord: cluster.nodes, QueueRecord: cluster.queues,
-        TopologyRecord: cluster.topologies, ClaimRecord: cluster.devices.records, SliceRecord: cluster.devices.slices,
-        DeviceClassRecord: cluster.devices.classes, VolumeClaimRecord: cluster.volume_claims,
-        StorageCapacityRecord: cluster.capacities, ConfigMapRecord: cluster.config_maps}
+        TaskRecord: cluster.tasks,
+        GangRecord: cluster.gangs,
+        NodeRecord: cluster.nodes,
+        QueueRecord: cluster.queues,
+        TopologyRecord: cluster.topologies,
+        ClaimRecord: cluster.devices.records,
+        SliceRecord: cluster.devices.slices,
+        DeviceClassRecord: cluster.devices.classes,
+        VolumeClaimRecord: cluster.volume_claims,
+        StorageCapacityRecord: cluster.capacities,
+        ConfigMapRecord: cluster.config_maps,
+    }
     return change.key in held[change.type]
 
 
@@ -153,10 +170,17 @@ class Feed:
 
     def start(self) -> None:
         handlers: dict[Kind[Any], Callable[[Any, Any], None]] = {
-            BIND_REQUEST: self._request_changed, PRIORITY_CLASS: self._every_gang, TOPOLOGY: self._topology_changed,
-            QUEUE: self._queue_changed, POD_GROUP: self._group_changed, RESOURCE_CLAIM: self._claim_changed,
-            NAMESPACE: self._namespace_changed, NODE_RESOURCE_TOPOLOGY: self._zones_changed,
-            PV: partial(self._storage_changed, "volume"), STORAGE_CLASS: partial(self._storage_changed, "class")}
+            BIND_REQUEST: self._request_changed,
+            PRIORITY_CLASS: self._every_gang,
+            TOPOLOGY: self._topology_changed,
+            QUEUE: self._queue_changed,
+            POD_GROUP: self._group_changed,
+            RESOURCE_CLAIM: self._claim_changed,
+            NAMESPACE: self._namespace_changed,
+            NODE_RESOURCE_TOPOLOGY: self._zones_changed,
+            PV: partial(self._storage_changed, "volume"),
+            STORAGE_CLASS: partial(self._storage_changed, "class"),
+        }
         for kind in (NODE, POD, *handlers, *PLAIN):
             self._cache.informer(kind).on_change(handlers.get(kind) or partial(self._changed_itself, kind))
 
@@ -197,7 +221,11 @@ class Feed:
                     self.note(POD, Key(after.namespace, owner.name))
 
     def _queue_changed(self, before: Queue | None, after: Queue | None) -> None:
-        if before is None or after is None or (before.uid, before.spec, before.labels) != (after.uid, after.spec, after.labels):
+        if (
+            before is None
+            or after is None
+            or (before.uid, before.spec, before.labels) != (after.uid, after.spec, after.labels)
+        ):
             self._changed_itself(QUEUE, before, after)
 
     def note_pod(self, key: Key) -> None:
@@ -269,10 +297,17 @@ class Feed:
 
     def _reading(self, now: float) -> ObjectReading:
         options = self._options
-        return ObjectReading(now=now, scheduler_names=options.scheduler_names, node_pool_key=options.node_pool_key, node_pool=options.node_pool,
-                       stuck_releasing=options.stuck_releasing, reservation_app=options.reservation_app,
-                       scaling_app=options.scaling_app, mig_label=options.mig_worker_label,
-                       namespaces={each.name: each.labels for each in self._cache.list(NAMESPACE)})
+        return ObjectReading(
+            now=now,
+            scheduler_names=options.scheduler_names,
+            node_pool_key=options.node_pool_key,
+            node_pool=options.node_pool,
+            stuck_releasing=options.stuck_releasing,
+            reservation_app=options.reservation_app,
+            scaling_app=options.scaling_app,
+            mig_label=options.mig_worker_label,
+            namespaces={each.name: each.labels for each in self._cache.list(NAMESPACE)},
+        )
 
     def _pod(self, key: Key, reading: ObjectReading, now: float) -> Iterable[ModelChange]:
         pod = self._cache.get(POD, key.name, key.namespace)
@@ -291,8 +326,11 @@ class Feed:
         if when is not None and when > now:
             self._turns[key] = when
         request = self._request_of(pod)
-        claims = [claim for name in used_claims(pod)
-                  if (claim := self._cache.get(RESOURCE_CLAIM, name, pod.namespace)) is not None]
+        claims = [
+            claim
+            for name in used_claims(pod)
+            if (claim := self._cache.get(RESOURCE_CLAIM, name, pod.namespace)) is not None
+        ]
         over = self._overlay.of_pod(pod, request)
         yield ModelChange(TaskRecord, pod.uid, partial(task, pod, request, claims, reading, over, now))
 
@@ -345,11 +383,17 @@ class Feed:
         volume = self._cache.get(PV, claim.spec.volume_name)
         volumes = [volume] if volume is not None else [] if claim.spec.volume_name else self._cache.list(PV)
         storage = self._cache.get(STORAGE_CLASS, claim.spec.storage_class_name or "")
-        return {each.name: as_raw(each) for each in volumes}, ({} if storage is None else {storage.name: as_raw(storage)})
+        return {each.name: as_raw(each) for each in volumes}, (
+            {} if storage is None else {storage.name: as_raw(storage)}
+        )
 
     def _usable(self, node: Node) -> bool:
         options = self._options
-        return not options.restrict_nodes or options.cpu_worker_label in node.labels or options.gpu_worker_label in node.labels
+        return (
+            not options.restrict_nodes
+            or options.cpu_worker_label in node.labels
+            or options.gpu_worker_label in node.labels
+        )
 
     def note_all(self) -> None:
         """Read everything again, into an empty model."""
@@ -359,7 +403,8 @@ class Feed:
                 self.note(kind, key_of(obj))
 
     def next_turn(self, now: float) -> float | None:
-        """When the next pod's reading changes without any event: a back-off ends, or a deletion turns out to be stuck."""
+        """When the next pod's reading changes without any event: a back-off ends, or a deletion turns out to be
+        stuck."""
         return min((when for when in self._turns.values() if when > now), default=None)
 
     def note_turned(self, now: float) -> None:
@@ -392,8 +437,14 @@ def turns(pod: Pod, stuck_releasing: float) -> float | None:
     return times.seconds(pod.annotations.get(names.BIND_AFTER)) if not pod.spec.node_name else None
 
 
-def task(pod: Pod, request: BindRequest | None, claims: list[Any], reading: ObjectReading, over: Callable[[TaskRecord], TaskRecord],
-         now: float) -> TaskRecord:
+def task(
+    pod: Pod,
+    request: BindRequest | None,
+    claims: list[Any],
+    reading: ObjectReading,
+    over: Callable[[TaskRecord], TaskRecord],
+    now: float,
+) -> TaskRecord:
     record = objects.task_record(pod, request, [as_raw(claim) for claim in claims], reading)
     after = times.seconds(pod.annotations.get(names.BIND_AFTER)) or 0.0
     over_with = request is not None and not objects.bind_request_live(request)
@@ -402,8 +453,13 @@ def task(pod: Pod, request: BindRequest | None, claims: list[Any], reading: Obje
     return over(record)
 
 
-def gang(group: PodGroup, known: objects.Priorities, aliases: Mapping[str, Mapping[str, str]], reading: ObjectReading,
-         over: Callable[[GangRecord], GangRecord]) -> GangRecord:
+def gang(
+    group: PodGroup,
+    known: objects.Priorities,
+    aliases: Mapping[str, Mapping[str, str]],
+    reading: ObjectReading,
+    over: Callable[[GangRecord], GangRecord],
+) -> GangRecord:
     return over(objects.gang_record(group, known, aliases, reading))
 
 

@@ -18,9 +18,20 @@ from gangline.scheduler.loop.options import SchedulerOptions
 from gangline.scheduler.settings import read_config, shard_settings
 from gangline.scheduler.usage.windows import UsageSettings, read_usage
 
-WITHOUT_MEANING = ("version", "enable-profiler", "profiler-port", "pyroscope-address", "pyroscope-mutex-profiler-rate",
-                   "pyroscope-block-profiler-rate", "v", "log-json", "log-flush-frequency", "qps", "burst",
-                   "num-of-status-recording-workers")
+WITHOUT_MEANING = (
+    "version",
+    "enable-profiler",
+    "profiler-port",
+    "pyroscope-address",
+    "pyroscope-mutex-profiler-rate",
+    "pyroscope-block-profiler-rate",
+    "v",
+    "log-json",
+    "log-flush-frequency",
+    "qps",
+    "burst",
+    "num-of-status-recording-workers",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,21 +48,36 @@ class Started:
 
 
 OPTIONS: Table = {
-    "scheduler-name": ("scheduler_names", read_names), "nodepool-label-key": ("node_pool_key", str),
+    "scheduler-name": ("scheduler_names", read_names),
+    "nodepool-label-key": ("node_pool_key", str),
     "partition-label-value": ("node_pool", str),
-    "schedule-period": ("period", duration), "stuck-in-releasing-threshold": ("stuck_releasing", duration),
-    "resource-reservation-app-label": ("reservation_app", str), "restrict-node-scheduling": ("restrict_nodes", truth),
-    "cpu-worker-node-label-key": ("cpu_worker_label", str), "gpu-worker-node-label-key": ("gpu_worker_label", str),
-    "mig-worker-node-label-key": ("mig_worker_label", str), "update-pod-eviction-condition": ("tell_disruption", truth)}
+    "schedule-period": ("period", duration),
+    "stuck-in-releasing-threshold": ("stuck_releasing", duration),
+    "resource-reservation-app-label": ("reservation_app", str),
+    "restrict-node-scheduling": ("restrict_nodes", truth),
+    "cpu-worker-node-label-key": ("cpu_worker_label", str),
+    "gpu-worker-node-label-key": ("gpu_worker_label", str),
+    "mig-worker-node-label-key": ("mig_worker_label", str),
+    "update-pod-eviction-condition": ("tell_disruption", truth),
+}
 SETTINGS: Table = {
-    "queue-label-key": ("queue_label", str), "max-consolidation-preemptees": ("max_consolidation_victims", int),
-    "detailed-fit-errors": ("detailed_refusals", truth), "schedule-csi-storage": ("csi_storage", truth),
-    "use-scheduling-signatures": ("signatures", truth), "full-hierarchy-fairness": ("full_hierarchy", truth),
-    "allow-consolidating-reclaim": ("consolidating_reclaim", truth), "default-staleness-grace-period": ("staleness_grace", duration),
-    "restrict-node-scheduling": ("restrict_nodes", truth)}
+    "queue-label-key": ("queue_label", str),
+    "max-consolidation-preemptees": ("max_consolidation_victims", int),
+    "detailed-fit-errors": ("detailed_refusals", truth),
+    "schedule-csi-storage": ("csi_storage", truth),
+    "use-scheduling-signatures": ("signatures", truth),
+    "full-hierarchy-fairness": ("full_hierarchy", truth),
+    "allow-consolidating-reclaim": ("consolidating_reclaim", truth),
+    "default-staleness-grace-period": ("staleness_grace", duration),
+    "restrict-node-scheduling": ("restrict_nodes", truth),
+}
 OTHERS: Table = {
-    "namespace": ("namespace", str), "listen-address": ("listen", str), "plugin-server-port": ("plugin_port", int),
-    "leader-elect": ("leader_elect", truth), "metrics-namespace": ("metrics_namespace", str)}
+    "namespace": ("namespace", str),
+    "listen-address": ("listen", str),
+    "plugin-server-port": ("plugin_port", int),
+    "leader-elect": ("leader_elect", truth),
+    "metrics-namespace": ("metrics_namespace", str),
+}
 KNOWN = (*OPTIONS, *SETTINGS, *OTHERS, "scheduler-conf", *WITHOUT_MEANING)
 
 

@@ -34,7 +34,8 @@ class SchedulerOptions:
     gpu_worker_label: str = "node-role.kubernetes.io/gpu-worker"
     mig_worker_label: str = "node-role.kubernetes.io/mig-enabled"
     tell_disruption: bool = True
-    """Mark a pod with condition DisruptionTarget before it is evicted, so that a Job's podFailurePolicy can tell it from a failure."""
+    """Mark a pod with condition DisruptionTarget before it is evicted, so that a Job's podFailurePolicy can tell it
+    from a failure."""
     note_evictions: bool = True
     """Write on the PodGroup who evicted pods of the gang last."""
     stamp_every_start: bool = False

@@ -29,7 +29,13 @@ class _Binding:
 
 def bound(record: TaskRecord, bind: Bind) -> TaskRecord:
     devices = bind.extended.devices if bind.extended is not None else ()
-    return replace(record, status=Status.BINDING, node=bind.node, gpu_groups=bind.gpu_groups or record.gpu_groups, extended_devices=devices)
+    return replace(
+        record,
+        status=Status.BINDING,
+        node=bind.node,
+        gpu_groups=bind.gpu_groups or record.gpu_groups,
+        extended_devices=devices,
+    )
 
 
 def evicted(record: TaskRecord) -> TaskRecord:
@@ -81,7 +87,9 @@ class Overlay:
     def of_pod(self, pod: Pod, request: BindRequest | None) -> Over:
         """What to lay over a pod's record."""
         entry = self._binding.get(pod.uid)
-        if entry is not None and (pod.spec.node_name or pod.metadata.deleting or request is not None or self._shown(entry)):
+        if entry is not None and (
+            pod.spec.node_name or pod.metadata.deleting or request is not None or self._shown(entry)
+        ):
             del self._binding[pod.uid]
             entry = None
         if pod.metadata.deleting:
@@ -103,4 +111,6 @@ class Overlay:
 
 
 def updated_gang(update: GangUpdate, record: GangRecord) -> GangRecord:
-    return replace(record, last_start=update.last_start, last_eviction=update.last_eviction, stale_since=update.stale_since)
+    return replace(
+        record, last_start=update.last_start, last_eviction=update.last_eviction, stale_since=update.stale_since
+    )

@@ -1,7 +1,8 @@
-"""What the scheduler answers over HTTP: a snapshot of the cluster as it sees it, and in which order gangs would be allocated.
+"""What the scheduler answers over HTTP: a snapshot of the cluster as it sees it, and in which order gangs would be
+allocated.
 
-Same addresses and forms as upstream's plugin server, which listens on the local machine only. Nothing here changes anything.
-"""
+Same addresses and forms as upstream's plugin server, which listens on the local machine only. Nothing here changes
+anything."""
 
 from __future__ import annotations
 
@@ -44,11 +45,24 @@ from gangline.scheduler.settings import SchedulerSettings
 from gangline.scheduler.snapshots.whole import zipped
 
 LISTS: dict[str, Kind[Any]] = {
-    "pods": POD, "nodes": NODE, "queues": QUEUE, "podGroups": POD_GROUP, "bindRequests": BIND_REQUEST,
-    "priorityClasses": PRIORITY_CLASS, "configMaps": CONFIG_MAP, "persistentVolumes": PV, "persistentVolumeClaims": PVC,
-    "csiStorageCapacities": CSI_STORAGE_CAPACITY, "storageClasses": STORAGE_CLASS, "csiDrivers": CSI_DRIVER,
-    "resourceClaims": RESOURCE_CLAIM, "resourceSlices": RESOURCE_SLICE, "deviceClasses": DEVICE_CLASS, "topologies": TOPOLOGY,
-    "nodeResourceTopologies": NODE_RESOURCE_TOPOLOGY}
+    "pods": POD,
+    "nodes": NODE,
+    "queues": QUEUE,
+    "podGroups": POD_GROUP,
+    "bindRequests": BIND_REQUEST,
+    "priorityClasses": PRIORITY_CLASS,
+    "configMaps": CONFIG_MAP,
+    "persistentVolumes": PV,
+    "persistentVolumeClaims": PVC,
+    "csiStorageCapacities": CSI_STORAGE_CAPACITY,
+    "storageClasses": STORAGE_CLASS,
+    "csiDrivers": CSI_DRIVER,
+    "resourceClaims": RESOURCE_CLAIM,
+    "resourceSlices": RESOURCE_SLICE,
+    "deviceClasses": DEVICE_CLASS,
+    "topologies": TOPOLOGY,
+    "nodeResourceTopologies": NODE_RESOURCE_TOPOLOGY,
+}
 POOLED = ("nodes", "queues", "podGroups")
 SECOND = 10**9
 
@@ -69,20 +83,26 @@ def pages(scheduler: SchedulerService, client: Client) -> Pages:
 
 
 async def dump(client: Client, options: SchedulerOptions) -> Raw:
-    """Every object the scheduler reads, whole, with how it was started; a kind that cannot be listed is an empty list."""
+    """Every object the scheduler reads, whole, with how it was started; a kind that cannot be listed is an empty
+    list."""
     lists: dict[str, list[Raw]] = {}
     for name, kind in LISTS.items():
         try:
             listed = await client.list_raw(kind, labels=options.selector if name in POOLED else "")
         except ApiError:
             listed = []
-        lists[name] = [{key: value for key, value in each.items() if key not in ("apiVersion", "kind")} for each in listed]
+        lists[name] = [
+            {key: value for key, value in each.items() if key not in ("apiVersion", "kind")} for each in listed
+        ]
     return {"config": config(options.settings), "schedulerParams": parameters(options), "rawObjects": lists}
 
 
 def config(settings: SchedulerSettings) -> Raw:
     """As config.yaml is written."""
-    plugins = [{"name": each.name} | ({"arguments": dict(each.arguments)} if each.arguments else {}) for each in settings.plugins]
+    plugins = [
+        {"name": each.name} | ({"arguments": dict(each.arguments)} if each.arguments else {})
+        for each in settings.plugins
+    ]
     found: Raw = {"actions": ", ".join(settings.actions), "tiers": [{"plugins": plugins}]}
     return found | ({"queueDepthPerAction": dict(settings.queue_depth)} if settings.queue_depth else {})
 
@@ -90,15 +110,23 @@ def config(settings: SchedulerSettings) -> Raw:
 def parameters(options: SchedulerOptions) -> Raw:
     settings = options.settings
     return {
-        "schedulerName": options.scheduler_names[0], "schedulerNames": list(options.scheduler_names),
+        "schedulerName": options.scheduler_names[0],
+        "schedulerNames": list(options.scheduler_names),
         "restrictSchedulingNodes": options.restrict_nodes,
         "partitionParams": {"NodePoolLabelKey": options.node_pool_key, "NodePoolLabelValue": options.node_pool},
-        "maxNumberConsolidationPreemptees": settings.max_consolidation_victims, "scheduleCSIStorage": settings.csi_storage,
-        "useSchedulingSignatures": settings.signatures, "fullHierarchyFairness": settings.full_hierarchy,
-        "allowConsolidatingReclaim": settings.consolidating_reclaim, "numOfStatusRecordingWorkers": 5,
-        "globalDefaultStalenessGracePeriod": int(settings.staleness_grace * SECOND), "schedulePeriod": int(options.period * SECOND),
-        "stuckInReleasingThreshold": int(options.stuck_releasing * SECOND), "detailedFitErrors": settings.detailed_refusals,
-        "updatePodEvictionCondition": options.tell_disruption, "queueLabelKey": settings.queue_label}
+        "maxNumberConsolidationPreemptees": settings.max_consolidation_victims,
+        "scheduleCSIStorage": settings.csi_storage,
+        "useSchedulingSignatures": settings.signatures,
+        "fullHierarchyFairness": settings.full_hierarchy,
+        "allowConsolidatingReclaim": settings.consolidating_reclaim,
+        "numOfStatusRecordingWorkers": 5,
+        "globalDefaultStalenessGracePeriod": int(settings.staleness_grace * SECOND),
+        "schedulePeriod": int(options.period * SECOND),
+        "stuckInReleasingThreshold": int(options.stuck_releasing * SECOND),
+        "detailedFitErrors": settings.detailed_refusals,
+        "updatePodEvictionCondition": options.tell_disruption,
+        "queueLabelKey": settings.queue_label,
+    }
 
 
 def job_order(scheduler: SchedulerService) -> Mapping[str, Any]:

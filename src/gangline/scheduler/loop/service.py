@@ -1,10 +1,9 @@
 """The scheduler's loop: watch → decide → write decisions.
 
-A cycle starts as soon as something changed, at most once per period, and never just because time passes (shell/deadlines.py
-names the exceptions). It runs in a thread of its own, which owns the model while it runs; events are noted meanwhile.
-Decisions are written beside the next cycle: a BindRequest per placed pod, a delete per evicted one, conditions, events
-and verdicts for gangs that wait. It never waits for a bind.
-"""
+A cycle starts as soon as something changed, at most once per period, and never just because time passes
+(shell/deadlines.py names the exceptions). It runs in a thread of its own, which owns the model while it runs; events
+are noted meanwhile. Decisions are written beside the next cycle: a BindRequest per placed pod, a delete per evicted
+one, conditions, events and verdicts for gangs that wait. It never waits for a bind."""
 
 from __future__ import annotations
 
@@ -45,7 +44,8 @@ log = logging.getLogger(__name__)
 R = TypeVar("R")
 LONGEST_PAUSE = 30.0
 LONGEST_BREATH = 0.5
-"""A cycle that took long is followed by a pause as long, up to this: what it decided is written meanwhile, and news gather."""
+"""A cycle that took long is followed by a pause as long, up to this: what it decided is written meanwhile, and news
+gather."""
 EXPLAINED_AT_ONCE = 64
 PATIENCE = 10.0
 """For so long a gang whose victims are leaving gets no verdict."""
@@ -113,7 +113,13 @@ class SchedulerService:
     @property
     def idle(self) -> bool:
         """No event pending, no cycle running, all writes done."""
-        return self.started.is_set() and not self._wake.is_set() and not self._thinking and not self.feed.pending and self.writer.idle
+        return (
+            self.started.is_set()
+            and not self._wake.is_set()
+            and not self._thinking
+            and not self.feed.pending
+            and self.writer.idle
+        )
 
     @property
     def now(self) -> float:
@@ -165,19 +171,26 @@ class SchedulerService:
     async def _explain(self, thought: CycleThought, now: float) -> None:
         """Verdicts on gangs that wait: new ones always, the others when there is time for it."""
         served = self._served(thought.decisions, now)
-        waiting = [each.gang for each in thought.standings if each.waiting and not each.awaiting and each.gang not in served]
+        waiting = [
+            each.gang for each in thought.standings if each.waiting and not each.awaiting and each.gang not in served
+        ]
         new = [gang for gang in waiting if gang not in self._verdicts]
-        old = [] if self.feed.pending else sorted(set(waiting) - set(new), key=lambda gang: self._explained.get(gang, 0))
+        old = (
+            [] if self.feed.pending else sorted(set(waiting) - set(new), key=lambda gang: self._explained.get(gang, 0))
+        )
         chosen = [*new, *old][:EXPLAINED_AT_ONCE]
         if not chosen:
             return
         refused = {refuse.gang: refuse for refuse in thought.decisions.refusals}
         found = await asyncio.to_thread(
-            explain_waiting, self.cluster, self.options.settings, now, refused, chosen, dict(self._verdicts))
+            explain_waiting, self.cluster, self.options.settings, now, refused, chosen, dict(self._verdicts)
+        )
         for gang, verdict in found.items():
             if (group := self._group(gang)) is not None:
                 if gang not in self._verdicts:
-                    metrics.VERDICT.observe(max(self._ctx.clock.now() - (times.seconds(group.metadata.creation_timestamp) or now), 0.0))
+                    metrics.VERDICT.observe(
+                        max(self._ctx.clock.now() - (times.seconds(group.metadata.creation_timestamp) or now), 0.0)
+                    )
                 self._verdicts[gang], self._explained[gang] = verdict, self.cycles
                 self._teller.judge(gang, verdict)
 
@@ -185,9 +198,15 @@ class SchedulerService:
         """Gangs for which room is being made since a moment ago: there is nothing to explain unless that takes long."""
         tasks = self.cluster.tasks
         nominated = [each.task for each in decisions.nominations]
-        for task in [task for task in self._nominated if task not in tasks] if len(self._nominated) > 2 * len(nominated) else ():
+        for task in (
+            [task for task in self._nominated if task not in tasks] if len(self._nominated) > 2 * len(nominated) else ()
+        ):
             del self._nominated[task]
-        return {tasks[task].record.gang for task in nominated if task in tasks and now - self._nominated.get(task, now) < PATIENCE}
+        return {
+            tasks[task].record.gang
+            for task in nominated
+            if task in tasks and now - self._nominated.get(task, now) < PATIENCE
+        }
 
     def _group(self, gang: str) -> PodGroup | None:
         namespace, _, name = gang.partition("/")
@@ -220,21 +239,26 @@ class SchedulerService:
         turns = self.feed.next_turn(now)
         moments = [moment for moment in (deadline, turns) if moment is not None]
         if moments:
-            self._alarm = background.start("alarm of the scheduler", partial(self._ring, min(moments) - now), self._ctx.clock)
+            self._alarm = background.start(
+                "alarm of the scheduler", partial(self._ring, min(moments) - now), self._ctx.clock
+            )
 
     async def _ring(self, seconds: float) -> None:
         await self._ctx.clock.sleep(max(seconds, 0.0) + 0.001)
         self.feed.note_turned(self._ctx.clock.now())
         self._wake.set()
 
-    # --- carrying out decisions ----------------------------------------------------------------------------------------
+    # --- carrying out decisions
+    # ----------------------------------------------------------------------------------------
 
     def _bind(self, bind: Bind) -> None:
         pod = self._pod(bind.task)
         if pod is None:
             return
         self.overlay.binding(bind)
-        body = decision_objects.bind_request(bind, pod, self.cluster.tasks[bind.task].record.gang.partition("/")[2], self.options)
+        body = decision_objects.bind_request(
+            bind, pod, self.cluster.tasks[bind.task].record.gang.partition("/")[2], self.options
+        )
 
         async def write() -> None:
             began = time.perf_counter()
@@ -247,7 +271,10 @@ class SchedulerService:
         self.writer.put((BIND_REQUEST.kind, pod.uid), write, lambda error: self._not_bound(pod, error))
 
     def _events_of_bind(self, pod: Pod, bind: Bind) -> None:
-        text = f"Successfully assigned pod {pod.namespace}/{pod.name} to node {bind.node} at node-pool {self.options.pool_name}"
+        text = (
+            f"Successfully assigned pod {pod.namespace}/{pod.name} to node {bind.node} at node-pool "
+            f"{self.options.pool_name}"
+        )
         self._ctx.events.tell(POD, pod, "Scheduled", text)
 
     async def _label_pool(self, pod: Pod) -> None:
@@ -262,7 +289,9 @@ class SchedulerService:
         if isinstance(error, AlreadyExists):
             self.writer.put(("stale request", pod.uid), lambda: self._drop_foreign(pod))
         elif not isinstance(error, NotFound):
-            self._ctx.events.tell(POD, pod, "FailedBinding", f"the BindRequest could not be written: {error}", warning=True)
+            self._ctx.events.tell(
+                POD, pod, "FailedBinding", f"the BindRequest could not be written: {error}", warning=True
+            )
 
     async def _drop_foreign(self, pod: Pod) -> None:
         """A request of an earlier pod with this name stands in the way."""
@@ -283,7 +312,9 @@ class SchedulerService:
         async def write() -> None:
             if self.options.tell_disruption:
                 patch = {"metadata": {"uid": pod.uid}, **decision_objects.disruption(evict, self._ctx.clock.now())}
-                await self._ctx.client.patch_only(POD, pod.name, pod.namespace, patch, subresource="status", content_type=STRATEGIC_PATCH)
+                await self._ctx.client.patch_only(
+                    POD, pod.name, pod.namespace, patch, subresource="status", content_type=STRATEGIC_PATCH
+                )
             await self._ctx.client.delete(POD, pod.name, pod.namespace, uid=pod.uid)
 
         self.writer.put(("evict", pod.uid), write, lambda error: self._not_evicted(pod))
@@ -297,7 +328,9 @@ class SchedulerService:
         pod = self._pod(nominate.task)
         if pod is not None and nominate.task not in self._nominated:
             self._nominated[nominate.task] = self.now
-            self._ctx.events.tell(POD, pod, "Pipelined", f"Pod {pod.namespace}/{pod.name} was pipelined to node {nominate.node}")
+            self._ctx.events.tell(
+                POD, pod, "Pipelined", f"Pod {pod.namespace}/{pod.name} was pipelined to node {nominate.node}"
+            )
 
     def _tell_evictions(self, decisions: Decisions) -> dict[str, EvictionNote]:
         """One event per gang that lost pods, with the facts as annotations; the same facts are given back by gang."""
@@ -310,11 +343,22 @@ class SchedulerService:
             group = self._group(gang)
             if group is not None:
                 first = evictions[0]
-                metrics.EVICTED.labels(group.name, group.namespace, group.uid, self.options.pool_name, first.action).inc(len(evictions))
+                metrics.EVICTED.labels(
+                    group.name, group.namespace, group.uid, self.options.pool_name, first.action
+                ).inc(len(evictions))
                 other_namespace, _, other = first.preemptor.partition("/")
-                self._ctx.events.tell(POD_GROUP, group, "Evict", first.message, annotations={
-                    "num-evicted-pods": str(len(evictions)), "evictor-action-type": first.action,
-                    "evictor-pod-group-name": other, "evictor-pod-group-namespace": other_namespace})
+                self._ctx.events.tell(
+                    POD_GROUP,
+                    group,
+                    "Evict",
+                    first.message,
+                    annotations={
+                        "num-evicted-pods": str(len(evictions)),
+                        "evictor-action-type": first.action,
+                        "evictor-pod-group-name": other,
+                        "evictor-pod-group-namespace": other_namespace,
+                    },
+                )
         if not self.options.note_evictions:
             return {}
         return {gang: decision_objects.eviction_of(evictions, self.now) for gang, evictions in lost.items()}
@@ -337,12 +381,15 @@ class SchedulerService:
         namespace, _, name = update.gang.partition("/")
 
         async def write() -> None:
-            await self._ctx.client.patch_only(POD_GROUP, name, namespace, decision_objects.gang_stamps(update, eviction))
+            await self._ctx.client.patch_only(
+                POD_GROUP, name, namespace, decision_objects.gang_stamps(update, eviction)
+            )
             self.overlay.updated(update)
 
         self.writer.put(("stamp", update.gang), write, lambda error: self.overlay.updated(update))
 
-    # --- requests that are over --------------------------------------------------------------------------------------------
+    # --- requests that are over
+    # --------------------------------------------------------------------------------------------
 
     def _request_changed(self, before: BindRequest | None, after: BindRequest | None) -> None:
         if after is not None and self._ours(after) and (not bind_request_live(after) or self._lost_its_node(after)):
@@ -372,4 +419,3 @@ class SchedulerService:
             self._alarm.cancel()
         if self.started.is_set():
             await self.writer.stop()
-

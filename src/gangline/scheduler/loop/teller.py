@@ -117,13 +117,17 @@ class GangTeller:
             self._mark(pod, decision_objects.pod_condition(text, self._clock.now()), told)
 
     def _mark(self, pod: Pod, patch: Raw, told: _Told) -> None:
-        """The condition of a pod that still waits when the write goes out: one that has a node by then is not told that it has none."""
+        """The condition of a pod that still waits when the write goes out: one that has a node by then is not told that
+        it has none."""
+
         async def write() -> None:
             now = self._cache.get(POD, pod.name, pod.namespace)
             while now is not None and now.uid == pod.uid and not now.spec.node_name:
                 guarded = patch | {"metadata": {"uid": now.uid, "resourceVersion": now.metadata.resource_version}}
                 try:
-                    await self._client.patch_only(POD, pod.name, pod.namespace, guarded, subresource="status", content_type=STRATEGIC_PATCH)
+                    await self._client.patch_only(
+                        POD, pod.name, pod.namespace, guarded, subresource="status", content_type=STRATEGIC_PATCH
+                    )
                     return
                 except Conflict:
                     now = await self._client.get(POD, pod.name, pod.namespace)
@@ -138,7 +142,9 @@ class GangTeller:
         reasons = decision_objects.reasons_of(refuse)
         conditions = decision_objects.group_condition(group, refuse.text, reasons, self._options, self._clock.now())
         if conditions is not None:
-            self._put(POD_GROUP, group, "conditions", {"status": {"schedulingConditions": conditions}}, subresource="status")
+            self._put(
+                POD_GROUP, group, "conditions", {"status": {"schedulingConditions": conditions}}, subresource="status"
+            )
 
     def judge(self, gang: str, verdict: Verdict) -> None:
         """Write a verdict: a new cause at once, new figures at most every so often."""
@@ -148,7 +154,9 @@ class GangTeller:
         if group is None or (told.headline == verdict.headline and now - told.verdict_at < self._options.retell):
             return
         told.headline, told.verdict_at = verdict.headline, now
-        self._write_verdict(group, json.dumps(verdict.as_dict(), separators=(",", ":"), sort_keys=True, ensure_ascii=False))
+        self._write_verdict(
+            group, json.dumps(verdict.as_dict(), separators=(",", ":"), sort_keys=True, ensure_ascii=False)
+        )
 
     def _write_verdict(self, group: PodGroup, text: str | None) -> None:
         if group.annotations.get(names.VERDICT) != text:

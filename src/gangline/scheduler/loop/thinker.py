@@ -63,7 +63,13 @@ class CycleThought:
     """Seconds since its gang was made, for each pod that was placed."""
 
 
-def think(cluster: ClusterModel, changes: list[feed.ModelChange], settings: SchedulerSettings, now: float, fresh: Callable[[], str]) -> CycleThought:
+def think(
+    cluster: ClusterModel,
+    changes: list[feed.ModelChange],
+    settings: SchedulerSettings,
+    now: float,
+    fresh: Callable[[], str],
+) -> CycleThought:
     began = time.perf_counter()
     touched = {gang for change in changes if (gang := gang_of(cluster, change))}
     unread = feed.apply(cluster, changes)
@@ -74,9 +80,18 @@ def think(cluster: ClusterModel, changes: list[feed.ModelChange], settings: Sche
     book(cluster, decisions)
     standings = [standing(cluster.gangs[uid]) for uid in told if uid in cluster.gangs]
     waiting = [cluster.gangs[uid].created for uid in cluster.waiting]
-    return CycleThought(decisions, standings, unread, next_deadline(cluster, settings, now), time.perf_counter() - began,
-                   len(waiting), now - min(waiting) if waiting else 0.0, scheduled_gangs(cluster, decisions), tally,
-                   [now - held.created for bind in decisions.binds if (held := cluster.tasks[bind.task].gang) is not None])
+    return CycleThought(
+        decisions,
+        standings,
+        unread,
+        next_deadline(cluster, settings, now),
+        time.perf_counter() - began,
+        len(waiting),
+        now - min(waiting) if waiting else 0.0,
+        scheduled_gangs(cluster, decisions),
+        tally,
+        [now - held.created for bind in decisions.binds if (held := cluster.tasks[bind.task].gang) is not None],
+    )
 
 
 def scheduled_gangs(cluster: ClusterModel, decisions: Decisions) -> dict[str, int]:
@@ -143,8 +158,17 @@ def claims_of(cluster: ClusterModel, bind: Bind) -> Iterable[ClaimRecord]:
 
 def standing(gang: GangInfo) -> GangStanding:
     waiting = gang.count(Status.PENDING | Status.GATED) > 0
-    return GangStanding(gang.uid, waiting, gang.ready, gang.count(AWAITING) > 0, gang.active_allocated > 0,
-                    missing(gang) if waiting and not gang.ready else "", tuple(sorted(gang.invalid)), staleness(gang), gang.version)
+    return GangStanding(
+        gang.uid,
+        waiting,
+        gang.ready,
+        gang.count(AWAITING) > 0,
+        gang.active_allocated > 0,
+        missing(gang) if waiting and not gang.ready else "",
+        tuple(sorted(gang.invalid)),
+        staleness(gang),
+        gang.version,
+    )
 
 
 def missing(gang: GangInfo) -> str:
@@ -154,8 +178,10 @@ def missing(gang: GangInfo) -> str:
         gated, alive = leaf.count(Status.GATED), leaf.count(Status.PENDING) + leaf.active_allocated
         if alive < leaf.min_available:
             where = f" in sub-group {name}" if len(gang.pod_sets) > 1 else ""
-            lacks.append(f"{leaf.min_available - alive} more pods{where} ({alive} of {leaf.min_available} are there"
-                         + (f", {gated} gated)" if gated else ")"))
+            lacks.append(
+                f"{leaf.min_available - alive} more pods{where} ({alive} of {leaf.min_available} are there"
+                + (f", {gated} gated)" if gated else ")")
+            )
     return "Job is not ready for scheduling. Waiting for " + (", ".join(lacks) or "more sub-groups")
 
 
@@ -163,6 +189,9 @@ def staleness(gang: GangInfo) -> str:
     if gang.stale_since is None or not gang.is_stale:
         return ""
     short = [(name, leaf) for name, leaf in sorted(gang.pod_sets.items()) if leaf.active_used < leaf.min_available]
-    parts = [f"{leaf.active_used} pods are active, minMember is {leaf.min_available}"
-             + (f", subGroup {name}" if len(gang.pod_sets) > 1 else "") for name, leaf in short]
+    parts = [
+        f"{leaf.active_used} pods are active, minMember is {leaf.min_available}"
+        + (f", subGroup {name}" if len(gang.pod_sets) > 1 else "")
+        for name, leaf in short
+    ]
     return f"Job is stale. {'; '.join(parts)}"

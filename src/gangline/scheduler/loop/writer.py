@@ -1,4 +1,5 @@
-"""Sends writes beside the cycle: many at once, one after the other for the same object, again when the server is in trouble.
+"""Sends writes beside the cycle: many at once, one after the other for the same object, again when the server is in
+trouble.
 
 A write that waits behind another of the same object is replaced by a newer one. The cycle never waits for any of them;
 `idle` says whether all are done.

@@ -160,7 +160,11 @@ class ClusterModel:
             if record.gang in self.gangs:
                 self.gangs[record.gang].join(task)
         _listed(self.shunning, task.uid, bool(record.pod_anti_affinity))
-        _listed(self.liking, task.uid, bool(record.pod_affinity or record.preferred_affinity or record.preferred_anti_affinity))
+        _listed(
+            self.liking,
+            task.uid,
+            bool(record.pod_affinity or record.preferred_affinity or record.preferred_anti_affinity),
+        )
         if record.extended_devices and task.status & ACTIVE_USED:
             self.devices.give(task.uid, record.extended_devices)
         self._seat(task)
@@ -251,7 +255,9 @@ class ClusterModel:
             amount = amount_of(task.given, self.names)
             task.booked = Booking(queue, held=amount, firm=NOTHING if gang.preemptible else amount)
         elif task.status == Status.PENDING:
-            task.booked = Booking(queue, asked=amount_of(task.request, self.names), gpu_memory=task.gpu.count * task.gpu.memory)
+            task.booked = Booking(
+                queue, asked=amount_of(task.request, self.names), gpu_memory=task.gpu.count * task.gpu.memory
+            )
         else:
             return
         task.booked.apply(+1)
@@ -357,7 +363,11 @@ class ClusterModel:
     def _classes_changed(self) -> None:
         """Tasks with extended resources may now be served by devices, or no longer."""
         self.devices.classes_changed()
-        concerned = [task.record for task in self.tasks.values() if task.record.extended and task.backed != self._backed(task.record)]
+        concerned = [
+            task.record
+            for task in self.tasks.values()
+            if task.record.extended and task.backed != self._backed(task.record)
+        ]
         for record in concerned:
             self._remove_task(record.uid)
             self._apply_task(record)
@@ -465,13 +475,35 @@ class ClusterModel:
         """Everything that changes, for comparing two clusters."""
         return {
             "nodes": {name: node.state() for name, node in sorted(self.nodes.items())},
-            "queues": {name: (queue.held, queue.held_firm, queue.asked, queue.asked_gpu_memory, queue.children,
-                              sorted(queue.gangs)) for name, queue in sorted(self.queues.items())},
-            "gangs": {uid: ({name: tuple(leaf.counts) for name, leaf in gang.pod_sets.items()}, sorted(gang.tasks), gang.last_start,
-                            gang.last_eviction, gang.stale_since, gang.stale) for uid, gang in sorted(self.gangs.items())},
-            "tasks": {uid: (task.status, task.node, task.gpu_groups, task.virtual, task.accepted, task.numa)
-                      for uid, task in sorted(self.tasks.items())},
-            "devices": self.devices.state(), "waiting": sorted(self.waiting), "suspects": sorted(self.suspects),
+            "queues": {
+                name: (
+                    queue.held,
+                    queue.held_firm,
+                    queue.asked,
+                    queue.asked_gpu_memory,
+                    queue.children,
+                    sorted(queue.gangs),
+                )
+                for name, queue in sorted(self.queues.items())
+            },
+            "gangs": {
+                uid: (
+                    {name: tuple(leaf.counts) for name, leaf in gang.pod_sets.items()},
+                    sorted(gang.tasks),
+                    gang.last_start,
+                    gang.last_eviction,
+                    gang.stale_since,
+                    gang.stale,
+                )
+                for uid, gang in sorted(self.gangs.items())
+            },
+            "tasks": {
+                uid: (task.status, task.node, task.gpu_groups, task.virtual, task.accepted, task.numa)
+                for uid, task in sorted(self.tasks.items())
+            },
+            "devices": self.devices.state(),
+            "waiting": sorted(self.waiting),
+            "suspects": sorted(self.suspects),
         }
 
 

@@ -1,9 +1,8 @@
 """Dynamic resources: device classes, the devices that nodes reach, and who holds which of them.
 
-Kept by the cluster from records; the dynamic-resources plugin reserves and allocates claims virtually through the
-same journal as everything else. A device is held by the claims that were given it, and by tasks whose extended resources it
-backs. Only drivers with "gpu" in their name count as GPUs of a node.
-"""
+Kept by the cluster from records; the dynamic-resources plugin reserves and allocates claims virtually through the same
+journal as everything else. A device is held by the claims that were given it, and by tasks whose extended resources it
+backs. Only drivers with "gpu" in their name count as GPUs of a node."""
 
 from __future__ import annotations
 
@@ -49,8 +48,8 @@ def device_key(device: DeviceId) -> str:
 
 
 class Devices:
-    """`records` are claims as given, `claims` their present (possibly virtual) state; both by (namespace, name). `held` counts the
-    holders of a device, `extended` says which devices back extended resources of which task."""
+    """`records` are claims as given, `claims` their present (possibly virtual) state; both by (namespace, name). `held`
+    counts the holders of a device, `extended` says which devices back extended resources of which task."""
 
     def __init__(self, journal: UndoJournal) -> None:
         self.journal = journal
@@ -64,7 +63,9 @@ class Devices:
         """What selectors said; forgotten when classes or devices change."""
         self._made_for: dict[str, tuple[str, str]] = {}
         self._backed: dict[str, str] = {}
-        self._pools: tuple[dict[str, list[Published]], list[tuple[Published, tuple[NodeTerm, ...] | None]]] | None = None
+        self._pools: tuple[dict[str, list[Published]], list[tuple[Published, tuple[NodeTerm, ...] | None]]] | None = (
+            None
+        )
 
     # ── claims ──
 
@@ -103,7 +104,8 @@ class Devices:
     # ── extended resources ──
 
     def give(self, uid: str, devices: tuple[DeviceId, ...]) -> None:
-        """The task has these devices for its extended resources. The claim that says the same does not count beside it."""
+        """The task has these devices for its extended resources. The claim that says the same does not count beside
+        it."""
         claim = self._made_for.get(uid)
         self._hold(self.extended[uid] if uid in self.extended else self._allocated(claim), -1)
         self._hold(devices, +1)
@@ -122,7 +124,7 @@ class Devices:
     def class_of(self, resource: str) -> str | None:
         """The device class behind an extended resource."""
         if resource.startswith(IMPLICIT):
-            name = resource[len(IMPLICIT):]
+            name = resource[len(IMPLICIT) :]
             return name if name in self.classes else None
         return self._backed.get(resource)
 
@@ -183,7 +185,11 @@ class Devices:
         keys: list[str] = []
         for name in names:
             state = self.claims.get((task.namespace, name))
-            keys += [device_key(device) for device in (state.allocated or () if state else ()) if is_gpu_driver(device.driver)]
+            keys += [
+                device_key(device)
+                for device in (state.allocated or () if state else ())
+                if is_gpu_driver(device.driver)
+            ]
         return tuple(keys)
 
     def nodes_of_users(self, key: tuple[str, str], tasks: Mapping[str, TaskInfo]) -> set[str]:
@@ -193,5 +199,8 @@ class Devices:
         return {task.node for task in users if task.node}
 
     def state(self) -> dict[str, Any]:
-        return {"claims": dict(sorted(self.claims.items())), "extended": dict(sorted(self.extended.items())),
-                "held": {key: count for key, count in sorted(self.held.items()) if count}}
+        return {
+            "claims": dict(sorted(self.claims.items())),
+            "extended": dict(sorted(self.extended.items())),
+            "held": {key: count for key, count in sorted(self.held.items()) if count},
+        }

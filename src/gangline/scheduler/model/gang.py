@@ -17,7 +17,9 @@ from gangline.scheduler.records import DEFAULT_POD_SET, GangRecord, GroupRecord,
 
 _STATUSES = tuple(int(status) for status in Status)
 _PLACE = {status: place for place, status in enumerate(_STATUSES)}
-_COUNTED = {status: (_PLACE[status], int(bool(status & ACTIVE_ALLOCATED)), int(bool(status & ACTIVE_USED))) for status in Status}
+_COUNTED = {
+    status: (_PLACE[status], int(bool(status & ACTIVE_ALLOCATED)), int(bool(status & ACTIVE_USED))) for status in Status
+}
 _PENDING, _PIPELINED = _PLACE[Status.PENDING], _PLACE[Status.PIPELINED]
 _RELEASING, _SUCCEEDED = _PLACE[Status.RELEASING], _PLACE[Status.SUCCEEDED]
 
@@ -146,9 +148,30 @@ class GangInfo:
     """`invalid` holds tasks that name a pod set which does not exist: they are reported, not scheduled."""
 
     __slots__ = (
-        "created", "held", "invalid", "last_eviction", "last_start", "name", "namespace", "order_key", "original", "pod_sets",
-        "preemptible", "priority", "problems", "queue", "record", "root", "signature_key", "stale", "stale_since", "step", "tasks",
-        "uid", "version", "wanted",
+        "created",
+        "held",
+        "invalid",
+        "last_eviction",
+        "last_start",
+        "name",
+        "namespace",
+        "order_key",
+        "original",
+        "pod_sets",
+        "preemptible",
+        "priority",
+        "problems",
+        "queue",
+        "record",
+        "root",
+        "signature_key",
+        "stale",
+        "stale_since",
+        "step",
+        "tasks",
+        "uid",
+        "version",
+        "wanted",
     )
 
     def __init__(self, record: GangRecord, root: Group | None = None) -> None:
@@ -239,7 +262,11 @@ class GangInfo:
     @property
     def is_stale(self) -> bool:
         """Some pods hold resources, none has succeeded, and some pod set is below its minimum."""
-        return not self.gang_satisfied and self.active_used > 0 and not any(leaf.succeeded for leaf in self.pod_sets.values())
+        return (
+            not self.gang_satisfied
+            and self.active_used > 0
+            and not any(leaf.succeeded for leaf in self.pod_sets.values())
+        )
 
     @property
     def elastic(self) -> bool:

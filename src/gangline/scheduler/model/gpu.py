@@ -104,7 +104,11 @@ class SharedGpus:
     def fits(self, group: str, memory: int) -> bool:
         """Room for so much memory once leaving tasks are gone, on a device that is not leaving as a whole."""
         allocated, releasing = self.allocated.get(group, 0), self.releasing.get(group, 0)
-        return (self.used.get(group, 0) != 0 and self.gpu_memory - allocated + releasing - memory >= 0 and allocated != releasing)
+        return (
+            self.used.get(group, 0) != 0
+            and self.gpu_memory - allocated + releasing - memory >= 0
+            and allocated != releasing
+        )
 
     def fits_now(self, group: str, memory: int) -> bool:
         return group in self.allocated and self.gpu_memory - self.allocated[group] - memory >= 0

@@ -1,10 +1,10 @@
-"""GPUs in pools: what a node's device plugins offer by resource name, apart from the devices that only resource claims reach.
+"""GPUs in pools: what a node's device plugins offer by resource name, apart from the devices that only resource claims
+reach.
 
-Quotas, scores and upper bounds count all GPUs of a node as one number, as upstream does. Whether a pod can start there is asked here: a
-kubelet gives `nvidia.com/gpu` from that device plugin only, never from DRA devices or from another maker's GPUs. Where a DeviceClass
-has the name as its `extendedResourceName` and the node does not offer it, the devices plugin finds devices instead. Nothing is
-changed here.
-"""
+Quotas, scores and upper bounds count all GPUs of a node as one number, as upstream does. Whether a pod can start there
+is asked here: a kubelet gives `nvidia.com/gpu` from that device plugin only, never from DRA devices or from another
+maker's GPUs. Where a DeviceClass has the name as its `extendedResourceName` and the node does not offer it, the devices
+plugin finds devices instead. Nothing is changed here."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ UNNAMED = ""
 
 
 def enough(node: NodeInfo, task: TaskInfo, leaving: bool) -> bool:
-    """Whether the node's device plugins have what the task asks of them. `leaving`: what is being freed counts as free."""
+    """Whether the node's device plugins have what the task asks of them. `leaving`: what is being freed counts as
+    free."""
     return all(free(node, name, leaving) >= count for name, count in asked(node, task))
 
 
@@ -61,10 +62,16 @@ def absent(node: NodeInfo, task: TaskInfo) -> str | None:
     for name, _ in asked(node, task):
         shown = name or next(iter(task.gpu_names), "a device plugin's resource")
         if not offered(node, name):
-            return f"node(s) offer GPUs to resource claims (DRA) only, not as {shown}" if node.dra_gpus else f"node(s) offer no {shown}"
+            return (
+                f"node(s) offer GPUs to resource claims (DRA) only, not as {shown}"
+                if node.dra_gpus
+                else f"node(s) offer no {shown}"
+            )
     return None
 
 
 def lacking(node: NodeInfo, task: TaskInfo) -> str | None:
     """Why the node's device plugins cannot serve the task now, in words; None when they can."""
-    return absent(node, task) or (None if enough(node, task, leaving=False) else "node(s) didn't have enough resources: GPUs")
+    return absent(node, task) or (
+        None if enough(node, task, leaving=False) else "node(s) didn't have enough resources: GPUs"
+    )

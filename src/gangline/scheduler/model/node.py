@@ -2,9 +2,8 @@
 
 `idle` is free now; `later` (idle + releasing) is free once leaving pods are gone, minus what is already promised to
 waiting ones. Vectors are replaced, never changed in place, so that the journal can keep the old ones. Every change is
-noted in `touched`, from which the node index of `placing/rank.py` learns what to look at again. Rules about labels, taints
-or quotas are plugins, not here.
-"""
+noted in `touched`, from which the node index of `placing/rank.py` learns what to look at again. Rules about labels,
+taints or quotas are plugins, not here."""
 
 from __future__ import annotations
 
@@ -56,12 +55,36 @@ class NodeInfo:
     """`touched` is the cluster's log of node numbers whose state changed; `number` is this node's place in it."""
 
     __slots__ = (
-        "_claims", "_names", "allocatable", "devices", "dra_gpus", "gpu_names", "has_mig", "idle", "journal", "labels", "later",
-        "legacy_mig", "name", "numa", "number", "placed", "record", "releasing", "shared", "touched", "used",
+        "_claims",
+        "_names",
+        "allocatable",
+        "devices",
+        "dra_gpus",
+        "gpu_names",
+        "has_mig",
+        "idle",
+        "journal",
+        "labels",
+        "later",
+        "legacy_mig",
+        "name",
+        "numa",
+        "number",
+        "placed",
+        "record",
+        "releasing",
+        "shared",
+        "touched",
+        "used",
     )
 
     def __init__(
-        self, record: NodeRecord, names: ResourceNames, journal: UndoJournal, number: int, touched: list[int],
+        self,
+        record: NodeRecord,
+        names: ResourceNames,
+        journal: UndoJournal,
+        number: int,
+        touched: list[int],
         claims: Devices | None = None,
     ) -> None:
         self.record = record
@@ -74,7 +97,7 @@ class NodeInfo:
         self._claims = Devices(journal) if claims is None else claims
         self.dra_gpus = self._claims.gpus_on(record.name)
         vector = names.vector(record.allocatable)
-        self.allocatable: Vector = (*vector[:GPU], vector[GPU] + self.dra_gpus, *vector[GPU + 1:])
+        self.allocatable: Vector = (*vector[:GPU], vector[GPU] + self.dra_gpus, *vector[GPU + 1 :])
         self.gpu_names = tuple(sorted(record.gpu_resources))
         self.has_mig = any(is_mig(name) and amount > 0 for name, amount in record.allocatable.items())
         self.numa = record.numa
@@ -122,8 +145,10 @@ class NodeInfo:
         if any(zone not in places for zone in record.numa_zones):
             return None
         amounts = record.numa_amounts or ({},) * len(record.numa_zones)
-        return tuple((places[zone], tuple(sorted((plain_name(name), size) for name, size in amount.items())))
-                     for zone, amount in zip(record.numa_zones, amounts, strict=True))
+        return tuple(
+            (places[zone], tuple(sorted((plain_name(name), size) for name, size in amount.items())))
+            for zone, amount in zip(record.numa_zones, amounts, strict=True)
+        )
 
     # ── counting tasks in and out ──
 
@@ -169,7 +194,7 @@ class NodeInfo:
         gpu = accepted[GPU]
         opened = self._opens(task) if task.shared and task.status in ON_THE_WAY else 0
         if opened:
-            accepted = (*accepted[:PODS], accepted[PODS] + opened, *accepted[PODS + 1:])
+            accepted = (*accepted[:PODS], accepted[PODS] + opened, *accepted[PODS + 1 :])
         if task.shared or task.record.utility == "reservation":
             gpu = 0
         elif devices:
@@ -183,8 +208,12 @@ class NodeInfo:
 
     def _opens(self, task: TaskInfo) -> int:
         """How many devices the task opens for sharing here: each gets a reservation pod, which needs a slot too."""
-        reserved = {group for placed in self.placed.values() if placed.task.record.utility == "reservation"
-                    for group in placed.task.record.gpu_groups}
+        reserved = {
+            group
+            for placed in self.placed.values()
+            if placed.task.record.utility == "reservation"
+            for group in placed.task.record.gpu_groups
+        }
         return sum(not self.shared.used.get(group) and group not in reserved for group in task.gpu_groups)
 
     def _count(self, placed: Placed, sign: int) -> None:
@@ -215,14 +244,19 @@ class NodeInfo:
 
     def fits_now(self, task: TaskInfo) -> bool:
         """Allocatable on what is idle."""
-        return self._fits(task, self.idle) and (not self.other_gpus(task) or gpu_pools.enough(self, task, leaving=False))
+        return self._fits(task, self.idle) and (
+            not self.other_gpus(task) or gpu_pools.enough(self, task, leaving=False)
+        )
 
     def fits_later(self, task: TaskInfo) -> bool:
         """Allocatable on what is idle or leaving."""
-        return self._fits(task, self.later) and (not self.other_gpus(task) or gpu_pools.enough(self, task, leaving=True))
+        return self._fits(task, self.later) and (
+            not self.other_gpus(task) or gpu_pools.enough(self, task, leaving=True)
+        )
 
     def other_gpus(self, task: TaskInfo) -> bool:
-        """Whether there are GPUs here that are none of those the task asks for, so that counting all together is not exact."""
+        """Whether there are GPUs here that are none of those the task asks for, so that counting all together is not
+        exact."""
         return self.dra_gpus > 0 or (task.gpu_names != self.gpu_names and bool(task.gpu_names) and bool(self.gpu_names))
 
     def _fits(self, task: TaskInfo, room: Vector) -> bool:
@@ -231,16 +265,21 @@ class NodeInfo:
             devices = self._claims.held_by(task)
             return fits(asked, _shifted(room, self._shared(devices)) if devices else room)
         gpu = task.gpu
-        demand = (*asked[:GPU], 0, *asked[GPU + 1:])
-        if not fits(demand, (*room[:GPU], 0, *room[GPU + 1:])) or not self._valid_portion(task):
+        demand = (*asked[:GPU], 0, *asked[GPU + 1 :])
+        if not fits(demand, (*room[:GPU], 0, *room[GPU + 1 :])) or not self._valid_portion(task):
             return False
         whole = int(room[GPU] // 1)
         return whole + min(len(self.shared.fitting(device_memory(task, self.gpu_memory))), gpu.count) >= gpu.count
 
     def _own(self, task: TaskInfo) -> Vector:
-        """The request without what this node has only as devices: those are found one by one. GPUs of devices are counted here too."""
-        return tuple([0 if place in task.backed and place != GPU and not at(self.allocatable, place) else need
-                      for place, need in enumerate(task.request)])
+        """The request without what this node has only as devices: those are found one by one. GPUs of devices are
+        counted here too."""
+        return tuple(
+            [
+                0 if place in task.backed and place != GPU and not at(self.allocatable, place) else need
+                for place, need in enumerate(task.request)
+            ]
+        )
 
     def backs(self, resource: str) -> bool:
         """Whether a device class backs this extended resource."""
@@ -275,9 +314,16 @@ class NodeInfo:
     def state(self) -> dict[str, Any]:
         """Everything that changes, for comparing two nodes."""
         return {
-            "idle": self.idle, "later": self.later, "used": self.used, "releasing": self.releasing,
-            "placed": {uid: (placed.status, placed.charge, placed.groups, placed.devices) for uid, placed in sorted(self.placed.items())},
-            "shared": (self.shared.used, self.shared.releasing, self.shared.allocated, self.shared.marked), "devices": self.devices,
+            "idle": self.idle,
+            "later": self.later,
+            "used": self.used,
+            "releasing": self.releasing,
+            "placed": {
+                uid: (placed.status, placed.charge, placed.groups, placed.devices)
+                for uid, placed in sorted(self.placed.items())
+            },
+            "shared": (self.shared.used, self.shared.releasing, self.shared.allocated, self.shared.marked),
+            "devices": self.devices,
         }
 
     def __repr__(self) -> str:
@@ -285,8 +331,8 @@ class NodeInfo:
 
 
 class NodeList(Sequence[NodeInfo]):
-    """Nodes to choose from, listed only when somebody looks. `whole`: this is every node. `whole_for_gpus`: for tasks with
-    whole GPUs, searching the whole cluster finds the same node, because the others have no room."""
+    """Nodes to choose from, listed only when somebody looks. `whole`: this is every node. `whole_for_gpus`: for tasks
+    with whole GPUs, searching the whole cluster finds the same node, because the others have no room."""
 
     __slots__ = ("_nodes", "_source", "whole", "whole_for_gpus")
 
@@ -318,7 +364,7 @@ class NodeList(Sequence[NodeInfo]):
 
 
 def _shifted(vector: Vector, gpus: int) -> Vector:
-    return (*vector[:GPU], vector[GPU] + gpus, *vector[GPU + 1:]) if gpus else vector
+    return (*vector[:GPU], vector[GPU] + gpus, *vector[GPU + 1 :]) if gpus else vector
 
 
 def _put_vectors(node: NodeInfo, old: tuple[Vector, Vector, Vector, Vector]) -> None:

@@ -33,7 +33,19 @@ class QueueInfo:
     (pending) are the sums of its own gangs only; `asked_gpu_memory` is Σ devices × MiB of pending GPU-memory
     requests, not part of `asked`."""
 
-    __slots__ = ("asked", "asked_gpu_memory", "children", "created", "gangs", "held", "held_firm", "name", "parent", "record", "title")
+    __slots__ = (
+        "asked",
+        "asked_gpu_memory",
+        "children",
+        "created",
+        "gangs",
+        "held",
+        "held_firm",
+        "name",
+        "parent",
+        "record",
+        "title",
+    )
 
     def __init__(self, record: QueueRecord) -> None:
         self.record = record

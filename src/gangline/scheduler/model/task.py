@@ -77,9 +77,33 @@ class TaskInfo:
     `accepted` is the vector the task was really given (set when it is placed); queues account by it."""
 
     __slots__ = (
-        "accepted", "accepted_memory", "accepted_portion", "backed", "booked", "created", "gang", "gpu", "gpu_groups", "gpu_names", "gpus",
-        "labels", "name", "namespace", "needs_gpu", "node", "numa", "order_key", "pod_set", "quota_gpus", "record", "request", "shape",
-        "shared", "status", "uid", "virtual",
+        "accepted",
+        "accepted_memory",
+        "accepted_portion",
+        "backed",
+        "booked",
+        "created",
+        "gang",
+        "gpu",
+        "gpu_groups",
+        "gpu_names",
+        "gpus",
+        "labels",
+        "name",
+        "namespace",
+        "needs_gpu",
+        "node",
+        "numa",
+        "order_key",
+        "pod_set",
+        "quota_gpus",
+        "record",
+        "request",
+        "shape",
+        "shared",
+        "status",
+        "uid",
+        "virtual",
     )
 
     def __init__(self, record: TaskRecord, names: ResourceNames, like: TaskInfo | None = None) -> None:
@@ -135,7 +159,11 @@ class TaskInfo:
         """Whole and fractional devices that the task was given, to the hundredth."""
         if self.accepted is None:
             return 0
-        return self.gpus if self.accepted_portion == self.gpu.portion else _hundredths(self.accepted_portion, self.gpu.count)
+        return (
+            self.gpus
+            if self.accepted_portion == self.gpu.portion
+            else _hundredths(self.accepted_portion, self.gpu.count)
+        )
 
     def allocatable(self, simulation: bool) -> bool:
         """Whether an attempt may place this task: waiting, or (in a simulation) evicted by it."""
@@ -168,10 +196,25 @@ class TaskInfo:
 def shape_key(record: TaskRecord) -> tuple[Any, ...]:
     gpu = record.gpu
     return (
-        tuple(record.request.items()), gpu.kind, gpu.count, gpu.portion, gpu.memory, _items(gpu.dra), _items(gpu.mig), gpu.legacy_mig,
+        tuple(record.request.items()),
+        gpu.kind,
+        gpu.count,
+        gpu.portion,
+        gpu.memory,
+        _items(gpu.dra),
+        _items(gpu.mig),
+        gpu.legacy_mig,
         _items(record.gpu_resources),
-        _items(record.node_selector), record.node_affinity, record.tolerations, record.host_ports, record.nominated_node, record.utility,
-        record.qos, tuple([(_items(each.requests), each.init, each.sidecar) for each in record.containers]) if record.containers else (),
+        _items(record.node_selector),
+        record.node_affinity,
+        record.tolerations,
+        record.host_ports,
+        record.nominated_node,
+        record.utility,
+        record.qos,
+        tuple([(_items(each.requests), each.init, each.sidecar) for each in record.containers])
+        if record.containers
+        else (),
     )
 
 
@@ -181,5 +224,13 @@ def _items(amounts: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
 
 def is_plain(record: TaskRecord) -> bool:
     """Whether filters and scores depend on nothing but the shape and the node."""
-    return not (record.claims or record.missing_claims or record.volumes or record.pod_affinity or record.pod_anti_affinity
-                or record.preferred_affinity or record.preferred_anti_affinity or record.config_maps)
+    return not (
+        record.claims
+        or record.missing_claims
+        or record.volumes
+        or record.pod_affinity
+        or record.pod_anti_affinity
+        or record.preferred_affinity
+        or record.preferred_anti_affinity
+        or record.config_maps
+    )

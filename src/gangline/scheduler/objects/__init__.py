@@ -8,9 +8,8 @@
     devices.py    DeviceClass, ResourceSlice, ResourceClaim → their records
     storage.py    PersistentVolumeClaim, CSIStorageCapacity, ConfigMap → their records
 
-The service calls these for each watch event, `snapshots/whole.py` for a whole cluster. An object that cannot be read raises
-`ObjectUnreadable` and hurts nobody else. Nothing here decides anything.
-"""
+The service calls these for each watch event, `snapshots/whole.py` for a whole cluster. An object that cannot be read
+raises `ObjectUnreadable` and hurts nobody else. Nothing here decides anything."""
 
 from __future__ import annotations
 

@@ -25,7 +25,9 @@ def requirements(selector: Raw | None) -> tuple[Requirement, ...]:
 
 
 def _expressions(expressions: Iterable[Raw] | None) -> tuple[Requirement, ...]:
-    return tuple(Requirement(str(e["key"]), str(e["operator"]), tuple(e.get("values") or ())) for e in expressions or ())
+    return tuple(
+        Requirement(str(e["key"]), str(e["operator"]), tuple(e.get("values") or ())) for e in expressions or ()
+    )
 
 
 def node_terms(selector: Raw | None) -> tuple[NodeTerm, ...] | None:

@@ -37,9 +37,13 @@ def _spec(obj: Raw) -> Raw:
 
 def device_class_record(obj: Raw) -> DeviceClassRecord:
     spec = _spec(obj)
-    return DeviceClassRecord(str(_meta(obj).get("name") or ""), str(spec.get("extendedResourceName") or ""),
-                             selectors=_selectors(spec), config=tuple(spec.get("config") or ()),
-                             created=times.seconds(_meta(obj).get("creationTimestamp")) or 0.0)
+    return DeviceClassRecord(
+        str(_meta(obj).get("name") or ""),
+        str(spec.get("extendedResourceName") or ""),
+        selectors=_selectors(spec),
+        config=tuple(spec.get("config") or ()),
+        created=times.seconds(_meta(obj).get("creationTimestamp")) or 0.0,
+    )
 
 
 def _selectors(part: Raw) -> tuple[str, ...]:
@@ -69,9 +73,14 @@ def _device(device: Raw, driver: str) -> DeviceRecord:
     return DeviceRecord(
         name=str(device.get("name") or ""),
         attributes=_qualified(body.get("attributes"), driver),
-        capacity={name: str(value.get("value") if isinstance(value, dict) else value)
-                  for name, value in _qualified(body.get("capacity"), driver).items()},
-        taints=tuple(TaintRecord(_text(each, "key"), _text(each, "effect"), _text(each, "value")) for each in body.get("taints") or ()),
+        capacity={
+            name: str(value.get("value") if isinstance(value, dict) else value)
+            for name, value in _qualified(body.get("capacity"), driver).items()
+        },
+        taints=tuple(
+            TaintRecord(_text(each, "key"), _text(each, "effect"), _text(each, "value"))
+            for each in body.get("taints") or ()
+        ),
         counters={str(each.get("counterSet")): _amounts(each) for each in body.get("consumesCounters") or ()},
         node=str(body.get("nodeName") or ""),
         nodes=affinity.node_terms(body.get("nodeSelector")),
@@ -127,14 +136,21 @@ def _request(name: str, body: Raw) -> DeviceRequest:
     every = body.get("allocationMode") == "All"
     count = None if every else max(int(body.get("count") or 0), 0) or 1
     tolerations = tuple(
-        TolerationRecord(_text(each, "key"), _text(each, "operator") or "Equal", _text(each, "value"), _text(each, "effect"))
-        for each in body.get("tolerations") or ())
-    return DeviceRequest(name, str(body["deviceClassName"]), count, _selectors(body), tolerations, bool(body.get("adminAccess")))
+        TolerationRecord(
+            _text(each, "key"), _text(each, "operator") or "Equal", _text(each, "value"), _text(each, "effect")
+        )
+        for each in body.get("tolerations") or ()
+    )
+    return DeviceRequest(
+        name, str(body["deviceClassName"]), count, _selectors(body), tolerations, bool(body.get("adminAccess"))
+    )
 
 
 def _constraints(claim: Raw) -> Iterable[DeviceConstraint]:
     for each in (_spec(claim).get("devices") or {}).get("constraints") or ():
-        yield DeviceConstraint(tuple(each.get("requests") or ()), _text(each, "matchAttribute"), _text(each, "distinctAttribute"))
+        yield DeviceConstraint(
+            tuple(each.get("requests") or ()), _text(each, "matchAttribute"), _text(each, "distinctAttribute")
+        )
 
 
 def allocated_devices(allocation: Raw) -> Iterable[DeviceId]:

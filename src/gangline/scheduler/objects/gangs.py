@@ -138,7 +138,9 @@ def gang_tree(spec: kai.PodGroupSpec, aliases: Aliases) -> tuple[GroupRecord, tu
     rule = topology_rule(spec.topology_constraint, aliases)
     if not spec.sub_groups:
         minimum = 1 if spec.min_member is None else spec.min_member
-        return GroupRecord(min_groups=spec.min_sub_group, topology=rule, pod_sets=(PodSetRecord(DEFAULT_POD_SET, minimum),)), ()
+        return GroupRecord(
+            min_groups=spec.min_sub_group, topology=rule, pod_sets=(PodSetRecord(DEFAULT_POD_SET, minimum),)
+        ), ()
     problems = tree_problems(spec.sub_groups)
     if problems:
         return GroupRecord(topology=rule, pod_sets=(PodSetRecord(DEFAULT_POD_SET, 1),)), problems
@@ -149,7 +151,11 @@ def gang_tree(spec: kai.PodGroupSpec, aliases: Aliases) -> tuple[GroupRecord, tu
 
 
 def _group(
-    name: str, minimum: int | None, rule: TopologyRule | None, children: Mapping[str, list[kai.SubGroup]], aliases: Aliases
+    name: str,
+    minimum: int | None,
+    rule: TopologyRule | None,
+    children: Mapping[str, list[kai.SubGroup]],
+    aliases: Aliases,
 ) -> GroupRecord:
     members = [(member, topology_rule(member.topology_constraint, aliases)) for member in children[name]]
     return GroupRecord(
@@ -157,7 +163,9 @@ def _group(
         min_groups=minimum,
         topology=rule,
         groups=tuple(_group(m.name, m.min_sub_group, r, children, aliases) for m, r in members if m.name in children),
-        pod_sets=tuple(PodSetRecord(m.name, max(m.min_member or 0, 0), r) for m, r in members if m.name not in children),
+        pod_sets=tuple(
+            PodSetRecord(m.name, max(m.min_member or 0, 0), r) for m, r in members if m.name not in children
+        ),
     )
 
 
@@ -169,7 +177,9 @@ def tree_problems(members: Iterable[kai.SubGroup]) -> tuple[str, ...]:
         if member.name in parents:
             problems.append(f"sub-group {member.name} is listed twice")
         parents[member.name] = (member.parent or "").lower()
-    problems += [f"sub-group {name} has the unknown parent {up}" for name, up in parents.items() if up and up not in parents]
+    problems += [
+        f"sub-group {name} has the unknown parent {up}" for name, up in parents.items() if up and up not in parents
+    ]
     if not problems:
         problems += [f"sub-group {name} is its own ancestor" for name in parents if _circular(name, parents)]
     return tuple(problems)
@@ -199,5 +209,7 @@ def topology_record(topology: kai.Topology) -> TopologyRecord:
 
 
 def level_aliases(topologies: Iterable[kai.Topology]) -> dict[str, dict[str, str]]:
-    found = {each.name: {level.alias: level.node_label for level in each.spec.levels if level.alias} for each in topologies}
+    found = {
+        each.name: {level.alias: level.node_label for level in each.spec.levels if level.alias} for each in topologies
+    }
     return {name: aliases for name, aliases in found.items() if aliases}

@@ -32,10 +32,7 @@ _PHASES = {"Succeeded": Status.SUCCEEDED, "Failed": Status.FAILED, "Unknown": St
 
 
 def task_record(
-    pod: Pod,
-    bind_request: kai.BindRequest | None = None,
-    claims: Iterable[Raw] = (),
-    reading: ObjectReading = DEFAULTS,
+    pod: Pod, bind_request: kai.BindRequest | None = None, claims: Iterable[Raw] = (), reading: ObjectReading = DEFAULTS
 ) -> TaskRecord:
     """`bind_request` is the pod's own, `claims` the ResourceClaims it uses as far as they exist."""
     binding = bind_request if bind_request is not None and bind_request_live(bind_request) else None
@@ -55,7 +52,9 @@ def task_record(
         status=status_of(pod, binding, reading),
         node=spec.node_name or (binding.spec.selected_node if binding else ""),
         created=times.seconds(pod.metadata.creation_timestamp) or 0.0,
-        request={name: value for name, value in asked.amounts.items() if name != requests.GPU and not requests.is_mig(name)},
+        request={
+            name: value for name, value in asked.amounts.items() if name != requests.GPU and not requests.is_mig(name)
+        },
         overhead=template.overhead,
         gpu=asked.gpu,
         gpu_groups=(binding.spec.selected_gpu_groups if binding else ()) or requests.gpu_groups(pod),
@@ -90,7 +89,8 @@ def task_record(
 
 
 def gang_of(pod: Pod, reading: ObjectReading) -> str:
-    """The gang a pod of ours belongs to, or will once it has one ("ns/"); pods of other schedulers belong to none ("")."""
+    """The gang a pod of ours belongs to, or will once it has one ("ns/"); pods of other schedulers belong to none
+    ("")."""
     if pod.spec.scheduler_name not in reading.scheduler_names:
         return ""
     return gang_uid(pod.namespace, pod.annotations.get(names.POD_GROUP_NAME) or "")
@@ -184,10 +184,16 @@ def extended_devices(binding: kai.BindRequest | None, claims: Iterable[Raw]) -> 
     return tuple(allocated_devices(given)) if given else ()
 
 
-def numa_placement(annotations: Mapping[str, str], binding: kai.BindRequest | None) -> list[tuple[int, dict[str, float]]]:
-    """The zones the pod sits in with what it has there: as observed, else as its BindRequest says, else as predicted."""
-    return (_zones(annotations.get(OBSERVED_ZONES)) or _shares(binding.spec.predicted_numa_zones if binding else ())
-            or _zones(annotations.get(PREDICTED_ZONES)))
+def numa_placement(
+    annotations: Mapping[str, str], binding: kai.BindRequest | None
+) -> list[tuple[int, dict[str, float]]]:
+    """The zones the pod sits in with what it has there: as observed, else as its BindRequest says, else as
+    predicted."""
+    return (
+        _zones(annotations.get(OBSERVED_ZONES))
+        or _shares(binding.spec.predicted_numa_zones if binding else ())
+        or _zones(annotations.get(PREDICTED_ZONES))
+    )
 
 
 def _zones(text: str | None) -> list[tuple[int, dict[str, float]]]:

@@ -16,7 +16,8 @@ from gangline.rules.schedulers import SERVED
 
 @dataclass(frozen=True, slots=True)
 class ObjectReading:
-    """`now` decides which terminating pods count as stuck; `namespaces` are labels by namespace, for namespace selectors."""
+    """`now` decides which terminating pods count as stuck; `namespaces` are labels by namespace, for namespace
+    selectors."""
 
     now: float = 0.0
     scheduler_names: tuple[str, ...] = SERVED

@@ -1,8 +1,8 @@
 """What pods made from one template have in common, read once for all of them.
 
-Asked by pods.py for every pod event. A thousand pods of one Job differ in name, place and status, hardly ever in what they demand:
-the demands are recognised by their encoding and the answer is shared. Keeps no pod; nothing here knows where a pod stands.
-"""
+Asked by pods.py for every pod event. A thousand pods of one Job differ in name, place and status, hardly ever in what
+they demand: the demands are recognised by their encoding and the answer is shared. Keeps no pod; nothing here knows
+where a pod stands."""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
-"""Which devices a pod's claims get on a node: a search over its devices that fills every request of every claim, or finds that it cannot.
+"""Which devices a pod's claims get on a node: a search over its devices that fills every request of every claim, or
+finds that it cannot.
 
-A device fits a request when the class's and the request's selectors hold, its taints are tolerated and its pool's shared counters suffice;
-devices of one claim also agree with each other as the claim demands. The first answer in the order of pools, slices and devices is taken.
-Nothing is changed here: what is found is booked by the plugin that asked.
+A device fits a request when the class's and the request's selectors hold, its taints are tolerated and its pool's
+shared counters suffice; devices of one claim also agree with each other as the claim demands. The first answer in the
+order of pools, slices and devices is taken. Nothing is changed here: what is found is booked by the plugin that asked.
 """
 
 from __future__ import annotations
@@ -49,7 +50,9 @@ def _means(devices: Devices, request: DeviceRequest, each: Published) -> bool:
     try:
         chosen = all(selects(expression, value) for expression in expressions)
     except (CelError, CelSyntaxError) as error:
-        raise CannotTell(f"a selector of request {request.name} cannot be evaluated for device {each.device.name}: {error}") from None
+        raise CannotTell(
+            f"a selector of request {request.name} cannot be evaluated for device {each.device.name}: {error}"
+        ) from None
     return chosen and untolerated(each.device.taints, request.tolerations) is None
 
 
@@ -74,7 +77,9 @@ class DeviceSearch:
     def given(self) -> Given:
         found: list[list[DeviceId]] = [[] for _ in self.claims]
         for place, request, each in self.taken:
-            found[place].append(DeviceId(each.slice.driver, each.slice.pool, each.device.name, request.name, request.admin))
+            found[place].append(
+                DeviceId(each.slice.driver, each.slice.pool, each.device.name, request.name, request.admin)
+            )
         return [tuple(each) for each in found]
 
     def fill(self, at: int) -> bool:
@@ -96,7 +101,9 @@ class DeviceSearch:
         del self.taken[before:]
         return False
 
-    def _some(self, at: int, place: int, request: DeviceRequest, candidates: list[Published], start: int, left: int) -> bool:
+    def _some(
+        self, at: int, place: int, request: DeviceRequest, candidates: list[Published], start: int, left: int
+    ) -> bool:
         if not left:
             return self.fill(at + 1)
         for number in range(start, len(candidates) - left + 1):
@@ -116,7 +123,9 @@ class DeviceSearch:
     def _free(self, request: DeviceRequest, each: Published) -> bool:
         if request.admin:
             return True
-        if self.devices.held.get(each.key) or any(other.key == each.key and not theirs.admin for _, theirs, other in self.taken):
+        if self.devices.held.get(each.key) or any(
+            other.key == each.key and not theirs.admin for _, theirs, other in self.taken
+        ):
             return False
         return not each.device.counters or self._counted(each)
 
@@ -161,9 +170,13 @@ def flat(counters: Counters) -> Iterator[tuple[tuple[str, str], float]]:
 
 
 def configs(devices: Devices, claim: ClaimRecord) -> tuple[Mapping[str, object], ...]:
-    """What drivers are told besides the devices: the classes' configurations for the requests of each, then the claim's own."""
+    """What drivers are told besides the devices: the classes' configurations for the requests of each, then the claim's
+    own."""
     found: list[Mapping[str, object]] = []
     for request in claim.requests:
         record = devices.classes.get(request.device_class)
-        found += [{"source": "FromClass", "requests": [request.name], **each} for each in (record.config if record is not None else ())]
+        found += [
+            {"source": "FromClass", "requests": [request.name], **each}
+            for each in (record.config if record is not None else ())
+        ]
     return (*found, *({"source": "FromClaim", **each} for each in claim.config))

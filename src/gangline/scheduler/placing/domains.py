@@ -1,10 +1,9 @@
 """Which topology domains could hold the tasks of a group, and in which order to try them.
 
 The pure rule behind plugins/topology.py: a tree of domains (model/topology.py), a demand, and free room per domain go
-in; candidate domains come out, finest level first and fullest first, with scores for a preferred level and the words
-to say when there is none. Free room is kept as running sums (`DomainTally`) that follow the nodes, so asking again costs
-only what changed. Nothing here places anything.
-"""
+in; candidate domains come out, finest level first and fullest first, with scores for a preferred level and the words to
+say when there is none. Free room is kept as running sums (`DomainTally`) that follow the nodes, so asking again costs
+only what changed. Nothing here places anything."""
 
 from __future__ import annotations
 
@@ -15,7 +14,20 @@ from dataclasses import dataclass, field
 from gangline.scheduler.model.cluster import ClusterModel
 from gangline.scheduler.model.gang import GangInfo, PodSet
 from gangline.scheduler.model.node import NodeInfo
-from gangline.scheduler.model.resources import CPU, GPU, MEMORY, PODS, ResourceNames, Vector, at, fits, is_mig, minus, plus, summed
+from gangline.scheduler.model.resources import (
+    CPU,
+    GPU,
+    MEMORY,
+    PODS,
+    ResourceNames,
+    Vector,
+    at,
+    fits,
+    is_mig,
+    minus,
+    plus,
+    summed,
+)
 from gangline.scheduler.model.status import ACTIVE_ALLOCATED
 from gangline.scheduler.model.task import TaskInfo
 from gangline.scheduler.model.topology import TopologyDomain, TopologyTree
@@ -29,9 +41,15 @@ ABSENT = 1000.0
 
 
 class DomainTally:
-    """A figure per node, summed over every domain around the node, and kept in step with the nodes that were touched."""
+    """A figure per node, summed over every domain around the node, and kept in step with the nodes that were
+    touched."""
 
-    def __init__(self, leaf_of: Mapping[str, TopologyDomain], nodes: Mapping[str, NodeInfo], measure: Callable[[NodeInfo], Vector]) -> None:
+    def __init__(
+        self,
+        leaf_of: Mapping[str, TopologyDomain],
+        nodes: Mapping[str, NodeInfo],
+        measure: Callable[[NodeInfo], Vector],
+    ) -> None:
         self.sums: dict[TopologyDomain, Vector] = {}
         self._leaf_of = leaf_of
         self._measure = measure
@@ -55,7 +73,7 @@ class DomainTally:
 
     def catch_up(self, cluster: ClusterModel) -> None:
         """Count anew the nodes that were touched since the last time."""
-        touched = cluster.touched[self._seen:] if self._epoch == cluster.epoch else range(len(cluster.by_number))
+        touched = cluster.touched[self._seen :] if self._epoch == cluster.epoch else range(len(cluster.by_number))
         for number in set(touched):
             node = cluster.by_number[number]
             if node is not None and node.name in self._leaf_of:
@@ -91,7 +109,8 @@ def _meet(left: TopologyDomain, right: TopologyDomain) -> TopologyDomain:
 
 @dataclass(frozen=True, slots=True)
 class Demand:
-    """What tasks ask for together (`total`), at most each (`largest`), and whether one of them can stand for all (`uniform`)."""
+    """What tasks ask for together (`total`), at most each (`largest`), and whether one of them can stand for all
+    (`uniform`)."""
 
     count: int
     total: Vector
@@ -116,16 +135,19 @@ def uniform(tasks: Sequence[TaskInfo]) -> bool:
 
 
 def slots(node: NodeInfo, demand: Demand, elsewhere: frozenset[int]) -> int:
-    """How many tasks of the largest size the node could take, what is leaving included. `elsewhere`: what claims serve."""
+    """How many tasks of the largest size the node could take, what is leaving included. `elsewhere`: what claims
+    serve."""
     largest = demand.largest
     if all(need <= (place == PODS) for place, need in enumerate(largest)):
         return demand.count
     free = node.later
     if 0 < largest[GPU] < 1:
-        free = (*free[:GPU], free[GPU] + shared_room(node), *free[GPU + 1:])
+        free = (*free[:GPU], free[GPU] + shared_room(node), *free[GPU + 1 :])
     if elsewhere:
         largest = tuple([0 if place in elsewhere else need for place, need in enumerate(largest)])
-    if not fits(largest, tuple([0 if place in elsewhere else room for place, room in enumerate(free)]) if elsewhere else free):
+    if not fits(
+        largest, tuple([0 if place in elsewhere else room for place, room in enumerate(free)]) if elsewhere else free
+    ):
         return 0
     return min((int(at(free, place) / need) for place, need in enumerate(largest) if need > 0), default=demand.count)
 
@@ -155,7 +177,11 @@ class DomainRoom:
     """What is free in the domains of one tree for one demand. Domains outside `within` count as having nothing."""
 
     def __init__(
-        self, demand: Demand, free: Callable[[TopologyDomain], Vector], pods: Callable[[TopologyDomain], int | None], within: TopologyDomain | None,
+        self,
+        demand: Demand,
+        free: Callable[[TopologyDomain], Vector],
+        pods: Callable[[TopologyDomain], int | None],
+        within: TopologyDomain | None,
         elsewhere: frozenset[int] = frozenset(),
     ) -> None:
         self.demand = demand
@@ -163,7 +189,10 @@ class DomainRoom:
         self._pods = pods
         self._within = within if within is not None and within.level >= 0 else None
         self._needs = [
-            (place, need) for place, need in enumerate(demand.total) if need > 0 and place != PODS and place not in elsewhere]
+            (place, need)
+            for place, need in enumerate(demand.total)
+            if need > 0 and place != PODS and place not in elsewhere
+        ]
 
     def _inside(self, domain: TopologyDomain) -> bool:
         if self._within is None:
@@ -188,7 +217,9 @@ class DomainRoom:
         return self.ratio(domain) <= 1 if pods is None else pods >= self.demand.count
 
 
-def sorted_children(domain: TopologyDomain, room: DomainRoom, deepest: int, order: dict[TopologyDomain, list[TopologyDomain]]) -> None:
+def sorted_children(
+    domain: TopologyDomain, room: DomainRoom, deepest: int, order: dict[TopologyDomain, list[TopologyDomain]]
+) -> None:
     """Children from the fullest to the emptiest, down to the deepest level that matters."""
     if domain.level >= deepest:
         return
@@ -242,8 +273,10 @@ def candidate_levels(rule: TopologyRule, tree: TopologyTree, group: str) -> list
 
 def _unknown_level(group: str, level: str, what: str, topology: str) -> str:
     who = "workload" if group == DEFAULT_POD_SET else f"sub-group {group}"
-    return (f"topology constraint error: {who} specified '{level}' as the {what} topology constraint level, "
-            f"but the topology tree '{topology}' does not contain a level with this name")
+    return (
+        f"topology constraint error: {who} specified '{level}' as the {what} topology constraint level, "
+        f"but the topology tree '{topology}' does not contain a level with this name"
+    )
 
 
 def occupied(pod_sets: Iterable[PodSet]) -> set[str]:
@@ -302,7 +335,9 @@ def why_not(domain: TopologyDomain, room: DomainRoom, group: str, names: Resourc
         text = f"node-group {domain.id} can allocate only {pods} of {room.demand.count} required pods"
         return GangRefusals(NO_ROOM, (text,), "topology", details=(prefix + text,))
     short = list(_shortages(domain.id, room.demand.total, room.free(domain), names))
-    return GangRefusals(NO_ROOM, tuple(text for text, _ in short), "topology", details=(prefix + ", ".join(d for _, d in short),))
+    return GangRefusals(
+        NO_ROOM, tuple(text for text, _ in short), "topology", details=(prefix + ", ".join(d for _, d in short),)
+    )
 
 
 def _shortages(domain: str, total: Vector, free: Vector, names: ResourceNames) -> Iterator[tuple[str, str]]:
@@ -311,15 +346,24 @@ def _shortages(domain: str, total: Vector, free: Vector, names: ResourceNames) -
         if need <= room:
             continue
         if is_mig(name):
-            yield f"node-group(s) didn't have enough of mig profile: {name}", _lacks(domain, name, str(int(need)), str(int(room)))
+            yield (
+                f"node-group(s) didn't have enough of mig profile: {name}",
+                _lacks(domain, name, str(int(need)), str(int(room))),
+            )
         elif place == GPU:
-            yield "node-group(s) didn't have enough resources: GPUs", _lacks(domain, "GPUs", f"{need:.3g}", f"{room:.3g}")
+            yield (
+                "node-group(s) didn't have enough resources: GPUs",
+                _lacks(domain, "GPUs", f"{need:.3g}", f"{room:.3g}"),
+            )
         elif place in (CPU, MEMORY):
             unit, shown = (1000, "CPU cores") if place == CPU else (1e9, "memory")
             text = _lacks(domain, shown, _decimals(need / unit), _decimals(room / unit), "resources")
             yield f"node-group(s) didn't have enough resources: {shown}", text
         else:
-            yield f"node-group(s) didn't have enough resources: {name}", _lacks(domain, name, str(int(need)), str(int(room)))
+            yield (
+                f"node-group(s) didn't have enough resources: {name}",
+                _lacks(domain, name, str(int(need)), str(int(room))),
+            )
 
 
 def _lacks(domain: str, what: str, need: str, room: str, word: str = "resource") -> str:
@@ -343,7 +387,8 @@ def unsatisfied(gang: GangInfo, group: str, rule: TopologyRule, suffix: str = ""
 
 @dataclass(slots=True)
 class DomainAnswer:
-    """Candidate domains in the order to try, node scores when a level is preferred, and what to tell when there is none."""
+    """Candidate domains in the order to try, node scores when a level is preferred, and what to tell when there is
+    none."""
 
     domains: list[TopologyDomain] = field(default_factory=list)
     scores: dict[str, float] | None = None
@@ -361,12 +406,16 @@ class DomainQuestion:
     pod_sets: Sequence[PodSet]
 
 
-def choose(asked: DomainQuestion, tree: TopologyTree, top: TopologyDomain, room: DomainRoom, names: ResourceNames) -> DomainAnswer:
+def choose(
+    asked: DomainQuestion, tree: TopologyTree, top: TopologyDomain, room: DomainRoom, names: ResourceNames
+) -> DomainAnswer:
     """The whole rule: which domains below `top` to try."""
     gang, group, rule = asked.gang, asked.group, asked.rule
     if not room.holds(top):
         where = "the cluster" if top.level < 0 else top.id
-        return DomainAnswer(refusals=[unsatisfied(gang, group, rule, f"not enough resources in {where} to allocate the job")])
+        return DomainAnswer(
+            refusals=[unsatisfied(gang, group, rule, f"not enough resources in {where} to allocate the job")]
+        )
     order: dict[TopologyDomain, list[TopologyDomain]] = {}
     deepest = tree.level(rule.preferred or rule.required)
     if rule.preferred or rule.required:

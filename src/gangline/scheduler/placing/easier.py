@@ -1,8 +1,7 @@
 """Skipping gangs that cannot do better than one that already failed: same constraints, and nothing smaller about them.
 
-Gangs are compared by a signature of everything but their size (`signature`); per signature the smallest failed gang is kept.
-Used by the evicting actions when signatures are switched on.
-"""
+Gangs are compared by a signature of everything but their size (`signature`); per signature the smallest failed gang is
+kept. Used by the evicting actions when signatures are switched on."""
 
 from __future__ import annotations
 
@@ -83,11 +82,21 @@ def _leaf_signature(leaf: PodSet) -> str:
 def task_signature(task: TaskInfo) -> str:
     """Everything that decides where a task may run, except how much it asks for and its namespace."""
     record = task.record
-    return record.signature or _digest([
-        repr(record.volumes), repr(sorted(record.node_selector.items())), repr(record.node_affinity), repr(record.pod_affinity),
-        repr(record.pod_anti_affinity), repr(record.preferred_affinity), repr(record.preferred_anti_affinity), repr(record.tolerations),
-        record.priority_class, str(record.priority), repr(record.host_ports),
-    ])
+    return record.signature or _digest(
+        [
+            repr(record.volumes),
+            repr(sorted(record.node_selector.items())),
+            repr(record.node_affinity),
+            repr(record.pod_affinity),
+            repr(record.pod_anti_affinity),
+            repr(record.preferred_affinity),
+            repr(record.preferred_anti_affinity),
+            repr(record.tolerations),
+            record.priority_class,
+            str(record.priority),
+            repr(record.host_ports),
+        ]
+    )
 
 
 def _digest(parts: list[str]) -> str:

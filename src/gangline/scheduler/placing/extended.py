@@ -1,9 +1,9 @@
-"""Extended resources that device classes back: which devices a pod needs for them on a node, and which container uses which.
+"""Extended resources that device classes back: which devices a pod needs for them on a node, and which container uses
+which.
 
-On a node that has the resource itself (a device plugin's), nothing is needed. Elsewhere the pod gets one claim that nobody wrote: a request
-per container and resource. Init containers run before the others, so they use the devices of those, and only what they need beyond counts;
-of several such, the largest. The binder writes the claim down.
-"""
+On a node that has the resource itself (a device plugin's), nothing is needed. Elsewhere the pod gets one claim that
+nobody wrote: a request per container and resource. Init containers run before the others, so they use the devices of
+those, and only what they need beyond counts; of several such, the largest. The binder writes the claim down."""
 
 from __future__ import annotations
 
@@ -42,7 +42,13 @@ def extended_claim(devices: Devices, record: TaskRecord, node: NodeInfo) -> Exte
         uses += used
     if not needed:
         return None
-    claim = ClaimRecord(NAME, record.namespace, requests=tuple(sorted(needed, key=lambda each: each.name)), pod=record.uid, template=True)
+    claim = ClaimRecord(
+        NAME,
+        record.namespace,
+        requests=tuple(sorted(needed, key=lambda each: each.name)),
+        pod=record.uid,
+        template=True,
+    )
     return Extended(claim, tuple(uses))
 
 
@@ -69,7 +75,9 @@ def _of_resource(needs: Sequence[ExtendedNeed], device_class: str) -> tuple[list
     return [*([largest] if largest is not None else []), *(request for _, request in lasting)], [*uses, *borrowed]
 
 
-def _passing(need: ExtendedNeed, device_class: str, later: Iterable[DeviceRequest]) -> tuple[DeviceRequest | None, list[ContainerUse]]:
+def _passing(
+    need: ExtendedNeed, device_class: str, later: Iterable[DeviceRequest]
+) -> tuple[DeviceRequest | None, list[ContainerUse]]:
     """An init container takes the devices of those that start after it, then its own."""
     left, used = need.count, []
     for request in later:

@@ -1,9 +1,8 @@
-"""Sorted lists of gangs per leaf queue that a whole cycle shares: those that wait, and those that hold something and may be
-victims.
+"""Sorted lists of gangs per leaf queue that a whole cycle shares: those that wait, and those that hold something and
+may be victims.
 
-Made when first needed and corrected after each committed statement; what-ifs that are undone leave them right. The queues of
-`order.py` walk them.
-"""
+Made when first needed and corrected after each committed statement; what-ifs that are undone leave them right. The
+queues of `order.py` walk them."""
 
 from __future__ import annotations
 
@@ -64,7 +63,9 @@ class GangLists:
     def _may_lose(self, gang: GangInfo) -> bool:
         """Preemptible, and everything it holds is on nodes that we know."""
         nodes = self._session.cluster.nodes
-        return gang.preemptible and gang.active_allocated > 0 and all(task.node in nodes for task in gang.allocated_tasks)
+        return (
+            gang.preemptible and gang.active_allocated > 0 and all(task.node in nodes for task in gang.allocated_tasks)
+        )
 
     def largest_victims(self) -> dict[str, float]:
         """Per leaf queue, at least as many GPUs as its largest possible victim has."""

@@ -47,8 +47,12 @@ def _from_member(member: Member, simulation: bool, member_key: MemberKey, task_k
             if found:
                 return found
         return []
-    return [task for each in ordered[:member.minimum] if not each.satisfied
-            for task in _from_member(each, simulation, member_key, task_key)]
+    return [
+        task
+        for each in ordered[: member.minimum]
+        if not each.satisfied
+        for task in _from_member(each, simulation, member_key, task_key)
+    ]
 
 
 def in_order(group: Group, member_key: MemberKey) -> list[Member]:
@@ -103,8 +107,8 @@ Item = TypeVar("Item")
 
 
 class Heap(Generic[Item]):
-    """The classical binary heap with the sift order of Go's container/heap; `limit` cuts the last slot after a push that
-    exceeds it."""
+    """The classical binary heap with the sift order of Go's container/heap; `limit` cuts the last slot after a push
+    that exceeds it."""
 
     __slots__ = ("items", "less", "limit")
 
@@ -188,12 +192,32 @@ def _everybody(gang: GangInfo) -> bool:
 
 
 class _Leaf:
-    """Gangs of one queue: a sorted list that others share (walked, never changed) and those pushed here; best first, victims
-    worst first."""
+    """Gangs of one queue: a sorted list that others share (walked, never changed) and those pushed here; best first,
+    victims worst first."""
 
-    __slots__ = ("_accept", "_listed", "_place", "_pushed", "_pushes", "_step", "_top", "limit", "parent", "popped", "queue", "stale")
+    __slots__ = (
+        "_accept",
+        "_listed",
+        "_place",
+        "_pushed",
+        "_pushes",
+        "_step",
+        "_top",
+        "limit",
+        "parent",
+        "popped",
+        "queue",
+        "stale",
+    )
 
-    def __init__(self, queue: QueueInfo, backwards: bool, limit: int | None, listed: SortedGangs = NOBODY, accept: Accept = _everybody) -> None:
+    def __init__(
+        self,
+        queue: QueueInfo,
+        backwards: bool,
+        limit: int | None,
+        listed: SortedGangs = NOBODY,
+        accept: Accept = _everybody,
+    ) -> None:
         self.queue = queue
         self.parent: _Inner | None = None
         self.limit = limit
@@ -342,9 +366,11 @@ class GangQueue:
         return gang
 
     def pop_one_of(self, wanted: Container[str]) -> GangInfo | None:
-        """The next gang that is wanted; those before it are dropped and change nothing but the order. None when none is left.
+        """The next gang that is wanted; those before it are dropped and change nothing but the order. None when none is
+        left.
 
-        As long as the next gang of a leaf asks for the same as the dropped one, every comparison would end as before and is left out."""
+        As long as the next gang of a leaf asks for the same as the dropped one, every comparison would end as before
+        and is left out."""
         while self._top.items:
             leaf = self._best_leaf()
             gang = leaf.pop()

@@ -1,5 +1,5 @@
-"""Finding room for a gang: walk its tree, split the nodes where a topology asks for it, and place task after task on the best
-node that fits.
+"""Finding room for a gang: walk its tree, split the nodes where a topology asks for it, and place task after task on
+the best node that fits.
 
 This is the one placement routine of every action. It works inside a statement: on failure the caller discards it. In a
 simulation tasks only get waiting places (on what leaving pods free); otherwise idle room is taken at once. There is no
@@ -28,7 +28,9 @@ if TYPE_CHECKING:
     from gangline.scheduler.session import Session
 
 
-def allocate_gang(session: Session, statement: Statement, nodes: Sequence[NodeInfo], gang: GangInfo, simulation: bool) -> bool:
+def allocate_gang(
+    session: Session, statement: Statement, nodes: Sequence[NodeInfo], gang: GangInfo, simulation: bool
+) -> bool:
     """Place what the gang wants next, whole or not at all."""
     return GangPlacement(session, statement, gang, simulation).run(nodes)
 
@@ -180,12 +182,16 @@ class GangPlacement:
         if all(each.min_available <= 1 for each in gang.pod_sets.values()) or leaf.active_used >= leaf.min_available:
             message = f"Resources were not found for pod {task.full_name} due to: {text}"
         elif len(gang.pod_sets) == 1 and leaf.name == DEFAULT_POD_SET:
-            message = (f"Resources were found for {placed} pods while {leaf.min_available} are required for gang scheduling. "
-                       f"Additional pods cannot be scheduled due to: {text}")
+            message = (
+                f"Resources were found for {placed} pods while {leaf.min_available} are required for gang scheduling. "
+                f"Additional pods cannot be scheduled due to: {text}"
+            )
         else:
-            message = (f"Resources were found for {placed} pods from all sub-groups while sub-group {leaf.name} requires "
-                       f"{leaf.min_available} pods for gang scheduling. "
-                       f"Additional pods cannot be scheduled in this sub-group due to: {text}")
+            message = (
+                f"Resources were found for {placed} pods from all sub-groups while sub-group {leaf.name} requires "
+                f"{leaf.min_available} pods for gang scheduling. "
+                f"Additional pods cannot be scheduled in this sub-group due to: {text}"
+            )
         self.session.refuse(gang, GangRefusals(PODS, (message,), "place"))
 
 
@@ -204,7 +210,9 @@ def choose_gpus(session: Session, task: TaskInfo, node: NodeInfo, simulation: bo
     return pick_gpus(fitting_gpus(session, task, node), task, node, simulation)
 
 
-def pick_gpus(fitting: Sequence[str], task: TaskInfo, node: NodeInfo, simulation: bool) -> tuple[list[str], bool] | None:
+def pick_gpus(
+    fitting: Sequence[str], task: TaskInfo, node: NodeInfo, simulation: bool
+) -> tuple[list[str], bool] | None:
     """Walk the ordered devices until there are enough."""
     groups: list[str] = []
     waits = False

@@ -1,5 +1,5 @@
-"""Which node comes first for a task: filter and score answers kept per task shape, looked at again only for nodes that were
-touched.
+"""Which node comes first for a task: filter and score answers kept per task shape, looked at again only for nodes that
+were touched.
 
 A Ranking belongs to one shape and one plugin configuration and outlives the cycle. It holds a heap of the nodes on
 which the shape's resources fit (idle or leaving), best first, and why the others do not. Tasks whose scores depend on
@@ -28,7 +28,18 @@ Key = tuple[float, float, str]
 class Ranking:
     """`keys[number]` is a node's present key, None when the shape does not fit there."""
 
-    __slots__ = ("_epoch", "_generation", "_heap", "_never", "_reasons", "_seen", "_tally", "_unexplained", "keys", "shape")
+    __slots__ = (
+        "_epoch",
+        "_generation",
+        "_heap",
+        "_never",
+        "_reasons",
+        "_seen",
+        "_tally",
+        "_unexplained",
+        "keys",
+        "shape",
+    )
 
     def __init__(self, shape: TaskShape) -> None:
         self.shape = shape
@@ -50,7 +61,7 @@ class Ranking:
         if self._epoch != cluster.epoch or self._generation != cluster.generation or fresh > len(cluster.by_number):
             self._rebuild(session)
         elif fresh:
-            for number in set(touched[self._seen:]):
+            for number in set(touched[self._seen :]):
                 self._look(session, number)
             if len(self._heap) > 4 * len(self.keys) + 64:
                 self._heap = [(key, number) for number, key in enumerate(self.keys) if key is not None]
@@ -92,7 +103,8 @@ class Ranking:
         return -hooks.shape_score(task, node), hooks.node_rank(task, node), node.name
 
     def best_first(self, session: Session) -> Iterator[NodeInfo]:
-        """Fitting nodes, best first. The model may change while the caller holds a node, but then it must stop asking."""
+        """Fitting nodes, best first. The model may change while the caller holds a node, but then it must stop
+        asking."""
         heap, keys, by_number = self._heap, self.keys, session.cluster.by_number
         aside: list[tuple[Key, int]] = []
         try:
@@ -160,8 +172,8 @@ def _by_shape(session: Session, task: TaskInfo) -> bool:
 
 
 def scored(session: Session, task: TaskInfo, nodes: Sequence[NodeInfo]) -> list[NodeInfo]:
-    """Every node scored by every plugin, best first; nodes without room are left out at the end, they do count in relative
-    scores."""
+    """Every node scored by every plugin, best first; nodes without room are left out at the end, they do count in
+    relative scores."""
     session.hooks.before_scoring(task, nodes)
     found: list[tuple[float, str, NodeInfo]] = []
     for node in nodes:
@@ -193,10 +205,15 @@ def shortage(task: TaskInfo, node: NodeInfo, names: Sequence[str]) -> list[str]:
     return lacking
 
 
-def _gpu_shortage(task: TaskInfo, node: NodeInfo, gpus: float, names: Sequence[str], have: Sequence[float]) -> list[str]:
+def _gpu_shortage(
+    task: TaskInfo, node: NodeInfo, gpus: float, names: Sequence[str], have: Sequence[float]
+) -> list[str]:
     if task.gpu.mig:
-        return [f"node(s) didn't have enough of mig profile: {name}" for name in task.gpu.mig
-                if have[names.index(name)] < task.gpu.mig[name]]
+        return [
+            f"node(s) didn't have enough of mig profile: {name}"
+            for name in task.gpu.mig
+            if have[names.index(name)] < task.gpu.mig[name]
+        ]
     asked = task.gpus
     if task.gpu.memory:
         asked = share_of(task.gpu.memory, node.gpu_memory) * task.gpu.count

@@ -1,8 +1,9 @@
-"""Whether storage drivers have room for the volumes that a task would be the first to use, besides those promised to others already.
+"""Whether storage drivers have room for the volumes that a task would be the first to use, besides those promised to
+others already.
 
-A driver says how much of a class is left for the nodes in its reach (CSIStorageCapacity). It hears of a volume only when the binder asks
-for it, so what this cycle and requests on their way promised is subtracted here. Followed by the predicates plugin through the journal.
-"""
+A driver says how much of a class is left for the nodes in its reach (CSIStorageCapacity). It hears of a volume only
+when the binder asks for it, so what this cycle and requests on their way promised is subtracted here. Followed by the
+predicates plugin through the journal."""
 
 from __future__ import annotations
 
@@ -43,8 +44,11 @@ class Storage:
 
     def _taken(self, capacity: StorageCapacityRecord) -> float:
         nodes = self._cluster.nodes
-        return sum(size for node, storage_class, size in self._promises().values()
-                   if storage_class == capacity.storage_class and node in nodes and reaches(capacity, nodes[node]))
+        return sum(
+            size
+            for node, storage_class, size in self._promises().values()
+            if storage_class == capacity.storage_class and node in nodes and reaches(capacity, nodes[node])
+        )
 
     def _promises(self) -> dict[tuple[str, str], Promise]:
         """What requests on their way were promised before this cycle is looked up once."""
@@ -56,7 +60,9 @@ class Storage:
         return self._promised
 
     def _of(self, task: TaskInfo) -> dict[tuple[str, str], Promise]:
-        return {(claim.namespace, claim.name): (task.node, claim.storage_class, claim.size) for claim in self._new(task)}
+        return {
+            (claim.namespace, claim.name): (task.node, claim.storage_class, claim.size) for claim in self._new(task)
+        }
 
     def _new(self, task: TaskInfo) -> Iterator[VolumeClaimRecord]:
         """Claims whose volume is still to be made."""

@@ -1,8 +1,8 @@
 """Every scheduling policy, one file each; this table says under which name a configuration finds it.
 
-To add a policy: one file here with a class that inherits from `Plugin` (`../plugin.py`), and one line in BUILT_IN. Plugins outside the
-tree are found by the entry point group `gangline.plugins` through `gangline.extend`. Nothing here runs a plugin.
-"""
+To add a policy: one file here with a class that inherits from `Plugin` (`../plugin.py`), and one line in BUILT_IN.
+Plugins outside the tree are found by the entry point group `gangline.plugins` through `gangline.extend`. Nothing here
+runs a plugin."""
 
 from __future__ import annotations
 

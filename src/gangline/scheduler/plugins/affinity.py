@@ -1,8 +1,7 @@
 """Inter-pod affinity: which nodes a pod may, must not, or would like to share a domain with other pods on.
 
-Used by the predicates (required terms) and by the podaffinity plugin (preferred terms). It looks at the pods as the model
-places them at this moment, leaving ones included.
-"""
+Used by the predicates (required terms) and by the podaffinity plugin (preferred terms). It looks at the pods as the
+model places them at this moment, leaving ones included."""
 
 from __future__ import annotations
 
@@ -38,8 +37,8 @@ def placed_pods(cluster: ClusterModel) -> Iterator[tuple[NodeInfo, TaskInfo]]:
 
 @dataclass(slots=True)
 class Required:
-    """Counts per (topology key, value): pods that all affinity terms select, pods that an anti-affinity term selects, and
-    pods whose own anti-affinity selects this one."""
+    """Counts per (topology key, value): pods that all affinity terms select, pods that an anti-affinity term selects,
+    and pods whose own anti-affinity selects this one."""
 
     affinity: Counter[Pair] = field(default_factory=Counter)
     anti: Counter[Pair] = field(default_factory=Counter)
@@ -55,7 +54,9 @@ def required_counts(cluster: ClusterModel, task: TaskInfo) -> Required:
         if record.pod_affinity and all(term_matches(term, task, other) for term in record.pod_affinity):
             _count(found.affinity, record.pod_affinity, node)
         _count(found.anti, [term for term in record.pod_anti_affinity if term_matches(term, task, other)], node)
-        _count(found.shunned, [term for term in other.record.pod_anti_affinity if term_matches(term, other, task)], node)
+        _count(
+            found.shunned, [term for term in other.record.pod_anti_affinity if term_matches(term, other, task)], node
+        )
     return found
 
 
@@ -71,7 +72,10 @@ def required_refusal(found: Required, task: TaskInfo, node: NodeInfo) -> str | N
     record = task.record
     if not _affinity_holds(found, task, node):
         return "node(s) didn't match pod affinity rules"
-    if any(found.anti.get((term.topology_key, node.labels.get(term.topology_key, "")), 0) for term in record.pod_anti_affinity):
+    if any(
+        found.anti.get((term.topology_key, node.labels.get(term.topology_key, "")), 0)
+        for term in record.pod_anti_affinity
+    ):
         return "node(s) didn't match pod anti-affinity rules"
     if any(found.shunned.get(pair, 0) for pair in node.labels.items()):
         return "node(s) didn't satisfy existing pods anti-affinity rules"
@@ -79,7 +83,8 @@ def required_refusal(found: Required, task: TaskInfo, node: NodeInfo) -> str | N
 
 
 def _affinity_holds(found: Required, task: TaskInfo, node: NodeInfo) -> bool:
-    """Every term has a matching pod in the node's domain, or nobody matches anywhere and the pod matches its own terms."""
+    """Every term has a matching pod in the node's domain, or nobody matches anywhere and the pod matches its own
+    terms."""
     terms = task.record.pod_affinity
     if not terms:
         return True
@@ -101,11 +106,19 @@ def preferred_scores(cluster: ClusterModel, task: TaskInfo, hard_weight: int = 1
             _weigh(scores, [term for term in terms if term_matches(term, task, other)], node, sign)
         for sign, terms in ((1, other.record.preferred_affinity), (-1, other.record.preferred_anti_affinity)):
             _weigh(scores, [term for term in terms if term_matches(term, other, task)], node, sign)
-        _weigh(scores, [term for term in other.record.pod_affinity if term_matches(term, other, task)], node, hard_weight, 1)
+        _weigh(
+            scores,
+            [term for term in other.record.pod_affinity if term_matches(term, other, task)],
+            node,
+            hard_weight,
+            1,
+        )
     return scores
 
 
-def _weigh(scores: Counter[Pair], terms: Iterable[PodTerm], node: NodeInfo, sign: int, weight: int | None = None) -> None:
+def _weigh(
+    scores: Counter[Pair], terms: Iterable[PodTerm], node: NodeInfo, sign: int, weight: int | None = None
+) -> None:
     for term in terms:
         value = node.labels.get(term.topology_key)
         if value is not None:

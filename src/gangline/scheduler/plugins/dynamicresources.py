@@ -1,10 +1,11 @@
-"""Devices by claim: a task with resource claims goes only where its claims' devices are, or where free devices can fill them.
+"""Devices by claim: a task with resource claims goes only where its claims' devices are, or where free devices can fill
+them.
 
-Before any node: the claims must exist, have room for one more consumer, and a GPU claim that is shared between pods must
-belong to the gang's queue. On a node: allocated claims must be usable there, unallocated ones must find devices, and so must
-extended resources that the node does not have itself but a device class backs. When a task is placed its claims are reserved
-and allocated virtually; when it is evicted they are given back, and allocated again as they were if it stays after all.
-"""
+Before any node: the claims must exist, have room for one more consumer, and a GPU claim that is shared between pods
+must belong to the gang's queue. On a node: allocated claims must be usable there, unallocated ones must find devices,
+and so must extended resources that the node does not have itself but a device class backs. When a task is placed its
+claims are reserved and allocated virtually; when it is evicted they are given back, and allocated again as they were if
+it stays after all."""
 
 from __future__ import annotations
 
@@ -53,8 +54,10 @@ class DynamicResourcesPlugin(Plugin):
         record = task.record
         if not self._session.settings.dynamic_resources:
             names = ", ".join([*record.claims, *record.missing_claims])
-            return (f"pod {task.full_name} cannot be scheduled, it references resource claims <{names}> "
-                    "while dynamic resource allocation feature is not enabled in cluster")
+            return (
+                f"pod {task.full_name} cannot be scheduled, it references resource claims <{names}> "
+                "while dynamic resource allocation feature is not enabled in cluster"
+            )
         if record.missing_claims:
             return f"failed to get resource claim {task.namespace}/{record.missing_claims[0]}: not created yet"
         for name in record.claims:
@@ -69,11 +72,19 @@ class DynamicResourcesPlugin(Plugin):
     def _claim_problem(self, task: TaskInfo, gang: GangInfo, claim: ClaimRecord) -> str | None:
         state = self._devices.claims[claim.namespace, claim.name]
         if len(state.reserved_for) >= MOST_CONSUMERS and task.uid not in state.reserved_for:
-            return (f"resource claim {claim.namespace}/{claim.name} has reached its maximum number of consumers "
-                    f"({MOST_CONSUMERS})")
+            return (
+                f"resource claim {claim.namespace}/{claim.name} has reached its maximum number of consumers "
+                f"({MOST_CONSUMERS})"
+            )
         if state.allocated is None:
-            missing = next((each.device_class for each in claim.requests
-                            if not each.choices and each.device_class not in self._devices.classes), None)
+            missing = next(
+                (
+                    each.device_class
+                    for each in claim.requests
+                    if not each.choices and each.device_class not in self._devices.classes
+                ),
+                None,
+            )
             if missing is not None:
                 return f"pod {task.full_name} cannot be scheduled: device class {missing} does not exist"
         if claim.template or claim.name in task.record.template_claims or not is_gpu_claim(claim):

@@ -1,4 +1,5 @@
-"""Which of the accumulated victims to try together: those of one node, or those of the fewest nodes that could do for a gang.
+"""Which of the accumulated victims to try together: those of one node, or those of the fewest nodes that could do for a
+gang.
 
 Each generator walks the accumulated states and yields scenarios; `victims/search.py` simulates them until one succeeds.
 """
@@ -51,7 +52,9 @@ def joined(batches: Iterable[Batch], recorded: Iterable[Batch]) -> list[Batch]:
     known = {task.uid for batch in recorded for task in batch.tasks}
     found: dict[str, tuple[GangInfo, list[TaskInfo]]] = {}
     for batch in batches:
-        found.setdefault(batch.gang.uid, (batch.gang, []))[1].extend(task for task in batch.tasks if task.uid not in known)
+        found.setdefault(batch.gang.uid, (batch.gang, []))[1].extend(
+            task for task in batch.tasks if task.uid not in known
+        )
     return [Batch.of(gang, tasks) for gang, tasks in found.values() if tasks]
 
 
@@ -74,7 +77,9 @@ class MultiNodeGangPlugin(Plugin):
     def _prefixes(self, state: Accumulation) -> Iterator[Scenario]:
         room = self._room(state)
         smallest = min(task.quota_gpus for task in state.pending)
-        candidates = sorted((name for name in room if room[name] >= smallest - DUST or smallest == 0), key=room.__getitem__)
+        candidates = sorted(
+            (name for name in room if room[name] >= smallest - DUST or smallest == 0), key=room.__getitem__
+        )
         number = self._fewest(state, candidates, room)
         step = 1
         while number is not None:

@@ -1,9 +1,8 @@
 """Where to put tasks that share a GPU: nodes with a shared device that has room first, and on a node the fullest (or
 emptiest) device.
 
-The room test looks only at memory, so tasks that ask for no GPU at all are attracted to nodes with shared devices too, as
-upstream does it.
-"""
+The room test looks only at memory, so tasks that ask for no GPU at all are attracted to nodes with shared devices too,
+as upstream does it."""
 
 from __future__ import annotations
 

@@ -45,8 +45,11 @@ def preempt_min_runtime(queues: Mapping[str, Runtimes], queue: str, otherwise: f
     return next((found for each in up(queues, queue) if (found := each.preempt_min_runtime) is not None), otherwise)
 
 
-def reclaim_min_runtime(queues: Mapping[str, Runtimes], reclaimer: str, victim: str, method: str, otherwise: float) -> float:
-    """By method `queue` the nearest value upwards; by `lca` the nearest one from just below where the two lines meet."""
+def reclaim_min_runtime(
+    queues: Mapping[str, Runtimes], reclaimer: str, victim: str, method: str, otherwise: float
+) -> float:
+    """By method `queue` the nearest value upwards; by `lca` the nearest one from just below where the two lines
+    meet."""
     if reclaimer not in queues:
         return otherwise
     theirs = list(up(queues, victim))
@@ -56,13 +59,14 @@ def reclaim_min_runtime(queues: Mapping[str, Runtimes], reclaimer: str, victim: 
 
 
 def _from_the_fork(mine: list[Runtimes], theirs: list[Runtimes]) -> list[Runtimes]:
-    """Of the victim's line: its top queue alone when the tops differ, else the common part and the queue just below it."""
+    """Of the victim's line: its top queue alone when the tops differ, else the common part and the queue just below
+    it."""
     if not theirs or mine[-1] is not theirs[-1]:
         return theirs[-1:]
     shared = 0
     while shared < min(len(mine), len(theirs)) and mine[-1 - shared] is theirs[-1 - shared]:
         shared += 1
-    return theirs[max(len(theirs) - shared - 1, 0):]
+    return theirs[max(len(theirs) - shared - 1, 0) :]
 
 
 def up(queues: Mapping[str, Runtimes], name: str) -> Iterable[Runtimes]:
@@ -112,7 +116,9 @@ class MinRuntimePlugin(Plugin):
     def _for_reclaim(self, preemptor: GangInfo, victim: GangInfo) -> float:
         key = (preemptor.queue, victim.queue)
         if key not in self._resolved:
-            self._resolved[key] = reclaim_min_runtime(self._queues, preemptor.queue, victim.queue, self._method, self._reclaim)
+            self._resolved[key] = reclaim_min_runtime(
+                self._queues, preemptor.queue, victim.queue, self._method, self._reclaim
+            )
         return self._resolved[key]
 
 
@@ -125,9 +131,12 @@ def _default(text: str | None) -> float:
 
 
 def keeps_minima(gang: GangInfo, tasks: Sequence[TaskInfo]) -> bool:
-    """Taking these tasks leaves every pod set they come from with its minimum. Tasks taken in a what-if still count as held."""
+    """Taking these tasks leaves every pod set they come from with its minimum. Tasks taken in a what-if still count as
+    held."""
     taken: dict[str, int] = {}
     for task in tasks:
         if task.pod_set is not None:
             taken[task.pod_set.name] = taken.get(task.pod_set.name, 0) + 1
-    return all(gang.pod_sets[name].active_used - number >= gang.pod_sets[name].min_available for name, number in taken.items())
+    return all(
+        gang.pod_sets[name].active_used - number >= gang.pod_sets[name].min_available for name, number in taken.items()
+    )

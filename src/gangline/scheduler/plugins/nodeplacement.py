@@ -1,8 +1,8 @@
-"""Pack tasks onto the fullest nodes (binpack) or spread them over the emptiest, by GPUs or, for tasks without GPUs, by CPU.
+"""Pack tasks onto the fullest nodes (binpack) or spread them over the emptiest, by GPUs or, for tasks without GPUs, by
+CPU.
 
-Packing is relative: the fullest node of the set gets the whole score, the emptiest none. Its order is simply the free amount,
-and that is what `node_rank` gives. Free parts of shared GPUs are not counted.
-"""
+Packing is relative: the fullest node of the set gets the whole score, the emptiest none. Its order is simply the free
+amount, and that is what `node_rank` gives. Free parts of shared GPUs are not counted."""
 
 from __future__ import annotations
 

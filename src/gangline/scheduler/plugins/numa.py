@@ -1,9 +1,8 @@
 """NUMA alignment: predict whether the kubelet's topology manager would admit a pod on a node, and in which zones.
 
-Filters for the policies single-numa-node and restricted, scores for best-effort too. It concerns Guaranteed pods (all aligned
-resources), and other pods only for the per-zone devices they ask for. What is free in a zone is what it has less what tasks
-that hold resources were given there, and follows every allocation through the journal.
-"""
+Filters for the policies single-numa-node and restricted, scores for best-effort too. It concerns Guaranteed pods (all
+aligned resources), and other pods only for the per-zone devices they ask for. What is free in a zone is what it has
+less what tasks that hold resources were given there, and follows every allocation through the journal."""
 
 from __future__ import annotations
 
@@ -38,14 +37,22 @@ class NumaPlugin(Plugin):
 
     def __init__(self, session: Session, arguments: Mapping[str, str]) -> None:
         self._session = session
-        self._ignored = {plain_name(name.strip()) for name in arguments.get("ignoreList", "").split(",") if name.strip()}
+        self._ignored = {
+            plain_name(name.strip()) for name in arguments.get("ignoreList", "").split(",") if name.strip()
+        }
         rebuild = arguments.get("reconstructAvailable", "true").lower() != "false"
         self._free: dict[str, Free] = {}
         for node in session.cluster.nodes.values():
             if node.numa is not None:
-                self._free[node.name] = self._rebuilt(node, node.numa) if rebuild else tuple(zone.available for zone in node.numa.zones)
+                self._free[node.name] = (
+                    self._rebuilt(node, node.numa) if rebuild else tuple(zone.available for zone in node.numa.zones)
+                )
         self._widest = max((len(zones) for zones in self._free.values()), default=1)
-        aligning = [node.numa for node in session.cluster.nodes.values() if node.numa is not None and node.numa.policy in _ALIGNING]
+        aligning = [
+            node.numa
+            for node in session.cluster.nodes.values()
+            if node.numa is not None and node.numa.policy in _ALIGNING
+        ]
         self._known_devices = sorted({name for numa in aligning for name in self._devices(numa)})
 
     def _rebuilt(self, node: NodeInfo, numa: NumaRecord) -> Free:
@@ -82,7 +89,8 @@ class NumaPlugin(Plugin):
         return self._place_containers(task, numa, free)
 
     def _place_containers(self, task: TaskInfo, numa: NumaRecord, free: Free) -> tuple[ZoneShare, ...] | None:
-        """Containers that keep running take their zones one after the other; each other init container is tried alone."""
+        """Containers that keep running take their zones one after the other; each other init container is tried
+        alone."""
         total: tuple[ZoneShare, ...] = ()
         left = free
         for container in task.record.containers:
@@ -113,8 +121,8 @@ class NumaPlugin(Plugin):
         return [largest(peak, lasting)]
 
     def _demand(self, task: TaskInfo, numa: NumaRecord, container: ContainerRecord) -> Amounts:
-        """The part of a container's request that is aligned: everything for Guaranteed pods (CPU only in whole cores), else
-        devices."""
+        """The part of a container's request that is aligned: everything for Guaranteed pods (CPU only in whole cores),
+        else devices."""
         aligned = {plain_name(name) for name in numa.resources} - self._ignored
         guaranteed = task.record.qos == "Guaranteed"
         found: Amounts = {}
@@ -139,7 +147,8 @@ class NumaPlugin(Plugin):
         return 0.0 if found is None else NUMA / (len(found) or 1)
 
     def _concerns(self, task: TaskInfo, numa: NumaRecord) -> bool:
-        """Whether the node would align something of the task: any Guaranteed one, else one that asks for a device counted by zone."""
+        """Whether the node would align something of the task: any Guaranteed one, else one that asks for a device
+        counted by zone."""
         return numa.policy in _ALIGNING and (task.record.qos == "Guaranteed" or self._asks(task, self._devices(numa)))
 
     def _devices(self, numa: NumaRecord) -> set[str]:
@@ -232,7 +241,9 @@ def _restricted(numa: NumaRecord, free: Free, demand: Mapping[str, float]) -> li
 def _width(numa: NumaRecord, name: str, amount: float) -> int | None:
     """The fewest zones that could ever cover the amount."""
     total = 0.0
-    for number, has in enumerate(sorted((named(zone.allocatable).get(name, 0) for zone in numa.zones), reverse=True), 1):
+    for number, has in enumerate(
+        sorted((named(zone.allocatable).get(name, 0) for zone in numa.zones), reverse=True), 1
+    ):
         total += has
         if total >= amount:
             return number
@@ -240,7 +251,8 @@ def _width(numa: NumaRecord, name: str, amount: float) -> int | None:
 
 
 def _best_effort(free: Free, demand: Mapping[str, float]) -> list[int] | None:
-    """Zone after zone, each time the one that covers most of what is missing; None when all together do not cover it."""
+    """Zone after zone, each time the one that covers most of what is missing; None when all together do not cover
+    it."""
     missing, zones = dict(demand), list[int]()
     while any(amount > 0 for amount in missing.values()):
         left = [place for place in range(len(free)) if place not in zones]

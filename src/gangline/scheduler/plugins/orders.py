@@ -1,4 +1,5 @@
-"""Who comes first among equals: orders of gangs, of sub-groups and of the tasks inside a gang. Each class is one small rule.
+"""Who comes first among equals: orders of gangs, of sub-groups and of the tasks inside a gang. Each class is one small
+rule.
 
 The rules only give keys (smallest first); what is done in that order is up to the actions.
 """

@@ -65,7 +65,11 @@ class PredicatesPlugin(Plugin):
             return []
         found = self._invariants.get(task.uid)
         if found is None:
-            found = self._invariants[task.uid] = [*self._volume_problems(task), *self._size_problems(task), *self._map_problems(task)]
+            found = self._invariants[task.uid] = [
+                *self._volume_problems(task),
+                *self._size_problems(task),
+                *self._map_problems(task),
+            ]
         if not found and shape.plain:
             self._fitting_shapes.add(shape.number)
         return found
@@ -107,7 +111,10 @@ class PredicatesPlugin(Plugin):
         asks = f"The pod {task.full_name} requires {describe(task)}. "
         if not largest:
             return f"{asks}No node in the {pool} node-pool has {word} resources"
-        return f"{asks}Max {word} resources available in a single node in the {pool} node-pool is topped at {short(largest / unit)}{suffix}"
+        return (
+            f"{asks}Max {word} resources available in a single node in the {pool} node-pool is topped at "
+            f"{short(largest / unit)}{suffix}"
+        )
 
     def _prepare_affinity(self, task: TaskInfo) -> None:
         """A task that nobody minds and that minds nobody at its first try is not looked at again in this cycle."""
@@ -131,9 +138,16 @@ class PredicatesPlugin(Plugin):
 
     def predicate(self, task: TaskInfo, node: NodeInfo) -> Refusal | None:
         """All checks in order; the first refusal counts."""
-        text = (self._kind(task, node) or self._memory_known(task, node) or self._slots(task, node)
-                or (None if node.ready else node.record.ready_reason or "node(s) were not ready")
-                or self._ports(task, node) or self._labels(task, node) or self._affinity_text(task, node) or self._volumes(task, node))
+        text = (
+            self._kind(task, node)
+            or self._memory_known(task, node)
+            or self._slots(task, node)
+            or (None if node.ready else node.record.ready_reason or "node(s) were not ready")
+            or self._ports(task, node)
+            or self._labels(task, node)
+            or self._affinity_text(task, node)
+            or self._volumes(task, node)
+        )
         return None if text is None else Refusal(self.name, text)
 
     def _kind(self, task: TaskInfo, node: NodeInfo) -> str | None:
@@ -158,8 +172,11 @@ class PredicatesPlugin(Plugin):
 
     def _memory_known(self, task: TaskInfo, node: NodeInfo) -> str | None:
         if task.gpu.memory > 0 and not node.record.gpu_memory_synced:
-            return (f"node is not a gpu node or the gpu memory count on the node was not synced yet, task: <{task.full_name}>, "
-                    f"node: <{node.name}>")
+            return (
+                f"node is not a gpu node or the gpu memory count on the node was not synced yet, task: "
+                f"<{task.full_name}>, "
+                f"node: <{node.name}>"
+            )
         return None
 
     def _slots(self, task: TaskInfo, node: NodeInfo) -> str | None:
@@ -179,10 +196,17 @@ class PredicatesPlugin(Plugin):
         wanted = task.record.host_ports
         if not wanted:
             return None
-        taken = [port for placed in node.placed.values() if placed.task is not task for port in placed.task.record.host_ports]
+        taken = [
+            port for placed in node.placed.values() if placed.task is not task for port in placed.task.record.host_ports
+        ]
         everywhere = ("", "0.0.0.0")
-        clash = any(mine.port == other.port and mine.protocol == other.protocol
-                    and (mine.ip == other.ip or mine.ip in everywhere or other.ip in everywhere) for mine in wanted for other in taken)
+        clash = any(
+            mine.port == other.port
+            and mine.protocol == other.protocol
+            and (mine.ip == other.ip or mine.ip in everywhere or other.ip in everywhere)
+            for mine in wanted
+            for other in taken
+        )
         return "node(s) didn't have free ports for the requested pod ports" if clash else None
 
     def _labels(self, task: TaskInfo, node: NodeInfo) -> str | None:
@@ -199,7 +223,11 @@ class PredicatesPlugin(Plugin):
         if not self._session.settings.restrict_nodes:
             return None
         kind, label = ("gpu", GPU_WORKER) if task.needs_gpu else ("cpu", CPU_WORKER)
-        return None if label in node.labels else f"{kind} task: <{task.full_name}> can't run on non {kind} nodes, node: <{node.name}>"
+        return (
+            None
+            if label in node.labels
+            else f"{kind} task: <{task.full_name}> can't run on non {kind} nodes, node: <{node.name}>"
+        )
 
     def _affinity_text(self, task: TaskInfo, node: NodeInfo) -> str | None:
         if task.uid in self._skips_affinity:
@@ -214,7 +242,11 @@ class PredicatesPlugin(Plugin):
         for name in task.record.volumes:
             claim = self._cluster.volume_claims.get((task.namespace, name))
             if claim is not None and claim.nodes is not None and not node_matches(claim.nodes, node):
-                return "node(s) had volume node affinity conflict" if claim.bound else "node(s) did not have enough free storage"
+                return (
+                    "node(s) had volume node affinity conflict"
+                    if claim.bound
+                    else "node(s) did not have enough free storage"
+                )
         return None if self._storage.has_room(task, node) else "node(s) did not have enough free storage"
 
     # ── following allocations ──

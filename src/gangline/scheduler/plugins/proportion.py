@@ -56,7 +56,9 @@ class ProportionPlugin(Plugin):
         self.total = self._total()
         self.accounts = open_accounts(session.queues, session.min_gpu_memory)
         divide.divide_hierarchy(self.accounts, self.total, max(0.0, k))
-        session.tally.shares = [QueueShare(each.uid, each.name, each.fair_share, each.usage) for each in self.accounts.values()]
+        session.tally.shares = [
+            QueueShare(each.uid, each.name, each.fair_share, each.usage) for each in self.accounts.values()
+        ]
         self._lines: dict[str, tuple[QueueAccount, ...]] = {}
         self._limits: dict[str, bool] = {}
         self._before: dict[str, tuple[Amounts, Amounts]] = {}
@@ -115,14 +117,24 @@ class ProportionPlugin(Plugin):
         if gang.preemptible:
             return None
         asked = self.quota_of(tasks)
-        return self._refusal(capacity.over_quota(self.accounts, gang.queue, asked, gang.preemptible), asked, gang.preemptible)
+        return self._refusal(
+            capacity.over_quota(self.accounts, gang.queue, asked, gang.preemptible), asked, gang.preemptible
+        )
 
     def _refusal(self, overrun: Overrun | None, asked: Amounts, preemptible: bool) -> GangRefusals | None:
         if overrun is None:
             return None
         account = self.accounts[overrun.queue]
-        figures = QueueFigures(account.name, account.request, account.deserved, account.allocated, account.allocated_non_preemptible,
-                               account.limit, asked, NOTHING if preemptible else asked)
+        figures = QueueFigures(
+            account.name,
+            account.request,
+            account.deserved,
+            account.allocated,
+            account.allocated_non_preemptible,
+            account.limit,
+            asked,
+            NOTHING if preemptible else asked,
+        )
         return GangRefusals(overrun.reason, (overrun.message,), self.name, queue=figures)
 
     def task_over_capacity(self, task: TaskInfo, gang: GangInfo, node: NodeInfo) -> Refusal | None:
@@ -132,7 +144,9 @@ class ProportionPlugin(Plugin):
         overrun = capacity.over_capacity(self.accounts, gang.queue, request, gang.preemptible)
         if overrun is None:
             return None
-        return Refusal(self.name, f"node does not have enough capacity. Reason: {overrun.reason}, Details: {overrun.message}")
+        return Refusal(
+            self.name, f"node does not have enough capacity. Reason: {overrun.reason}, Details: {overrun.message}"
+        )
 
     def quota_of(self, tasks: Sequence[TaskInfo]) -> Amounts:
         return asked_of(tasks, self._names, self._session.max_gpu_memory)
@@ -175,7 +189,8 @@ class ProportionPlugin(Plugin):
         return ChainMap(old, self.accounts)
 
     def _steps(self, gang: GangInfo, tasks: Sequence[TaskInfo]) -> Iterable[Vector]:
-        """What is taken of a gang, step by step: each task above a pod set's minimum alone, then the minima in one step."""
+        """What is taken of a gang, step by step: each task above a pod set's minimum alone, then the minima in one
+        step."""
         elastic, core = split(tasks)
         for step in ([task] for task in elastic):
             yield from self._step(step)
@@ -250,7 +265,8 @@ def asked_of(tasks: Sequence[TaskInfo], names: ResourceNames, largest: int | Non
 
 
 def gpus_on(task: TaskInfo, gpu_memory: int) -> float:
-    """What a task counts on a node with so much memory per GPU: MIG by slices, else devices by portion, claims nothing."""
+    """What a task counts on a node with so much memory per GPU: MIG by slices, else devices by portion, claims
+    nothing."""
     if task.gpu.kind == "MigInstance":
         return task.quota_gpus
     portion = share_of(task.gpu.memory, gpu_memory) if task.gpu.memory > 0 else task.gpu.portion

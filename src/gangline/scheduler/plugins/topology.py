@@ -1,9 +1,8 @@
 """Keep a gang together: candidate node sets by topology domain, tightest first, and scores for preferred levels.
 
-Stands between placing/place.py and the nodes: for each group with a topology rule it answers with the nodes of the domains
-that could hold its tasks, in the order that `placing/domains.py` decides; placing/place.py tries one set after the other. Inside a
-domain the emptiest preferred sub-domain scores highest. Never places anything.
-"""
+Stands between placing/place.py and the nodes: for each group with a topology rule it answers with the nodes of the
+domains that could hold its tasks, in the order that `placing/domains.py` decides; placing/place.py tries one set after
+the other. Inside a domain the emptiest preferred sub-domain scores highest. Never places anything."""
 
 from __future__ import annotations
 
@@ -59,7 +58,12 @@ class TopologyPlugin(Plugin):
         return 0.0
 
     def subset_nodes(
-        self, gang: GangInfo, member: Group | PodSet, pod_sets: Sequence[PodSet], tasks: Sequence[TaskInfo], nodes: Sequence[NodeInfo]
+        self,
+        gang: GangInfo,
+        member: Group | PodSet,
+        pod_sets: Sequence[PodSet],
+        tasks: Sequence[TaskInfo],
+        nodes: Sequence[NodeInfo],
     ) -> list[Sequence[NodeInfo]]:
         rule = member.topology
         if rule is None or not rule.topology:
@@ -139,6 +143,7 @@ class Sums:
             if len(self._slots) >= KEPT_SIZES:
                 self._slots.clear()
             found = self._slots[key] = DomainTally(
-                self.tree.leaf_of, cluster.nodes, lambda node: (domains.slots(node, demand, elsewhere),))
+                self.tree.leaf_of, cluster.nodes, lambda node: (domains.slots(node, demand, elsewhere),)
+            )
         found.catch_up(cluster)
         return found

@@ -20,11 +20,23 @@ from gangline.scheduler.settings import SchedulerSettings, read_config
 from gangline.scheduler.snapshots.whole import Saved, records_from_objects
 
 LISTS: Mapping[str, str] = {
-    "pods": "Pod", "nodes": "Node", "queues": "Queue", "podGroups": "PodGroup", "bindRequests": "BindRequest",
-    "priorityClasses": "PriorityClass", "configMaps": "ConfigMap", "persistentVolumes": "PersistentVolume",
-    "persistentVolumeClaims": "PersistentVolumeClaim", "csiStorageCapacities": "CSIStorageCapacity", "storageClasses": "StorageClass",
-    "csiDrivers": "CSIDriver", "resourceClaims": "ResourceClaim", "resourceSlices": "ResourceSlice", "deviceClasses": "DeviceClass",
-    "topologies": "Topology", "nodeResourceTopologies": "NodeResourceTopology",
+    "pods": "Pod",
+    "nodes": "Node",
+    "queues": "Queue",
+    "podGroups": "PodGroup",
+    "bindRequests": "BindRequest",
+    "priorityClasses": "PriorityClass",
+    "configMaps": "ConfigMap",
+    "persistentVolumes": "PersistentVolume",
+    "persistentVolumeClaims": "PersistentVolumeClaim",
+    "csiStorageCapacities": "CSIStorageCapacity",
+    "storageClasses": "StorageClass",
+    "csiDrivers": "CSIDriver",
+    "resourceClaims": "ResourceClaim",
+    "resourceSlices": "ResourceSlice",
+    "deviceClasses": "DeviceClass",
+    "topologies": "Topology",
+    "nodeResourceTopologies": "NodeResourceTopology",
 }
 NANOSECONDS = 1e9
 

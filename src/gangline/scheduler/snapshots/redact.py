@@ -33,9 +33,24 @@ from gangline.scheduler.records import (
 )
 from gangline.scheduler.snapshots.whole import Saved
 
-WELL_KNOWN = ("kubernetes.io/", "k8s.io/", "nvidia.com/", "amd.com/", "kai.scheduler/", "run.ai/", "runai", "kubeflow.org/", "ray.io/")
+WELL_KNOWN = (
+    "kubernetes.io/",
+    "k8s.io/",
+    "nvidia.com/",
+    "amd.com/",
+    "kai.scheduler/",
+    "run.ai/",
+    "runai",
+    "kubeflow.org/",
+    "ray.io/",
+)
 READABLE_VALUES = (
-    "kai.scheduler/task-priority", "training.kubeflow.org/job-role", "ray.io/node-type", "nvidia.com/", "node-role.kubernetes.io/")
+    "kai.scheduler/task-priority",
+    "training.kubeflow.org/job-role",
+    "ray.io/node-type",
+    "nvidia.com/",
+    "node-role.kubernetes.io/",
+)
 KEPT_ANNOTATIONS = ("kai.scheduler/numa-placement-observed", "kai.scheduler/numa-placement-predicted")
 
 NAMES: Mapping[type, tuple[str, ...]] = {
@@ -47,8 +62,21 @@ NAMES: Mapping[type, tuple[str, ...]] = {
     TopologyRule: ("topology",),
     TopologyRecord: ("name",),
     TaskRecord: (
-        "uid", "gang", "name", "namespace", "pod_set", "node", "gpu_groups", "priority_class", "volumes", "config_maps", "claims",
-        "missing_claims", "template_claims", "nominated_node", "signature",
+        "uid",
+        "gang",
+        "name",
+        "namespace",
+        "pod_set",
+        "node",
+        "gpu_groups",
+        "priority_class",
+        "volumes",
+        "config_maps",
+        "claims",
+        "missing_claims",
+        "template_claims",
+        "nominated_node",
+        "signature",
     ),
     PodTerm: ("namespaces",),
     ConfigMapRecord: ("name", "namespace"),
@@ -58,10 +86,18 @@ NAMES: Mapping[type, tuple[str, ...]] = {
     VolumeClaimRecord: ("name", "namespace", "storage_class", "owner"),
     StorageCapacityRecord: ("name", "storage_class"),
 }
-LABELS: Mapping[type, tuple[str, ...]] = {NodeRecord: ("labels",), TaskRecord: ("labels", "node_selector"), ClaimRecord: ("labels",)}
+LABELS: Mapping[type, tuple[str, ...]] = {
+    NodeRecord: ("labels",),
+    TaskRecord: ("labels", "node_selector"),
+    ClaimRecord: ("labels",),
+}
 KEYS: Mapping[type, tuple[str, ...]] = {
-    TopologyRule: ("required", "preferred"), TopologyRecord: ("levels",), PodTerm: ("topology_key",), TaintRecord: ("key",),
-    TolerationRecord: ("key",), Requirement: ("key",),
+    TopologyRule: ("required", "preferred"),
+    TopologyRecord: ("levels",),
+    PodTerm: ("topology_key",),
+    TaintRecord: ("key",),
+    TolerationRecord: ("key",),
+    Requirement: ("key",),
 }
 FIXED = ("default", "")
 
@@ -74,7 +110,9 @@ def redact(saved: Saved) -> Saved:
     for record in saved.records:
         _walk(record, lambda text: _note(seen, text))
     codes = {text: f"x{place:07}" for place, text in enumerate(sorted(seen))}
-    return replace(saved, records=tuple(_walk(record, lambda text: codes.get(text, text)) for record in saved.records), problems=())
+    return replace(
+        saved, records=tuple(_walk(record, lambda text: codes.get(text, text)) for record in saved.records), problems=()
+    )
 
 
 def _note(seen: set[str], text: str) -> str:

@@ -52,9 +52,17 @@ VERSION = 1
 T = TypeVar("T")
 
 SECTIONS: Mapping[str, type[Any]] = {
-    "nodes": NodeRecord, "queues": QueueRecord, "gangs": GangRecord, "tasks": TaskRecord, "topologies": TopologyRecord,
-    "deviceClasses": DeviceClassRecord, "slices": SliceRecord, "claims": ClaimRecord, "volumeClaims": VolumeClaimRecord,
-    "storageCapacities": StorageCapacityRecord, "configMaps": ConfigMapRecord,
+    "nodes": NodeRecord,
+    "queues": QueueRecord,
+    "gangs": GangRecord,
+    "tasks": TaskRecord,
+    "topologies": TopologyRecord,
+    "deviceClasses": DeviceClassRecord,
+    "slices": SliceRecord,
+    "claims": ClaimRecord,
+    "volumeClaims": VolumeClaimRecord,
+    "storageCapacities": StorageCapacityRecord,
+    "configMaps": ConfigMapRecord,
 }
 
 
@@ -113,7 +121,11 @@ def _problem(kind: str, obj: Raw, error: Exception) -> ObjectProblem:
     meta = obj.get("metadata")
     meta = meta if isinstance(meta, Mapping) else {}
     name = "/".join(str(part) for part in (meta.get("namespace"), meta.get("name")) if part)
-    return ObjectProblem(kind, name, error.problem if isinstance(error, ObjectUnreadable) else Problem("", str(error) or type(error).__name__))
+    return ObjectProblem(
+        kind,
+        name,
+        error.problem if isinstance(error, ObjectUnreadable) else Problem("", str(error) or type(error).__name__),
+    )
 
 
 def _by_name(objs: Iterable[Raw]) -> dict[str, Raw]:
@@ -158,13 +170,17 @@ def _nodes(known: _Objects, reading: ObjectReading) -> list[NodeRecord]:
 
 def _gangs(known: _Objects, aliases: Mapping[str, Mapping[str, str]], reading: ObjectReading) -> list[GangRecord]:
     classes = objects.priorities(known.read(kinds.PRIORITY_CLASS, _itself, PriorityClass))
-    return known.read(kinds.POD_GROUP, lambda group: objects.gang_record(group, classes, aliases, reading), kai.PodGroup)
+    return known.read(
+        kinds.POD_GROUP, lambda group: objects.gang_record(group, classes, aliases, reading), kai.PodGroup
+    )
 
 
 def _storage(known: _Objects) -> list[Record]:
     volumes = _by_name(known.by_kind.get("PersistentVolume", ()))
     classes = _by_name(known.by_kind.get("StorageClass", ()))
-    claims = known.read(kinds.PVC, lambda claim: objects.volume_claim_record(claim, volumes, classes), PersistentVolumeClaim)
+    claims = known.read(
+        kinds.PVC, lambda claim: objects.volume_claim_record(claim, volumes, classes), PersistentVolumeClaim
+    )
     return [*claims, *known.read(kinds.CSI_STORAGE_CAPACITY, objects.storage_capacity_record)]
 
 
@@ -241,7 +257,9 @@ def load(data: bytes) -> Saved:
 def _saved(document: Mapping[str, Any]) -> Saved:
     try:
         sections: Mapping[str, Any] = document["records"]
-        records = tuple(record for name, kind in SECTIONS.items() for record in msgspec.convert(sections.get(name, []), list[kind]))  # type: ignore[valid-type]
+        records = tuple(
+            msgspec.convert(record, kind) for name, kind in SECTIONS.items() for record in sections.get(name, [])
+        )
         return Saved(records, msgspec.convert(document["settings"], SchedulerSettings), float(document["now"]))
     except (KeyError, ValueError, TypeError) as error:
         raise BadInput(f"this snapshot is damaged: {error}") from error

@@ -30,7 +30,11 @@ Parts = Mapping[str, Mapping[str, float]]
 def held(quantities: Mapping[str, Any]) -> dict[str, float]:
     """GPUs of every maker, CPU cores and bytes of memory of a resource list."""
     gpus = sum(resources.number(value) for name, value in quantities.items() if name.endswith("/gpu"))
-    return {"gpu": gpus, "cpu": resources.number(quantities.get("cpu", 0)), "memory": resources.number(quantities.get("memory", 0))}
+    return {
+        "gpu": gpus,
+        "cpu": resources.number(quantities.get("cpu", 0)),
+        "memory": resources.number(quantities.get("memory", 0)),
+    }
 
 
 class History:
@@ -75,7 +79,10 @@ class History:
 
     async def _get(self, address: str, parameters: Mapping[str, str]) -> dict[str, Any]:
         limit = aiohttp.ClientTimeout(total=self.settings.timeout)
-        async with aiohttp.ClientSession(timeout=limit) as session, session.get(address, params=dict(parameters)) as answer:
+        async with (
+            aiohttp.ClientSession(timeout=limit) as session,
+            session.get(address, params=dict(parameters)) as answer,
+        ):
             found: dict[str, Any] = await answer.json(content_type=None)
             return found
 

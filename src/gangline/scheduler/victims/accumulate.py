@@ -1,9 +1,8 @@
 """Victims taken one gang at a time: the growing list of who could make room, and the cheap conditions that screen it.
 
-A popped gang gives one step of victims (one surplus pod, one surplus group, or everything); what is left of it goes back into
-the queue. Victims already recorded by a smaller solution are passed over. A state is worth generating scenarios from only if
-every screen lets it pass.
-"""
+A popped gang gives one step of victims (one surplus pod, one surplus group, or everything); what is left of it goes
+back into the queue. Victims already recorded by a smaller solution are passed over. A state is worth generating
+scenarios from only if every screen lets it pass."""
 
 from __future__ import annotations
 
@@ -123,10 +122,11 @@ class VictimStream:
 
 @dataclass(slots=True, eq=False)
 class Accumulation:
-    """The state of one probe. `states()` yields once for each state that passes every screen, beginning with no potential victims.
+    """The state of one probe. `states()` yields once for each state that passes every screen, beginning with no
+    potential victims.
 
-    `freed` are the GPUs that the potential victims free per node, in the order in which the nodes appeared; `freed_before` those of
-    the recorded ones."""
+    `freed` are the GPUs that the potential victims free per node, in the order in which the nodes appeared;
+    `freed_before` those of the recorded ones."""
 
     session: Session
     preemptor: GangInfo
@@ -188,7 +188,8 @@ class Accumulation:
         return bool(known) and any(task.uid in known for task in tasks)
 
     def _take(self, queue: GangQueue) -> Batch | None:
-        """The next step of victims from this queue; None when it was only recorded ones. What is left of the gang goes back."""
+        """The next step of victims from this queue; None when it was only recorded ones. What is left of the gang goes
+        back."""
         gang = queue.pop()
         taken, more = self.session.steps_of(gang)
         if self._is_known(taken):
@@ -214,7 +215,7 @@ class Accumulation:
                 screen.add(node, gpus)
 
     def _index(self) -> None:
-        for batch in self.potential[self._indexed:]:
+        for batch in self.potential[self._indexed :]:
             uid = batch.gang.uid
             self._by_gang.setdefault(uid, []).append(batch)
             for task in batch.tasks:

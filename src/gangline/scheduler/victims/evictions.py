@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 
 def may_evict(session: Session, gang: GangInfo) -> bool:
-    """A gang that asked for patience may not push others out before its delay is over. For one that has room but that a plugin refused to
-    bind, evicting would be in vain."""
+    """A gang that asked for patience may not push others out before its delay is over. For one that has room but that a
+    plugin refused to bind, evicting would be in vain."""
     if gang.uid in session.bind_refused:
         return False
     delay = gang.record.preemption_delay
@@ -36,7 +36,8 @@ def may_evict(session: Session, gang: GangInfo) -> bool:
 
 
 def victim_invariant_holds(session: Session, gang: GangInfo) -> bool:
-    """Whether evictions could help at all: a task that can run nowhere is told so instead of searching victims for it."""
+    """Whether evictions could help at all: a task that can run nowhere is told so instead of searching victims for
+    it."""
     for task in session.wanted(gang, simulation=True):
         refusal = session.hooks.victim_invariant(task, gang)
         if refusal is not None and not refusal.resolvable:
@@ -59,8 +60,10 @@ def stale_message(gang: GangInfo, task: TaskInfo) -> str:
     assert task.pod_set is not None
     leaf = task.pod_set
     where = "" if len(gang.pod_sets) == 1 and leaf.name == DEFAULT_POD_SET else f" in sub-group {leaf.name}"
-    return (f"Workload doesn't meet the minimum required number of pods ({leaf.min_available}){where}, "
-            f"evicting remaining pod: {task.full_name}")
+    return (
+        f"Workload doesn't meet the minimum required number of pods ({leaf.min_available}){where}, "
+        f"evicting remaining pod: {task.full_name}"
+    )
 
 
 def reclaim_message(session: Session, gang: GangInfo) -> Callable[[TaskInfo], str]:
@@ -85,8 +88,13 @@ def _both_queues(session: Session, loser: QueueInfo, winner: QueueInfo) -> str:
 
 def _figures(session: Session, queue: QueueInfo) -> str:
     hooks = session.hooks
-    held, quota, share = (_amount(figure(queue)) for figure in (hooks.queue_allocated, hooks.queue_deserved, hooks.queue_fair_share))
-    return f"{queue.title} uses <{held}> with a quota of <{quota}>, fair-share of <{share}> and queue priority of <{queue.priority}>."
+    held, quota, share = (
+        _amount(figure(queue)) for figure in (hooks.queue_allocated, hooks.queue_deserved, hooks.queue_fair_share)
+    )
+    return (
+        f"{queue.title} uses <{held}> with a quota of <{quota}>, fair-share of <{share}> and queue priority of "
+        f"<{queue.priority}>."
+    )
 
 
 def _amount(amounts: tuple[float, float, float] | None) -> str:

@@ -1,8 +1,8 @@
-"""Free and leaving GPUs of every node, as running figures: which nodes have any, and how many tasks of a size they could take.
+"""Free and leaving GPUs of every node, as running figures: which nodes have any, and how many tasks of a size they
+could take.
 
-Follows the cluster's log of touched nodes, so that asking again costs only what changed. Upper bounds for the victim search;
-placing looks at the nodes themselves.
-"""
+Follows the cluster's log of touched nodes, so that asking again costs only what changed. Upper bounds for the victim
+search; placing looks at the nodes themselves."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class FreeGpus:
             for node in self._cluster.nodes.values():
                 self._look(node)
         else:
-            for number in set(touched[self._seen:]):
+            for number in set(touched[self._seen :]):
                 found = self._cluster.by_number[number]
                 if found is not None:
                     self._look(found)

@@ -1,9 +1,9 @@
 """Consolidation by arithmetic: which few victims to move so that a gang of whole GPUs finds its nodes.
 
-Tried once, before the search of `search.py` walks victims in their order: for each pending task the node on which the fewest GPUs must
-make way, counted on running sums. It proposes; simulating shows whether everybody finds a place again, and if not the search goes on as
-ever. Gangs that share GPUs, use devices or must stay in one topology domain are left to the search.
-"""
+Tried once, before the search of `search.py` walks victims in their order: for each pending task the node on which the
+fewest GPUs must make way, counted on running sums. It proposes; simulating shows whether everybody finds a place again,
+and if not the search goes on as ever. Gangs that share GPUs, use devices or must stay in one topology domain are left
+to the search."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ REGULAR = "Regular"
 
 @dataclass(slots=True)
 class _Spot:
-    """A node: what is free on it, and who could make way, cheapest first (GPUs that move in all, GPUs that come free here)."""
+    """A node: what is free on it, and who could make way, cheapest first (GPUs that move in all, GPUs that come free
+    here)."""
 
     node: NodeInfo
     free: float
@@ -49,7 +50,9 @@ class _Spot:
         return cost, chosen
 
 
-def fewest_moves(session: Session, gang: GangInfo, tasks: Sequence[TaskInfo], victims: Iterable[GangInfo], most: int) -> list[Batch] | None:
+def fewest_moves(
+    session: Session, gang: GangInfo, tasks: Sequence[TaskInfo], victims: Iterable[GangInfo], most: int
+) -> list[Batch] | None:
     """Victims whose leaving would give every task a node; `most`: of how many gangs they may be, -1: of any number."""
     if not tasks or any(not _plain(task) for task in tasks) or _bound_to_domain(gang.root):
         return None
@@ -67,7 +70,9 @@ def _plain(task: TaskInfo) -> bool:
 
 
 def _bound_to_domain(group: Group) -> bool:
-    return (group.topology is not None and bool(group.topology.required)) or any(_bound_to_domain(child) for child in group.groups)
+    return (group.topology is not None and bool(group.topology.required)) or any(
+        _bound_to_domain(child) for child in group.groups
+    )
 
 
 def _by_size(tasks: Sequence[TaskInfo]) -> Iterator[tuple[float, list[TaskInfo]]]:

@@ -1,7 +1,7 @@
 """Cheap necessary conditions on a growing list of victims: without them holding, simulating would be in vain.
 
-Each screen keeps running sums, so that one more victim costs next to nothing. They may say yes wrongly, never no wrongly.
-"""
+Each screen keeps running sums, so that one more victim costs next to nothing. They may say yes wrongly, never no
+wrongly."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from gangline.scheduler.session import Session
 
 
-def screens_for(session: Session, preemptor: GangInfo, pending: Sequence[TaskInfo], nodes: Sequence[NodeInfo]) -> list[Any]:
+def screens_for(
+    session: Session, preemptor: GangInfo, pending: Sequence[TaskInfo], nodes: Sequence[NodeInfo]
+) -> list[Any]:
     """The screens that apply to this preemptor."""
     found: list[Any] = []
     picky = [task for task in pending if task.record.node_selector or task.record.node_affinity is not None]
@@ -71,8 +73,9 @@ class Affinities:
 
 def wants(task: TaskInfo, node: NodeInfo) -> bool:
     record = task.record
-    return (all(node.labels.get(key) == value for key, value in record.node_selector.items())
-            and (record.node_affinity is None or node_matches(record.node_affinity, node)))
+    return all(node.labels.get(key) == value for key, value in record.node_selector.items()) and (
+        record.node_affinity is None or node_matches(record.node_affinity, node)
+    )
 
 
 class Gpus:
@@ -103,7 +106,7 @@ class Gpus:
         free = [amount + self._freed.get(name, 0) for name, amount in self._base.items()]
         if max(free, default=0) < self._wanted[0] - DUST:
             return False
-        return greedy_match(self._wanted, sorted(free, reverse=True)[:len(self._wanted)])
+        return greedy_match(self._wanted, sorted(free, reverse=True)[: len(self._wanted)])
 
 
 def greedy_match(wanted: Sequence[float], holders: Sequence[float]) -> bool:
@@ -150,14 +153,18 @@ class DomainScreen:
         self._count(self._nodes[node], gpus)
 
     def holds(self) -> bool:
-        return all(greedy_match(wanted, sorted(self._free[key].values(), reverse=True)) for key, wanted in self._wanted.items())
+        return all(
+            greedy_match(wanted, sorted(self._free[key].values(), reverse=True)) for key, wanted in self._wanted.items()
+        )
 
 
 class Bound:
-    """Whether a choice of victims can free enough GPUs at all for pending tasks that all ask for the same number of whole ones:
-    in the cluster, or, when the whole gang is bound to a topology level, in some domain of it."""
+    """Whether a choice of victims can free enough GPUs at all for pending tasks that all ask for the same number of
+    whole ones: in the cluster, or, when the whole gang is bound to a topology level, in some domain of it."""
 
-    def __init__(self, session: Session, preemptor: GangInfo, pending: Sequence[TaskInfo], recorded: Iterable[TaskInfo]) -> None:
+    def __init__(
+        self, session: Session, preemptor: GangInfo, pending: Sequence[TaskInfo], recorded: Iterable[TaskInfo]
+    ) -> None:
         session.free.refresh()
         sizes = {task.quota_gpus for task in pending}
         self._size = sizes.pop() if len(sizes) == 1 and not any(task.shared for task in pending) else 0.0

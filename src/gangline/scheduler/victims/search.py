@@ -1,8 +1,11 @@
-"""Making room by evicting: search for the victims that let a waiting gang run, by growing the victim list and simulating.
+"""Making room by evicting: search for the victims that let a waiting gang run, by growing the victim list and
+simulating.
 
-    solve           for each generator, within a budget of steps: how many tasks of the gang can be served (1, 2, 4, … then halving),
+    solve           for each generator, within a budget of steps: how many tasks of the gang can be served (1, 2, 4, …
+    then halving),
                     with the victims of smaller solutions as a start for larger ones; at last all tasks once more
-    Accumulation    victims taken one gang at a time in victim order (`accumulate.py`), screened by cheap necessary conditions
+    Accumulation    victims taken one gang at a time in victim order (`accumulate.py`), screened by cheap necessary
+    conditions
     generators      which of the accumulated victims to try together (`plugins/generators.py`)
     simulate        evict them virtually, place everybody again in fair order, ask the validator
 
@@ -35,8 +38,8 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class VictimPlan:
-    """What an action wants: who may be a victim (a fresh queue each time), when a scenario is acceptable, what to tell a
-    victim, the most GPUs that an acceptable scenario can take, and victims to try before any search."""
+    """What an action wants: who may be a victim (a fresh queue each time), when a scenario is acceptable, what to tell
+    a victim, the most GPUs that an acceptable scenario can take, and victims to try before any search."""
 
     victims: Callable[[], GangQueue]
     valid: Callable[[Scenario], bool]
@@ -165,7 +168,9 @@ class VictimSearch:
     def ended(self, result: str) -> None:
         """Count how the search for the gang ended."""
         tally, action = self._session.tally, self._session.action
-        tally.searches[tallied.SearchOutcome(action, result if self._attempted else "not_attempted", self._reduced)] += 1
+        tally.searches[
+            tallied.SearchOutcome(action, result if self._attempted else "not_attempted", self._reduced)
+        ] += 1
         tally.solved[action] += result == "solved"
         tally.exhausted[action] += result == "deadline_exhausted" and self._meter.action_spent()
 
@@ -191,7 +196,9 @@ class VictimSearch:
             result = "solved" if found is not None else "generators_exhausted"
             return found
         finally:
-            tally.searching.append((tallied.Ran(self._session.action, self._generator, result), tally.stopwatch() - began))
+            tally.searching.append(
+                (tallied.Ran(self._session.action, self._generator, result), tally.stopwatch() - began)
+            )
 
     def _run(self, generate: Generator) -> Statement | None:
         """Find the largest servable number of tasks, then serve all with what was learnt."""
@@ -215,7 +222,8 @@ class VictimSearch:
         return self._probe(generate, number)[0] if solved or self._recorded else None
 
     def _takes_too_much(self, view: GangInfo) -> bool:
-        """Whether no acceptable scenario frees enough. If this is so for the whole gang, serving a part of it is in vain."""
+        """Whether no acceptable scenario frees enough. If this is so for the whole gang, serving a part of it is in
+        vain."""
         return self._plan.most(view) < least_to_take(self._session, view)
 
     def _close_in(self, generate: Generator, solved: int, failed: int) -> None:
@@ -232,8 +240,9 @@ class VictimSearch:
     def _probe(self, generate: Generator, size: int) -> tuple[Statement | None, bool]:
         """Try to serve the first `size` tasks, starting from the victims recorded so far.
 
-        The second answer: trying again with the victims that this leaves recorded would end in the very same statement. Where groups
-        are bound to domains the screens, which count the gang's running pods too, may ask for more victims than were needed."""
+        The second answer: trying again with the victims that this leaves recorded would end in the very same statement.
+        Where groups are bound to domains the screens, which count the gang's running pods too, may ask for more victims
+        than were needed."""
         session = self._session
         view = partial(self._gang, self._tasks[:size])
         if self._takes_too_much(view):
@@ -263,8 +272,8 @@ class VictimSearch:
         return None, False
 
     def _nodes_with(self, tasks: Iterable[TaskInfo]) -> NodeList:
-        """The feasible nodes and those of these tasks. For tasks with whole GPUs no other node has room, so the whole cluster
-        will do."""
+        """The feasible nodes and those of these tasks. For tasks with whole GPUs no other node has room, so the whole
+        cluster will do."""
         nodes = self._session.cluster.nodes
         if len(self._feasible) == len(nodes):
             return self._session.all_nodes
@@ -290,8 +299,9 @@ class VictimSearch:
         return None
 
     def _place_all(self, statement: Statement, scenario: Scenario, victims: Sequence[TaskInfo]) -> bool:
-        """Everybody again in fair order: victims if they can, the preemptor in any case. What a victim that finds no place would want
-        is asked now: it stays so after its eviction, so that nothing of it is served on its own in the same cycle."""
+        """Everybody again in fair order: victims if they can, the preemptor in any case. What a victim that finds no
+        place would want is asked now: it stays so after its eviction, so that nothing of it is served on its own in the
+        same cycle."""
         nodes = self._nodes_with(victims)
         placed = False
         for gang in self._in_fair_order(scenario.preemptor, victims):
@@ -331,8 +341,8 @@ class VictimSearch:
 
 
 def partial(gang: GangInfo, tasks: Sequence[TaskInfo]) -> GangInfo:
-    """The gang as if it had only these tasks to place, with minima that they can reach. A pod set without any keeps its minimum: it
-    is not there yet."""
+    """The gang as if it had only these tasks to place, with minima that they can reach. A pod set without any keeps its
+    minimum: it is not there yet."""
     running = [task for task in gang.tasks.values() if task.status & ACTIVE_ALLOCATED]
     view = gang.with_tasks([*running, *tasks])
     for leaf in view.pod_sets.values():
@@ -351,8 +361,8 @@ def _lower_minima(group: Group) -> None:
 
 
 def least_to_take(session: Session, view: GangInfo) -> float:
-    """GPUs that must be taken from others in any case: what is asked for beyond everything that is free. Moving victims frees
-    nothing."""
+    """GPUs that must be taken from others in any case: what is asked for beyond everything that is free. Moving victims
+    frees nothing."""
     tasks = session.wanted(view, simulation=True)
     if any(task.shared or task.gpu.kind != "Regular" or task.gpu.dra for task in tasks):
         return 0

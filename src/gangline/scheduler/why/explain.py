@@ -34,7 +34,12 @@ STEPS = 20_000
 
 
 def explain(
-    cluster: ClusterModel, gang: str, settings: SchedulerSettings, now: float, refusals: Mapping[str, Refuse] | None = None, steps: int = STEPS
+    cluster: ClusterModel,
+    gang: str,
+    settings: SchedulerSettings,
+    now: float,
+    refusals: Mapping[str, Refuse] | None = None,
+    steps: int = STEPS,
 ) -> Verdict | None:
     """The verdict on one gang; None when it waits for nothing."""
     return explain_waiting(cluster, settings, now, refusals, [gang], steps=steps).get(gang)
@@ -49,11 +54,16 @@ def explain_waiting(
     known: Mapping[str, Verdict] | None = None,
     steps: int = STEPS,
 ) -> dict[str, Verdict]:
-    """Verdicts on gangs that wait (all, unless named). Where cause and proof are as in `known`, its remedies are kept."""
+    """Verdicts on gangs that wait (all, unless named). Where cause and proof are as in `known`, its remedies are
+    kept."""
     explainer = Explainer(Session(cluster, settings, now), refusals or {}, steps)
     try:
         wanted = sorted(cluster.waiting if gangs is None else gangs)
-        found = ((uid, explainer.verdict(cluster.gangs[uid], (known or {}).get(uid))) for uid in wanted if uid in cluster.gangs)
+        found = (
+            (uid, explainer.verdict(cluster.gangs[uid], (known or {}).get(uid)))
+            for uid in wanted
+            if uid in cluster.gangs
+        )
         return {uid: verdict for uid, verdict in found if verdict is not None}
     finally:
         explainer.session.close()
@@ -80,8 +90,12 @@ class Explainer:
         tasks = self.session.wanted(gang, simulation=False)
         if not tasks:
             return None
-        verdict = (self._of_capacity(gang, tasks) or self._of_size(gang, tasks) or self._of_topology(gang)
-                   or self._of_room(gang, tasks, known))
+        verdict = (
+            self._of_capacity(gang, tasks)
+            or self._of_size(gang, tasks)
+            or self._of_topology(gang)
+            or self._of_room(gang, tasks, known)
+        )
         return self._in_line(verdict, gang)
 
     def _said(self, gang: GangInfo, cause: str, why: str) -> Verdict:
@@ -97,7 +111,11 @@ class Explainer:
         if not gang.count(Status.PENDING | Status.GATED):
             return None
         lacks = [text for leaf in sorted(gang.pod_sets.values(), key=lambda leaf: leaf.name) if (text := lacking(leaf))]
-        return self._said(gang, "not-ready", f"{'; '.join(lacks)} before it can start" if lacks else "more sub-groups must be complete")
+        return self._said(
+            gang,
+            "not-ready",
+            f"{'; '.join(lacks)} before it can start" if lacks else "more sub-groups must be complete",
+        )
 
     def _of_queue(self, gang: GangInfo) -> Verdict | None:
         queue = self.session.queues.get(gang.queue)
@@ -105,7 +123,11 @@ class Explainer:
             known = gang.queue in self.cluster.queues
             why = "has a missing or circular parent" if known else "does not exist"
             return self._said(gang, "no-queue", f"queue {gang.queue or '(none)'} {why}")
-        return None if queue.is_leaf else self._said(gang, "no-queue", f"queue {gang.queue} has child queues, so it takes no work itself")
+        return (
+            None
+            if queue.is_leaf
+            else self._said(gang, "no-queue", f"queue {gang.queue} has child queues, so it takes no work itself")
+        )
 
     def _of_capacity(self, gang: GangInfo, tasks: list[TaskInfo]) -> Verdict | None:
         books = self.trials.books()
@@ -126,7 +148,9 @@ class Explainer:
         refusal = self.session.over_capacity(gang, tasks)
         if refusal is None:
             return None
-        return self._said(gang, "refused", f"plugin {refusal.plugin} refuses: {'; '.join(refusal.messages) or refusal.reason}")
+        return self._said(
+            gang, "refused", f"plugin {refusal.plugin} refuses: {'; '.join(refusal.messages) or refusal.reason}"
+        )
 
     def _of_size(self, gang: GangInfo, tasks: Sequence[TaskInfo]) -> Verdict | None:
         """What no eviction can change: a pod larger than every node, something it names that is not there."""
@@ -136,7 +160,11 @@ class Explainer:
                 largest = self._largest(place)
                 if task.request[place] > largest and not self._backed(names[place]):
                     has = amount(largest, names[place]) if largest else "none"
-                    return self._said(gang, "too-large", f"no node has {amount(task.request[place], names[place])}; the largest has {has}")
+                    return self._said(
+                        gang,
+                        "too-large",
+                        f"no node has {amount(task.request[place], names[place])}; the largest has {has}",
+                    )
             refusal = self.session.hooks.victim_invariant(task, gang)
             if refusal is not None:
                 return self._said(gang, "impossible", refusal.reason)
@@ -148,7 +176,9 @@ class Explainer:
     def _largest(self, place: int) -> float:
         found = self._sizes.get(place)
         if found is None:
-            found = self._sizes[place] = max((at(node.allocatable, place) for node in self.cluster.nodes.values()), default=0)
+            found = self._sizes[place] = max(
+                (at(node.allocatable, place) for node in self.cluster.nodes.values()), default=0
+            )
         return found
 
     def _of_topology(self, gang: GangInfo) -> Verdict | None:
@@ -214,7 +244,9 @@ class Explainer:
             where = ", ".join(leaving[:3]) + (f" and {len(leaving) - 3} more" if len(leaving) > 3 else "")
             return replace(self._said(gang, "leaving", f"pods are leaving {where}, then it starts"), needs=needs)
         if gang.uid in self._refusals:
-            return replace(self._said(gang, "behind", "gangs before it in line take the room it would fit in"), needs=needs)
+            return replace(
+                self._said(gang, "behind", "gangs before it in line take the room it would fit in"), needs=needs
+            )
         return replace(self._said(gang, "next", "there is room for it, the next cycle places it"), needs=needs)
 
     def _short_of_room(self, trial: Trial, known: Verdict | None) -> Verdict:
@@ -232,7 +264,11 @@ class Explainer:
             more_areas=trial.more,
             most_elsewhere=trial.most,
         )
-        if known is not None and (known.cause, known.headline, known.areas) == (verdict.cause, verdict.headline, verdict.areas):
+        if known is not None and (known.cause, known.headline, known.areas) == (
+            verdict.cause,
+            verdict.headline,
+            verdict.areas,
+        ):
             return replace(verdict, remedies=known.remedies)
         return replace(verdict, remedies=remedies.of_room(self.trials, trial))
 
@@ -250,7 +286,10 @@ class Explainer:
         most = max(at(node.later, place) for node in usable)
         pods = f"{trial.missing} of {counted(len(trial.tasks), 'pod')}"
         if most < size:
-            return f"no node{where} has {amount(size, names[place])} free for {pods}; the most is {amount(most, names[place])}"
+            return (
+                f"no node{where} has {amount(size, names[place])} free for {pods}; the most is "
+                f"{amount(most, names[place])}"
+            )
         return f"{pods} find no node{where} that suits them beside the others"
 
 
@@ -263,13 +302,19 @@ def lacking(leaf: PodSet) -> str:
         return ""
     where = "" if leaf.name == DEFAULT_POD_SET else f" of {leaf.name}"
     gated = leaf.count(Status.GATED)
-    return f"{counted(leaf.min_available - there, 'more pod')}{where} must be there" + (f" ({gated} are gated)" if gated else "")
+    return f"{counted(leaf.min_available - there, 'more pod')}{where} must be there" + (
+        f" ({gated} are gated)" if gated else ""
+    )
 
 
 def needs_text(tasks: Sequence[TaskInfo], names: Sequence[str], rule: TopologyRule | None) -> str:
     total: Vector = summed(task.request for task in tasks)
     place = GPU if total[GPU] else CPU
-    what = f"{amount(total[place], names[place])} for {counted(len(tasks), 'pod')}" if total[place] else counted(len(tasks), "pod")
+    what = (
+        f"{amount(total[place], names[place])} for {counted(len(tasks), 'pod')}"
+        if total[place]
+        else counted(len(tasks), "pod")
+    )
     return what + (f" on nodes of one {rule.required}" if rule is not None else "")
 
 
@@ -278,7 +323,13 @@ def overrun_text(account: QueueAccount, overrun: Overrun, request: Amounts) -> s
     asked = amount(request[place], overrun.resource).split(" ", 1)[0]
     if overrun.reason == OVER_LIMIT:
         held = amount(account.allocated[place], overrun.resource).split(" ", 1)[0]
-        return f"queue {account.name} may use {amount(account.limit[place], overrun.resource)}; {asked} more asked, {held} in use"
+        return (
+            f"queue {account.name} may use {amount(account.limit[place], overrun.resource)}; {asked} more asked, "
+            f"{held} in use"
+        )
     held = amount(account.allocated_non_preemptible[place], overrun.resource).split(" ", 1)[0]
-    return (f"queue {account.name} has a quota of {amount(account.deserved[place], overrun.resource)} for work that cannot be preempted; "
-            f"{asked} more asked, {held} in use")
+    return (
+        f"queue {account.name} has a quota of {amount(account.deserved[place], overrun.resource)} for work that "
+        f"cannot be preempted; "
+        f"{asked} more asked, {held} in use"
+    )

@@ -47,13 +47,18 @@ def _open_nodes(trials: Trials, trial: Trial) -> Iterator[Remedy]:
         missing = len(trial.tasks) - area.fits
         for reason, verb in OPENED.items():
             shut = [node for node in nodes if closed.get(node.name) == reason]
-            rooms = sorted(((domains.slots(node, demand, frozenset()), node.name) for node in shut), key=lambda each: (-each[0], each[1]))
+            rooms = sorted(
+                ((domains.slots(node, demand, frozenset()), node.name) for node in shut),
+                key=lambda each: (-each[0], each[1]),
+            )
             enough = [name for room, name in rooms if room >= missing]
             if enough:
                 yield Remedy("open", f"{' or '.join(sorted(enough)[:NAMED_NODES])} were {verb}")
                 return
             if sum(room for room, _ in rooms) >= missing:
-                yield Remedy("open", f"{_how_many(rooms, missing)} of {counted(len(shut), 'node')} in {area.name} were {verb}")
+                yield Remedy(
+                    "open", f"{_how_many(rooms, missing)} of {counted(len(shut), 'node')} in {area.name} were {verb}"
+                )
                 return
 
 
@@ -73,7 +78,7 @@ def _fewer_pods(trials: Trials, trial: Trial) -> Iterator[Remedy]:
     for name, leaf in leaves.items():
         mine = [task for task in trial.tasks if task.pod_set is leaf]
         for number in _numbers(trial, leaf, len(mine), alone=len(leaves) == 1):
-            left_out = {task.uid for task in mine[len(mine) - number:]}
+            left_out = {task.uid for task in mine[len(mine) - number :]}
             rest = [task for task in trial.tasks if task.uid not in left_out]
             if trials.steps > 0 and trials.fitting(trial, rest, trial.best[1]) == len(rest):
                 found.append((number, name))
@@ -100,7 +105,7 @@ def _end_a_gang(trials: Trials, trial: Trial) -> Iterator[Remedy]:
     """The smallest other gang whose end would make room."""
     session, statement = trials.session, trial.statement
     every = trials.held(trial.resource)
-    able = every[bisect_left(every, (_gap(trial), "")):]
+    able = every[bisect_left(every, (_gap(trial), "")) :]
     for held, uid in able[:TRIED_GANGS]:
         other = session.cluster.gangs[uid]
         if trials.steps <= 0:
@@ -119,7 +124,8 @@ def _end_a_gang(trials: Trials, trial: Trial) -> Iterator[Remedy]:
 
 
 def _gap(trial: Trial) -> float:
-    """What must come free at least: what all pods lack together or, where that is only scattered, what one lacks on the best node."""
+    """What must come free at least: what all pods lack together or, where that is only scattered, what one lacks on the
+    best node."""
     place = trial.resource
     area, nodes = trial.best
     short = sum(at(task.request, place) for task in trial.tasks) - area.free
@@ -154,7 +160,9 @@ def _more_nodes(trials: Trials, trial: Trial) -> Iterator[Remedy]:
     number, pods = math.ceil(trial.missing / each), min(trial.missing, each)
     where = f" in {trial.best[0].name}" if trial.rule is not None else ""
     room = amount(pods * size, trials.cluster.names.names[place])
-    yield Remedy("nodes", f"there {'was' if number == 1 else 'were'} {counted(number, 'more node')} with {free(room)}{where}")
+    yield Remedy(
+        "nodes", f"there {'was' if number == 1 else 'were'} {counted(number, 'more node')} with {free(room)}{where}"
+    )
 
 
 def free(room: str) -> str:
@@ -166,14 +174,22 @@ def free(room: str) -> str:
 # ── queues ──
 
 
-def of_capacity(trials: Trials, gang: GangInfo, tasks: Sequence[TaskInfo], overrun: Overrun, request: Amounts) -> tuple[Remedy, ...]:
+def of_capacity(
+    trials: Trials, gang: GangInfo, tasks: Sequence[TaskInfo], overrun: Overrun, request: Amounts
+) -> tuple[Remedy, ...]:
     """A higher bound, less in use, or fewer pods."""
     account, place = trials.accounts[overrun.queue], RESOURCES.index(overrun.resource)
     limited = overrun.reason == OVER_LIMIT
-    bound, held = (account.limit, account.allocated) if limited else (account.deserved, account.allocated_non_preemptible)
+    bound, held = (
+        (account.limit, account.allocated) if limited else (account.deserved, account.allocated_non_preemptible)
+    )
     over = held[place] + request[place] - bound[place]
     word = "limit" if limited else "quota"
-    found = [Remedy(word, f"the {word} of queue {account.name} were {amount(held[place] + request[place], overrun.resource)}")]
+    found = [
+        Remedy(
+            word, f"the {word} of queue {account.name} were {amount(held[place] + request[place], overrun.resource)}"
+        )
+    ]
     if not limited:
         found.append(Remedy("preemptible", "it could be preempted"))
     found += _end_in_queue(trials, gang, overrun, over, limited)
@@ -189,7 +205,9 @@ def _end_in_queue(trials: Trials, gang: GangInfo, overrun: Overrun, over: float,
         below = overrun.queue in {account.uid for account in line(trials.accounts, other.queue)}
         if other is gang or not below or (not limited and other.preemptible):
             continue
-        held = sum(_of(trials, task, overrun.resource) for task in other.tasks.values() if task.status & ACTIVE_ALLOCATED)
+        held = sum(
+            _of(trials, task, overrun.resource) for task in other.tasks.values() if task.status & ACTIVE_ALLOCATED
+        )
         if held >= over:
             holders.append((held, other.uid))
     if holders:

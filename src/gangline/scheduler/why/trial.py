@@ -1,4 +1,5 @@
-"""Trying a gang that waits, without deciding anything: which part of it finds no room, and how far it gets in each area.
+"""Trying a gang that waits, without deciding anything: which part of it finds no room, and how far it gets in each
+area.
 
 The measuring half of explain.py: works in a statement that its caller undoes, and counts its steps (one task tried on
 nodes). remedies.py uses the same statement to try changes. Nothing here finds words.
@@ -34,7 +35,8 @@ Member = Group | PodSet
 
 @dataclass(slots=True)
 class Trial:
-    """The part of a gang that found no room, and how far it got in each area, best first. The statement still holds its siblings."""
+    """The part of a gang that found no room, and how far it got in each area, best first. The statement still holds its
+    siblings."""
 
     gang: GangInfo
     member: Member
@@ -88,7 +90,9 @@ class Trials:
             return None, tasks, nodes
         statement.rollback(mark)
         rule = member.topology
-        if (rule is not None and rule.required) or not any(each.topology and each.topology.required for each in everyone(member)):
+        if (rule is not None and rule.required) or not any(
+            each.topology and each.topology.required for each in everyone(member)
+        ):
             return member, tasks, nodes
         assert isinstance(member, Group)
         for each in sorted(member.members, key=self.session.member_key):
@@ -101,7 +105,9 @@ class Trials:
     def inner_culprit(self, trial: Trial) -> Trial | None:
         """Its pods fit together in the best area, its sub-groups do not: look at them, inside that area."""
         nodes = trial.best[1]
-        for each in sorted(trial.member.members, key=self.session.member_key) if isinstance(trial.member, Group) else ():
+        for each in (
+            sorted(trial.member.members, key=self.session.member_key) if isinstance(trial.member, Group) else ()
+        ):
             mine = tasks_of(each, trial.tasks)
             member, tasks, inside = self.culprit(trial.placement, trial.statement, each, mine, nodes)
             if member is not None:
@@ -109,12 +115,20 @@ class Trials:
         return None
 
     def attempt(
-        self, gang: GangInfo, member: Member, tasks: list[TaskInfo], statement: Statement, placement: GangPlacement, nodes: NodeList
+        self,
+        gang: GangInfo,
+        member: Member,
+        tasks: list[TaskInfo],
+        statement: Statement,
+        placement: GangPlacement,
+        nodes: NodeList,
     ) -> Trial:
         """The areas the member could stand in, best first."""
         rule = member.topology if member.topology is not None and member.topology.required else None
         scarce = self._scarce(tasks, nodes)
-        groups, more = ([("all nodes", nodes)], ()) if rule is None else self._domains(rule, member, nodes, tasks[0], scarce)
+        groups, more = (
+            ([("all nodes", nodes)], ()) if rule is None else self._domains(rule, member, nodes, tasks[0], scarce)
+        )
         areas = []
         for name, inside in groups:
             fits = self._fitting(statement, placement, tasks, inside) if self.steps > 0 else 0
@@ -122,12 +136,25 @@ class Trials:
         areas.sort(key=lambda each: (-each[0].fits, -each[0].free, each[0].name))
         label = rule.required.rpartition("/")[2] if rule is not None else ""
         nowhere = [(Area("no node", 0, 0), NodeList(()))]
-        return Trial(gang, member, tasks, statement, placement, rule, label, areas or nowhere, scarce, len(more), max(more, default=0))
+        return Trial(
+            gang,
+            member,
+            tasks,
+            statement,
+            placement,
+            rule,
+            label,
+            areas or nowhere,
+            scarce,
+            len(more),
+            max(more, default=0),
+        )
 
     def _domains(
         self, rule: TopologyRule, member: Member, nodes: NodeList, task: TaskInfo, scarce: int
     ) -> tuple[list[tuple[str, NodeList]], Sequence[float]]:
-        """The domains of the required level with most room, and with most once closed nodes were open; how much is free in the others."""
+        """The domains of the required level with most room, and with most once closed nodes were open; how much is free
+        in the others."""
         tree = self.cluster.topology(rule.topology)
         level = tree.level(rule.required) if tree is not None else None
         if tree is None or level is None:
@@ -141,10 +168,14 @@ class Trials:
         if closed:
             opened = sorted(ordered, key=lambda each: (-sum([room.get(name, 0) for name in each.nodes]), each.id))
             chosen.update(dict.fromkeys(opened[:OPENED_DOMAINS]))
-        named = [(each.value, NodeList(self.cluster.nodes[name] for name in each.nodes if name in room)) for each in chosen]
+        named = [
+            (each.value, NodeList(self.cluster.nodes[name] for name in each.nodes if name in room)) for each in chosen
+        ]
         return named, [usable[each] for each in allowed if each not in chosen]
 
-    def _fitting(self, statement: Statement, placement: GangPlacement, tasks: Sequence[TaskInfo], nodes: NodeList) -> int:
+    def _fitting(
+        self, statement: Statement, placement: GangPlacement, tasks: Sequence[TaskInfo], nodes: NodeList
+    ) -> int:
         """How many of the tasks find room on these nodes, one after the other."""
         mark = statement.checkpoint()
         number = 0
@@ -161,7 +192,8 @@ class Trials:
         return self._fitting(trial.statement, trial.placement, tasks, nodes)
 
     def _scarce(self, tasks: Sequence[TaskInfo], nodes: Iterable[NodeInfo]) -> int:
-        """The resource that the fewest nodes have enough of for one task, then the one with least free for all; GPUs when in doubt."""
+        """The resource that the fewest nodes have enough of for one task, then the one with least free for all; GPUs
+        when in doubt."""
         demand = domains.demand_of(tasks)
         asked = [place for place, need in enumerate(demand.largest) if need > 0 and place != PODS]
         if not asked:
@@ -179,13 +211,18 @@ class Trials:
         """How much of a resource each gang holds, the least first."""
         found = self._held.get(resource)
         if found is None:
-            sums = ((sum(at(task.given, resource) for task in gang.allocated_tasks), gang.uid) for gang in self.session.active_gangs())
+            sums = (
+                (sum(at(task.given, resource) for task in gang.allocated_tasks), gang.uid)
+                for gang in self.session.active_gangs()
+            )
             found = self._held[resource] = sorted(each for each in sums if each[0] > 0)
         return found
 
     def _area(self, name: str, nodes: NodeList, task: TaskInfo, scarce: int, fits: int) -> Area:
         closed = self.closed_to(task)
-        reasons = Counter(PLAIN_REASONS.get(closed[node.name], closed[node.name]) for node in nodes if node.name in closed)
+        reasons = Counter(
+            PLAIN_REASONS.get(closed[node.name], closed[node.name]) for node in nodes if node.name in closed
+        )
         free = sum(max(at(node.later, scarce), 0) for node in nodes if node.name not in closed)
         return Area(name, free, fits, tuple(sorted(reasons.items(), key=lambda each: (-each[1], each[0]))))
 
@@ -195,7 +232,9 @@ class Trials:
         if found is None:
             found = {}
             for node in self.session.all_nodes:
-                why = self.session.hooks.refused_on(task, node) or (gpu_pools.absent(node, task) if node.other_gpus(task) else None)
+                why = self.session.hooks.refused_on(task, node) or (
+                    gpu_pools.absent(node, task) if node.other_gpus(task) else None
+                )
                 if why is not None and why != FULL and "enough capacity" not in why:
                     found[node.name] = why
             if task.shape.plain:

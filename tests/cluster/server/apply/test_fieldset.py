@@ -11,8 +11,12 @@ from gangline.cluster.server.patch.apply.fieldset import FieldSet, common, decod
 
 NAMES = st.sampled_from(["f:a", "f:b", 'k:{"name":"x"}', 'v:"y"'])
 TREES: st.SearchStrategy[dict[str, Any]] = st.recursive(
-    st.just({}), lambda below: st.dictionaries(NAMES, below, max_size=3).flatmap(
-        lambda tree: st.sampled_from([tree, {".": {}, **tree}] if tree else [tree])), max_leaves=12)
+    st.just({}),
+    lambda below: st.dictionaries(NAMES, below, max_size=3).flatmap(
+        lambda tree: st.sampled_from([tree, {".": {}, **tree}] if tree else [tree])
+    ),
+    max_leaves=12,
+)
 
 
 @given(TREES, TREES)

@@ -17,17 +17,22 @@ from gangline.errors import ApiError
 DOCUMENT = {"a": {"b": "1"}, "l": ["x", "y"], "s/t": 1}
 
 
-@pytest.mark.parametrize(("operation", "expected"), [
-    ({"op": "add", "path": "/a/c", "value": 2}, {"a": {"b": "1", "c": 2}}), ({"op": "add", "path": "/l/-", "value": "z"}, {"l": ["x",
-     "y", "z"]}),
-    ({"op": "add", "path": "/l/0", "value": "z"}, {"l": ["z", "x", "y"]}), ({"op": "replace", "path": "/a/b", "value": "2"},
-     {"a": {"b": "2"}}),
-    ({"op": "remove", "path": "/l/-1"}, {"l": ["x"]}), ({"op": "replace", "path": "/s~1t", "value": 2}, {"s/t": 2}),
-    ({"op": "copy", "from": "/a/b", "path": "/a/c"}, {"a": {"b": "1", "c": "1"}}), ({"op": "copy", "from": "/a/nope", "path": "/a/c"},
-                                                                                   {"a": {"b": "1", "c": None}}),
-    ({"op": "replace", "path": "/a/c", "value": 2}, {"a": {"b": "1", "c": 2}}), ({"op": "test", "path": "/a/nope", "value": None}, {}),
-     ({"op": "add", "path": "/a/c"}, {"a": {"b": "1", "c": None}}),
-])
+@pytest.mark.parametrize(
+    ("operation", "expected"),
+    [
+        ({"op": "add", "path": "/a/c", "value": 2}, {"a": {"b": "1", "c": 2}}),
+        ({"op": "add", "path": "/l/-", "value": "z"}, {"l": ["x", "y", "z"]}),
+        ({"op": "add", "path": "/l/0", "value": "z"}, {"l": ["z", "x", "y"]}),
+        ({"op": "replace", "path": "/a/b", "value": "2"}, {"a": {"b": "2"}}),
+        ({"op": "remove", "path": "/l/-1"}, {"l": ["x"]}),
+        ({"op": "replace", "path": "/s~1t", "value": 2}, {"s/t": 2}),
+        ({"op": "copy", "from": "/a/b", "path": "/a/c"}, {"a": {"b": "1", "c": "1"}}),
+        ({"op": "copy", "from": "/a/nope", "path": "/a/c"}, {"a": {"b": "1", "c": None}}),
+        ({"op": "replace", "path": "/a/c", "value": 2}, {"a": {"b": "1", "c": 2}}),
+        ({"op": "test", "path": "/a/nope", "value": None}, {}),
+        ({"op": "add", "path": "/a/c"}, {"a": {"b": "1", "c": None}}),
+    ],
+)
 def test_an_operation_changes_one_place(operation: dict[str, Any], expected: dict[str, Any]) -> None:
     before = copy.deepcopy(DOCUMENT)
     assert json_patch(DOCUMENT, [operation]) == {**DOCUMENT, **expected}
@@ -42,14 +47,19 @@ def test_the_whole_document_can_be_replaced() -> None:
     assert json_patch({"a": 1}, [{"op": "replace", "path": "", "value": {"b": 2}}]) == {"b": 2}
 
 
-@pytest.mark.parametrize(("operation", "told"), [
-    ({"op": "remove", "path": "/nope"}, 'remove operation does not apply: doc is missing path: "/nope"'),
-    ({"op": "replace", "path": "/nope/x", "value": 1}, "replace operation does not apply"),
-    ({"op": "add", "path": "/nope/x", "value": 1}, "add operation does not apply"), ({"op": "frob", "path": "/a"}, "Unexpected kind: frob"),
-    ({"op": "add", "path": "/l/7", "value": 1}, "index 7 is out of bounds"), ({"op": "test", "path": "/a/b", "value": "9"}, "test failed"),
-    ({"op": "move", "from": "/nope", "path": "/x"}, "move operation does not apply"), ({"op": "test", "path": "/a/b", "value": True},
-     "test failed"),
-])
+@pytest.mark.parametrize(
+    ("operation", "told"),
+    [
+        ({"op": "remove", "path": "/nope"}, 'remove operation does not apply: doc is missing path: "/nope"'),
+        ({"op": "replace", "path": "/nope/x", "value": 1}, "replace operation does not apply"),
+        ({"op": "add", "path": "/nope/x", "value": 1}, "add operation does not apply"),
+        ({"op": "frob", "path": "/a"}, "Unexpected kind: frob"),
+        ({"op": "add", "path": "/l/7", "value": 1}, "index 7 is out of bounds"),
+        ({"op": "test", "path": "/a/b", "value": "9"}, "test failed"),
+        ({"op": "move", "from": "/nope", "path": "/x"}, "move operation does not apply"),
+        ({"op": "test", "path": "/a/b", "value": True}, "test failed"),
+    ],
+)
 def test_what_cannot_be_done_is_refused(operation: dict[str, Any], told: str) -> None:
     with pytest.raises(PatchFailed) as caught:
         json_patch(DOCUMENT, [operation])
@@ -68,16 +78,29 @@ def test_too_many_operations_are_refused_before_the_first() -> None:
 
 
 def test_a_merge_patch_merges_objects_replaces_lists_and_deletes_with_null() -> None:
-    patched = merge_patch({"a": {"x": 1, "y": 2}, "l": [1, 2], "z": 1}, {"a": {"x": None, "n": {"q": None}}, "l": [3], "z": "s"})
+    patched = merge_patch(
+        {"a": {"x": 1, "y": 2}, "l": [1, 2], "z": 1}, {"a": {"x": None, "n": {"q": None}}, "l": [3], "z": "s"}
+    )
     assert patched == {"a": {"y": 2, "n": {}}, "l": [3], "z": "s"}
 
 
-JSON = st.recursive(st.none() | st.integers() | st.text(max_size=3), lambda inner: st.lists(inner, max_size=3) | st.dictionaries(
-    st.sampled_from(["a", "b", "0", "-"]), inner, max_size=3), max_leaves=8)
-OPERATIONS = st.lists(st.fixed_dictionaries(
-    {"op": st.sampled_from(["add", "remove", "replace", "move", "copy", "test", "x"]), "path": st.sampled_from(["", "/a", "/a/b", "/a/0",
-     "/a/-", "x"])},
-    optional={"value": JSON, "from": st.sampled_from(["/a", "/b", "/a/0"])}), max_size=4)
+JSON = st.recursive(
+    st.none() | st.integers() | st.text(max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["a", "b", "0", "-"]), inner, max_size=3)
+    ),
+    max_leaves=8,
+)
+OPERATIONS = st.lists(
+    st.fixed_dictionaries(
+        {
+            "op": st.sampled_from(["add", "remove", "replace", "move", "copy", "test", "x"]),
+            "path": st.sampled_from(["", "/a", "/a/b", "/a/0", "/a/-", "x"]),
+        },
+        optional={"value": JSON, "from": st.sampled_from(["/a", "/b", "/a/0"])},
+    ),
+    max_size=4,
+)
 
 
 @patient

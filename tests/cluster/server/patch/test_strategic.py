@@ -16,11 +16,24 @@ from gangline.cluster.server.patch.strategic import BadDirective, strategic_merg
 
 Obj = dict[str, Any]
 POD = builtin_schema("core", "Pod")
-LIVE: Obj = {"metadata": {"finalizers": ["x.io/a", "x.io/b"]}, "spec": {
-    "containers": [{"name": "c", "image": "1", "args": ["x"], "ports": [{"containerPort": 80, "name": "http"}, {"containerPort": 81}]},
-                   {"name": "d", "image": "2"}],
-    "imagePullSecrets": [{"name": "s1"}], "nodeSelector": {"a": "1"}, "tolerations": [{"key": "t"}],
-    "volumes": [{"name": "v", "emptyDir": {}}]}}
+LIVE: Obj = {
+    "metadata": {"finalizers": ["x.io/a", "x.io/b"]},
+    "spec": {
+        "containers": [
+            {
+                "name": "c",
+                "image": "1",
+                "args": ["x"],
+                "ports": [{"containerPort": 80, "name": "http"}, {"containerPort": 81}],
+            },
+            {"name": "d", "image": "2"},
+        ],
+        "imagePullSecrets": [{"name": "s1"}],
+        "nodeSelector": {"a": "1"},
+        "tolerations": [{"key": "t"}],
+        "volumes": [{"name": "v", "emptyDir": {}}],
+    },
+}
 
 
 def patched(patch: Obj) -> Any:
@@ -32,7 +45,10 @@ def patched(patch: Obj) -> Any:
 
 def test_containers_merge_by_name_and_their_plain_lists_are_replaced() -> None:
     found = patched({"containers": [{"name": "c", "image": "9", "args": ["z"]}]})["containers"]
-    assert found[0] == {**LIVE["spec"]["containers"][0], "image": "9", "args": ["z"]} and found[1] == LIVE["spec"]["containers"][1]
+    assert (
+        found[0] == {**LIVE["spec"]["containers"][0], "image": "9", "args": ["z"]}
+        and found[1] == LIVE["spec"]["containers"][1]
+    )
 
 
 def test_a_new_item_comes_before_those_it_is_not_compared_with() -> None:
@@ -40,7 +56,9 @@ def test_a_new_item_comes_before_those_it_is_not_compared_with() -> None:
 
 
 def test_an_item_is_deleted_by_directive_and_a_missing_one_is_no_error() -> None:
-    assert [each["name"] for each in patched({"containers": [{"name": "d", "$patch": "delete"}]})["containers"]] == ["c"]
+    assert [each["name"] for each in patched({"containers": [{"name": "d", "$patch": "delete"}]})["containers"]] == [
+        "c"
+    ]
     assert len(patched({"containers": [{"name": "zz", "$patch": "delete"}]})["containers"]) == 2
 
 
@@ -58,12 +76,16 @@ def test_null_deletes_a_field() -> None:
 
 
 def test_retained_keys_drop_the_others() -> None:
-    found = patched({"volumes": [{"name": "v", "$retainKeys": ["name", "configMap"], "configMap": {"name": "q"}}]})["volumes"]
+    found = patched({"volumes": [{"name": "v", "$retainKeys": ["name", "configMap"], "configMap": {"name": "q"}}]})[
+        "volumes"
+    ]
     assert found == [{"name": "v", "configMap": {"name": "q"}}]
 
 
 def test_an_element_order_is_followed() -> None:
-    found = patched({"$setElementOrder/containers": [{"name": "d"}, {"name": "c"}], "containers": [{"name": "c", "image": "n"}]})
+    found = patched(
+        {"$setElementOrder/containers": [{"name": "d"}, {"name": "c"}], "containers": [{"name": "c", "image": "n"}]}
+    )
     assert [each["name"] for each in found["containers"]] == ["d", "c"]
 
 
@@ -72,22 +94,39 @@ def test_primitives_are_deleted_from_a_list() -> None:
     assert strategic_merge(LIVE, patch, POD)["metadata"]["finalizers"] == ["x.io/b"]
 
 
-@pytest.mark.parametrize(("patch", "told"), [
-    ({"containers": [{"image": "x"}]}, "map: map[image:x] does not contain declared merge key: name"),
-    ({"containers": [{"name": "c", "$patch": "frob"}]}, "unknown patch type: frob in map: map[$patch:frob name:c]"),
-    ({"nodeSelector": {"$patch": "frob"}}, "unknown patch type: frob in map: map[$patch:frob]"),
-])
+@pytest.mark.parametrize(
+    ("patch", "told"),
+    [
+        ({"containers": [{"image": "x"}]}, "map: map[image:x] does not contain declared merge key: name"),
+        ({"containers": [{"name": "c", "$patch": "frob"}]}, "unknown patch type: frob in map: map[$patch:frob name:c]"),
+        ({"nodeSelector": {"$patch": "frob"}}, "unknown patch type: frob in map: map[$patch:frob]"),
+    ],
+)
 def test_a_directive_that_cannot_be_followed_is_refused(patch: Obj, told: str) -> None:
     with pytest.raises(BadDirective) as caught:
         patched(patch)
     assert str(caught.value) == told
 
 
-NAMES = ["spec", "containers", "name", "image", "ports", "containerPort", "$patch", "$retainKeys", "$setElementOrder/containers",
-    "metadata", "finalizers",
-         "$deleteFromPrimitiveList/finalizers"]
-JSON = st.recursive(st.none() | st.integers() | st.sampled_from(["delete", "replace", "merge", "c", "d"]),
-                    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(NAMES), inner, max_size=4), max_leaves=12)
+NAMES = [
+    "spec",
+    "containers",
+    "name",
+    "image",
+    "ports",
+    "containerPort",
+    "$patch",
+    "$retainKeys",
+    "$setElementOrder/containers",
+    "metadata",
+    "finalizers",
+    "$deleteFromPrimitiveList/finalizers",
+]
+JSON = st.recursive(
+    st.none() | st.integers() | st.sampled_from(["delete", "replace", "merge", "c", "d"]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(NAMES), inner, max_size=4),
+    max_leaves=12,
+)
 
 
 @patient

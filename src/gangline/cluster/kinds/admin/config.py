@@ -76,8 +76,10 @@ class SecretRules(KindRules):
 
 
 _SECRET_KEYS = {
-    "kubernetes.io/dockercfg": (".dockercfg",), "kubernetes.io/dockerconfigjson": (".dockerconfigjson",),
-    "kubernetes.io/ssh-auth": ("ssh-privatekey",), "kubernetes.io/tls": ("tls.crt", "tls.key"),
+    "kubernetes.io/dockercfg": (".dockercfg",),
+    "kubernetes.io/dockerconfigjson": (".dockerconfigjson",),
+    "kubernetes.io/ssh-auth": ("ssh-privatekey",),
+    "kubernetes.io/tls": ("tls.crt", "tls.key"),
 }
 
 
@@ -109,7 +111,11 @@ def _not_json(text: str) -> str:
         json.loads(plain)
     except ValueError:
         start = plain.lstrip()
-        return f"invalid character '{start[0]}' looking for beginning of value" if start else "unexpected end of JSON input"
+        return (
+            f"invalid character '{start[0]}' looking for beginning of value"
+            if start
+            else "unexpected end of JSON input"
+        )
     return ""
 
 
@@ -127,10 +133,16 @@ class NamespaceRules(KindRules):
         obj["spec"]["finalizers"] = finalizers if "kubernetes" in finalizers else [*finalizers, "kubernetes"]
 
     def validate(self, obj: Obj) -> list[Problem]:
-        found = [say.invalid("spec.finalizers", name, why) for name in (obj.get("spec") or {}).get("finalizers") or []
-                 for why in qualified_name_problems(name)]
-        found += [say.invalid("spec.finalizers", name, "name is neither a standard finalizer name nor is it fully qualified")
-                  for name in (obj.get("spec") or {}).get("finalizers") or [] if "/" not in name and name not in _FINALIZERS]
+        found = [
+            say.invalid("spec.finalizers", name, why)
+            for name in (obj.get("spec") or {}).get("finalizers") or []
+            for why in qualified_name_problems(name)
+        ]
+        found += [
+            say.invalid("spec.finalizers", name, "name is neither a standard finalizer name nor is it fully qualified")
+            for name in (obj.get("spec") or {}).get("finalizers") or []
+            if "/" not in name and name not in _FINALIZERS
+        ]
         return [*found, *_security_labels(obj["metadata"].get("labels") or {})]
 
     def validate_update(self, new: Obj, old: Obj, subresource: str = "") -> list[Problem]:
@@ -184,7 +196,11 @@ class NodeRules(KindRules):
 
     def validate(self, obj: Obj) -> list[Problem]:
         spec = obj.get("spec") or {}
-        return [*_taints(spec.get("taints") or []), *_capacity(obj.get("status") or {}), *_blocks(spec.get("podCIDRs") or [])]
+        return [
+            *_taints(spec.get("taints") or []),
+            *_capacity(obj.get("status") or {}),
+            *_blocks(spec.get("podCIDRs") or []),
+        ]
 
     def warnings(self, obj: Obj, old: Obj | None = None) -> list[str]:
         told = ["spec.externalID: this field is deprecated, and is unused by Kubernetes"]
@@ -192,12 +208,19 @@ class NodeRules(KindRules):
 
     def validate_update(self, new: Obj, old: Obj, subresource: str = "") -> list[Problem]:
         taints = (new.get("spec") or {}).get("taints") or []
-        found = [*_taints(taints), *_taints(taints), *_capacity(new.get("status") or {}), *_addresses(new.get("status") or {})]
+        found = [
+            *_taints(taints),
+            *_taints(taints),
+            *_capacity(new.get("status") or {}),
+            *_addresses(new.get("status") or {}),
+        ]
         spec, before = new.get("spec") or {}, old.get("spec") or {}
         if before.get("podCIDRs") and spec.get("podCIDRs") != before["podCIDRs"]:
-            found.append(say.forbidden("spec.podCIDRs", "node updates may not change podCIDR except from \"\" to valid"))
+            found.append(say.forbidden("spec.podCIDRs", 'node updates may not change podCIDR except from "" to valid'))
         if before.get("providerID") and spec.get("providerID") != before["providerID"]:
-            found.append(say.forbidden("spec.providerID", "node updates may not change providerID except from \"\" to valid"))
+            found.append(
+                say.forbidden("spec.providerID", 'node updates may not change providerID except from "" to valid')
+            )
         return found
 
 
@@ -213,7 +236,9 @@ def _addresses(status: Obj) -> Problems:
     items = status.get("addresses") or []
     for index, item in enumerate(items):
         if item in items[:index]:
-            dumped = json.dumps({"Type": item.get("type") or "", "Address": item.get("address") or ""}, separators=(",", ":"))
+            dumped = json.dumps(
+                {"Type": item.get("type") or "", "Address": item.get("address") or ""}, separators=(",", ":")
+            )
             yield Problem(f"status.addresses[{index}]", f"Duplicate value: {dumped}", "FieldValueDuplicate", item)
 
 
@@ -226,10 +251,19 @@ def _taints(items: list[Obj]) -> Problems:
         yield from one_of(taint.get("effect"), EFFECTS, f"{where}.effect", required=True)
         key = (taint.get("key"), taint.get("effect"))
         if key in seen:
-            shown = {"Key": taint.get("key") or "", "Value": taint.get("value") or "", "Effect": taint.get("effect") or "",
-                     "TimeAdded": taint.get("timeAdded")}
+            shown = {
+                "Key": taint.get("key") or "",
+                "Value": taint.get("value") or "",
+                "Effect": taint.get("effect") or "",
+                "TimeAdded": taint.get("timeAdded"),
+            }
             text = json.dumps(shown, separators=(",", ":"))
-            yield Problem(where, f"Duplicate value: {text}: taints must be unique by key and effect pair", "FieldValueDuplicate", taint)
+            yield Problem(
+                where,
+                f"Duplicate value: {text}: taints must be unique by key and effect pair",
+                "FieldValueDuplicate",
+                taint,
+            )
         seen.add(key)
 
 

@@ -1,4 +1,5 @@
-"""Rules of CustomResourceDefinition: names, versions, columns, subresources, conversion; its schemas are judged by schema/wellformed."""
+"""Rules of CustomResourceDefinition: names, versions, columns, subresources, conversion; its schemas are judged by
+schema/wellformed."""
 
 from __future__ import annotations
 
@@ -16,8 +17,12 @@ from gangline.rules.values import problems as say
 from gangline.rules.values.formats import FORMATS
 from gangline.rules.values.names import dns1035_problems, subdomain_problems
 
-_HOISTED = {"schema": "validation", "subresources": "subresources", "additionalPrinterColumns": "additionalPrinterColumns",
-            "selectableFields": "selectableFields"}
+_HOISTED = {
+    "schema": "validation",
+    "subresources": "subresources",
+    "additionalPrinterColumns": "additionalPrinterColumns",
+    "selectableFields": "selectableFields",
+}
 """What the real server reports at the top when all versions say the same."""
 _COLUMN_TYPES = ("boolean", "date", "integer", "number", "string")
 _COLUMN_FORMATS = ("byte", "date", "date-time", "double", "float", "int32", "int64", "password")
@@ -45,13 +50,20 @@ class DefinitionRules(KindRules):
     def prepare_create(self, obj: Obj) -> None:
         super().prepare_create(obj)
         stored = next((each["name"] for each in obj["spec"].get("versions") or [] if each.get("storage")), None)
-        obj["status"] = {"conditions": None, "acceptedNames": {"plural": "", "kind": ""},
-                         "storedVersions": [stored] if stored is not None else None}
+        obj["status"] = {
+            "conditions": None,
+            "acceptedNames": {"plural": "", "kind": ""},
+            "storedVersions": [stored] if stored is not None else None,
+        }
 
     def prepare_update(self, new: Obj, old: Obj, subresource: str = "") -> None:
         super().prepare_update(new, old, subresource)
         stored = (new.get("status") or {}).get("storedVersions") or []
-        fresh = [each["name"] for each in new["spec"].get("versions") or [] if each.get("storage") and each["name"] not in stored]
+        fresh = [
+            each["name"]
+            for each in new["spec"].get("versions") or []
+            if each.get("storage") and each["name"] not in stored
+        ]
         if fresh:
             new["status"] = {**new["status"], "storedVersions": [*stored, *fresh]}
 
@@ -101,7 +113,9 @@ def _approval(obj: Obj) -> Iterator[Problem]:
     if not told:
         yield say.required(where, f"{needed}, see {APPROVAL_RULES}")
     elif not told.startswith("unapproved") and not all(urlsplit(told)[:2]):
-        yield say.invalid(where, told, f'{needed} with either a URL or a reason starting with "unapproved", see {APPROVAL_RULES}')
+        yield say.invalid(
+            where, told, f'{needed} with either a URL or a reason starting with "unapproved", see {APPROVAL_RULES}'
+        )
 
 
 def _spec(spec: Obj) -> Iterator[Problem]:
@@ -126,8 +140,11 @@ def _spec(spec: Obj) -> Iterator[Problem]:
     if versions and versions[0].get("name") and (why := dns1035_problems(versions[0]["name"])):
         yield say.invalid("spec.version", versions[0]["name"], ",".join(why))
     if spec.get("preserveUnknownFields"):
-        yield say.invalid("spec.preserveUnknownFields", True,
-                          "cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead")
+        yield say.invalid(
+            "spec.preserveUnknownFields",
+            True,
+            "cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead",
+        )
     yield from _names(spec.get("names") or {})
     yield from _parts(shared, "spec", "validation", shared)
     yield from _conversion(spec.get("conversion") or {})
@@ -138,7 +155,11 @@ def _shared(versions: list[Obj]) -> Obj:
     if not versions:
         return {}
     first = versions[0]
-    return {name: first[name] for name in _HOISTED if name in first and all(each.get(name) == first[name] for each in versions)}
+    return {
+        name: first[name]
+        for name in _HOISTED
+        if name in first and all(each.get(name) == first[name] for each in versions)
+    }
 
 
 def _version(version: Obj, shared: Obj, path: str) -> Iterator[Problem]:
@@ -151,8 +172,11 @@ def _version(version: Obj, shared: Obj, path: str) -> Iterator[Problem]:
         elif not warning:
             yield say.invalid(f"{path}.deprecationWarning", warning, "must not be an empty string")
         elif (odd := next((at for at, mark in enumerate(warning) if not mark.isprintable()), None)) is not None:
-            yield say.invalid(f"{path}.deprecationWarning", warning,
-                              f"must only contain printable UTF-8 characters; non-printable character found at index {odd}")
+            yield say.invalid(
+                f"{path}.deprecationWarning",
+                warning,
+                f"must only contain printable UTF-8 characters; non-printable character found at index {odd}",
+            )
         elif len(warning) > 256:
             yield say.invalid(f"{path}.deprecationWarning", warning, "must be <= 256 characters long")
     own = {name: value for name, value in version.items() if name not in shared}
@@ -174,10 +198,20 @@ def _parts(about: Obj, path: str, schema_name: str, whole: Obj) -> Iterator[Prob
 
 def _version_list(versions: list[Obj], shared: Obj) -> Iterator[Problem]:
     names = [each.get("name") for each in versions]
-    dumped = [{
-        "Name": each.get("name", ""), "Served": bool(each.get("served")), "Storage": bool(each.get("storage")),
-        "Deprecated": bool(each.get("deprecated")), "DeprecationWarning": each.get("deprecationWarning"), "Schema": None,
-        "Subresources": None, "AdditionalPrinterColumns": None, "SelectableFields": None} for each in versions]
+    dumped = [
+        {
+            "Name": each.get("name", ""),
+            "Served": bool(each.get("served")),
+            "Storage": bool(each.get("storage")),
+            "Deprecated": bool(each.get("deprecated")),
+            "DeprecationWarning": each.get("deprecationWarning"),
+            "Schema": None,
+            "Subresources": None,
+            "AdditionalPrinterColumns": None,
+            "SelectableFields": None,
+        }
+        for each in versions
+    ]
     if len(set(names)) != len(names):
         yield _dump("spec.versions", dumped, "must contain unique version names")
     if sum(bool(each.get("storage")) for each in versions) != 1:
@@ -185,7 +219,9 @@ def _version_list(versions: list[Obj], shared: Obj) -> Iterator[Problem]:
 
 
 def _dump(path: str, value: Any, detail: str) -> Problem:
-    return Problem(path, f"Invalid value: {json.dumps(value, separators=(',', ':'))}: {detail}", "FieldValueInvalid", None)
+    return Problem(
+        path, f"Invalid value: {json.dumps(value, separators=(',', ':'))}: {detail}", "FieldValueInvalid", None
+    )
 
 
 def _names(names: Obj) -> Iterator[Problem]:
@@ -197,7 +233,9 @@ def _names(names: Obj) -> Iterator[Problem]:
             yield say.invalid(f"spec.names.{word}", names[word], ",".join(why))
     for word in ("kind", "listKind"):
         if names.get(word) and (why := dns1035_problems(names[word].lower())):
-            yield say.invalid(f"spec.names.{word}", names[word], "may have mixed case, but should otherwise match: " + ",".join(why))
+            yield say.invalid(
+                f"spec.names.{word}", names[word], "may have mixed case, but should otherwise match: " + ",".join(why)
+            )
     for index, short in enumerate(names.get("shortNames") or []):
         if why := dns1035_problems(short):
             yield say.invalid(f"spec.names.shortNames[{index}]", short, ",".join(why))
@@ -216,8 +254,11 @@ def _json_path(path: str, value: str) -> Iterator[Problem]:
 
 
 def _scale(scale: Obj, path: str) -> Iterator[Problem]:
-    for name, parents, required in (("specReplicasPath", (".spec.",), True), ("statusReplicasPath", (".status.",), True),
-                                    ("labelSelectorPath", (".spec.", ".status."), False)):
+    for name, parents, required in (
+        ("specReplicasPath", (".spec.",), True),
+        ("statusReplicasPath", (".status.",), True),
+        ("labelSelectorPath", (".spec.", ".status."), False),
+    ):
         value = scale.get(name) or ""
         if not value:
             if required:
@@ -226,7 +267,9 @@ def _scale(scale: Obj, path: str) -> Iterator[Problem]:
         yield from _json_path(f"{path}.{name}", value)
         if value.startswith(".") and not value.startswith(parents):
             told = " or ".join(each.rstrip(".") for each in parents)
-            yield say.invalid(f"{path}.{name}", value, f"should be a json path under {'either ' if len(parents) > 1 else ''}{told}")
+            yield say.invalid(
+                f"{path}.{name}", value, f"should be a json path under {'either ' if len(parents) > 1 else ''}{told}"
+            )
 
 
 def _column(column: Obj, path: str) -> Iterator[Problem]:
@@ -260,8 +303,12 @@ def _selectable(fields: list[Obj], schema: Any, path: str) -> Iterator[Problem]:
         if found is None or value.startswith(".metadata"):
             yield say.invalid(where, value, "is an invalid path: does not refer to a valid field")
         elif found.get("type") not in ("string", "boolean", "integer"):
-            yield say.invalid(where, value, "must point to a field of type string, boolean or integer. Enum string fields and strings with "
-                              "formats are allowed.")
+            yield say.invalid(
+                where,
+                value,
+                "must point to a field of type string, boolean or integer. Enum string fields and strings with "
+                "formats are allowed.",
+            )
         if value in seen:
             yield say.duplicate(where, value)
         seen.add(value)
@@ -288,7 +335,10 @@ def _conversion(conversion: Obj) -> Iterator[Problem]:
     elif strategy not in ("None", "Webhook"):
         yield say.unsupported(f"{path}.strategy", strategy, ("None", "Webhook"))
     if strategy != "Webhook":
-        for name, told in (("clientConfig", "webhookClientConfig"), ("conversionReviewVersions", "conversionReviewVersions")):
+        for name, told in (
+            ("clientConfig", "webhookClientConfig"),
+            ("conversionReviewVersions", "conversionReviewVersions"),
+        ):
             if webhook.get(name):
                 yield say.forbidden(f"{path}.{told}", "should not be set when strategy is not set to Webhook")
         return
@@ -315,9 +365,14 @@ def _stored(obj: Obj) -> Iterator[Problem]:
             yield say.invalid(path, stored, f"must have the storage version {version['name']}")
     for index, name in enumerate(stored):
         if name not in names:
-            yield say.invalid(f"{path}[{index}]", name, f"missing from spec.versions; {name} was previously a storage version, and must "
-                              f"remain in spec.versions until a storage migration ensures no data remains persisted in {name} and removes "
-                              f"{name} from status.storedVersions")
+            yield say.invalid(
+                f"{path}[{index}]",
+                name,
+                f"missing from spec.versions; {name} was previously a storage version, and must "
+                f"remain in spec.versions until a storage migration ensures no data remains persisted in {name} and "
+                f"removes "
+                f"{name} from status.storedVersions",
+            )
 
 
 def _immutable(new: Obj, old: Obj) -> Iterator[Problem]:

@@ -1,4 +1,5 @@
-"""Rules of Event in its two groups: the older one is hardly checked, the newer one asks for everything and lets almost nothing change."""
+"""Rules of Event in its two groups: the older one is hardly checked, the newer one asks for everything and lets almost
+nothing change."""
 
 from __future__ import annotations
 
@@ -7,12 +8,28 @@ from gangline.cluster.kinds.rules import KindRules
 from gangline.errors import Problem
 from gangline.rules.values import problems as say
 
-_UNCHANGED = (("regarding", "involvedObject"), ("reason", "reason"), ("note", "message"), ("deprecatedSource", "source"),
-              ("deprecatedFirstTimestamp", "firstTimestamp"), ("deprecatedLastTimestamp", "lastTimestamp"), ("deprecatedCount", "count"),
-              ("reason", "reason"), ("type", "type"), ("eventTime", "eventTime"), ("action", "action"), ("related", "related"),
-              ("reportingController", "reportingController"), ("reportingInstance", "reportingInstance"))
-_UNSET = (("deprecatedFirstTimestamp", "firstTimestamp"), ("deprecatedLastTimestamp", "lastTimestamp"), ("deprecatedCount", "count"),
-          ("deprecatedSource", "source"))
+_UNCHANGED = (
+    ("regarding", "involvedObject"),
+    ("reason", "reason"),
+    ("note", "message"),
+    ("deprecatedSource", "source"),
+    ("deprecatedFirstTimestamp", "firstTimestamp"),
+    ("deprecatedLastTimestamp", "lastTimestamp"),
+    ("deprecatedCount", "count"),
+    ("reason", "reason"),
+    ("type", "type"),
+    ("eventTime", "eventTime"),
+    ("action", "action"),
+    ("related", "related"),
+    ("reportingController", "reportingController"),
+    ("reportingInstance", "reportingInstance"),
+)
+_UNSET = (
+    ("deprecatedFirstTimestamp", "firstTimestamp"),
+    ("deprecatedLastTimestamp", "lastTimestamp"),
+    ("deprecatedCount", "count"),
+    ("deprecatedSource", "source"),
+)
 
 
 class EventRules(KindRules):
@@ -21,7 +38,10 @@ class EventRules(KindRules):
     create_on_update = True
 
     def validate(self, obj: Obj) -> list[Problem]:
-        namespace, about = obj["metadata"].get("namespace") or "", (obj.get("involvedObject") or {}).get("namespace") or ""
+        namespace, about = (
+            obj["metadata"].get("namespace") or "",
+            (obj.get("involvedObject") or {}).get("namespace") or "",
+        )
         found: list[Problem] = []
         if about != namespace and not (not about and namespace in ("default", "kube-system")):
             found.append(say.invalid("involvedObject.namespace", about, "does not match event.namespace"))
@@ -39,7 +59,12 @@ class NewEventRules(KindRules):
     create_on_update = True
 
     def validate(self, obj: Obj) -> list[Problem]:
-        return [*_cluster_scoped(obj), *_reporter(obj, "reportingController", obj.get("note") or ""), *_series(obj), *_new(obj)]
+        return [
+            *_cluster_scoped(obj),
+            *_reporter(obj, "reportingController", obj.get("note") or ""),
+            *_series(obj),
+            *_new(obj),
+        ]
 
     def validate_update(self, new: Obj, old: Obj, subresource: str = "") -> list[Problem]:
         found = [*_cluster_scoped(new), *_reporter(new, "reportingController", new.get("note") or "")]

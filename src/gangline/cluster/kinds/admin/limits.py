@@ -54,9 +54,13 @@ def _limit(item: Obj, kind: str, path: str) -> Problems:
         else:
             yield from _names(item, part, kind, path)
     if kind == "PersistentVolumeClaim" and all("storage" not in (item.get(part) or {}) for part in ("min", "max")):
-        yield say.required(f"{path}.limits", "either minimum or maximum storage value is required, but neither was provided")
+        yield say.required(
+            f"{path}.limits", "either minimum or maximum storage value is required, but neither was provided"
+        )
     yield from _names(item, "maxLimitRequestRatio", kind, path)
-    for name in sorted({name for field, *_ in _ORDERED for name in item.get(field) or {}} | set(item.get("maxLimitRequestRatio") or {})):
+    for name in sorted(
+        {name for field, *_ in _ORDERED for name in item.get(field) or {}} | set(item.get("maxLimitRequestRatio") or {})
+    ):
         yield from _in_order(item, name, path)
         yield from _ratio(item, name, path)
         yield from _not_overcommitted(item, name, path)
@@ -70,9 +74,27 @@ def _names(item: Obj, part: str, kind: str, path: str) -> Problems:
 _LIMITED = ("Pod", "Container", "PersistentVolumeClaim")
 _ORDERED = (
     ("min", "max", "min", "min", "min value {} is greater than max value {}"),
-    ("min", "defaultRequest", "defaultRequest", "defaultRequest", "min value {} is greater than default request value {}"),
-    ("defaultRequest", "max", "defaultRequest", "defaultRequest", "default request value {} is greater than max value {}"),
-    ("defaultRequest", "default", "defaultRequest", "defaultRequest", "default request value {} is greater than default limit value {}"),
+    (
+        "min",
+        "defaultRequest",
+        "defaultRequest",
+        "defaultRequest",
+        "min value {} is greater than default request value {}",
+    ),
+    (
+        "defaultRequest",
+        "max",
+        "defaultRequest",
+        "defaultRequest",
+        "default request value {} is greater than max value {}",
+    ),
+    (
+        "defaultRequest",
+        "default",
+        "defaultRequest",
+        "defaultRequest",
+        "default request value {} is greater than default limit value {}",
+    ),
     ("min", "default", "default", "min", "min value {} is greater than default value {}"),
     ("default", "max", "default", "max", "default value {} is greater than max value {}"),
 )
@@ -103,17 +125,41 @@ def _not_overcommitted(item: Obj, name: str, path: str) -> Problems:
     """What is counted in whole devices is asked for and limited alike."""
     limit, request = (item.get("default") or {}).get(name), (item.get("defaultRequest") or {}).get(name)
     if "/" in name and limit is not None and request is not None and resources.nanos(limit) != resources.nanos(request):
-        yield say.invalid(f"{path}.defaultRequest[{name}]", request,
-                          f"default value {limit} must equal to defaultRequest value {request} in {name}")
+        yield say.invalid(
+            f"{path}.defaultRequest[{name}]",
+            request,
+            f"default value {limit} must equal to defaultRequest value {request} in {name}",
+        )
 
 
-_COMPUTE = frozenset(("cpu", "memory", "ephemeral-storage", "requests.cpu", "requests.memory", "requests.ephemeral-storage", "limits.cpu",
-                      "limits.memory", "limits.ephemeral-storage", "pods"))
-_SCOPES = ("Terminating", "NotTerminating", "BestEffort", "NotBestEffort", "PriorityClass", "CrossNamespacePodAffinity",
-           "VolumeAttributesClass")
+_COMPUTE = frozenset(
+    (
+        "cpu",
+        "memory",
+        "ephemeral-storage",
+        "requests.cpu",
+        "requests.memory",
+        "requests.ephemeral-storage",
+        "limits.cpu",
+        "limits.memory",
+        "limits.ephemeral-storage",
+        "pods",
+    )
+)
+_SCOPES = (
+    "Terminating",
+    "NotTerminating",
+    "BestEffort",
+    "NotBestEffort",
+    "PriorityClass",
+    "CrossNamespacePodAffinity",
+    "VolumeAttributesClass",
+)
 _PLAIN_SCOPES = ("Terminating", "NotTerminating", "BestEffort", "NotBestEffort", "CrossNamespacePodAffinity")
-_ONLY_EXISTS = ("must be 'Exists' when scope is any of ResourceQuotaScopeTerminating, ResourceQuotaScopeNotTerminating, "
-                "ResourceQuotaScopeBestEffort, ResourceQuotaScopeNotBestEffort or ResourceQuotaScopeCrossNamespacePodAffinity")
+_ONLY_EXISTS = (
+    "must be 'Exists' when scope is any of ResourceQuotaScopeTerminating, ResourceQuotaScopeNotTerminating, "
+    "ResourceQuotaScopeBestEffort, ResourceQuotaScopeNotBestEffort or ResourceQuotaScopeCrossNamespacePodAffinity"
+)
 
 
 class QuotaRules(KindRules):
@@ -122,12 +168,18 @@ class QuotaRules(KindRules):
     def validate(self, obj: Obj) -> list[Problem]:
         spec = obj.get("spec") or {}
         hard = spec.get("hard") or {}
-        return [*_amounts(hard, "spec.hard"), *_scopes(spec.get("scopes") or [], hard), *_selector(spec.get("scopeSelector"), hard)]
+        return [
+            *_amounts(hard, "spec.hard"),
+            *_scopes(spec.get("scopes") or [], hard),
+            *_selector(spec.get("scopeSelector"), hard),
+        ]
 
     def validate_update(self, new: Obj, old: Obj, subresource: str = "") -> list[Problem]:
         if subresource == "status":
             status = new.get("status") or {}
-            return [problem for part in ("hard", "used") for problem in _amounts(status.get(part) or {}, f"status.{part}")]
+            return [
+                problem for part in ("hard", "used") for problem in _amounts(status.get(part) or {}, f"status.{part}")
+            ]
         scopes = [(obj.get("spec") or {}).get("scopes") for obj in (new, old)]
         changed = sorted(scopes[0] or []) != sorted(scopes[1] or [])
         return [*self.validate(new), *(immutable(scopes[0], scopes[1], "spec.scopes") if changed else ())]
@@ -173,10 +225,16 @@ def _selector(selector: Obj | None, hard: Obj) -> Problems:
 def _scope_values(operator: str, values: list[str], path: str) -> Problems:
     if operator in ("In", "NotIn"):
         if not values:
-            yield say.required(f"{path}.values", "must be at least one value when `operator` is 'In' or 'NotIn' for scope selector")
+            yield say.required(
+                f"{path}.values", "must be at least one value when `operator` is 'In' or 'NotIn' for scope selector"
+            )
     elif operator in ("Exists", "DoesNotExist"):
         if values:
-            yield say.invalid(f"{path}.values", values, "must be no value when `operator` is 'Exist' or 'DoesNotExist' for scope selector")
+            yield say.invalid(
+                f"{path}.values",
+                values,
+                "must be no value when `operator` is 'Exist' or 'DoesNotExist' for scope selector",
+            )
     else:
         yield say.invalid(f"{path}.operator", operator, "not a valid selector operator")
 
@@ -191,4 +249,7 @@ def _all_fit(scope: str, hard: Obj) -> bool:
 
 
 def _conflict(scopes: list[str]) -> bool:
-    return any({first, second} <= set(scopes) for first, second in (("BestEffort", "NotBestEffort"), ("Terminating", "NotTerminating")))
+    return any(
+        {first, second} <= set(scopes)
+        for first, second in (("BestEffort", "NotBestEffort"), ("Terminating", "NotTerminating"))
+    )

@@ -1,4 +1,5 @@
-"""Rules of ValidatingAdmissionPolicy and its bindings: what it matches, and expressions that must compile with what they may speak of."""
+"""Rules of ValidatingAdmissionPolicy and its bindings: what it matches, and expressions that must compile with what
+they may speak of."""
 
 from __future__ import annotations
 
@@ -61,7 +62,9 @@ def _policy(spec: Obj, name: str) -> Problems:
         if not match.get("resourceRules"):
             yield say.required("spec.matchConstraints.resourceRules")
         yield from _match(match, "spec.matchConstraints")
-    names = dict.fromkeys((*_NAMES, "params") if spec.get("paramKind") is not None else _NAMES, cel.DYN) | {"authorizer": cel.AUTHORIZER}
+    names = dict.fromkeys((*_NAMES, "params") if spec.get("paramKind") is not None else _NAMES, cel.DYN) | {
+        "authorizer": cel.AUTHORIZER
+    }
     yield from match_conditions(spec.get("matchConditions") or [], "spec.matchConditions", cel.Env(names))
     known: dict[str, cel.CelType] = {}
     for where, variable in each(spec.get("variables"), "spec.variables"):
@@ -132,8 +135,13 @@ def _annotations(items: list[Obj], policy: str, env: cel.Env) -> Problems:
         if not key:
             yield say.required(f"{where}.key")
         else:
-            yield from (say.invalid(f"{where}.key", f"{policy}/{key}", why) for why in qualified_name_problems(f"{policy}/{key}"))
-        yield from expression(item.get("valueExpression") or "", f"{where}.valueExpression", env, ("string", "null_type"))
+            yield from (
+                say.invalid(f"{where}.key", f"{policy}/{key}", why)
+                for why in qualified_name_problems(f"{policy}/{key}")
+            )
+        yield from expression(
+            item.get("valueExpression") or "", f"{where}.valueExpression", env, ("string", "null_type")
+        )
         if key in seen:
             yield say.duplicate(f"{where}.key", key)
         seen.add(key)
@@ -169,8 +177,12 @@ def _binding(spec: Obj) -> Problems:
         if action in actions[:index]:
             yield say.duplicate(where, action)
     if "Deny" in actions and "Warn" in actions:
-        yield say.invalid("spec.validationActions", actions, "must not contain both Deny and Warn (repeating the same validation failure "
-                          "information in the API response and headers serves no purpose)")
+        yield say.invalid(
+            "spec.validationActions",
+            actions,
+            "must not contain both Deny and Warn (repeating the same validation failure "
+            "information in the API response and headers serves no purpose)",
+        )
 
 
 def _param_ref(reference: Obj, path: str) -> Problems:

@@ -18,11 +18,17 @@ class RoleRules(KindRules):
         found: list[Problem] = []
         for where, rule in each(obj.get("rules"), "rules"):
             found += _rule(rule, where, self.kind == "Role")
-        for where, selector in each((obj.get("aggregationRule") or {}).get("clusterRoleSelectors"), "aggregationRule.clusterRoleSelectors"):
+        for where, selector in each(
+            (obj.get("aggregationRule") or {}).get("clusterRoleSelectors"), "aggregationRule.clusterRoleSelectors"
+        ):
             found += label_selector(selector, where)
         if obj.get("aggregationRule") is not None and not obj["aggregationRule"].get("clusterRoleSelectors"):
-            found.append(say.required("aggregationRule.clusterRoleSelectors",
-                                      "at least one clusterRoleSelector required if aggregationRule is non-nil"))
+            found.append(
+                say.required(
+                    "aggregationRule.clusterRoleSelectors",
+                    "at least one clusterRoleSelector required if aggregationRule is non-nil",
+                )
+            )
         return found
 
     def name_problems(self, name: str) -> list[str]:
@@ -37,7 +43,9 @@ def _rule(rule: Obj, path: str, namespaced: bool) -> Problems:
         if namespaced:
             yield say.invalid(f"{path}.nonResourceURLs", urls, "namespaced rules cannot apply to non-resource URLs")
         if rule.get("apiGroups") or rule.get("resources") or rule.get("resourceNames"):
-            yield say.invalid(f"{path}.nonResourceURLs", urls, "rules cannot apply to both regular resources and non-resource URLs")
+            yield say.invalid(
+                f"{path}.nonResourceURLs", urls, "rules cannot apply to both regular resources and non-resource URLs"
+            )
         return
     if not rule.get("apiGroups"):
         yield say.required(f"{path}.apiGroups", "resource rules must supply at least one api group")
@@ -46,7 +54,11 @@ def _rule(rule: Obj, path: str, namespaced: bool) -> Problems:
 
 
 def _as_go(reference: Obj) -> Obj:
-    return {"APIGroup": reference.get("apiGroup", ""), "Kind": reference.get("kind", ""), "Name": reference.get("name", "")}
+    return {
+        "APIGroup": reference.get("apiGroup", ""),
+        "Kind": reference.get("kind", ""),
+        "Name": reference.get("name", ""),
+    }
 
 
 class BindingRules(KindRules):
@@ -79,7 +91,9 @@ class BindingRules(KindRules):
         if not reference.get("name"):
             yield say.required("roleRef.name")
         else:
-            yield from (say.invalid("roleRef.name", reference["name"], why) for why in path_segment_problems(reference["name"]))
+            yield from (
+                say.invalid("roleRef.name", reference["name"], why) for why in path_segment_problems(reference["name"])
+            )
         for where, subject in each(obj.get("subjects"), "subjects"):
             yield from self._subject(subject, where)
 

@@ -1,4 +1,5 @@
-"""Rules of webhook configurations, and what admission policies share with them: rules, expressions, match conditions."""
+"""Rules of webhook configurations, and what admission policies share with them: rules, expressions, match
+conditions."""
 
 from __future__ import annotations
 
@@ -135,12 +136,20 @@ def resource_rule(rule: Obj, path: str) -> Problems:
         elif name == "resources":
             yield from _rule_resources(values, f"{path}.{name}")
         elif "*" in values and len(values) > 1:
-            yield say.invalid(f"{path}.{name}", values, "if '*' is present, must not specify other "
-                              + ("API groups" if name == "apiGroups" else "API versions"))
+            yield say.invalid(
+                f"{path}.{name}",
+                values,
+                "if '*' is present, must not specify other "
+                + ("API groups" if name == "apiGroups" else "API versions"),
+            )
         if name == "apiVersions":
             yield from (say.required(where) for where, version in each(values, f"{path}.{name}") if not version)
     names = rule.get("resourceNames") or []
-    yield from (say.duplicate(f"{path}.resourceNames[{index}]", name) for index, name in enumerate(names) if name in names[:index])
+    yield from (
+        say.duplicate(f"{path}.resourceNames[{index}]", name)
+        for index, name in enumerate(names)
+        if name in names[:index]
+    )
     if rule.get("scope") is not None:
         yield from one_of(rule["scope"], ("*", "Cluster", "Namespaced"), f"{path}.scope")
 
@@ -175,11 +184,19 @@ def client_config(config: Obj, path: str) -> Problems:
     if url:
         parts = urlsplit(url)
         if parts.scheme != "https":
-            yield say.invalid(f"{path}.url", parts.scheme, "'https' is the only allowed URL scheme; desired format: https://host[/path]")
+            yield say.invalid(
+                f"{path}.url",
+                parts.scheme,
+                "'https' is the only allowed URL scheme; desired format: https://host[/path]",
+            )
         if not parts.netloc:
-            yield say.invalid(f"{path}.url", parts.netloc, "host must be specified; desired format: https://host[/path]")
+            yield say.invalid(
+                f"{path}.url", parts.netloc, "host must be specified; desired format: https://host[/path]"
+            )
         if "@" in parts.netloc:
-            yield say.invalid(f"{path}.url", parts.netloc.rpartition("@")[0], "user information is not permitted in the URL")
+            yield say.invalid(
+                f"{path}.url", parts.netloc.rpartition("@")[0], "user information is not permitted in the URL"
+            )
         if parts.fragment:
             yield say.invalid(f"{path}.url", parts.fragment, "fragments are not permitted in the URL")
         if parts.query:

@@ -54,7 +54,9 @@ def _cluster_ips(first: str, addresses: list[str], families: list[str]) -> Probl
     for index, (address, family) in enumerate(zip(addresses, families, strict=False)):
         read = read_ip(address)
         if read is not None and f"IPv{read.version}" != family:
-            yield say.invalid(f"{path}[{index}]", address, f"expected an {family} value as indicated by `ipFamilies[{index}]`")
+            yield say.invalid(
+                f"{path}[{index}]", address, f"expected an {family} value as indicated by `ipFamilies[{index}]`"
+            )
 
 
 def _configured(spec: Obj, only: str) -> Problems:
@@ -66,9 +68,14 @@ def _configured(spec: Obj, only: str) -> Problems:
     for index, address in enumerate(addresses):
         read = read_ip(address)
         if read is not None and f"IPv{read.version}" != only:
-            yield say.invalid(f"spec.clusterIPs[{index}]", addresses, f"IPv{read.version} is not configured on this cluster")
+            yield say.invalid(
+                f"spec.clusterIPs[{index}]", addresses, f"IPv{read.version} is not configured on this cluster"
+            )
     if len(families) == 1 or policy in ("PreferDualStack", "RequireDualStack"):
-        yield from (say.invalid(where, family, "not configured on this cluster")
-                    for where, family in each(families, "spec.ipFamilies") if family != only and not addresses)
+        yield from (
+            say.invalid(where, family, "not configured on this cluster")
+            for where, family in each(families, "spec.ipFamilies")
+            if family != only and not addresses
+        )
     if policy == "RequireDualStack":
         yield say.invalid("spec.ipFamilyPolicy", policy, "this cluster is not configured for dual-stack services")

@@ -65,8 +65,10 @@ def legacy_warnings(text: str, path: str) -> Iterator[str]:
         return
     mapped = getattr(address, "ipv4_mapped", None)
     if mapped is not None or (re.fullmatch(r"[0-9.]+", text) and str(address) != text):
-        yield (f'{path}: non-standard IP address "{text}" will be considered invalid in a future Kubernetes release: '
-               f'use "{mapped or address}"')
+        yield (
+            f'{path}: non-standard IP address "{text}" will be considered invalid in a future Kubernetes release: '
+            f'use "{mapped or address}"'
+        )
     elif str(address) != text:
         yield f'{path}: IPv6 address "{text}" should be in RFC 5952 canonical format ("{address}")'
 
@@ -77,4 +79,7 @@ def cidr_warnings(text: str, path: str) -> Iterator[str]:
         return
     address = read_ip(text.partition("/")[0])
     if address != block.network_address:
-        yield (f'{path}: CIDR value "{text}" is ambiguous in this context (should be "{block}" or "{address}/{block.max_prefixlen}"?)')
+        yield (
+            f'{path}: CIDR value "{text}" is ambiguous in this context (should be "{block}" or '
+            f'"{address}/{block.max_prefixlen}"?)'
+        )

@@ -84,7 +84,8 @@ class EndpointSliceRules(KindRules):
 
     def spec_changed(self, new: Obj, old: Obj) -> bool:
         return any(new.get(name) != old.get(name) for name in ("endpoints", "ports", "addressType")) or (
-            new["metadata"].get("labels") != old["metadata"].get("labels"))
+            new["metadata"].get("labels") != old["metadata"].get("labels")
+        )
 
     def validate(self, obj: Obj) -> list[Problem]:
         return [*_slice(obj)]
@@ -93,7 +94,11 @@ class EndpointSliceRules(KindRules):
         return [*immutable(new.get("addressType"), old.get("addressType"), "addressType")] or [*_slice(new)]
 
     def warnings(self, obj: Obj, old: Obj | None = None) -> list[str]:
-        return ["spec.addressType: FQDN endpoints are deprecated"] if old is None and obj.get("addressType") == "FQDN" else []
+        return (
+            ["spec.addressType: FQDN endpoints are deprecated"]
+            if old is None and obj.get("addressType") == "FQDN"
+            else []
+        )
 
 
 def _slice(obj: Obj) -> Problems:

@@ -27,9 +27,12 @@ from gangline.rules.values.names import dns1035_problems
 
 _CLASS = "kubernetes.io/ingress.class"
 _WILD = r"\*\.[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*"
-_WILD_TEXT = ("a wildcard DNS-1123 subdomain must start with '*.', followed by a valid DNS subdomain, which must consist of lower case "
-              "alphanumeric characters, '-' or '.' and end with an alphanumeric character (e.g. '*.example.com', regex used for "
-              f"validation is '{_WILD}')")
+_WILD_TEXT = (
+    "a wildcard DNS-1123 subdomain must start with '*.', followed by a valid DNS subdomain, which must consist of "
+    "lower case "
+    "alphanumeric characters, '-' or '.' and end with an alphanumeric character (e.g. '*.example.com', regex used for "
+    f"validation is '{_WILD}')"
+)
 _BAD_PARTS = ("//", "/./", "/../", "%2f", "%2F")
 _BAD_ENDS = ("/..", "/.")
 
@@ -49,7 +52,11 @@ class NetworkPolicyRules(KindRules):
         return [*_policy(obj["spec"])]
 
     def warnings(self, obj: Obj, old: Obj | None = None) -> list[str]:
-        return [warning for path, block in _blocks(obj["spec"]) for warning in cidr_warnings(block.get("cidr") or "", f"{path}.cidr")]
+        return [
+            warning
+            for path, block in _blocks(obj["spec"])
+            for warning in cidr_warnings(block.get("cidr") or "", f"{path}.cidr")
+        ]
 
 
 def _rules(spec: Obj) -> Iterator[tuple[str, Obj, str]]:
@@ -146,7 +153,10 @@ class IngressClassRules(KindRules):
 
     def validate_update(self, new: Obj, old: Obj, subresource: str = "") -> list[Problem]:
         path = "spec.controller"
-        return [*immutable((new.get("spec") or {}).get("controller"), (old.get("spec") or {}).get("controller"), path), *self.validate(new)]
+        return [
+            *immutable((new.get("spec") or {}).get("controller"), (old.get("spec") or {}).get("controller"), path),
+            *self.validate(new),
+        ]
 
 
 def _controller(name: str) -> Problems:
@@ -227,8 +237,14 @@ def _path(item: Obj, path: str) -> Problems:
         if not value.startswith("/"):
             yield say.invalid(f"{path}.path", value, "must be an absolute path")
         if value:
-            yield from (say.invalid(f"{path}.path", value, f"must not contain '{part}'") for part in _BAD_PARTS if part in value)
-            yield from (say.invalid(f"{path}.path", value, f"cannot end with '{end}'") for end in _BAD_ENDS if value.endswith(end))
+            yield from (
+                say.invalid(f"{path}.path", value, f"must not contain '{part}'") for part in _BAD_PARTS if part in value
+            )
+            yield from (
+                say.invalid(f"{path}.path", value, f"cannot end with '{end}'")
+                for end in _BAD_ENDS
+                if value.endswith(end)
+            )
     elif kind == "ImplementationSpecific":
         if value and not value.startswith("/"):
             yield say.invalid(f"{path}.path", value, "must be an absolute path")

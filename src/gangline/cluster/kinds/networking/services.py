@@ -1,4 +1,5 @@
-"""Rules of Service: how it is reached, from where, on which ports. Addresses and node ports are given out by the server."""
+"""Rules of Service: how it is reached, from where, on which ports. Addresses and node ports are given out by the
+server."""
 
 from __future__ import annotations
 
@@ -89,8 +90,15 @@ def families(spec: Obj) -> None:
 def _carry_over(new: Obj, old: Obj) -> None:
     """An update that leaves addresses out means: as before."""
     if new.get("type") == "ExternalName":
-        for name in ("clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy", "internalTrafficPolicy", "externalTrafficPolicy",
-                     "allocateLoadBalancerNodePorts"):
+        for name in (
+            "clusterIP",
+            "clusterIPs",
+            "ipFamilies",
+            "ipFamilyPolicy",
+            "internalTrafficPolicy",
+            "externalTrafficPolicy",
+            "allocateLoadBalancerNodePorts",
+        ):
             if new.get(name) == old.get(name) or old.get("type") != "ExternalName":
                 new.pop(name, None)
         return
@@ -111,10 +119,17 @@ def _carry_over(new: Obj, old: Obj) -> None:
 def mirror_address(spec: Obj, old: Obj | None) -> None:
     """The one address and the list of addresses say the same, where only one of them was written."""
     before = old or {}
-    if not spec.get("clusterIP") and not spec.get("clusterIPs") and before.get("clusterIP") and spec.get("type") != "ExternalName":
+    if (
+        not spec.get("clusterIP")
+        and not spec.get("clusterIPs")
+        and before.get("clusterIP")
+        and spec.get("type") != "ExternalName"
+    ):
         spec["clusterIP"], spec["clusterIPs"] = before["clusterIP"], before.get("clusterIPs")
-    if spec.get("clusterIP") and (not spec.get("clusterIPs") or (
-            spec["clusterIP"] != before.get("clusterIP") and spec["clusterIPs"] == before.get("clusterIPs"))):
+    if spec.get("clusterIP") and (
+        not spec.get("clusterIPs")
+        or (spec["clusterIP"] != before.get("clusterIP") and spec["clusterIPs"] == before.get("clusterIPs"))
+    ):
         spec["clusterIPs"] = [spec["clusterIP"]]
 
 
@@ -146,8 +161,11 @@ def _service(spec: Obj, annotations: Obj) -> Problems:
     if kind not in _TYPES:
         yield say.unsupported("spec.type", kind or "", _TYPES)
     if kind == "ClusterIP":
-        yield from (say.forbidden(f"{where}.nodePort", "may not be used when `type` is 'ClusterIP'")
-                    for where, item in each(items, "spec.ports") if item.get("nodePort"))
+        yield from (
+            say.forbidden(f"{where}.nodePort", "may not be used when `type` is 'ClusterIP'")
+            for where, item in each(items, "spec.ports")
+            if item.get("nodePort")
+        )
     yield from _duplicates(items)
     yield from _balancer(spec, annotations)
     yield from _traffic(spec)
@@ -196,8 +214,11 @@ def _traffic(spec: Obj) -> Problems:
     if health < 0:
         yield say.invalid("spec.healthCheckNodePort", health, "must be between 0 and 65535, inclusive")
     if health and (kind, outer) != ("LoadBalancer", "Local"):
-        yield say.invalid("spec.healthCheckNodePort", health,
-                          "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'")
+        yield say.invalid(
+            "spec.healthCheckNodePort",
+            health,
+            "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'",
+        )
     inner = spec.get("internalTrafficPolicy")
     if inner is not None and inner not in _REACHES:
         yield say.unsupported("spec.internalTrafficPolicy", inner, _REACHES)
@@ -237,13 +258,20 @@ def _affinity_time(spec: Obj) -> Problems:
     if spec.get("sessionAffinity") == "ClientIP":
         seconds = ((config or {}).get("clientIP") or {}).get("timeoutSeconds")
         if seconds is not None and not 0 < seconds <= 86400:
-            yield say.invalid("spec.sessionAffinityConfig.clientIP.timeoutSeconds", seconds,
-                              "must be greater than 0 and less than 86400")
+            yield say.invalid(
+                "spec.sessionAffinityConfig.clientIP.timeoutSeconds",
+                seconds,
+                "must be greater than 0 and less than 86400",
+            )
 
 
 def _balancer_status(balancer: Obj, spec: Obj, old: Obj) -> Problems:
     path, entries = "status.loadBalancer.ingress", balancer.get("ingress") or []
-    if entries and spec.get("type") != "LoadBalancer" and entries != ((old.get("status") or {}).get("loadBalancer") or {}).get("ingress"):
+    if (
+        entries
+        and spec.get("type") != "LoadBalancer"
+        and entries != ((old.get("status") or {}).get("loadBalancer") or {}).get("ingress")
+    ):
         yield say.forbidden(path, "may only be used when `spec.type` is 'LoadBalancer'")
         return
     for where, entry in each(entries, path):
@@ -266,7 +294,9 @@ def _duplicates(items: list[Obj]) -> Problems:
     for where, item in each(items, "spec.ports"):
         key = (item.get("protocol"), item.get("port"))
         if key in seen:
-            dumped = (f'{{"Name":"","Protocol":"{key[0]}","AppProtocol":null,"Port":{key[1]},"TargetPort":0,"NodePort":0}}')
+            dumped = (
+                f'{{"Name":"","Protocol":"{key[0]}","AppProtocol":null,"Port":{key[1]},"TargetPort":0,"NodePort":0}}'
+            )
             yield Problem(where, f"Duplicate value: {dumped}", "FieldValueDuplicate", None)
         seen.add(key)
 
@@ -274,8 +304,11 @@ def _duplicates(items: list[Obj]) -> Problems:
 def _warnings(obj: Obj) -> Iterator[str]:
     spec, annotations = obj["spec"], obj["metadata"].get("annotations") or {}
     if "service.kubernetes.io/topology-aware-hints" in annotations:
-        yield ("annotation service.kubernetes.io/topology-aware-hints is deprecated, please use service.kubernetes.io/topology-mode "
-               "instead")
+        yield (
+            "annotation service.kubernetes.io/topology-aware-hints is deprecated, please use "
+            "service.kubernetes.io/topology-mode "
+            "instead"
+        )
     for where, value in each(spec.get("clusterIPs"), "spec.clusterIPs"):
         yield from legacy_warnings(value, where)
     for where, value in each(spec.get("externalIPs"), "spec.externalIPs"):

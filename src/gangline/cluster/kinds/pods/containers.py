@@ -29,13 +29,35 @@ from gangline.errors import Problem
 from gangline.rules.values import problems as say
 from gangline.rules.values.names import qualified_name_problems
 
-_FIELD_PATHS = ("metadata.name", "metadata.namespace", "metadata.uid", "spec.nodeName", "spec.serviceAccountName", "status.hostIP",
-                "status.hostIPs", "status.podIP", "status.podIPs")
+_FIELD_PATHS = (
+    "metadata.name",
+    "metadata.namespace",
+    "metadata.uid",
+    "spec.nodeName",
+    "spec.serviceAccountName",
+    "status.hostIP",
+    "status.hostIPs",
+    "status.podIP",
+    "status.podIPs",
+)
 _FILE_PATHS = ("metadata.annotations", "metadata.labels", "metadata.name", "metadata.namespace", "metadata.uid")
-_KNOWN_PATHS = (*_FIELD_PATHS, "metadata.labels", "metadata.annotations", "spec.restartPolicy", "spec.schedulerName", "status.phase",
-                "spec.hostNetwork")
-_RESOURCE_FIELDS = ("limits.cpu", "limits.ephemeral-storage", "limits.memory", "requests.cpu", "requests.ephemeral-storage",
-                    "requests.memory")
+_KNOWN_PATHS = (
+    *_FIELD_PATHS,
+    "metadata.labels",
+    "metadata.annotations",
+    "spec.restartPolicy",
+    "spec.schedulerName",
+    "status.phase",
+    "spec.hostNetwork",
+)
+_RESOURCE_FIELDS = (
+    "limits.cpu",
+    "limits.ephemeral-storage",
+    "limits.memory",
+    "requests.cpu",
+    "requests.ephemeral-storage",
+    "requests.memory",
+)
 _CPU_UNITS = ("1m", "1")
 _BYTE_UNITS = ("1", "1k", "1M", "1G", "1T", "1P", "1E", "1Ki", "1Mi", "1Gi", "1Ti", "1Pi", "1Ei")
 _HANDLERS = ("exec", "httpGet", "tcpSocket", "grpc", "sleep")
@@ -92,7 +114,9 @@ def common(container: Obj, path: str, spec: Obj, volumes: Iterable[str]) -> Prob
     image = container.get("image") or ""
     if not image:
         yield say.required(f"{path}.image")
-    yield from one_of(container.get("terminationMessagePolicy"), ("File", "FallbackToLogsOnError"), f"{path}.terminationMessagePolicy")
+    yield from one_of(
+        container.get("terminationMessagePolicy"), ("File", "FallbackToLogsOnError"), f"{path}.terminationMessagePolicy"
+    )
     if container.get("ports"):
         yield from ports(container["ports"], f"{path}.ports", bool(spec.get("hostNetwork")))
     if container.get("env"):
@@ -114,8 +138,11 @@ def common(container: Obj, path: str, spec: Obj, volumes: Iterable[str]) -> Prob
 
 
 def _claimed(spec: Obj) -> list[str]:
-    return [volume.get("name") or "" for volume in spec.get("volumes") or []
-            if volume.get("persistentVolumeClaim") is not None or volume.get("ephemeral") is not None]
+    return [
+        volume.get("name") or ""
+        for volume in spec.get("volumes") or []
+        if volume.get("persistentVolumeClaim") is not None or volume.get("ephemeral") is not None
+    ]
 
 
 def _resize_policy(items: list[Obj], path: str) -> Problems:
@@ -160,7 +187,9 @@ def host_network_ports(items: list[Obj], path: str) -> Problems:
     for where, container in each(items, path):
         for at, item in each(container.get("ports"), f"{where}.ports"):
             if item.get("hostPort", 0) != item.get("containerPort", 0):
-                yield say.invalid(f"{at}.hostPort", item.get("hostPort", 0), "must match `containerPort` when `hostNetwork` is true")
+                yield say.invalid(
+                    f"{at}.hostPort", item.get("hostPort", 0), "must match `containerPort` when `hostNetwork` is true"
+                )
 
 
 def host_ports(items: list[Obj], path: str) -> Problems:
@@ -180,8 +209,11 @@ def environment(items: list[Obj], path: str) -> Problems:
         if not name:
             yield say.required(f"{path}[{index}].name")
         elif _NO_VARIABLE(name):
-            yield say.invalid(f"{path}[{index}].name", name,
-                              "a valid environment variable name must consist only of printable ASCII characters other than '='")
+            yield say.invalid(
+                f"{path}[{index}].name",
+                name,
+                "a valid environment variable name must consist only of printable ASCII characters other than '='",
+            )
         if item.get("valueFrom") is not None:
             yield from _source(item, f"{path}[{index}].valueFrom")
 
@@ -195,10 +227,16 @@ def _source(item: Obj, path: str) -> Problems:
     for name in ("configMapKeyRef", "secretKeyRef"):
         if source.get(name) is not None:
             yield from key_ref(source[name], f"{path}.{name}")
-    count = sum(source.get(name) is not None for name in ("fieldRef", "resourceFieldRef", "configMapKeyRef", "secretKeyRef", "fileKeyRef"))
+    count = sum(
+        source.get(name) is not None
+        for name in ("fieldRef", "resourceFieldRef", "configMapKeyRef", "secretKeyRef", "fileKeyRef")
+    )
     if count == 0:
-        yield say.invalid(path, "", "must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef`, `secretKeyRef` or "
-                          "`fileKeyRef`")
+        yield say.invalid(
+            path,
+            "",
+            "must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef`, `secretKeyRef` or `fileKeyRef`",
+        )
     elif item.get("value"):
         yield say.invalid(path, "", "may not be specified when `value` is not empty")
     elif count > 1:
@@ -219,7 +257,9 @@ def field_ref(reference: Obj, path: str, files: bool = False) -> Problems:
         return
     match = re.fullmatch(r"(metadata\.(?:labels|annotations))\['(.*)'\]", text)
     if match:
-        yield from named(match.group(2).lower() if "annotations" in text else match.group(2), qualified_name_problems, path)
+        yield from named(
+            match.group(2).lower() if "annotations" in text else match.group(2), qualified_name_problems, path
+        )
     elif text not in _KNOWN_PATHS:
         yield say.invalid(f"{path}.fieldPath", text, f"error converting fieldPath: field label not supported: {text}")
     elif text not in (_FILE_PATHS if files else _FIELD_PATHS):
@@ -258,8 +298,11 @@ def key_ref(reference: Obj, path: str) -> Problems:
 def config_key_problems(key: str) -> list[str]:
     found = ["must be no more than 253 characters"] if len(key) > 253 else []
     if not re.fullmatch(r"[-._a-zA-Z0-9]+", key):
-        found.append("a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or "
-                     "'key-name', regex used for validation is '[-._a-zA-Z0-9]+')")
+        found.append(
+            "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or "
+            "'KEY_NAME',  or "
+            "'key-name', regex used for validation is '[-._a-zA-Z0-9]+')"
+        )
     if key in (".", ".."):
         found.append(f"must not be '{key}'")
     elif key.startswith(".."):
@@ -330,11 +373,19 @@ def _action(name: str, action: Obj, path: str, grace: int | None) -> Problems:
         yield from one_of(action.get("scheme"), ("HTTP", "HTTPS"), f"{path}.scheme")
         for header in action.get("httpHeaders") or []:
             if not re.fullmatch(r"[-A-Za-z0-9]+", header.get("name") or ""):
-                yield say.invalid(f"{path}.httpHeaders", header.get("name") or "",
-                                  "a valid HTTP header must consist of alphanumeric characters or '-' (e.g. 'X-Header-Name', regex used "
-                                  "for validation is '[-A-Za-z0-9]+')")
+                yield say.invalid(
+                    f"{path}.httpHeaders",
+                    header.get("name") or "",
+                    "a valid HTTP header must consist of alphanumeric characters or '-' (e.g. 'X-Header-Name', regex "
+                    "used "
+                    "for validation is '[-A-Za-z0-9]+')",
+                )
     if name == "sleep" and not 0 <= action.get("seconds", 0) <= (grace if grace is not None else 0):
-        yield say.invalid(path, action.get("seconds", 0), f"must be non-negative and less than terminationGracePeriodSeconds ({grace})")
+        yield say.invalid(
+            path,
+            action.get("seconds", 0),
+            f"must be non-negative and less than terminationGracePeriodSeconds ({grace})",
+        )
 
 
 def requirements(about: Obj, path: str, claims: list[Any]) -> Problems:
@@ -367,7 +418,11 @@ def _judged(limits: Obj, requests: Obj, path: str) -> Problems:
 
 def overcommits(name: str) -> bool:
     """Native resources other than huge pages may be requested below their limit."""
-    return name in _PLAIN_RESOURCES or ("/" not in name and not name.startswith("hugepages-")) or name.startswith("kubernetes.io/")
+    return (
+        name in _PLAIN_RESOURCES
+        or ("/" not in name and not name.startswith("hugepages-"))
+        or name.startswith("kubernetes.io/")
+    )
 
 
 def _resource(name: str, amount: Any, path: str) -> Problems:
@@ -411,8 +466,12 @@ def _claims(items: list[Obj], path: str, known: list[Any]) -> Problems:
         seen.add((name, item.get("request")))
         if name not in known:
             told = "which is empty" if not known else "which are: " + ", ".join(map(str, known))
-            yield Problem(where, f"Not found: {say.show(name)}: must be one of the names in pod.spec.resourceClaims {told}",
-                          "FieldValueNotFound", name)
+            yield Problem(
+                where,
+                f"Not found: {say.show(name)}: must be one of the names in pod.spec.resourceClaims {told}",
+                "FieldValueNotFound",
+                name,
+            )
 
 
 def security(context: Obj | None, path: str) -> Problems:
@@ -425,7 +484,9 @@ def security(context: Obj | None, path: str) -> Problems:
         if context.get("privileged"):
             yield say.invalid(path, context, "cannot set `allowPrivilegeEscalation` to false and `privileged` to true")
         if "CAP_SYS_ADMIN" in ((context.get("capabilities") or {}).get("add") or []):
-            yield say.invalid(path, context, "cannot set `allowPrivilegeEscalation` to false and `capabilities.Add` CAP_SYS_ADMIN")
+            yield say.invalid(
+                path, context, "cannot set `allowPrivilegeEscalation` to false and `capabilities.Add` CAP_SYS_ADMIN"
+            )
     yield from seccomp(context.get("seccompProfile"), f"{path}.seccompProfile")
     yield from app_armor(context.get("appArmorProfile"), f"{path}.appArmorProfile")
 
@@ -450,4 +511,3 @@ def seccomp(profile: Obj | None, path: str) -> Problems:
         yield say.required(f"{path}.localhostProfile", "must be set when seccomp type is Localhost")
     if kind != "Localhost" and profile.get("localhostProfile") is not None:
         yield say.invalid(f"{path}.localhostProfile", profile, "can only be set when seccomp type is Localhost")
-

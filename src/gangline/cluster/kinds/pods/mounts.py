@@ -27,7 +27,9 @@ def mounts(container: Obj, path: str, volumes: Iterable[str]) -> Problems:
         if item.get("name") in taken:
             yield say.invalid(f"{where}.name", item["name"], "must not already exist in volumeDevices")
         if item.get("mountPath") in paths:
-            yield say.invalid(f"{where}.mountPath", item["mountPath"], "must not already exist as a path in volumeDevices")
+            yield say.invalid(
+                f"{where}.mountPath", item["mountPath"], "must not already exist as a path in volumeDevices"
+            )
         yield from _mount(item, container, where, path)
 
 
@@ -40,7 +42,10 @@ def _mount(item: Obj, container: Obj, path: str, all_of_them: str) -> Problems:
     propagation = item.get("mountPropagation")
     yield from one_of(propagation, ("Bidirectional", "HostToContainer", "None"), f"{all_of_them}.mountPropagation")
     if propagation == "Bidirectional" and not (container.get("securityContext") or {}).get("privileged"):
-        yield say.forbidden(f"{all_of_them}.mountPropagation", "Bidirectional mount propagation is available only to privileged containers")
+        yield say.forbidden(
+            f"{all_of_them}.mountPropagation",
+            "Bidirectional mount propagation is available only to privileged containers",
+        )
     recursive = item.get("recursiveReadOnly")
     if recursive is not None:
         yield from one_of(recursive, _RECURSIVE, f"{all_of_them}.recursiveReadOnly")
@@ -61,8 +66,11 @@ def devices(container: Obj, path: str, volumes: Collection[str], claimed: Collec
         if name not in volumes:
             yield say.not_found(f"{where}.name", name)
         elif name not in claimed:
-            yield say.invalid(f"{where}.name", name,
-                              "can only use volume source type of PersistentVolumeClaim or Ephemeral for block mode")
+            yield say.invalid(
+                f"{where}.name",
+                name,
+                "can only use volume source type of PersistentVolumeClaim or Ephemeral for block mode",
+            )
         if not place:
             yield say.required(f"{where}.devicePath")
         if name in names:

@@ -19,15 +19,37 @@ from gangline.rules.values import problems as say
 from gangline.rules.values.names import label_problems, label_value_problems, qualified_name_problems
 
 EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
-_REQUIRED, _PREFERRED = "requiredDuringSchedulingIgnoredDuringExecution", "preferredDuringSchedulingIgnoredDuringExecution"
+_REQUIRED, _PREFERRED = (
+    "requiredDuringSchedulingIgnoredDuringExecution",
+    "preferredDuringSchedulingIgnoredDuringExecution",
+)
 _STANDARD_CONTAINER = ("cpu", "memory", "ephemeral-storage")
 _WEIGHT = "must be in the range 1-100"
 
 
-COUNTED = frozenset((
-    "cpu", "memory", "ephemeral-storage", "requests.cpu", "requests.memory", "requests.storage", "requests.ephemeral-storage", "limits.cpu",
-    "limits.memory", "limits.ephemeral-storage", "pods", "resourcequotas", "services", "replicationcontrollers", "secrets",
-    "persistentvolumeclaims", "configmaps", "services.nodeports", "services.loadbalancers"))
+COUNTED = frozenset(
+    (
+        "cpu",
+        "memory",
+        "ephemeral-storage",
+        "requests.cpu",
+        "requests.memory",
+        "requests.storage",
+        "requests.ephemeral-storage",
+        "limits.cpu",
+        "limits.memory",
+        "limits.ephemeral-storage",
+        "pods",
+        "resourcequotas",
+        "services",
+        "replicationcontrollers",
+        "secrets",
+        "persistentvolumeclaims",
+        "configmaps",
+        "services.nodeports",
+        "services.loadbalancers",
+    )
+)
 _STANDARD = COUNTED | {"storage"}
 
 
@@ -50,8 +72,11 @@ def resource_name_problems(name: str, container: bool = False) -> list[str]:
     if "/" not in name:
         if container and name not in _STANDARD_CONTAINER and not name.startswith("hugepages-"):
             return ["must be a standard resource for containers"]
-    elif container and not name.startswith("kubernetes.io/") and (
-            name.partition("/")[0].endswith(".kubernetes.io") or name.startswith("requests.")):
+    elif (
+        container
+        and not name.startswith("kubernetes.io/")
+        and (name.partition("/")[0].endswith(".kubernetes.io") or name.startswith("requests."))
+    ):
         return ["doesn't follow extended resource name standard"]
     return []
 
@@ -100,7 +125,9 @@ def _field_rule(rule: Obj, path: str) -> Problems:
     if rule.get("operator") not in ("In", "NotIn"):
         yield say.invalid(f"{path}.operator", rule.get("operator") or "", "not a valid selector operator")
     elif len(rule.get("values") or []) != 1:
-        yield say.required(f"{path}.values", "must be only one value when `operator` is 'In' or 'NotIn' for node field selector")
+        yield say.required(
+            f"{path}.values", "must be only one value when `operator` is 'In' or 'NotIn' for node field selector"
+        )
     if rule.get("key") != "metadata.name":
         yield say.invalid(f"{path}.key", rule.get("key") or "", "not a valid field selector key")
 
@@ -128,8 +155,11 @@ def _pod_term(term: Obj, path: str) -> Problems:
 def _label_keys(term: Obj, path: str, names: tuple[str, ...]) -> Problems:
     """Labels by which a selector follows the pod's own: only beside a selector."""
     if term.get("labelSelector") is None:
-        yield from (say.forbidden(f"{path}.{name}", "must not be specified when labelSelector is not set") for name in names if
-                    term.get(name))
+        yield from (
+            say.forbidden(f"{path}.{name}", "must not be specified when labelSelector is not set")
+            for name in names
+            if term.get(name)
+        )
         return
     for name in names:
         for where, key in each(term.get(name), f"{path}.{name}"):
@@ -142,10 +172,17 @@ def tolerations(items: list[Obj], path: str) -> Problems:
         if key:
             yield from label_key(key, f"{where}.key")
         if not key and operator != "Exists":
-            yield say.invalid(f"{where}.operator", operator,
-                              'operator must be Exists when `key` is empty, which means "match all values and all keys"')
+            yield say.invalid(
+                f"{where}.operator",
+                operator,
+                'operator must be Exists when `key` is empty, which means "match all values and all keys"',
+            )
         if item.get("tolerationSeconds") is not None and item.get("effect") != "NoExecute":
-            yield say.invalid(f"{where}.effect", item.get("effect") or "", "effect must be 'NoExecute' when `tolerationSeconds` is set")
+            yield say.invalid(
+                f"{where}.effect",
+                item.get("effect") or "",
+                "effect must be 'NoExecute' when `tolerationSeconds` is set",
+            )
         if operator in ("", "Equal"):
             if why := label_value_problems(value):
                 yield say.invalid(f"{where}.operator", value, ";".join(why))
@@ -169,8 +206,10 @@ def spread(items: list[Obj], path: str) -> Problems:
         else:
             yield from label_key(item["topologyKey"], f"{where}.topologyKey")
         if item.get("whenUnsatisfiable") not in ("DoNotSchedule", "ScheduleAnyway"):
-            yield say.unsupported(f"{where}.whenUnsatisfiable", item.get("whenUnsatisfiable") or "", ("DoNotSchedule", "ScheduleAnyway"))
-        yield from _not_repeated(item, items[index + 1:], where)
+            yield say.unsupported(
+                f"{where}.whenUnsatisfiable", item.get("whenUnsatisfiable") or "", ("DoNotSchedule", "ScheduleAnyway")
+            )
+        yield from _not_repeated(item, items[index + 1 :], where)
         for name in ("nodeAffinityPolicy", "nodeTaintsPolicy"):
             if item.get(name) is not None:
                 yield from one_of(item[name], ("Honor", "Ignore"), f"{where}.{name}")
@@ -191,8 +230,11 @@ def _min_domains(item: Obj, path: str) -> Problems:
     if least <= 0:
         yield say.invalid(f"{path}.minDomains", least, "must be greater than zero")
     if item.get("whenUnsatisfiable") != "DoNotSchedule":
-        yield say.invalid(f"{path}.minDomains", least, "can only use minDomains if whenUnsatisfiable=DoNotSchedule, not "
-                          f"{item.get('whenUnsatisfiable') or ''}")
+        yield say.invalid(
+            f"{path}.minDomains",
+            least,
+            f"can only use minDomains if whenUnsatisfiable=DoNotSchedule, not {item.get('whenUnsatisfiable') or ''}",
+        )
 
 
 def gates(items: list[Obj], path: str) -> Problems:
@@ -209,7 +251,9 @@ def only_deleted(new: list[Obj], old: list[Obj], path: str) -> Problems:
     before = {item.get("name") for item in old}
     for where, item in each(new, path):
         if item.get("name") not in before:
-            yield say.forbidden(f"{where}.name", f"only deletion is allowed, but found new scheduling gate '{item.get('name')}'")
+            yield say.forbidden(
+                f"{where}.name", f"only deletion is allowed, but found new scheduling gate '{item.get('name')}'"
+            )
 
 
 def only_added(new: list[Obj], old: list[Obj], path: str) -> Problems:

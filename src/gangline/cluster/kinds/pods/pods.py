@@ -16,9 +16,13 @@ from gangline.cluster.kinds.rules import KindRules
 from gangline.errors import Problem
 from gangline.rules.values import problems as say
 
-_UPDATABLE = ("`spec.containers[*].image`", "`spec.initContainers[*].image`", "`spec.activeDeadlineSeconds`",
-              "`spec.tolerations` (only additions to existing tolerations)",
-              "`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)")
+_UPDATABLE = (
+    "`spec.containers[*].image`",
+    "`spec.initContainers[*].image`",
+    "`spec.activeDeadlineSeconds`",
+    "`spec.tolerations` (only additions to existing tolerations)",
+    "`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)",
+)
 _RESIZABLE = ("cpu", "memory")
 
 
@@ -39,10 +43,16 @@ class PodRules(KindRules):
             obj["spec"]["terminationGracePeriodSeconds"] = 1
         obj["status"] = {"phase": "Pending", "qosClass": quality(obj["spec"])}
         if obj["spec"].get("schedulingGates"):
-            obj["status"]["conditions"] = [{
-                "type": "PodScheduled", "status": "False", "reason": "SchedulingGated", "lastProbeTime": None,
-                "lastTransitionTime": obj["metadata"].get("creationTimestamp"),
-                "message": "Scheduling is blocked due to non-empty scheduling gates"}]
+            obj["status"]["conditions"] = [
+                {
+                    "type": "PodScheduled",
+                    "status": "False",
+                    "reason": "SchedulingGated",
+                    "lastProbeTime": None,
+                    "lastTransitionTime": obj["metadata"].get("creationTimestamp"),
+                    "message": "Scheduling is blocked due to non-empty scheduling gates",
+                }
+            ]
 
     def prepare_update(self, new: Obj, old: Obj, subresource: str = "") -> None:
         if subresource in ("resize", "ephemeralcontainers"):
@@ -54,7 +64,9 @@ class PodRules(KindRules):
         if subresource == "status":
             _agree_on_address(new["status"])
         before = old["metadata"].get("generation", 0)
-        new["metadata"]["generation"] = before + 1 if subresource not in ("status", "binding") and self.spec_changed(new, old) else before
+        new["metadata"]["generation"] = (
+            before + 1 if subresource not in ("status", "binding") and self.spec_changed(new, old) else before
+        )
         if not new["metadata"]["generation"]:
             del new["metadata"]["generation"]
 
@@ -88,8 +100,11 @@ class PodRules(KindRules):
         if old is not None and not self.spec_changed(obj, old):
             return []
         critical = "scheduler.alpha.kubernetes.io/critical-pod" in (obj["metadata"].get("annotations") or ())
-        told = ('metadata.annotations[scheduler.alpha.kubernetes.io/critical-pod]: non-functional in v1.16+; use the "priorityClassName" '
-                "field instead")
+        told = (
+            "metadata.annotations[scheduler.alpha.kubernetes.io/critical-pod]: non-functional in v1.16+; use the "
+            '"priorityClassName" '
+            "field instead"
+        )
         return [*([told] if critical else ()), *spec_warnings(obj.get("spec") or {}, "spec")]
 
 
@@ -97,7 +112,9 @@ def _tokens_of_nobody(spec: Obj) -> Problems:
     for where, volume in each(spec.get("volumes") or [], "spec.volumes"):
         for source, item in each((volume.get("projected") or {}).get("sources") or [], f"{where}.projected.sources"):
             if item.get("serviceAccountToken") is not None:
-                yield say.forbidden(f"{source}.serviceAccountToken", "must not be specified when serviceAccountName is not set")
+                yield say.forbidden(
+                    f"{source}.serviceAccountToken", "must not be specified when serviceAccountName is not set"
+                )
 
 
 def _agree_on_address(status: Obj) -> None:
@@ -169,7 +186,9 @@ def _spec_update(new: Obj, old: Obj) -> Problems:
             yield say.required(f"{where}.image")
     yield from _deadline(new.get("activeDeadlineSeconds"), old.get("activeDeadlineSeconds"))
     yield from placement.only_added(new.get("tolerations") or [], old.get("tolerations") or [], "spec.tolerations")
-    yield from placement.only_deleted(new.get("schedulingGates") or [], old.get("schedulingGates") or [], "spec.schedulingGates")
+    yield from placement.only_deleted(
+        new.get("schedulingGates") or [], old.get("schedulingGates") or [], "spec.schedulingGates"
+    )
     gated = bool(old.get("schedulingGates"))
     if gated:
         yield from _gated_changes(new, old)
@@ -207,8 +226,12 @@ def _fixed(spec: Obj, old: Obj, gated: bool) -> Obj:
 def _gated_changes(new: Obj, old: Obj) -> Problems:
     before, after = old.get("nodeSelector") or {}, new.get("nodeSelector") or {}
     if any(after.get(name) != value for name, value in before.items()):
-        yield say.invalid("spec.nodeSelector", after, "only additions to spec.nodeSelector are allowed (no mutations or deletions)")
-    yield from _narrower(((new.get("affinity") or {}).get("nodeAffinity")), (old.get("affinity") or {}).get("nodeAffinity"))
+        yield say.invalid(
+            "spec.nodeSelector", after, "only additions to spec.nodeSelector are allowed (no mutations or deletions)"
+        )
+    yield from _narrower(
+        ((new.get("affinity") or {}).get("nodeAffinity")), (old.get("affinity") or {}).get("nodeAffinity")
+    )
 
 
 def _narrower(new: Obj | None, old: Obj | None) -> Problems:
@@ -247,7 +270,9 @@ def _resize(new: Obj, old: Obj) -> Problems:
             yield say.forbidden(f"spec.{name}", f"{name} may not be added or removed on resize")
             return
         for index, (after, before) in enumerate(zip(new.get(name) or [], old.get(name) or [], strict=True)):
-            yield from _not_removed(after.get("resources") or {}, before.get("resources") or {}, f"spec.{name}[{index}].resources")
+            yield from _not_removed(
+                after.get("resources") or {}, before.get("resources") or {}, f"spec.{name}[{index}].resources"
+            )
             if _fixed_resources(after) != _fixed_resources(before):
                 yield say.forbidden("spec", "only cpu and memory resources are mutable")
                 return
@@ -261,8 +286,10 @@ def _not_removed(new: Obj, old: Obj, path: str) -> Problems:
 
 def _fixed_resources(container: Obj) -> Obj:
     needs = container.get("resources") or {}
-    return {part: {name: value for name, value in (needs.get(part) or {}).items() if name not in _RESIZABLE}
-            for part in ("requests", "limits")}
+    return {
+        part: {name: value for name, value in (needs.get(part) or {}).items() if name not in _RESIZABLE}
+        for part in ("requests", "limits")
+    }
 
 
 def _status_update(new: Obj, old: Obj) -> Problems:
@@ -280,7 +307,9 @@ def _status_update(new: Obj, old: Obj) -> Problems:
     claims = [claim.get("name") for claim in (new.get("spec") or {}).get("resourceClaims") or []]
     for where, item in each(after.get("resourceClaimStatuses"), "status.resourceClaimStatuses"):
         if item.get("name") not in claims:
-            yield say.invalid(f"{where}.name", item.get("name") or "", "must match the name of an entry in `spec.resourceClaims`")
+            yield say.invalid(
+                f"{where}.name", item.get("name") or "", "must match the name of an entry in `spec.resourceClaims`"
+            )
     if restart == "Always":
         return
     for name in ("containerStatuses", "initContainerStatuses"):
@@ -310,11 +339,16 @@ def _annotations(given: Obj, spec: Obj) -> Problems:
     """Annotations that mean something."""
     cost = given.get("controller.kubernetes.io/pod-deletion-cost")
     if cost is not None and not _is_int32(cost):
-        yield say.invalid("metadata.annotations[controller.kubernetes.io/pod-deletion-cost]", cost, "must be a 32bit integer")
+        yield say.invalid(
+            "metadata.annotations[controller.kubernetes.io/pod-deletion-cost]", cost, "must be a 32bit integer"
+        )
     mirror = given.get("kubernetes.io/config.mirror")
     if mirror is not None and not spec.get("nodeName"):
-        yield say.invalid("metadata.annotations[kubernetes.io/config.mirror]", mirror,
-                          "must set spec.nodeName if mirror pod annotation is set")
+        yield say.invalid(
+            "metadata.annotations[kubernetes.io/config.mirror]",
+            mirror,
+            "must set spec.nodeName if mirror pod annotation is set",
+        )
 
 
 def _is_int32(text: str) -> bool:
@@ -345,12 +379,17 @@ def _container_warnings(container: Obj, path: str) -> list[str]:
         for name in ("ephemeral-storage", "memory"):
             amount = amounts.get(name)
             if amount is not None and resources.nanos(amount) % resources.NANO:
-                found.append(f'{path}.resources.{kind}[{name}]: fractional byte value "{amount}" is invalid, must be an integer')
+                found.append(
+                    f'{path}.resources.{kind}[{name}]: fractional byte value "{amount}" is invalid, must be an integer'
+                )
     seen: set[Any] = set()
     for index, variable in enumerate(container.get("env") or []):
         if variable.get("name") in seen:
-            found.append(f'{path}.env[{index}]: hides previous definition of "{variable.get("name")}", which may be dropped when using '
-                         "apply")
+            found.append(
+                f'{path}.env[{index}]: hides previous definition of "{variable.get("name")}", which may be dropped '
+                f"when using "
+                "apply"
+            )
         seen.add(variable.get("name"))
     return [*found, *_port_warnings(container.get("ports") or [], path)]
 
@@ -359,6 +398,11 @@ def _port_warnings(items: list[Obj], path: str) -> Iterator[str]:
     for index, item in enumerate(items):
         same = (item.get("containerPort"), item.get("protocol"), item.get("hostPort") or 0, item.get("hostIP") or "")
         for earlier, other in enumerate(items[:index]):
-            if same == (other.get("containerPort"), other.get("protocol"), other.get("hostPort") or 0, other.get("hostIP") or ""):
+            if same == (
+                other.get("containerPort"),
+                other.get("protocol"),
+                other.get("hostPort") or 0,
+                other.get("hostIP") or "",
+            ):
                 yield f"{path}.ports[{index}]: duplicate port definition with {path}.ports[{earlier}]"
                 break

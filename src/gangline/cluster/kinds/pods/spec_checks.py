@@ -60,7 +60,9 @@ def pod_spec(spec: Obj, path: str) -> Problems:
     yield from _of(spec, path, "nodeSelector", check_labels)
     yield from _of(spec, path, "securityContext", _security)
     if spec.get("shareProcessNamespace") and spec.get("hostPID"):
-        yield say.invalid(f"{path}.shareProcessNamespace", True, "ShareProcessNamespace and HostPID cannot both be enabled")
+        yield say.invalid(
+            f"{path}.shareProcessNamespace", True, "ShareProcessNamespace and HostPID cannot both be enabled"
+        )
     yield from _of(spec, path, "affinity", placement.affinity)
     yield from _dns_config(spec, f"{path}.dnsConfig")
     for name, check in _LATER:
@@ -83,7 +85,10 @@ def _readiness(items: list[Obj], path: str) -> Problems:
 
 
 _LATER: tuple[tuple[str, Callable[[Any, str], Iterable[Problem]]], ...] = (
-    ("readinessGates", _readiness), ("schedulingGates", placement.gates), ("topologySpreadConstraints", placement.spread))
+    ("readinessGates", _readiness),
+    ("schedulingGates", placement.gates),
+    ("topologySpreadConstraints", placement.spread),
+)
 
 
 def _names(spec: Obj, path: str) -> Problems:
@@ -103,7 +108,9 @@ def _rest(spec: Obj, path: str) -> Problems:
     if spec.get("runtimeClassName") is not None:
         yield from subdomain(spec["runtimeClassName"], f"{path}.runtimeClassName")
     if spec.get("preemptionPolicy") is not None:
-        yield from one_of(spec["preemptionPolicy"], ("PreemptLowerPriority", "Never"), f"{path}.preemptionPolicy", required=True)
+        yield from one_of(
+            spec["preemptionPolicy"], ("PreemptLowerPriority", "Never"), f"{path}.preemptionPolicy", required=True
+        )
     for name, amount in sorted((spec.get("overhead") or {}).items()):
         yield from quantity_not_negative(amount, f"{path}.overhead[{name}]")
     if spec.get("os") is not None:
@@ -143,9 +150,15 @@ def _resource_claims(items: list[Obj], path: str) -> Problems:
         else:
             yield from label(name, f"{where}.name")
         seen.add(name)
-        sources = [each_name for each_name in ("resourceClaimName", "resourceClaimTemplateName") if claim.get(each_name) is not None]
+        sources = [
+            each_name
+            for each_name in ("resourceClaimName", "resourceClaimTemplateName")
+            if claim.get(each_name) is not None
+        ]
         if len(sources) > 1:
-            yield say.invalid(where, claim, "at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified")
+            yield say.invalid(
+                where, claim, "at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified"
+            )
         if not sources:
             yield say.invalid(where, claim, "must specify one of: `resourceClaimName`, `resourceClaimTemplateName`")
         for each_name in sources:
@@ -153,7 +166,9 @@ def _resource_claims(items: list[Obj], path: str) -> Problems:
 
 
 def _ephemeral(spec: Obj, path: str, known: list[str]) -> Problems:
-    names = {each_one.get("name") for each_one in [*(spec.get("containers") or []), *(spec.get("initContainers") or [])]}
+    names = {
+        each_one.get("name") for each_one in [*(spec.get("containers") or []), *(spec.get("initContainers") or [])]
+    }
     for where, container in each(spec.get("ephemeralContainers"), path):
         yield from containers.common(container, where, spec, known)
         if container.get("name") in names:
@@ -206,7 +221,9 @@ def _pod_resources(about: Obj, path: str) -> Problems:
                 yield say.unsupported(where, name, ("cpu", "hugepages-", "memory"))
             yield from quantity_not_negative(amount, where)
             if part == "requests" and name in limits and resources.nanos(amount) > resources.nanos(limits[name]):
-                yield say.invalid(f"{path}.requests", amount, f"must be less than or equal to {name} limit of {limits[name]}")
+                yield say.invalid(
+                    f"{path}.requests", amount, f"must be less than or equal to {name} limit of {limits[name]}"
+                )
 
 
 def _dns_config(spec: Obj, path: str) -> Problems:
@@ -216,7 +233,9 @@ def _dns_config(spec: Obj, path: str) -> Problems:
             yield say.required(path, "must provide `dnsConfig` when `dnsPolicy` is None")
             return
         if not config.get("nameservers"):
-            yield say.required(f"{path}.nameservers", "must provide at least one DNS nameserver when `dnsPolicy` is None")
+            yield say.required(
+                f"{path}.nameservers", "must provide at least one DNS nameserver when `dnsPolicy` is None"
+            )
             return
     if config is None:
         return

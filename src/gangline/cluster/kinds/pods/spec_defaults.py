@@ -41,7 +41,11 @@ def _default_account(spec: Obj) -> None:
 
 
 def all_containers(spec: Obj) -> list[Obj]:
-    return [*(spec.get("initContainers") or []), *(spec.get("containers") or []), *(spec.get("ephemeralContainers") or [])]
+    return [
+        *(spec.get("initContainers") or []),
+        *(spec.get("containers") or []),
+        *(spec.get("ephemeralContainers") or []),
+    ]
 
 
 def default_container(container: Obj) -> None:
@@ -100,9 +104,14 @@ def _default_http(action: Obj | None) -> None:
 
 
 _VOLUME_DEFAULTS: dict[str, Obj] = {
-    "secret": {"defaultMode": _MODE}, "configMap": {"defaultMode": _MODE}, "downwardAPI": {"defaultMode": _MODE},
-    "projected": {"defaultMode": _MODE}, "hostPath": {"type": ""}, "iscsi": {"iscsiInterface": "default"},
-    "rbd": {"pool": "rbd", "user": "admin", "keyring": "/etc/ceph/keyring"}, "scaleIO": {"storageMode": "ThinProvisioned", "fsType": "xfs"},
+    "secret": {"defaultMode": _MODE},
+    "configMap": {"defaultMode": _MODE},
+    "downwardAPI": {"defaultMode": _MODE},
+    "projected": {"defaultMode": _MODE},
+    "hostPath": {"type": ""},
+    "iscsi": {"iscsiInterface": "default"},
+    "rbd": {"pool": "rbd", "user": "admin", "keyring": "/etc/ceph/keyring"},
+    "scaleIO": {"storageMode": "ThinProvisioned", "fsType": "xfs"},
     "azureDisk": {"cachingMode": "ReadWrite", "kind": "Shared", "fsType": "ext4", "readOnly": False},
 }
 

@@ -5,17 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from gangline.cluster.kinds.checks import (
-    IMMUTABLE,
-    Obj,
-    Problems,
-    conditions,
-    each,
-    immutable,
-    label,
-    named,
-    subdomain,
-)
+from gangline.cluster.kinds.checks import IMMUTABLE, Obj, Problems, conditions, each, immutable, label, named, subdomain
 from gangline.cluster.kinds.networking.addresses import read_cidr
 from gangline.cluster.kinds.pods.placement import node_selector
 from gangline.cluster.kinds.rules import WHOLE_METADATA, KindRules
@@ -26,7 +16,9 @@ from gangline.rules.cel.devices import DEVICE_ENV
 from gangline.rules.values import problems as say
 from gangline.rules.values.names import subdomain_problems
 
-_UNKNOWN_REQUEST = "must be the name of a request in the claim or the name of a request and a subrequest separated by '/'"
+_UNKNOWN_REQUEST = (
+    "must be the name of a request in the claim or the name of a request and a subrequest separated by '/'"
+)
 VERSION = re.compile(r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?", re.ASCII)
 _QUALIFIED = "a fully qualified name must be a domain and a name separated by a slash"
 
@@ -67,8 +59,11 @@ class TemplateRules(KindRules):
 
     def validate(self, obj: Obj) -> list[Problem]:
         about = (obj.get("spec") or {}).get("metadata") or {}
-        found = [say.forbidden(f"spec.metadata.{name}", "cannot be set") for name in ("name", "generateName", "namespace", "uid") if
-                 about.get(name)]
+        found = [
+            say.forbidden(f"spec.metadata.{name}", "cannot be set")
+            for name in ("name", "generateName", "namespace", "uid")
+            if about.get(name)
+        ]
         found += check_labels(about.get("labels") or {}, "spec.metadata.labels")
         found += check_annotations(about.get("annotations") or {}, "spec.metadata.annotations")
         return [*found, *claim_spec((obj.get("spec") or {}).get("spec") or {}, "spec.spec")]
@@ -110,7 +105,9 @@ def _request(request: Obj, path: str, names: set[str]) -> Problems:
     names.add(name)
     exactly, first = request.get("exactly"), request.get("firstAvailable") or []
     if exactly is not None and first:
-        yield say.invalid(path, None, "exactly one of `exactly` or `firstAvailable` is required, but multiple fields are set")
+        yield say.invalid(
+            path, None, "exactly one of `exactly` or `firstAvailable` is required, but multiple fields are set"
+        )
     elif exactly is None and not first:
         yield say.required(path, "exactly one of `exactly` or `firstAvailable` is required")
     if exactly is not None:
@@ -198,9 +195,13 @@ def _attribute(name: str, path: str) -> Problems:
 
 def _identifier(name: str, path: str) -> Problems:
     if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
-        yield say.invalid(path, name, "a valid C identifier must start with alphabetic character or '_', followed by a string of "
-                          "alphanumeric characters or '_' (e.g. 'my_name',  or 'MY_NAME',  or 'MyName', regex used for validation is "
-                          "'[A-Za-z_][A-Za-z0-9_]*')")
+        yield say.invalid(
+            path,
+            name,
+            "a valid C identifier must start with alphabetic character or '_', followed by a string of "
+            "alphanumeric characters or '_' (e.g. 'my_name',  or 'MY_NAME',  or 'MyName', regex used for validation is "
+            "'[A-Za-z_][A-Za-z0-9_]*')",
+        )
     elif len(name) > 32:
         yield say.too_long(path, 32)
 
@@ -248,7 +249,9 @@ def _claim_status(new: Obj, old: Obj) -> Problems:
         yield from _allocation(allocation, "status.allocation", known)
     if consumers and allocation is None:
         yield say.forbidden("status.reservedFor", "may not be specified when `allocated` is not set")
-    yield from _device_status(status.get("devices") or [], ((allocation or {}).get("devices") or {}).get("results") or [])
+    yield from _device_status(
+        status.get("devices") or [], ((allocation or {}).get("devices") or {}).get("results") or []
+    )
 
 
 def _device_status(devices: list[Obj], results: list[Obj]) -> Problems:
@@ -260,7 +263,9 @@ def _device_status(devices: list[Obj], results: list[Obj]) -> Problems:
         yield from conditions(device.get("conditions"), f"{where}.conditions")
         for at, address in each((device.get("networkData") or {}).get("ips"), f"{where}.networkData.ips"):
             if read_cidr(address) is None:
-                yield say.invalid(at, address, "must be a valid address in CIDR form, (e.g. 10.9.8.7/24 or 2001:db8::1/64)")
+                yield say.invalid(
+                    at, address, "must be a valid address in CIDR form, (e.g. 10.9.8.7/24 or 2001:db8::1/64)"
+                )
 
 
 def _allocation(allocation: Obj, path: str, known: set[str]) -> Problems:
@@ -311,7 +316,10 @@ class SliceRules(KindRules):
         found = [*_slice(spec)]
         for name in ("driver", "nodeName"):
             found += immutable(spec.get(name), before.get(name), f"spec.{name}")
-        return [*found, *immutable((spec.get("pool") or {}).get("name"), (before.get("pool") or {}).get("name"), "spec.pool.name")]
+        return [
+            *found,
+            *immutable((spec.get("pool") or {}).get("name"), (before.get("pool") or {}).get("name"), "spec.pool.name"),
+        ]
 
 
 def _slice(spec: Obj) -> Problems:
@@ -319,7 +327,9 @@ def _slice(spec: Obj) -> Problems:
     pool = spec.get("pool") or {}
     yield from pool_name(pool.get("name") or "", "spec.pool.name")
     if pool.get("resourceSliceCount", 0) <= 0:
-        yield say.invalid("spec.pool.resourceSliceCount", pool.get("resourceSliceCount", 0), "must be greater than zero")
+        yield say.invalid(
+            "spec.pool.resourceSliceCount", pool.get("resourceSliceCount", 0), "must be greater than zero"
+        )
     if pool.get("generation", 0) < 0:
         yield say.invalid("spec.pool.generation", pool["generation"], "must be greater than or equal to zero")
     yield from _slice_place(spec)
@@ -346,12 +356,18 @@ def _slice_place(spec: Obj) -> Problems:
             yield say.invalid("spec.nodeSelector.nodeSelectorTerms", terms, "must have exactly one node selector term")
     if spec.get("allNodes") is False:
         yield say.invalid("spec.allNodes", False, "must be either unset or set to true")
-    chosen = [name for name in ("nodeName", "nodeSelector", "allNodes") if spec.get(name) or (name == "nodeSelector" and name in spec)]
+    chosen = [
+        name
+        for name in ("nodeName", "nodeSelector", "allNodes")
+        if spec.get(name) or (name == "nodeSelector" and name in spec)
+    ]
     told = "exactly one of `nodeName`, `nodeSelector`, `allNodes`, `perDeviceNodeSelection` is required"
     if not chosen:
         yield say.required("spec", told)
     elif len(chosen) > 1:
-        yield say.invalid("spec", "{" + ", ".join(f"`{name}`" for name in chosen) + "}", f"{told}, but multiple fields are set")
+        yield say.invalid(
+            "spec", "{" + ", ".join(f"`{name}`" for name in chosen) + "}", f"{told}, but multiple fields are set"
+        )
 
 
 def _device(device: Obj, path: str) -> Problems:
@@ -366,7 +382,9 @@ def _device(device: Obj, path: str) -> Problems:
         if len(chosen) != 1:
             yield say.invalid(where, value if chosen else "", "exactly one value must be specified")
         if value.get("version") is not None and not VERSION.fullmatch(value["version"]):
-            yield say.invalid(f"{where}.version", value["version"], "must be a string compatible with semver.org spec 2.0.0")
+            yield say.invalid(
+                f"{where}.version", value["version"], "must be a string compatible with semver.org spec 2.0.0"
+            )
         if len(value.get("string") or "") > 64:
             yield say.too_long(f"{where}.string", 64)
     for name in sorted(device.get("capacity") or {}):

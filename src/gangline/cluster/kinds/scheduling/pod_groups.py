@@ -1,7 +1,6 @@
 """Rules of kube-scheduler's groups in 1.36 (v1alpha2) and 1.37 (v1beta1, v1alpha3): PodGroup, CompositePodGroup, and
-Workloads that are trees of their templates. The flat Workload of 1.35 is in `workload_v1alpha1.py`; the server's `features.py` drops
-fields behind gates.
-"""
+Workloads that are trees of their templates. The flat Workload of 1.35 is in `workload_v1alpha1.py`; the server's
+`features.py` drops fields behind gates."""
 
 from __future__ import annotations
 
@@ -27,70 +26,172 @@ def _segment(value: Any, path: str) -> Problems:
 
 
 _NAME = FieldRule(required=True, form=label)
-_POLICY = DeclaredShape({"basic": FieldRule(pointer=True, shape=_EMPTY), "gang": FieldRule(pointer=True, shape=DeclaredShape({
-    "minCount": FieldRule(required=True, least=1)}))}, ("basic", "gang"))
-_WHERE = DeclaredShape({"topology": FieldRule(most_items=1, items=lambda: DeclaredShape({"key": FieldRule(required=True, form=label_key)}))})
-_CLAIM = DeclaredShape({"name": _NAME, "resourceClaimName": FieldRule(pointer=True, form=subdomain),
-                "resourceClaimTemplateName": FieldRule(pointer=True, form=subdomain)}, ("resourceClaimName", "resourceClaimTemplateName"))
+_POLICY = DeclaredShape(
+    {
+        "basic": FieldRule(pointer=True, shape=_EMPTY),
+        "gang": FieldRule(pointer=True, shape=DeclaredShape({"minCount": FieldRule(required=True, least=1)})),
+    },
+    ("basic", "gang"),
+)
+_WHERE = DeclaredShape(
+    {
+        "topology": FieldRule(
+            most_items=1, items=lambda: DeclaredShape({"key": FieldRule(required=True, form=label_key)})
+        )
+    }
+)
+_CLAIM = DeclaredShape(
+    {
+        "name": _NAME,
+        "resourceClaimName": FieldRule(pointer=True, form=subdomain),
+        "resourceClaimTemplateName": FieldRule(pointer=True, form=subdomain),
+    },
+    ("resourceClaimName", "resourceClaimTemplateName"),
+)
 _SEGMENT = FieldRule(required=True, form=_segment)
 _CONTROLLER = DeclaredShape({"apiGroup": FieldRule(form=subdomain), "kind": _SEGMENT, "name": _SEGMENT})
 _CLAIMS = FieldRule(fixed=True, most_items=4, key="name", items=lambda: _CLAIM)
 _PLACE = FieldRule(fixed=True, shape=_WHERE)
-_STATUS = DeclaredShape({"resourceClaimStatuses": FieldRule(most_items=4, key="name", items=lambda: DeclaredShape({
-    "resourceClaimName": FieldRule(pointer=True, form=subdomain)}))})
+_STATUS = DeclaredShape(
+    {
+        "resourceClaimStatuses": FieldRule(
+            most_items=4,
+            key="name",
+            items=lambda: DeclaredShape({"resourceClaimName": FieldRule(pointer=True, form=subdomain)}),
+        )
+    }
+)
 
 
-# --- 1.36 -----------------------------------------------------------------------------------------------------------------------
+# --- 1.36
+# ----------------------------------------------------------------------------------------------------------------------
 
 _MODES = ("Pod", "PodGroup")
-_OLD_LINK = DeclaredShape({"workload": FieldRule(shape=DeclaredShape({
-    "workloadName": FieldRule(required=True, form=subdomain), "podGroupTemplateName": _NAME}))}, ("workload",))
-_OLD_TEMPLATE = DeclaredShape({
-    "name": _NAME, "schedulingPolicy": FieldRule(shape=_POLICY), "schedulingConstraints": FieldRule(shape=_WHERE),
-    "resourceClaims": _CLAIMS, "disruptionMode": FieldRule(pointer=True, choices=_MODES),
-    "priorityClassName": FieldRule(form=subdomain), "priority": FieldRule(pointer=True, most=HIGHEST)})
-_OLD_GROUP = DeclaredShape({
-    "podGroupTemplateRef": FieldRule(fixed=True, shape=_OLD_LINK), "schedulingPolicy": FieldRule(fixed=True, shape=_POLICY),
-    "schedulingConstraints": _PLACE, "resourceClaims": _CLAIMS, "disruptionMode": FieldRule(fixed=True, pointer=True, choices=_MODES),
-    "priorityClassName": FieldRule(fixed=True, form=subdomain),
-    "priority": FieldRule(fixed=True, pointer=True, most=HIGHEST)})
-_OLD_WORKLOAD = DeclaredShape({"controllerRef": FieldRule(fixed=True, shape=_CONTROLLER), "podGroupTemplates": FieldRule(
-    required=True, fixed=True, most_items=MOST, key="name", items=lambda: _OLD_TEMPLATE)})
+_OLD_LINK = DeclaredShape(
+    {
+        "workload": FieldRule(
+            shape=DeclaredShape(
+                {"workloadName": FieldRule(required=True, form=subdomain), "podGroupTemplateName": _NAME}
+            )
+        )
+    },
+    ("workload",),
+)
+_OLD_TEMPLATE = DeclaredShape(
+    {
+        "name": _NAME,
+        "schedulingPolicy": FieldRule(shape=_POLICY),
+        "schedulingConstraints": FieldRule(shape=_WHERE),
+        "resourceClaims": _CLAIMS,
+        "disruptionMode": FieldRule(pointer=True, choices=_MODES),
+        "priorityClassName": FieldRule(form=subdomain),
+        "priority": FieldRule(pointer=True, most=HIGHEST),
+    }
+)
+_OLD_GROUP = DeclaredShape(
+    {
+        "podGroupTemplateRef": FieldRule(fixed=True, shape=_OLD_LINK),
+        "schedulingPolicy": FieldRule(fixed=True, shape=_POLICY),
+        "schedulingConstraints": _PLACE,
+        "resourceClaims": _CLAIMS,
+        "disruptionMode": FieldRule(fixed=True, pointer=True, choices=_MODES),
+        "priorityClassName": FieldRule(fixed=True, form=subdomain),
+        "priority": FieldRule(fixed=True, pointer=True, most=HIGHEST),
+    }
+)
+_OLD_WORKLOAD = DeclaredShape(
+    {
+        "controllerRef": FieldRule(fixed=True, shape=_CONTROLLER),
+        "podGroupTemplates": FieldRule(
+            required=True, fixed=True, most_items=MOST, key="name", items=lambda: _OLD_TEMPLATE
+        ),
+    }
+)
 
 
-# --- 1.37 -----------------------------------------------------------------------------------------------------------------------
+# --- 1.37
+# ----------------------------------------------------------------------------------------------------------------------
+
 
 def _policy(minimum: str) -> DeclaredShape:
-    return DeclaredShape({"basic": FieldRule(fixed=True, pointer=True, shape=_EMPTY), "gang": FieldRule(stays=True, pointer=True, shape=DeclaredShape({
-        minimum: FieldRule(required=True, least=1)}))}, ("basic", "gang"))
+    return DeclaredShape(
+        {
+            "basic": FieldRule(fixed=True, pointer=True, shape=_EMPTY),
+            "gang": FieldRule(
+                stays=True, pointer=True, shape=DeclaredShape({minimum: FieldRule(required=True, least=1)})
+            ),
+        },
+        ("basic", "gang"),
+    )
 
 
-_MODE = DeclaredShape({"single": FieldRule(pointer=True, shape=_EMPTY), "all": FieldRule(pointer=True, shape=_EMPTY)}, ("single", "all"))
+_MODE = DeclaredShape(
+    {"single": FieldRule(pointer=True, shape=_EMPTY), "all": FieldRule(pointer=True, shape=_EMPTY)}, ("single", "all")
+)
 _LINK = DeclaredShape({"workloadName": FieldRule(required=True, form=subdomain), "templateName": _NAME})
-_PRIORITY = {"priorityClassName": FieldRule(fixed=True, form=subdomain), "priority": FieldRule(fixed=True, pointer=True, most=HIGHEST),
-             "preemptionPolicy": FieldRule(fixed=True, pointer=True, choices=("Never", "PreemptLowerPriority"))}
+_PRIORITY = {
+    "priorityClassName": FieldRule(fixed=True, form=subdomain),
+    "priority": FieldRule(fixed=True, pointer=True, most=HIGHEST),
+    "preemptionPolicy": FieldRule(fixed=True, pointer=True, choices=("Never", "PreemptLowerPriority")),
+}
 _PARENT = FieldRule(fixed=True, pointer=True, form=subdomain)
-_TEMPLATE = DeclaredShape({"name": _NAME, "schedulingPolicy": FieldRule(shape=_policy("minCount")), "schedulingConstraints": _PLACE,
-                   "resourceClaims": _CLAIMS, "disruptionMode": FieldRule(fixed=True, shape=_MODE), **_PRIORITY})
+_TEMPLATE = DeclaredShape(
+    {
+        "name": _NAME,
+        "schedulingPolicy": FieldRule(shape=_policy("minCount")),
+        "schedulingConstraints": _PLACE,
+        "resourceClaims": _CLAIMS,
+        "disruptionMode": FieldRule(fixed=True, shape=_MODE),
+        **_PRIORITY,
+    }
+)
 _TEMPLATES = FieldRule(closed=True, most_items=MOST, key="name", items=lambda: _TEMPLATE)
 _COMPOSITES = FieldRule(closed=True, most_items=MOST, key="name", items=lambda: _COMPOSITE_TEMPLATE)
-_COMPOSITE_TEMPLATE: DeclaredShape = DeclaredShape({
-    "name": _NAME, "schedulingPolicy": FieldRule(shape=_policy("minGroupCount")), "schedulingConstraints": _PLACE,
-    "disruptionMode": FieldRule(fixed=True, shape=_MODE), **_PRIORITY, "podGroupTemplates": _TEMPLATES,
-    "compositePodGroupTemplates": _COMPOSITES})
-_GROUP = DeclaredShape({
-    "parentCompositePodGroupName": _PARENT, "workloadRef": FieldRule(fixed=True, shape=_LINK),
-    "schedulingPolicy": FieldRule(shape=_policy("minCount")), "schedulingConstraints": _PLACE, "resourceClaims": _CLAIMS,
-    "disruptionMode": FieldRule(required=True, fixed=True, shape=_MODE), **_PRIORITY})
-_COMPOSITE = DeclaredShape({
-    "parentCompositePodGroupName": _PARENT, "workloadRef": FieldRule(required=True, fixed=True, shape=_LINK),
-    "schedulingPolicy": FieldRule(fixed=True, shape=_policy("minGroupCount")), "schedulingConstraints": _PLACE,
-    "disruptionMode": FieldRule(required=True, fixed=True, shape=_MODE), **_PRIORITY})
-_WORKLOAD = DeclaredShape({"controllerRef": FieldRule(fixed=True, shape=_CONTROLLER), "podGroupTemplates": _TEMPLATES,
-                   "compositePodGroupTemplates": _COMPOSITES}, ("podGroupTemplates", "compositePodGroupTemplates"))
+_COMPOSITE_TEMPLATE: DeclaredShape = DeclaredShape(
+    {
+        "name": _NAME,
+        "schedulingPolicy": FieldRule(shape=_policy("minGroupCount")),
+        "schedulingConstraints": _PLACE,
+        "disruptionMode": FieldRule(fixed=True, shape=_MODE),
+        **_PRIORITY,
+        "podGroupTemplates": _TEMPLATES,
+        "compositePodGroupTemplates": _COMPOSITES,
+    }
+)
+_GROUP = DeclaredShape(
+    {
+        "parentCompositePodGroupName": _PARENT,
+        "workloadRef": FieldRule(fixed=True, shape=_LINK),
+        "schedulingPolicy": FieldRule(shape=_policy("minCount")),
+        "schedulingConstraints": _PLACE,
+        "resourceClaims": _CLAIMS,
+        "disruptionMode": FieldRule(required=True, fixed=True, shape=_MODE),
+        **_PRIORITY,
+    }
+)
+_COMPOSITE = DeclaredShape(
+    {
+        "parentCompositePodGroupName": _PARENT,
+        "workloadRef": FieldRule(required=True, fixed=True, shape=_LINK),
+        "schedulingPolicy": FieldRule(fixed=True, shape=_policy("minGroupCount")),
+        "schedulingConstraints": _PLACE,
+        "disruptionMode": FieldRule(required=True, fixed=True, shape=_MODE),
+        **_PRIORITY,
+    }
+)
+_WORKLOAD = DeclaredShape(
+    {
+        "controllerRef": FieldRule(fixed=True, shape=_CONTROLLER),
+        "podGroupTemplates": _TEMPLATES,
+        "compositePodGroupTemplates": _COMPOSITES,
+    },
+    ("podGroupTemplates", "compositePodGroupTemplates"),
+)
 
 
-# --- kinds ----------------------------------------------------------------------------------------------------------------------
+# --- kinds
+# ----------------------------------------------------------------------------------------------------------------------
+
 
 class DeclaredRules(KindRules):
     """A kind whose spec is judged by its shape."""
@@ -106,7 +207,10 @@ class DeclaredRules(KindRules):
     def validate_update(self, new: Obj, old: Obj, subresource: str = "") -> list[Problem]:
         if subresource:
             return [*self.judge_status(new, old)]
-        return [*self.beside(new), *judge(self.shape, new.get("spec") or {}, old.get("spec") or {}, "spec", update=True)]
+        return [
+            *self.beside(new),
+            *judge(self.shape, new.get("spec") or {}, old.get("spec") or {}, "spec", update=True),
+        ]
 
     def beside(self, obj: Obj) -> Problems:
         """What no shape can say."""
@@ -118,7 +222,9 @@ class DeclaredRules(KindRules):
         claims = {claim.get("name") for claim in (new.get("spec") or {}).get("resourceClaims") or []}
         for where, item in each(status.get("resourceClaimStatuses"), "status.resourceClaimStatuses"):
             if item.get("name") not in claims:
-                yield say.invalid(f"{where}.name", item.get("name") or "", "must match the name of an entry in `spec.resourceClaims`")
+                yield say.invalid(
+                    f"{where}.name", item.get("name") or "", "must match the name of an entry in `spec.resourceClaims`"
+                )
         yield from judge(_STATUS, status, before, "status", update=True)
 
 
@@ -175,7 +281,9 @@ class TreeRules(DeclaredRules):
         yield from _names(composites, {item.get("name") for item in spec.get("podGroupTemplates") or []})
         for where, item in composites:
             if _depth(item) >= DEEPEST:
-                yield say.invalid(where, item.get("compositePodGroupTemplates"), f"maximum template hierarchy depth is {DEEPEST}")
+                yield say.invalid(
+                    where, item.get("compositePodGroupTemplates"), f"maximum template hierarchy depth is {DEEPEST}"
+                )
         yield from _priorities(spec)
         for where, item in composites:
             yield from _childless(item, where)
@@ -200,8 +308,10 @@ def _depth(composite: Obj) -> int:
 
 
 def _priorities(spec: Obj) -> Problems:
-    told = {False: "detected multiple priority configurations",
-            True: "all priority and priorityClassName values must be identical, detected multiple values"}
+    told = {
+        False: "detected multiple priority configurations",
+        True: "all priority and priorityClassName values must be identical, detected multiple values",
+    }
     for composite, templates in ((False, spec.get("podGroupTemplates") or []), (True, [*_below(spec)])):
         if len({(item.get("priorityClassName") or "", item.get("priority")) for item in templates}) > 1:
             yield say.invalid("spec", None, told[composite])
@@ -219,6 +329,10 @@ def _below(about: Obj) -> Iterator[Obj]:
 def _childless(composite: Obj, path: str) -> Problems:
     children = composite.get("compositePodGroupTemplates") or []
     if not children and not composite.get("podGroupTemplates"):
-        yield say.invalid(path, composite.get("name") or "", "must have at least one child PodGroupTemplate or CompositePodGroupTemplate")
+        yield say.invalid(
+            path,
+            composite.get("name") or "",
+            "must have at least one child PodGroupTemplate or CompositePodGroupTemplate",
+        )
     for where, child in each(children, f"{path}.compositePodGroupTemplates"):
         yield from _childless(child, where)

@@ -53,7 +53,9 @@ def _budget(spec: Obj) -> Problems:
             yield from percent_at_most_100(spec[name], f"spec.{name}")
     yield from label_selector(spec.get("selector"), "spec.selector")
     if spec.get("unhealthyPodEvictionPolicy") is not None:
-        yield from one_of(spec["unhealthyPodEvictionPolicy"], ("AlwaysAllow", "IfHealthyBudget"), "spec.unhealthyPodEvictionPolicy")
+        yield from one_of(
+            spec["unhealthyPodEvictionPolicy"], ("AlwaysAllow", "IfHealthyBudget"), "spec.unhealthyPodEvictionPolicy"
+        )
 
 
 class PriorityClassRules(KindRules):
@@ -69,7 +71,11 @@ class PriorityClassRules(KindRules):
         return [*_priority(obj)]
 
     def validate_update(self, new: Obj, old: Obj, subresource: str = "") -> list[Problem]:
-        found = [] if new.get("value", 0) == old.get("value", 0) else [say.forbidden("value", "may not be changed in an update.")]
+        found = (
+            []
+            if new.get("value", 0) == old.get("value", 0)
+            else [say.forbidden("value", "may not be changed in an update.")]
+        )
         return [*found, *immutable(new.get("preemptionPolicy"), old.get("preemptionPolicy"), "preemptionPolicy")]
 
 
@@ -77,11 +83,17 @@ def _priority(obj: Obj) -> Problems:
     name, value = obj["metadata"].get("name") or "", obj.get("value", 0)
     if name.startswith("system-"):
         if name not in SYSTEM_CLASSES:
-            yield say.forbidden("metadata.name", "priority class names with 'system-' prefix are reserved for system use only. error: "
-                                f"{name} is not a known system priority class")
+            yield say.forbidden(
+                "metadata.name",
+                "priority class names with 'system-' prefix are reserved for system use only. error: "
+                f"{name} is not a known system priority class",
+            )
         elif value != SYSTEM_CLASSES[name]:
-            yield say.forbidden("metadata.name", "priority class names with 'system-' prefix are reserved for system use only. error: "
-                                f"value of {name} PriorityClass must be {SYSTEM_CLASSES[name]}")
+            yield say.forbidden(
+                "metadata.name",
+                "priority class names with 'system-' prefix are reserved for system use only. error: "
+                f"value of {name} PriorityClass must be {SYSTEM_CLASSES[name]}",
+            )
     elif value > HIGHEST:
         yield say.forbidden("value", f"maximum allowed value of a user defined priority is {HIGHEST}")
     yield from one_of(obj.get("preemptionPolicy"), ("PreemptLowerPriority", "Never"), "preemptionPolicy", required=True)
@@ -125,9 +137,13 @@ class LeaseRules(KindRules):
         spec = obj.get("spec") or {}
         found: list[Problem] = []
         if spec.get("leaseDurationSeconds") is not None and spec["leaseDurationSeconds"] <= 0:
-            found.append(say.invalid("spec.leaseDurationSeconds", spec["leaseDurationSeconds"], "must be greater than 0"))
+            found.append(
+                say.invalid("spec.leaseDurationSeconds", spec["leaseDurationSeconds"], "must be greater than 0")
+            )
         if spec.get("leaseTransitions") is not None and spec["leaseTransitions"] < 0:
-            found.append(say.invalid("spec.leaseTransitions", spec["leaseTransitions"], "must be greater than or equal to 0"))
+            found.append(
+                say.invalid("spec.leaseTransitions", spec["leaseTransitions"], "must be greater than or equal to 0")
+            )
         return found
 
 

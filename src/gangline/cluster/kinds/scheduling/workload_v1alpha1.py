@@ -1,4 +1,5 @@
-"""Rules of scheduling.k8s.io's Workload as 1.35 has it (v1alpha1): which pods start together. Later generations: `pod_groups.py`."""
+"""Rules of scheduling.k8s.io's Workload as 1.35 has it (v1alpha1): which pods start together. Later generations:
+`pod_groups.py`."""
 
 from __future__ import annotations
 
@@ -60,7 +61,9 @@ def _gang_policy(policy: Obj, path: str) -> Problems:
     if not chosen:
         yield say.required(path, "exactly one of `basic`, `gang` is required")
     elif len(chosen) > 1:
-        yield say.invalid(path, "{`basic`, `gang`}", "exactly one of `basic`, `gang` is required, but multiple fields are set")
+        yield say.invalid(
+            path, "{`basic`, `gang`}", "exactly one of `basic`, `gang` is required, but multiple fields are set"
+        )
     gang = policy.get("gang")
     if gang is not None and gang.get("minCount", 0) <= 0:
         yield say.invalid(f"{path}.gang.minCount", gang.get("minCount", 0), "must be greater than zero")

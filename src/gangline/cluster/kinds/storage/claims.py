@@ -30,7 +30,11 @@ def claim_spec(spec: Obj, path: str) -> Problems:
         if spec.get(name) is not None:
             yield from given(spec[name], f"{path}.{name}", "kind", "name")
     source, reference = spec.get("dataSource"), spec.get("dataSourceRef")
-    if source is not None and reference is not None and any(source.get(name) != reference.get(name) for name in _SAME_SOURCE):
+    if (
+        source is not None
+        and reference is not None
+        and any(source.get(name) != reference.get(name) for name in _SAME_SOURCE)
+    ):
         yield say.invalid(path, {}, "must match dataSourceRef")
     if spec.get("volumeAttributesClassName"):
         yield from subdomain(spec["volumeAttributesClassName"], f"{path}.volumeAttributesClassName")

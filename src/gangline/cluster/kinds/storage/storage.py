@@ -33,14 +33,19 @@ class StorageClassRules(KindRules):
     def validate(self, obj: Obj) -> list[Problem]:
         found = [*_provisioner(obj.get("provisioner") or "", "provisioner"), *_parameters(obj.get("parameters") or {})]
         found += one_of(obj.get("reclaimPolicy"), ("Delete", "Retain"), "reclaimPolicy")
-        found += one_of(obj.get("volumeBindingMode"), ("Immediate", "WaitForFirstConsumer"), "volumeBindingMode", required=True)
+        found += one_of(
+            obj.get("volumeBindingMode"), ("Immediate", "WaitForFirstConsumer"), "volumeBindingMode", required=True
+        )
         for where, term in each(obj.get("allowedTopologies"), "allowedTopologies"):
             found += _topology(term, f"{where}.matchLabelExpressions")
         return found
 
     def validate_update(self, new: Obj, old: Obj, subresource: str = "") -> list[Problem]:
-        found = [say.forbidden(name, f"updates to {name} are forbidden.") for name in ("parameters", "provisioner", "reclaimPolicy")
-                 if new.get(name) != old.get(name)]
+        found = [
+            say.forbidden(name, f"updates to {name} are forbidden.")
+            for name in ("parameters", "provisioner", "reclaimPolicy")
+            if new.get(name) != old.get(name)
+        ]
         return [*found, *immutable(new.get("volumeBindingMode"), old.get("volumeBindingMode"), "volumeBindingMode")]
 
 
@@ -69,7 +74,7 @@ def _topology(term: Obj, path: str) -> Problems:
         if not values:
             yield say.required(f"{where}.values")
         for at, value in each(values, f"{where}.values"):
-            if value in values[:int(at[len(where) + 8:-1])]:
+            if value in values[: int(at[len(where) + 8 : -1])]:
                 yield say.duplicate(at, value)
         yield from label_key(key, f"{where}.key")
         if key in keys:
@@ -85,7 +90,10 @@ class CapacityRules(KindRules):
     def validate(self, obj: Obj) -> list[Problem]:
         found = [*subdomain(obj.get("storageClassName") or "", "storageClassName")]
         found += label_selector(obj.get("nodeTopology"), "nodeTopology")
-        return [*found, *(quantity_not_negative(obj["capacity"], "capacity") if obj.get("capacity") is not None else ())]
+        return [
+            *found,
+            *(quantity_not_negative(obj["capacity"], "capacity") if obj.get("capacity") is not None else ()),
+        ]
 
     def validate_update(self, new: Obj, old: Obj, subresource: str = "") -> list[Problem]:
         found = self.validate(new)
@@ -99,9 +107,15 @@ class CsiDriverRules(KindRules):
 
     def defaults(self, obj: Obj) -> None:
         spec = obj.setdefault("spec", {})
-        for name, value in (("attachRequired", True), ("podInfoOnMount", False), ("storageCapacity", False),
-                            ("fsGroupPolicy", "ReadWriteOnceWithFSType"), ("volumeLifecycleModes", ["Persistent"]),
-                            ("requiresRepublish", False), ("seLinuxMount", False)):
+        for name, value in (
+            ("attachRequired", True),
+            ("podInfoOnMount", False),
+            ("storageCapacity", False),
+            ("fsGroupPolicy", "ReadWriteOnceWithFSType"),
+            ("volumeLifecycleModes", ["Persistent"]),
+            ("requiresRepublish", False),
+            ("seLinuxMount", False),
+        ):
             if spec.get(name) is None:
                 spec[name] = value
 
@@ -120,7 +134,9 @@ def _driver(spec: Obj) -> Problems:
         if seconds is not None and seconds < 600:
             yield say.invalid(f"{where}.expirationSeconds", seconds, "may not specify a duration less than 10 minutes")
         elif seconds is not None and seconds > 2**32:
-            yield say.invalid(f"{where}.expirationSeconds", seconds, "may not specify a duration larger than 2^32 seconds")
+            yield say.invalid(
+                f"{where}.expirationSeconds", seconds, "may not specify a duration larger than 2^32 seconds"
+            )
     for mode in spec.get("volumeLifecycleModes") or []:
         yield from one_of(mode, ("Persistent", "Ephemeral"), "spec.volumeLifecycleModes")
 
@@ -185,8 +201,11 @@ def _attachment(spec: Obj) -> Problems:
     elif volume is not None and inline is not None:
         yield say.forbidden("spec.source", _EXACTLY_ONE)
     elif volume is not None:
-        yield from (say.required("spec.source.persistentVolumeName"),) if not volume else subdomain(
-            volume, "spec.source.persistentVolumeName")
+        yield from (
+            (say.required("spec.source.persistentVolumeName"),)
+            if not volume
+            else subdomain(volume, "spec.source.persistentVolumeName")
+        )
     yield from subdomain(spec.get("nodeName") or "", "spec.nodeName")
 
 
@@ -205,5 +224,8 @@ class AttributesRules(KindRules):
         return [*found, *_parameters(obj.get("parameters") or {})]
 
     def validate_update(self, new: Obj, old: Obj, subresource: str = "") -> list[Problem]:
-        return [say.forbidden(name, f"updates to {name} are forbidden.") for name in ("driverName", "parameters")
-                if new.get(name) != old.get(name)]
+        return [
+            say.forbidden(name, f"updates to {name} are forbidden.")
+            for name in ("driverName", "parameters")
+            if new.get(name) != old.get(name)
+        ]

@@ -13,14 +13,41 @@ from gangline.rules.values import problems as say
 from gangline.rules.values.names import subdomain_problems
 
 _RECLAIM = ("Delete", "Recycle", "Retain")
-_SOURCES = (*(name for name in ORDER if name not in ("emptyDir", "gitRepo", "secret", "persistentVolumeClaim", "downwardAPI", "configMap",
-                                                     "projected", "ephemeral", "image")), "local")
+_SOURCES = (
+    *(
+        name
+        for name in ORDER
+        if name
+        not in (
+            "emptyDir",
+            "gitRepo",
+            "secret",
+            "persistentVolumeClaim",
+            "downwardAPI",
+            "configMap",
+            "projected",
+            "ephemeral",
+            "image",
+        )
+    ),
+    "local",
+)
 _OLD_CLASS = "volume.beta.kubernetes.io/storage-class"
 _FILLED_FROM = (("", "PersistentVolumeClaim"), ("snapshot.storage.k8s.io", "VolumeSnapshot"))
-_RESIZING = ("ControllerResizeInProgress", "ControllerResizeInfeasible", "NodeResizeInProgress", "NodeResizeInfeasible",
-             "NodeResizePending")
-_NEEDS = {"hostPath": ("path",), "nfs": ("server", "path"), "local": ("path",), "csi": ("driver", "volumeHandle"),
-          "iscsi": ("targetPortal",)}
+_RESIZING = (
+    "ControllerResizeInProgress",
+    "ControllerResizeInfeasible",
+    "NodeResizeInProgress",
+    "NodeResizeInfeasible",
+    "NodeResizePending",
+)
+_NEEDS = {
+    "hostPath": ("path",),
+    "nfs": ("server", "path"),
+    "local": ("path",),
+    "csi": ("driver", "volumeHandle"),
+    "iscsi": ("targetPortal",),
+}
 
 
 class VolumeRules(KindRules):
@@ -45,12 +72,16 @@ class VolumeRules(KindRules):
             status, before = new.setdefault("status", {}), old.get("status") or {}
             status["phase"] = status.get("phase") or "Pending"
             kept = before.get("lastPhaseTransitionTime")
-            status["lastPhaseTransitionTime"] = kept if status["phase"] == before.get("phase") else status.get(
-                "lastPhaseTransitionTime") or kept
+            status["lastPhaseTransitionTime"] = (
+                kept if status["phase"] == before.get("phase") else status.get("lastPhaseTransitionTime") or kept
+            )
 
     def warnings(self, obj: Obj, old: Obj | None = None) -> list[str]:
-        told = ("spec.persistentVolumeReclaimPolicy: The Recycle reclaim policy is deprecated. Instead, the recommended approach is to use "
-                "dynamic provisioning.")
+        told = (
+            "spec.persistentVolumeReclaimPolicy: The Recycle reclaim policy is deprecated. Instead, the recommended "
+            "approach is to use "
+            "dynamic provisioning."
+        )
         return [told] if obj["spec"].get("persistentVolumeReclaimPolicy") == "Recycle" else []
 
     def validate(self, obj: Obj) -> list[Problem]:
@@ -61,7 +92,11 @@ class VolumeRules(KindRules):
             return []
         found = [*_volume(new["spec"])]
         if any(new["spec"].get(name) != old["spec"].get(name) for name in _SOURCES):
-            found.append(say.forbidden("spec.persistentvolumesource", "spec.persistentvolumesource is immutable after creation\n"))
+            found.append(
+                say.forbidden(
+                    "spec.persistentvolumesource", "spec.persistentvolumesource is immutable after creation\n"
+                )
+            )
         return [*found, *immutable(new["spec"].get("volumeMode"), old["spec"].get("volumeMode"), "volumeMode")]
 
 
@@ -109,8 +144,12 @@ def _volume(spec: Obj) -> Problems:
 
 def _a_quantity(amount: str, path: str) -> Problems:
     if resources.nanos(amount) < 0:
-        yield Problem(path, f"Invalid value: {resources.nanos(amount) // resources.NANO}: must be a valid resource quantity",
-                      "FieldValueInvalid", amount)
+        yield Problem(
+            path,
+            f"Invalid value: {resources.nanos(amount) // resources.NANO}: must be a valid resource quantity",
+            "FieldValueInvalid",
+            amount,
+        )
 
 
 def _volume_source(spec: Obj) -> Problems:
@@ -125,7 +164,9 @@ def _volume_source(spec: Obj) -> Problems:
     if chosen[0] == "hostPath":
         yield from host_path(about, path)
     if chosen[0] == "csi" and about.get("driver"):
-        yield from (say.invalid(f"{path}.driver", about["driver"], why) for why in subdomain_problems(about["driver"].lower()))
+        yield from (
+            say.invalid(f"{path}.driver", about["driver"], why) for why in subdomain_problems(about["driver"].lower())
+        )
     if chosen[0] == "local" and spec.get("nodeAffinity") is None:
         yield say.required("spec.nodeAffinity", "Local volume requires node affinity")
     for name in chosen[1:]:
@@ -194,8 +235,11 @@ def _claim_update(new: Obj, old: Obj) -> Problems:
         free = (*free, "storageClassName")
     fixed = [{name: value for name, value in spec.items() if name not in free} for spec in (new, before)]
     if fixed[0] != fixed[1]:
-        yield say.forbidden("spec", "spec is immutable after creation except resources.requests and volumeAttributesClassName for bound "
-                            "claims\n")
+        yield say.forbidden(
+            "spec",
+            "spec is immutable after creation except resources.requests and volumeAttributesClassName for bound "
+            "claims\n",
+        )
         yield from immutable(new.get("volumeMode"), before.get("volumeMode"), "volumeMode")
         return
     amounts = [((spec.get("resources") or {}).get("requests") or {}).get("storage", "0") for spec in (new, before)]

@@ -13,7 +13,13 @@ from gangline.rules.values import problems as say
 from gangline.rules.values.names import path_segment_problems
 
 _METRICS = ("ContainerResource", "External", "Object", "Pods", "Resource")
-_SOURCES = {"Object": "object", "External": "external", "Pods": "pods", "Resource": "resource", "ContainerResource": "containerResource"}
+_SOURCES = {
+    "Object": "object",
+    "External": "external",
+    "Pods": "pods",
+    "Resource": "resource",
+    "ContainerResource": "containerResource",
+}
 _TARGETS = ("Utilization", "Value", "AverageValue")
 
 
@@ -41,8 +47,11 @@ class AutoscalerRules(KindRules):
         if subresource != "status":
             return [*_autoscaler(new["spec"])]
         status = new.get("status") or {}
-        return [problem for name in ("currentReplicas", "desiredReplicas")
-                for problem in not_negative(status.get(name, 0), f"status.{name}")]
+        return [
+            problem
+            for name in ("currentReplicas", "desiredReplicas")
+            for problem in not_negative(status.get(name, 0), f"status.{name}")
+        ]
 
 
 class OldAutoscalerRules(KindRules):
@@ -59,7 +68,10 @@ class OldAutoscalerRules(KindRules):
 
 
 def _cpu(percent: int) -> Obj:
-    return {"type": "Resource", "resource": {"name": "cpu", "target": {"type": "Utilization", "averageUtilization": percent}}}
+    return {
+        "type": "Resource",
+        "resource": {"name": "cpu", "target": {"type": "Utilization", "averageUtilization": percent}},
+    }
 
 
 def _default_behaviour(rules: Obj, direction: str) -> None:
@@ -68,7 +80,9 @@ def _default_behaviour(rules: Obj, direction: str) -> None:
         rules.setdefault("stabilizationWindowSeconds", 0)
     if rules.get("policies") is None:
         percent = {"type": "Percent", "value": 100, "periodSeconds": 15}
-        rules["policies"] = [{"type": "Pods", "value": 4, "periodSeconds": 15}, percent] if direction == "scaleUp" else [percent]
+        rules["policies"] = (
+            [{"type": "Pods", "value": 4, "periodSeconds": 15}, percent] if direction == "scaleUp" else [percent]
+        )
 
 
 def _autoscaler(spec: Obj) -> Problems:
@@ -85,7 +99,9 @@ def _autoscaler(spec: Obj) -> Problems:
     for where, metric in each(metrics, "spec.metrics"):
         yield from _metric(metric, where)
     if least == 0 and not any(metric.get("type") in ("Object", "External") for metric in metrics):
-        yield say.forbidden("spec.metrics", "must specify at least one Object or External metric to support scaling to zero replicas")
+        yield say.forbidden(
+            "spec.metrics", "must specify at least one Object or External metric to support scaling to zero replicas"
+        )
     for direction in ("scaleUp", "scaleDown"):
         rules = (spec.get("behavior") or {}).get(direction)
         if rules is not None:
@@ -118,7 +134,11 @@ def _metric(metric: Obj, path: str) -> Problems:
     elif wanted not in given:
         yield say.required(f"{path}.{wanted}", "must populate information for the given metric source")
     if len(given) > 1:
-        yield from (say.forbidden(f"{path}.{name}", "must populate the given metric source only") for name in given if name != wanted)
+        yield from (
+            say.forbidden(f"{path}.{name}", "must populate the given metric source only")
+            for name in given
+            if name != wanted
+        )
 
 
 def _identifier(metric: Obj, path: str) -> Problems:
@@ -155,7 +175,9 @@ def _external(source: Obj, path: str) -> Problems:
     yield from _identifier(source.get("metric") or {}, f"{path}.metric")
     yield from _target(target, f"{path}.target")
     if target.get("value") is None and target.get("averageValue") is None:
-        yield say.required(f"{path}.target.averageValue", "must set either a target value for metric or a per-pod target")
+        yield say.required(
+            f"{path}.target.averageValue", "must set either a target value for metric or a per-pod target"
+        )
     if target.get("value") is not None and target.get("averageValue") is not None:
         yield say.forbidden(f"{path}.target.value", "may not set both a target value for metric and a per-pod target")
 
@@ -181,13 +203,22 @@ def _resource(source: Obj, path: str) -> Problems:
     yield from _target(target, f"{path}.target")
     share, amount = target.get("averageUtilization"), target.get("averageValue")
     if share is None and amount is None:
-        yield say.required(f"{path}.target.averageUtilization", "must set either a target raw value or a target utilization")
+        yield say.required(
+            f"{path}.target.averageUtilization", "must set either a target raw value or a target utilization"
+        )
     if share is not None and amount is not None:
-        yield say.forbidden(f"{path}.target.averageValue", "may not set both a target raw value and a target utilization")
+        yield say.forbidden(
+            f"{path}.target.averageValue", "may not set both a target raw value and a target utilization"
+        )
 
 
 _CHECKS: dict[str, Callable[[Any, str], Problems]] = {
-    "object": _object, "external": _external, "pods": _pods, "resource": _resource, "containerResource": _container}
+    "object": _object,
+    "external": _external,
+    "pods": _pods,
+    "resource": _resource,
+    "containerResource": _container,
+}
 
 
 def _behaviour(rules: Obj, path: str) -> Problems:

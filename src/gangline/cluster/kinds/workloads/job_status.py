@@ -18,7 +18,13 @@ _ENDS = ("Complete", "Failed")
 def job_status(new: Obj, old: Obj) -> list[Problem]:
     """Everything wrong with a job whose status was written."""
     spec, status, before = new["spec"], new.get("status") or {}, old.get("status") or {}
-    return [*_counters(status), *_times(status), *_indexes(spec, status), *_finish(status), *_steps(spec, status, before)]
+    return [
+        *_counters(status),
+        *_times(status),
+        *_indexes(spec, status),
+        *_finish(status),
+        *_steps(spec, status, before),
+    ]
 
 
 def _counters(status: Obj) -> Problems:
@@ -28,7 +34,9 @@ def _counters(status: Obj) -> Problems:
         yield say.invalid("status.ready", status["ready"], "cannot set more ready pods than active")
     seen: set[str] = set()
     for name in ("succeeded", "failed"):
-        for where, uid in each((status.get("uncountedTerminatedPods") or {}).get(name), f"status.uncountedTerminatedPods.{name}"):
+        for where, uid in each(
+            (status.get("uncountedTerminatedPods") or {}).get(name), f"status.uncountedTerminatedPods.{name}"
+        ):
             if uid in seen:
                 yield say.duplicate(where, uid)
             elif not uid:
@@ -39,7 +47,9 @@ def _counters(status: Obj) -> Problems:
 def _times(status: Obj) -> Problems:
     done, begun = status.get("completionTime"), status.get("startTime")
     if done is not None and not is_true(status, "Complete"):
-        yield say.invalid("status.completionTime", done, "cannot set completionTime when there is no Complete=True condition")
+        yield say.invalid(
+            "status.completionTime", done, "cannot set completionTime when there is no Complete=True condition"
+        )
     elif done is None and is_true(status, "Complete"):
         yield say.required("status.completionTime", "completionTime is required for Complete jobs")
     if done and begun and done < begun:
@@ -48,19 +58,31 @@ def _times(status: Obj) -> Problems:
 
 def _indexes(spec: Obj, status: Obj) -> Problems:
     if status.get("completedIndexes") and spec.get("completionMode") != "Indexed":
-        yield say.invalid("status.completedIndexes", status["completedIndexes"],
-                          "cannot set non-empty completedIndexes when non-indexed completion mode")
+        yield say.invalid(
+            "status.completedIndexes",
+            status["completedIndexes"],
+            "cannot set non-empty completedIndexes when non-indexed completion mode",
+        )
     if status.get("failedIndexes") is not None and spec.get("backoffLimitPerIndex") is None:
-        yield say.invalid("status.failedIndexes", status["failedIndexes"],
-                          "cannot set non-null failedIndexes when backoffLimitPerIndex is null")
+        yield say.invalid(
+            "status.failedIndexes",
+            status["failedIndexes"],
+            "cannot set non-null failedIndexes when backoffLimitPerIndex is null",
+        )
 
 
 def _finish(status: Obj) -> Problems:
     for end, reason in (("Complete", "SuccessCriteriaMet"), ("Failed", "FailureTarget")):
         if is_true(status, end) and not is_true(status, reason):
-            yield say.invalid("status.conditions", say.OMIT, f"cannot set {end}=True condition without the {reason}=true condition")
-    for first, second in (("Complete", "Failed"), ("Complete", "FailureTarget"), ("SuccessCriteriaMet", "Failed"),
-                          ("SuccessCriteriaMet", "FailureTarget")):
+            yield say.invalid(
+                "status.conditions", say.OMIT, f"cannot set {end}=True condition without the {reason}=true condition"
+            )
+    for first, second in (
+        ("Complete", "Failed"),
+        ("Complete", "FailureTarget"),
+        ("SuccessCriteriaMet", "Failed"),
+        ("SuccessCriteriaMet", "FailureTarget"),
+    ):
         if is_true(status, first) and is_true(status, second):
             yield say.invalid("status.conditions", say.OMIT, f"cannot set {first}=True and {second}=true conditions")
             break
@@ -91,4 +113,6 @@ def _lost(status: Obj, before: Obj) -> Iterator[str]:
 
 
 def is_true(status: Obj, condition: str) -> bool:
-    return any(item.get("type") == condition and item.get("status") == "True" for item in status.get("conditions") or [])
+    return any(
+        item.get("type") == condition and item.get("status") == "True" for item in status.get("conditions") or []
+    )

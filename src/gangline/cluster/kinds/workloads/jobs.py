@@ -42,7 +42,9 @@ def default_job_spec(spec: Obj) -> None:
     spec.setdefault("completionMode", "NonIndexed")
     spec.setdefault("suspend", False)
     spec.setdefault("manualSelector", False)
-    spec.setdefault("podReplacementPolicy", "Failed" if spec.get("podFailurePolicy") is not None else "TerminatingOrFailed")
+    spec.setdefault(
+        "podReplacementPolicy", "Failed" if spec.get("podFailurePolicy") is not None else "TerminatingOrFailed"
+    )
     default_failure_policy(spec)
 
 
@@ -99,7 +101,12 @@ def _own_selector(obj: Obj) -> None:
 
 
 def _labels_of(uid: str, name: str) -> dict[str, str]:
-    return {"controller-uid": uid, "job-name": name, "batch.kubernetes.io/controller-uid": uid, "batch.kubernetes.io/job-name": name}
+    return {
+        "controller-uid": uid,
+        "job-name": name,
+        "batch.kubernetes.io/controller-uid": uid,
+        "batch.kubernetes.io/job-name": name,
+    }
 
 
 def _own_labels(obj: Obj) -> Problems:
@@ -130,7 +137,14 @@ def _selector(spec: Obj) -> Problems:
 
 
 def job_spec(spec: Obj, path: str) -> Problems:
-    for name in ("parallelism", "completions", "activeDeadlineSeconds", "backoffLimit", "ttlSecondsAfterFinished", "backoffLimitPerIndex"):
+    for name in (
+        "parallelism",
+        "completions",
+        "activeDeadlineSeconds",
+        "backoffLimit",
+        "ttlSecondsAfterFinished",
+        "backoffLimitPerIndex",
+    ):
         yield from not_negative(spec.get(name), f"{path}.{name}")
     if spec.get("managedBy") is not None:
         yield from _managed_by(spec["managedBy"], f"{path}.managedBy")
@@ -155,7 +169,7 @@ def _template(spec: Obj, path: str) -> Problems:
     elif restart not in ("OnFailure", "Never"):
         yield say.unsupported(where, restart, ("OnFailure", "Never"))
     elif spec.get("podFailurePolicy") is not None and restart != "Never":
-        yield say.invalid(where, restart, "only \"Never\" is supported when podFailurePolicy is specified")
+        yield say.invalid(where, restart, 'only "Never" is supported when podFailurePolicy is specified')
 
 
 def _managed_by(value: str, path: str) -> Problems:
@@ -181,11 +195,17 @@ def _completion(spec: Obj, path: str) -> Problems:
 
 
 def _indexed(spec: Obj, path: str) -> Problems:
-    completions, parallelism, failed = spec.get("completions"), spec.get("parallelism") or 0, spec.get("maxFailedIndexes")
+    completions, parallelism, failed = (
+        spec.get("completions"),
+        spec.get("parallelism") or 0,
+        spec.get("maxFailedIndexes"),
+    )
     if completions is None:
         yield say.required(f"{path}.completions", "when completion mode is Indexed")
     if parallelism > _MOST:
-        yield say.invalid(f"{path}.parallelism", parallelism, f"must be less than or equal to {_MOST} when completion mode is Indexed")
+        yield say.invalid(
+            f"{path}.parallelism", parallelism, f"must be less than or equal to {_MOST} when completion mode is Indexed"
+        )
     if completions is not None and failed is not None and failed > completions:
         yield say.invalid(f"{path}.maxFailedIndexes", failed, "must be less than or equal to completions")
     if failed is not None and failed > _MOST:
@@ -220,8 +240,11 @@ def _failure_policy(spec: Obj, path: str) -> Problems:
     rules = spec["podFailurePolicy"].get("rules") or []
     if len(rules) > 20:
         yield say.too_many(f"{path}.rules", len(rules), 20)
-    names = {each_one.get("name") for part in ("containers", "initContainers")
-             for each_one in ((spec.get("template") or {}).get("spec") or {}).get(part) or []}
+    names = {
+        each_one.get("name")
+        for part in ("containers", "initContainers")
+        for each_one in ((spec.get("template") or {}).get("spec") or {}).get(part) or []
+    }
     for where, rule in each(rules, f"{path}.rules"):
         action = rule.get("action") or ""
         if not action:
@@ -246,8 +269,11 @@ def _failure_policy(spec: Obj, path: str) -> Problems:
 def _exit_codes(about: Obj, path: str, names: set[Any]) -> Problems:
     yield from one_of(about.get("operator"), ("In", "NotIn"), f"{path}.operator", required=True)
     if about.get("containerName") is not None and about["containerName"] not in names:
-        yield say.invalid(f"{path}.containerName", about["containerName"], "must be one of the container or initContainer names in the pod "
-                          "template")
+        yield say.invalid(
+            f"{path}.containerName",
+            about["containerName"],
+            "must be one of the container or initContainer names in the pod template",
+        )
     values = about.get("values") or []
     if not values:
         yield say.invalid(f"{path}.values", values, "at least one value is required")
@@ -302,8 +328,11 @@ def count_indexes(text: str, completions: int) -> int:
     for part in text.split(",") if text else ():
         ends = part.split("-")
         if len(ends) > 2:
-            raise ValueError(f'the fragment "{part}" violates the requirement that an index interval can have at most two parts separated '
-                             "by '-'")
+            raise ValueError(
+                f'the fragment "{part}" violates the requirement that an index interval can have at most two parts '
+                f"separated "
+                "by '-'"
+            )
         first = _index(ends[0], completions)
         if first <= last:
             raise ValueError(f"non-increasing order, previous: {last}, current: {first}")
@@ -347,7 +376,9 @@ def _fixed_template(spec: Obj, old: Obj, job: Obj) -> Obj:
     about = spec.get("template") or {}
     if not (old.get("suspend") and (job.get("status") or {}).get("startTime") is None):
         return about
-    meta = {name: value for name, value in (about.get("metadata") or {}).items() if name not in ("labels", "annotations")}
+    meta = {
+        name: value for name, value in (about.get("metadata") or {}).items() if name not in ("labels", "annotations")
+    }
     free = ("nodeSelector", "tolerations", "affinity", "schedulingGates")
     pod = {name: value for name, value in (about.get("spec") or {}).items() if name not in free}
     return {"metadata": meta, "spec": pod}
@@ -363,7 +394,9 @@ class CronJobRules(KindRules):
         spec.setdefault("suspend", False)
         spec.setdefault("successfulJobsHistoryLimit", 3)
         spec.setdefault("failedJobsHistoryLimit", 1)
-        default_template(spec.setdefault("jobTemplate", {}).setdefault("spec", {}).setdefault("template", {}), restart="")
+        default_template(
+            spec.setdefault("jobTemplate", {}).setdefault("spec", {}).setdefault("template", {}), restart=""
+        )
         default_failure_policy(spec["jobTemplate"]["spec"])
 
     def validate(self, obj: Obj) -> list[Problem]:
@@ -378,7 +411,9 @@ class CronJobRules(KindRules):
             yield say.required("spec.schedule")
         else:
             yield from (say.invalid("spec.schedule", schedule, why) for why in schedule_problems(schedule, before))
-        yield from one_of(spec.get("concurrencyPolicy"), ("Allow", "Forbid", "Replace"), "spec.concurrencyPolicy", required=True)
+        yield from one_of(
+            spec.get("concurrencyPolicy"), ("Allow", "Forbid", "Replace"), "spec.concurrencyPolicy", required=True
+        )
         for name in ("startingDeadlineSeconds", "successfulJobsHistoryLimit", "failedJobsHistoryLimit"):
             yield from not_negative(spec.get(name), f"spec.{name}")
         if spec.get("timeZone") is not None:
@@ -398,7 +433,9 @@ def _time_zone(name: str, path: str) -> Problems:
     if not name:
         yield say.invalid(path, name, "timeZone must be nil or non-empty string")
     elif name.lower() == "local":
-        yield say.invalid(path, name, "timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones")
+        yield say.invalid(
+            path, name, "timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones"
+        )
     else:
         try:
             ZoneInfo(name)

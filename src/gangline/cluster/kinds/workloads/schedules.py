@@ -14,7 +14,8 @@ _ZONE = re.compile(r"^(?:CRON_)?TZ=\S* ?", re.ASCII)
 
 
 def schedule_problems(schedule: str, before: str = "") -> Iterator[str]:
-    """What is wrong with a schedule that is not empty; one that named a time zone when that was allowed may go on doing so."""
+    """What is wrong with a schedule that is not empty; one that named a time zone when that was allowed may go on doing
+    so."""
     try:
         parse(_ZONE.sub("", schedule))
     except CronError as wrong:

@@ -1,4 +1,5 @@
-"""Rules of the workloads that keep pods: Deployment, ReplicaSet, StatefulSet, DaemonSet, ReplicationController, ControllerRevision."""
+"""Rules of the workloads that keep pods: Deployment, ReplicaSet, StatefulSet, DaemonSet, ReplicationController,
+ControllerRevision."""
 
 from __future__ import annotations
 
@@ -86,17 +87,24 @@ class WorkloadRules(KindRules):
         if pod.get("restartPolicy") not in (None, "", "Always"):
             yield say.unsupported("spec.template.spec.restartPolicy", pod["restartPolicy"], ("Always",))
         if pod.get("activeDeadlineSeconds") is not None:
-            yield say.forbidden("spec.template.spec.activeDeadlineSeconds", f"activeDeadlineSeconds in {self.keeper} is not Supported")
+            yield say.forbidden(
+                "spec.template.spec.activeDeadlineSeconds", f"activeDeadlineSeconds in {self.keeper} is not Supported"
+            )
 
     def validate_update(self, new: Obj, old: Obj, subresource: str = "") -> list[Problem]:
         if subresource == "status":
             return [*self.status_checks(new.get("status") or {}, old.get("status") or {})]
-        return [*self.checks(new["spec"]), *immutable(new["spec"].get("selector"), old["spec"].get("selector"), "spec.selector")]
+        return [
+            *self.checks(new["spec"]),
+            *immutable(new["spec"].get("selector"), old["spec"].get("selector"), "spec.selector"),
+        ]
 
     def status_checks(self, status: Obj, old: Obj) -> Problems:
         for name in self.counts:
             yield from not_negative(status.get(name, 0), f"status.{name}")
-        replicas, ready, available = (status.get(name, 0) for name in ("replicas", "readyReplicas", "availableReplicas"))
+        replicas, ready, available = (
+            status.get(name, 0) for name in ("replicas", "readyReplicas", "availableReplicas")
+        )
         for name in self.ceilings:
             if status.get(name, 0) > replicas:
                 yield say.invalid(f"status.{name}", status.get(name, 0), "cannot be greater than status.replicas")
@@ -128,13 +136,22 @@ class DeploymentRules(WorkloadRules):
     noun = "deployment"
     keeper = "ReplicaSet"
     status_keeps = ("labels",)
-    counts = ("observedGeneration", "replicas", "updatedReplicas", "readyReplicas", "availableReplicas", "unavailableReplicas",
-              "terminatingReplicas")
+    counts = (
+        "observedGeneration",
+        "replicas",
+        "updatedReplicas",
+        "readyReplicas",
+        "availableReplicas",
+        "unavailableReplicas",
+        "terminatingReplicas",
+    )
     ceilings = ("updatedReplicas", "readyReplicas", "availableReplicas")
 
     def spec_changed(self, new: Obj, old: Obj) -> bool:
         """Annotations count too: that is how a rollback is asked for."""
-        return super().spec_changed(new, old) or new["metadata"].get("annotations") != old["metadata"].get("annotations")
+        return super().spec_changed(new, old) or new["metadata"].get("annotations") != old["metadata"].get(
+            "annotations"
+        )
 
     def keep_other_half(self, new: Obj, old: Obj, subresource: str) -> None:
         super().keep_other_half(new, old, subresource)
@@ -178,7 +195,12 @@ def _strategy(strategy: Obj) -> Problems:
             yield from _rolling(rolling, f"{path}.rollingUpdate")
     else:
         dumped = f'{{"Type":"{kind or ""}","RollingUpdate":null}}'
-        yield Problem(path, f'Unsupported value: {dumped}: supported values: "Recreate", "RollingUpdate"', "FieldValueNotSupported", kind)
+        yield Problem(
+            path,
+            f'Unsupported value: {dumped}: supported values: "Recreate", "RollingUpdate"',
+            "FieldValueNotSupported",
+            kind,
+        )
 
 
 def _rolling(rolling: Obj, path: str) -> Problems:
@@ -192,7 +214,14 @@ def _rolling(rolling: Obj, path: str) -> Problems:
 class ReplicaSetRules(WorkloadRules):
     noun = "deployment"
     keeper = "ReplicaSet"
-    counts = ("replicas", "fullyLabeledReplicas", "readyReplicas", "availableReplicas", "terminatingReplicas", "observedGeneration")
+    counts = (
+        "replicas",
+        "fullyLabeledReplicas",
+        "readyReplicas",
+        "availableReplicas",
+        "terminatingReplicas",
+        "observedGeneration",
+    )
     ceilings = ("fullyLabeledReplicas", "readyReplicas", "availableReplicas")
 
 
@@ -200,7 +229,14 @@ class StatefulSetRules(WorkloadRules):
     noun = "statefulset"
     keeper = "StatefulSet"
     unreadable = ""
-    counts = ("replicas", "readyReplicas", "currentReplicas", "updatedReplicas", "availableReplicas", "observedGeneration")
+    counts = (
+        "replicas",
+        "readyReplicas",
+        "currentReplicas",
+        "updatedReplicas",
+        "availableReplicas",
+        "observedGeneration",
+    )
     ceilings = ("readyReplicas", "currentReplicas", "updatedReplicas", "availableReplicas")
     too_available = "cannot be greater than status.readyReplicas"
 
@@ -235,7 +271,9 @@ class StatefulSetRules(WorkloadRules):
         yield from _update_strategy(spec.get("updateStrategy") or {})
         retention = spec.get("persistentVolumeClaimRetentionPolicy") or {}
         for name in ("whenScaled", "whenDeleted"):
-            yield from one_of(retention.get(name), ("Retain", "Delete"), f"spec.persistentVolumeClaimRetentionPolicy.{name}")
+            yield from one_of(
+                retention.get(name), ("Retain", "Delete"), f"spec.persistentVolumeClaimRetentionPolicy.{name}"
+            )
         for where, claim in each(spec.get("volumeClaimTemplates"), "spec.volumeClaimTemplates"):
             yield from claim_spec(claim.get("spec") or {}, f"{where}.spec")
         yield from not_negative(spec.get("replicas"), "spec.replicas")
@@ -248,19 +286,36 @@ class StatefulSetRules(WorkloadRules):
 
     def warnings(self, obj: Obj, old: Obj | None = None) -> list[str]:
         limit = obj["spec"].get("revisionHistoryLimit")
-        told = ["spec.revisionHistoryLimit: a negative value retains all historical revisions; a value >= 0 is recommended"]
+        told = [
+            "spec.revisionHistoryLimit: a negative value retains all historical revisions; a value >= 0 is recommended"
+        ]
         return [*super().warnings(obj, old), *(told if limit is not None and limit < 0 else ())]
 
     def validate_update(self, new: Obj, old: Obj, subresource: str = "") -> list[Problem]:
         if subresource == "status":
             return [*self.status_checks(new.get("status") or {}, old.get("status") or {})]
-        free = ("replicas", "ordinals", "template", "updateStrategy", "revisionHistoryLimit", "persistentVolumeClaimRetentionPolicy",
-                "minReadySeconds")
-        fixed = [{name: value for name, value in spec.items() if name not in free} for spec in (new["spec"], old["spec"])]
+        free = (
+            "replicas",
+            "ordinals",
+            "template",
+            "updateStrategy",
+            "revisionHistoryLimit",
+            "persistentVolumeClaimRetentionPolicy",
+            "minReadySeconds",
+        )
+        fixed = [
+            {name: value for name, value in spec.items() if name not in free} for spec in (new["spec"], old["spec"])
+        ]
         found = [*self.checks(new["spec"])]
         if fixed[0] != fixed[1]:
-            found.append(say.forbidden("spec", "updates to statefulset spec for fields other than " + ", ".join(
-                f"'{name}'" for name in free[:-1]) + " and 'minReadySeconds' are forbidden"))
+            found.append(
+                say.forbidden(
+                    "spec",
+                    "updates to statefulset spec for fields other than "
+                    + ", ".join(f"'{name}'" for name in free[:-1])
+                    + " and 'minReadySeconds' are forbidden",
+                )
+            )
         return found
 
 
@@ -282,15 +337,27 @@ def _update_strategy(strategy: Obj) -> Problems:
         yield say.required(path)
     elif kind == "OnDelete":
         if strategy.get("rollingUpdate") is not None:
-            yield say.invalid(f"{path}.rollingUpdate", strategy["rollingUpdate"], "only allowed for updateStrategy 'RollingUpdate'")
+            yield say.invalid(
+                f"{path}.rollingUpdate", strategy["rollingUpdate"], "only allowed for updateStrategy 'RollingUpdate'"
+            )
     elif kind == "RollingUpdate":
-        yield from not_negative((strategy.get("rollingUpdate") or {}).get("partition", 0), f"{path}.rollingUpdate.partition")
+        yield from not_negative(
+            (strategy.get("rollingUpdate") or {}).get("partition", 0), f"{path}.rollingUpdate.partition"
+        )
     else:
         yield say.invalid(path, strategy, "must be 'RollingUpdate' or 'OnDelete'")
 
 
-_PLACED = ("currentNumberScheduled", "numberMisscheduled", "desiredNumberScheduled", "numberReady", "observedGeneration",
-           "updatedNumberScheduled", "numberAvailable", "numberUnavailable")
+_PLACED = (
+    "currentNumberScheduled",
+    "numberMisscheduled",
+    "desiredNumberScheduled",
+    "numberReady",
+    "observedGeneration",
+    "updatedNumberScheduled",
+    "numberAvailable",
+    "numberUnavailable",
+)
 
 
 class DaemonSetRules(WorkloadRules):
@@ -313,7 +380,10 @@ class DaemonSetRules(WorkloadRules):
     def validate_update(self, new: Obj, old: Obj, subresource: str = "") -> list[Problem]:
         if subresource == "status":
             return [*self.status_checks(new.get("status") or {}, old.get("status") or {})]
-        return [*immutable(new["spec"].get("selector"), old["spec"].get("selector"), "spec.selector"), *self.checks(new["spec"])]
+        return [
+            *immutable(new["spec"].get("selector"), old["spec"].get("selector"), "spec.selector"),
+            *self.checks(new["spec"]),
+        ]
 
     def status_checks(self, status: Obj, old: Obj) -> Problems:
         for name in _PLACED:
@@ -350,7 +420,12 @@ def _node_by_node(strategy: Obj) -> Problems:
         return
     if kind != "RollingUpdate":
         dumped = f'{{"Type":"{kind or ""}","RollingUpdate":null}}'
-        yield Problem(path, f'Unsupported value: {dumped}: supported values: "RollingUpdate", "OnDelete"', "FieldValueNotSupported", kind)
+        yield Problem(
+            path,
+            f'Unsupported value: {dumped}: supported values: "RollingUpdate", "OnDelete"',
+            "FieldValueNotSupported",
+            kind,
+        )
         return
     rolling, path = strategy.get("rollingUpdate") or {}, f"{path}.rollingUpdate"
     for name in ("maxUnavailable", "maxSurge"):
@@ -418,7 +493,10 @@ class RevisionRules(KindRules):
         data = obj.get("data")
         if isinstance(data, dict):
             return found
-        return [say.required("data", "data is mandatory" if data is None else "data must be a valid JSON object"), *found]
+        return [
+            say.required("data", "data is mandatory" if data is None else "data must be a valid JSON object"),
+            *found,
+        ]
 
     def validate_update(self, new: Obj, old: Obj, subresource: str = "") -> list[Problem]:
         return [*self.validate(new), *_data_unchanged(new.get("data"), old.get("data"))]

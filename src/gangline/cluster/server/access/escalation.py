@@ -59,12 +59,19 @@ class Escalation:
 
     def _check(self, review: WriteReview, wanted: list[Obj], why: str = "") -> None:
         held = self._authorizer.rules(review.user, review.namespace)
-        missing = [rule for rule in wanted if not all(any(covers(own, right) for own in held) for right in rights(rule))]
+        missing = [
+            rule for rule in wanted if not all(any(covers(own, right) for own in held) for right in rights(rule))
+        ]
         if missing:
             groups = "[" + " ".join(f'"{group}"' for group in review.user.groups) + "]"
             told = "\n".join(sorted(_shown(rule) for rule in missing))
-            raise forbidden(GROUP, review.resource.plural, review.name, f'{why}user "{review.user.name}" (groups={groups}) '
-                            f"is attempting to grant RBAC permissions not currently held:\n{told}")
+            raise forbidden(
+                GROUP,
+                review.resource.plural,
+                review.name,
+                f'{why}user "{review.user.name}" (groups={groups}) '
+                f"is attempting to grant RBAC permissions not currently held:\n{told}",
+            )
 
 
 def _says_something_new(review: WriteReview) -> bool:
@@ -90,10 +97,19 @@ def rights(rule: Obj) -> Iterator[Action]:
                     yield Action(verb, group, plural, sub, name=name)
 
 
-_FIELDS = {"apiGroups": "APIGroups", "resources": "Resources", "resourceNames": "ResourceNames", "nonResourceURLs": "NonResourceURLs",
-           "verbs": "Verbs"}
+_FIELDS = {
+    "apiGroups": "APIGroups",
+    "resources": "Resources",
+    "resourceNames": "ResourceNames",
+    "nonResourceURLs": "NonResourceURLs",
+    "verbs": "Verbs",
+}
 
 
 def _shown(rule: Obj) -> str:
-    parts = [f"{title}:[" + " ".join(f'"{each}"' for each in rule[name]) + "]" for name, title in _FIELDS.items() if rule.get(name)]
+    parts = [
+        f"{title}:[" + " ".join(f'"{each}"' for each in rule[name]) + "]"
+        for name, title in _FIELDS.items()
+        if rule.get(name)
+    ]
     return "{" + ", ".join(parts) + "}"

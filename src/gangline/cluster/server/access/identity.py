@@ -1,8 +1,7 @@
 """Who asks: the server's own certificate authority, client certificates, bearer tokens, and kubeconfig text.
 
-Certificates are made once and kept in the data folder (or in memory). Service-account tokens are signed here and are good as long as the
-account they speak for exists with the uid they name.
-"""
+Certificates are made once and kept in the data folder (or in memory). Service-account tokens are signed here and are
+good as long as the account they speak for exists with the uid they name."""
 
 from __future__ import annotations
 
@@ -53,7 +52,9 @@ class CertificateAuthority:
     def make(cls, name: str = "gangline") -> CertificateAuthority:
         key = ec.generate_private_key(ec.SECP256R1())
         subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
-        builder = _builder(subject, subject, key.public_key()).add_extension(x509.BasicConstraints(True, None), critical=True)
+        builder = _builder(subject, subject, key.public_key()).add_extension(
+            x509.BasicConstraints(True, None), critical=True
+        )
         builder = builder.add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
         builder = builder.add_extension(_usage(signs=True), critical=True)
         return cls(_pair(builder.sign(key, hashes.SHA256()), key))
@@ -65,7 +66,9 @@ class CertificateAuthority:
     def client(self, user: str, groups: Sequence[str] = ()) -> ServerKeyPair:
         return self._issue(user, groups, (), ExtendedKeyUsageOID.CLIENT_AUTH)
 
-    def _issue(self, name: str, groups: Sequence[str], hosts: Sequence[str], use: x509.ObjectIdentifier) -> ServerKeyPair:
+    def _issue(
+        self, name: str, groups: Sequence[str], hosts: Sequence[str], use: x509.ObjectIdentifier
+    ) -> ServerKeyPair:
         authority = x509.load_pem_x509_certificate(self.pair.certificate)
         signer = serialization.load_pem_private_key(self.pair.key, None)
         assert isinstance(signer, ec.EllipticCurvePrivateKey)
@@ -75,21 +78,38 @@ class CertificateAuthority:
         builder = _builder(subject, authority.subject, key.public_key())
         builder = builder.add_extension(x509.ExtendedKeyUsage([use]), critical=False)
         builder = builder.add_extension(_usage(signs=False), critical=True)
-        builder = builder.add_extension(x509.AuthorityKeyIdentifier.from_issuer_public_key(signer.public_key()), critical=False)
+        builder = builder.add_extension(
+            x509.AuthorityKeyIdentifier.from_issuer_public_key(signer.public_key()), critical=False
+        )
         if hosts:
-            builder = builder.add_extension(x509.SubjectAlternativeName([_host(host) for host in hosts]), critical=False)
+            builder = builder.add_extension(
+                x509.SubjectAlternativeName([_host(host) for host in hosts]), critical=False
+            )
         return _pair(builder.sign(signer, hashes.SHA256()), key)
 
 
 def _builder(subject: x509.Name, issuer: x509.Name, key: ec.EllipticCurvePublicKey) -> x509.CertificateBuilder:
     now = datetime.now(UTC)
     builder = x509.CertificateBuilder().subject_name(subject).issuer_name(issuer).public_key(key)
-    return builder.serial_number(x509.random_serial_number()).not_valid_before(now - timedelta(minutes=5)).not_valid_after(now + _YEARS)
+    return (
+        builder.serial_number(x509.random_serial_number())
+        .not_valid_before(now - timedelta(minutes=5))
+        .not_valid_after(now + _YEARS)
+    )
 
 
 def _usage(signs: bool) -> x509.KeyUsage:
-    return x509.KeyUsage(digital_signature=True, content_commitment=False, key_encipherment=not signs, data_encipherment=False,
-                         key_agreement=False, key_cert_sign=signs, crl_sign=signs, encipher_only=False, decipher_only=False)
+    return x509.KeyUsage(
+        digital_signature=True,
+        content_commitment=False,
+        key_encipherment=not signs,
+        data_encipherment=False,
+        key_agreement=False,
+        key_cert_sign=signs,
+        crl_sign=signs,
+        encipher_only=False,
+        decipher_only=False,
+    )
 
 
 def _host(text: str) -> x509.GeneralName:
@@ -100,7 +120,9 @@ def _host(text: str) -> x509.GeneralName:
 
 
 def _pair(certificate: x509.Certificate, key: ec.EllipticCurvePrivateKey) -> ServerKeyPair:
-    private = key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+    private = key.private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    )
     return ServerKeyPair(certificate.public_bytes(serialization.Encoding.PEM), private)
 
 
@@ -143,8 +165,10 @@ class Secrets:
         certificate, key, self.signing_key = kept
         self.authority = CertificateAuthority(ServerKeyPair(certificate, key))
         for problem in (*_authority_problems(certificate, key), *_key_problems(self.signing_key)):
-            raise DataFolderError(f"{home}/{problem}: restore the folder from a copy, or move it away and start again, "
-                                  "which makes new secrets; tokens and kubeconfigs given out before are then void.")
+            raise DataFolderError(
+                f"{home}/{problem}: restore the folder from a copy, or move it away and start again, "
+                "which makes new secrets; tokens and kubeconfigs given out before are then void."
+            )
 
 
 _KEPT = ("ca.crt", "ca.key", "token.key")
@@ -213,22 +237,42 @@ BINDABLE = ("pod", "secret", "node")
 class TokenIssuer:
     """Bearer tokens: fixed ones for people, signed ones for service accounts."""
 
-    def __init__(self, key: bytes, fixed: Mapping[str, User], account_uid: AccountUid, clock: Callable[[], float],
-                 object_uid: ObjectUid = lambda kind, namespace, name: None) -> None:
+    def __init__(
+        self,
+        key: bytes,
+        fixed: Mapping[str, User],
+        account_uid: AccountUid,
+        clock: Callable[[], float],
+        object_uid: ObjectUid = lambda kind, namespace, name: None,
+    ) -> None:
         self._key = key
         self.fixed = dict(fixed)
         self._account_uid = account_uid
         self._object_uid = object_uid
         self._clock = clock
 
-    def issue(self, namespace: str, account: str, uid: str, seconds: int, audiences: Sequence[str] = (ISSUER,),
-              bound: tuple[str, str] | None = None) -> str:
+    def issue(
+        self,
+        namespace: str,
+        account: str,
+        uid: str,
+        seconds: int,
+        audiences: Sequence[str] = (ISSUER,),
+        bound: tuple[str, str] | None = None,
+    ) -> str:
         """`bound`: kind (pod, secret, node) and name of what the token ends with."""
         now = int(self._clock())
         tied = {bound[0]: {"name": bound[1], "uid": self._object_uid(bound[0], namespace, bound[1])}} if bound else {}
-        claims = {"iss": ISSUER, "sub": f"system:serviceaccount:{namespace}:{account}", "aud": list(audiences), "iat": now,
-                  "nbf": now, "exp": now + seconds, "jti": secrets.token_hex(8),
-                  "kubernetes.io": {"namespace": namespace, "serviceaccount": {"name": account, "uid": uid}, **tied}}
+        claims = {
+            "iss": ISSUER,
+            "sub": f"system:serviceaccount:{namespace}:{account}",
+            "aud": list(audiences),
+            "iat": now,
+            "nbf": now,
+            "exp": now + seconds,
+            "jti": secrets.token_hex(8),
+            "kubernetes.io": {"namespace": namespace, "serviceaccount": {"name": account, "uid": uid}, **tied},
+        }
         head = _b64(b'{"alg":"HS256","typ":"JWT"}')
         text = head + "." + _b64(msgspec.json.encode(claims))
         return text + "." + _b64(self._sign(text))
@@ -246,8 +290,13 @@ class TokenIssuer:
         except (ValueError, IndexError, msgspec.MsgspecError):
             return None
         about = body["kubernetes.io"]
-        claims = TokenClaims(about["namespace"], about["serviceaccount"]["name"], about["serviceaccount"]["uid"], tuple(body["aud"]),
-                        body["exp"])
+        claims = TokenClaims(
+            about["namespace"],
+            about["serviceaccount"]["name"],
+            about["serviceaccount"]["uid"],
+            tuple(body["aud"]),
+            body["exp"],
+        )
         alive = claims.expires > self._clock() and self._account_uid(claims.namespace, claims.account) == claims.uid
         tied = [(kind, about[kind]) for kind in BINDABLE if kind in about]
         held = all(self._object_uid(kind, claims.namespace, each["name"]) == each["uid"] for kind, each in tied)
@@ -306,9 +355,16 @@ def kubeconfig(url: str, authority: bytes | None, token: str, name: str = "gangl
     cluster: dict[str, Any] = {"server": url}
     if authority:
         cluster["certificate-authority-data"] = base64.b64encode(authority).decode()
-    return str(yaml.safe_dump({
-        "apiVersion": "v1", "kind": "Config", "current-context": name,
-        "clusters": [{"name": name, "cluster": cluster}],
-        "users": [{"name": name, "user": {"token": token}}],
-        "contexts": [{"name": name, "context": {"cluster": name, "user": name}}],
-    }, sort_keys=False))
+    return str(
+        yaml.safe_dump(
+            {
+                "apiVersion": "v1",
+                "kind": "Config",
+                "current-context": name,
+                "clusters": [{"name": name, "cluster": cluster}],
+                "users": [{"name": name, "user": {"token": token}}],
+                "contexts": [{"name": name, "context": {"cluster": name, "user": name}}],
+            },
+            sort_keys=False,
+        )
+    )

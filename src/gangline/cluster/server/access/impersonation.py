@@ -36,8 +36,11 @@ def impersonated(request: Request) -> Impersonation | None:
         return None
     name, uid = headers.get("impersonate-user", ""), headers.get("impersonate-uid", "")
     groups = tuple(group for group in headers.get("impersonate-group", "").split("\n") if group)
-    extra = {unquote(key.removeprefix(_EXTRA)): tuple(value.split("\n"))
-             for key, value in headers.items() if key.startswith(_EXTRA)}
+    extra = {
+        unquote(key.removeprefix(_EXTRA)): tuple(value.split("\n"))
+        for key, value in headers.items()
+        if key.startswith(_EXTRA)
+    }
     asked = User(name, groups, uid, extra)
     if not name:
         _check_nothing_asked(asked)
@@ -78,7 +81,8 @@ def _groups(name: str, asked: tuple[str, ...]) -> tuple[str, ...]:
 def _check_nothing_asked(asked: User) -> None:
     told = [f"{{UID  {asked.uid}  {AUTHENTICATION}/v1  }}"] if asked.uid else []
     told += [f"{{Group  {group}    }}" for group in asked.groups]
-    told += [f"{{UserExtra  {value}  {AUTHENTICATION}/v1  {key}}}"
-             for key, values in asked.extra.items() for value in values]
+    told += [
+        f"{{UserExtra  {value}  {AUTHENTICATION}/v1  {key}}}" for key, values in asked.extra.items() for value in values
+    ]
     if told:
         raise bad_request(f"requested [{' '.join(told)}] without impersonating a user")

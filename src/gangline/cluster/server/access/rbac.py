@@ -1,8 +1,7 @@
 """Who may do what: RBAC over the stored roles and bindings, and the roles every cluster starts with.
 
-`Authorizer` keeps roles and bindings decoded, refreshed by the store's changes. `system:masters` may do everything, before any lookup.
-Who may write roles and bindings is escalation.py.
-"""
+`Authorizer` keeps roles and bindings decoded, refreshed by the store's changes. `system:masters` may do everything,
+before any lookup. Who may write roles and bindings is escalation.py."""
 
 from __future__ import annotations
 
@@ -22,8 +21,10 @@ AUTHENTICATED = "system:authenticated"
 UNAUTHENTICATED = "system:unauthenticated"
 ANONYMOUS = User("system:anonymous", (UNAUTHENTICATED,))
 Obj = dict[str, Any]
-EVERYTHING: list[Obj] = [{"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]},
-                         {"nonResourceURLs": ["*"], "verbs": ["*"]}]
+EVERYTHING: list[Obj] = [
+    {"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]},
+    {"nonResourceURLs": ["*"], "verbs": ["*"]},
+]
 
 
 class Action(msgspec.Struct, frozen=True, gc=False):
@@ -52,7 +53,8 @@ _ANYTHING = AccessVerdict(True)
 class Authorizer:
     def __init__(self, store: Store) -> None:
         self._objects: dict[str, dict[tuple[str, str], Obj]] = {
-            plural: {} for plural in ("roles", "rolebindings", "clusterroles", "clusterrolebindings")}
+            plural: {} for plural in ("roles", "rolebindings", "clusterroles", "clusterrolebindings")
+        }
         self._cache: dict[tuple[str, tuple[str, ...], Action], AccessVerdict] = {}
         self._everywhere: dict[tuple[str, tuple[str, ...], str, str, str, str], bool] = {}
         for plural, kept in self._objects.items():
@@ -72,7 +74,8 @@ class Authorizer:
             kept[change.record.place] = change.record.object()
 
     def allows_everywhere(self, user: User, action: Action) -> bool:
-        """Whether a user may do this in every namespace and to objects of any name: most of what components ask, and soon told."""
+        """Whether a user may do this in every namespace and to objects of any name: most of what components ask, and
+        soon told."""
         key = (user.name, user.groups, action.verb, action.group, action.resource, action.subresource)
         found = self._everywhere.get(key)
         if found is None:
@@ -118,20 +121,31 @@ class Authorizer:
                 if where == namespace:
                     yield from self._bound(binding, f'RoleBinding "{name}/{where}"', where, user, missing)
 
-    def _bound(self, binding: Obj, told: str, namespace: str, user: User, missing: list[str]) -> Iterator[tuple[list[Obj], str]]:
-        subject = next((subject for subject in binding.get("subjects") or [] if matches(subject, user, namespace)), None)
+    def _bound(
+        self, binding: Obj, told: str, namespace: str, user: User, missing: list[str]
+    ) -> Iterator[tuple[list[Obj], str]]:
+        subject = next(
+            (subject for subject in binding.get("subjects") or [] if matches(subject, user, namespace)), None
+        )
         if subject is None:
             return
         ref = binding["roleRef"]
-        role = self._objects["roles"].get((namespace, ref["name"])) if ref["kind"] == "Role" else (
-            self._objects["clusterroles"].get(("", ref["name"])))
+        role = (
+            self._objects["roles"].get((namespace, ref["name"]))
+            if ref["kind"] == "Role"
+            else (self._objects["clusterroles"].get(("", ref["name"])))
+        )
         if role is None:
             missing.append(f'{ref["kind"].lower()}.{GROUP} "{ref["name"]}" not found')
             return
-        yield self.resolved(role), f'RBAC: allowed by {told} of {ref["kind"]} "{ref["name"]}" to {_subject_text(subject)}'
+        yield (
+            self.resolved(role),
+            f'RBAC: allowed by {told} of {ref["kind"]} "{ref["name"]}" to {_subject_text(subject)}',
+        )
 
     def resolved(self, role: Obj, within: frozenset[str] = frozenset()) -> list[Obj]:
-        """A role's rules; of one that aggregates, those of the cluster roles it selects. `within`: for whom this is done."""
+        """A role's rules; of one that aggregates, those of the cluster roles it selects. `within`: for whom this is
+        done."""
         selectors = ((role.get("aggregationRule") or {}).get("clusterRoleSelectors")) or []
         if not selectors:
             return list(role.get("rules") or [])
@@ -198,15 +212,63 @@ def forbidden_text(user: User, action: Action) -> str:
 
 
 _PUBLIC = ["/healthz", "/livez", "/readyz", "/version", "/version/"]
-_DISCOVERY = ["/api", "/api/*", "/apis", "/apis/*", "/healthz", "/livez", "/openapi", "/openapi/*", "/readyz", "/version", "/version/"]
+_DISCOVERY = [
+    "/api",
+    "/api/*",
+    "/apis",
+    "/apis/*",
+    "/healthz",
+    "/livez",
+    "/openapi",
+    "/openapi/*",
+    "/readyz",
+    "/version",
+    "/version/",
+]
 _READ = ["get", "list", "watch"]
 _WRITE = ["create", "delete", "deletecollection", "patch", "update"]
 _VIEWED: tuple[tuple[str, tuple[str, ...]], ...] = (
-    ("", ("configmaps", "endpoints", "persistentvolumeclaims", "persistentvolumeclaims/status", "pods", "pods/log", "pods/status",
-          "replicationcontrollers", "replicationcontrollers/scale", "serviceaccounts", "services", "services/status", "bindings",
-          "events", "limitranges", "namespaces", "namespaces/status", "resourcequotas", "resourcequotas/status")),
-    ("apps", ("controllerrevisions", "daemonsets", "daemonsets/status", "deployments", "deployments/scale", "deployments/status",
-              "replicasets", "replicasets/scale", "replicasets/status", "statefulsets", "statefulsets/scale", "statefulsets/status")),
+    (
+        "",
+        (
+            "configmaps",
+            "endpoints",
+            "persistentvolumeclaims",
+            "persistentvolumeclaims/status",
+            "pods",
+            "pods/log",
+            "pods/status",
+            "replicationcontrollers",
+            "replicationcontrollers/scale",
+            "serviceaccounts",
+            "services",
+            "services/status",
+            "bindings",
+            "events",
+            "limitranges",
+            "namespaces",
+            "namespaces/status",
+            "resourcequotas",
+            "resourcequotas/status",
+        ),
+    ),
+    (
+        "apps",
+        (
+            "controllerrevisions",
+            "daemonsets",
+            "daemonsets/status",
+            "deployments",
+            "deployments/scale",
+            "deployments/status",
+            "replicasets",
+            "replicasets/scale",
+            "replicasets/status",
+            "statefulsets",
+            "statefulsets/scale",
+            "statefulsets/status",
+        ),
+    ),
     ("autoscaling", ("horizontalpodautoscalers", "horizontalpodautoscalers/status")),
     ("batch", ("cronjobs", "cronjobs/status", "jobs", "jobs/status")),
     ("discovery.k8s.io", ("endpointslices",)),
@@ -215,11 +277,38 @@ _VIEWED: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("resource.k8s.io", ("resourceclaims", "resourceclaimtemplates")),
 )
 _EDITED: tuple[tuple[str, tuple[str, ...]], ...] = (
-    ("", ("configmaps", "persistentvolumeclaims", "pods", "pods/attach", "pods/exec", "pods/eviction", "pods/portforward", "pods/proxy",
-          "replicationcontrollers", "replicationcontrollers/scale", "secrets", "serviceaccounts", "services", "services/proxy",
-          "events")),
-    ("apps", ("daemonsets", "deployments", "deployments/scale", "replicasets", "replicasets/scale", "statefulsets",
-              "statefulsets/scale")),
+    (
+        "",
+        (
+            "configmaps",
+            "persistentvolumeclaims",
+            "pods",
+            "pods/attach",
+            "pods/exec",
+            "pods/eviction",
+            "pods/portforward",
+            "pods/proxy",
+            "replicationcontrollers",
+            "replicationcontrollers/scale",
+            "secrets",
+            "serviceaccounts",
+            "services",
+            "services/proxy",
+            "events",
+        ),
+    ),
+    (
+        "apps",
+        (
+            "daemonsets",
+            "deployments",
+            "deployments/scale",
+            "replicasets",
+            "replicasets/scale",
+            "statefulsets",
+            "statefulsets/scale",
+        ),
+    ),
     ("autoscaling", ("horizontalpodautoscalers",)),
     ("batch", ("cronjobs", "jobs")),
     ("networking.k8s.io", ("ingresses", "networkpolicies")),
@@ -236,11 +325,16 @@ def _rules(table: tuple[tuple[str, tuple[str, ...]], ...], verbs: list[str]) -> 
 def bootstrap_roles() -> list[tuple[str, list[Obj], list[Obj]]]:
     """The cluster roles of every cluster: name, rules, and whom they are bound to."""
     view = _rules(_VIEWED, _READ)
-    accounts = [{"apiGroups": [""], "resources": ["serviceaccounts/token"], "verbs": ["create"]},
-                {"apiGroups": [""], "resources": ["serviceaccounts"], "verbs": ["impersonate"]}]
+    accounts = [
+        {"apiGroups": [""], "resources": ["serviceaccounts/token"], "verbs": ["create"]},
+        {"apiGroups": [""], "resources": ["serviceaccounts"], "verbs": ["impersonate"]},
+    ]
     edit = view + _rules(_EDITED, _READ + _WRITE) + accounts
-    admin = [*edit, {"apiGroups": [GROUP], "resources": ["roles", "rolebindings"], "verbs": _READ + _WRITE},
-                    {"apiGroups": ["authorization.k8s.io"], "resources": ["localsubjectaccessreviews"], "verbs": ["create"]}]
+    admin = [
+        *edit,
+        {"apiGroups": [GROUP], "resources": ["roles", "rolebindings"], "verbs": _READ + _WRITE},
+        {"apiGroups": ["authorization.k8s.io"], "resources": ["localsubjectaccessreviews"], "verbs": ["create"]},
+    ]
     signed_in, anyone = _group(AUTHENTICATED), _group(UNAUTHENTICATED)
     return [
         ("cluster-admin", EVERYTHING, [_group(MASTERS)]),
@@ -249,10 +343,18 @@ def bootstrap_roles() -> list[tuple[str, list[Obj], list[Obj]]]:
         ("view", view, []),
         ("system:discovery", [{"nonResourceURLs": _DISCOVERY, "verbs": ["get"]}], [signed_in]),
         ("system:public-info-viewer", [{"nonResourceURLs": _PUBLIC, "verbs": ["get"]}], [signed_in, anyone]),
-        ("system:basic-user", [
-            {"apiGroups": ["authorization.k8s.io"], "resources": ["selfsubjectaccessreviews", "selfsubjectrulesreviews"],
-             "verbs": ["create"]},
-            {"apiGroups": ["authentication.k8s.io"], "resources": ["selfsubjectreviews"], "verbs": ["create"]}], [signed_in]),
+        (
+            "system:basic-user",
+            [
+                {
+                    "apiGroups": ["authorization.k8s.io"],
+                    "resources": ["selfsubjectaccessreviews", "selfsubjectrulesreviews"],
+                    "verbs": ["create"],
+                },
+                {"apiGroups": ["authentication.k8s.io"], "resources": ["selfsubjectreviews"], "verbs": ["create"]},
+            ],
+            [signed_in],
+        ),
     ]
 
 

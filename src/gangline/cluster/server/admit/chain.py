@@ -1,8 +1,8 @@
 """Admission: what may still change or refuse a write after it was understood and allowed.
 
-Plain functions are registered per (group, resource, operation); the same functions serve as webhooks on real clusters. The steps that a
-kube-apiserver has built in are registered the same way by plugins.py; calling foreign webhooks is webhooks.py.
-"""
+Plain functions are registered per (group, resource, operation); the same functions serve as webhooks on real clusters.
+The steps that a kube-apiserver has built in are registered the same way by plugins.py; calling foreign webhooks is
+webhooks.py."""
 
 from __future__ import annotations
 
@@ -75,13 +75,25 @@ class Admission:
         self.last: Callable[[WriteReview], None] | None = None
         """What books a write that everybody else let pass."""
 
-    def add(self, group: str, resource: str, operations: Iterable[str], *, mutate: Mutate | None = None,
-            validate: Validate | None = None, name: str = "", subresources: tuple[str, ...] = ("",), in_place: bool = True) -> None:
-        """Register functions for a resource ("*" for all). `subresources` names those it also sees; "" is the object itself.
-        Not `in_place`: what it changes it returns, and leaves what it was given as it is."""
+    def add(
+        self,
+        group: str,
+        resource: str,
+        operations: Iterable[str],
+        *,
+        mutate: Mutate | None = None,
+        validate: Validate | None = None,
+        name: str = "",
+        subresources: tuple[str, ...] = ("",),
+        in_place: bool = True,
+    ) -> None:
+        """Register functions for a resource ("*" for all). `subresources` names those it also sees; "" is the object
+        itself. Not `in_place`: what it changes it returns, and leaves what it was given as it is."""
         self._found.clear()
         for operation in operations:
-            self._steps.setdefault((group, resource, operation), []).append(_Step(name, mutate, validate, subresources, in_place))
+            self._steps.setdefault((group, resource, operation), []).append(
+                _Step(name, mutate, validate, subresources, in_place)
+            )
 
     def _for(self, review: WriteReview) -> list[_Step]:
         return self._steps_for(review.resource, review.operation, review.subresource)
@@ -91,7 +103,9 @@ class Admission:
         found = self._found.get(key)
         if found is None:
             steps = self._steps.get(("*", "*", operation), []) + self._steps.get(key[:3], [])
-            found = self._found[key] = [step for step in steps if subresource in step.subresources or "*" in step.subresources]
+            found = self._found[key] = [
+                step for step in steps if subresource in step.subresources or "*" in step.subresources
+            ]
         return found
 
     @property
@@ -102,7 +116,8 @@ class Admission:
     def changes(self, resource: Resource, operation: str, subresource: str) -> bool:
         """Whether somebody may change such a write in place."""
         return self.mutating_hook is not None or any(
-            step.mutate and step.in_place for step in self._steps_for(resource, operation, subresource))
+            step.mutate and step.in_place for step in self._steps_for(resource, operation, subresource)
+        )
 
     async def mutate(self, review: WriteReview) -> None:
         for step in self._for(review):

@@ -1,4 +1,5 @@
-"""Admission hooks of our own, inside the embedded server: the same functions that a webhook would serve, without the socket."""
+"""Admission hooks of our own, inside the embedded server: the same functions that a webhook would serve, without the
+socket."""
 
 from __future__ import annotations
 
@@ -17,8 +18,17 @@ def admit_with(admission: Admission, hook: hooks.Hook) -> None:
         obj = review.object if review.object is not None else review.old
         if obj is None or ("*" not in hook.versions and review.resource.version not in hook.versions):
             return None
-        about = hooks.HookReview(review.operation, obj, review.old, review.namespace, review.name, review.user.name,
-                             tuple(review.user.groups), review.subresource, review.dry_run)
+        about = hooks.HookReview(
+            review.operation,
+            obj,
+            review.old,
+            review.namespace,
+            review.name,
+            review.user.name,
+            tuple(review.user.groups),
+            review.subresource,
+            review.dry_run,
+        )
         return about if hook.asks(about) else None
 
     def mutate(review: WriteReview) -> dict[str, Any] | None:
@@ -40,8 +50,15 @@ def admit_with(admission: Admission, hook: hooks.Hook) -> None:
             raise refusal(hook, denied, review)
         return []
 
-    admission.add(hook.group, hook.plural, hook.operations, mutate=mutate if hook.mutate else None, validate=validate,
-                  name=hook.name, subresources=hook.subresources)
+    admission.add(
+        hook.group,
+        hook.plural,
+        hook.operations,
+        mutate=mutate if hook.mutate else None,
+        validate=validate,
+        name=hook.name,
+        subresources=hook.subresources,
+    )
 
 
 def refusal(hook: hooks.Hook, denied: hooks.Denied, review: WriteReview) -> ApiError:

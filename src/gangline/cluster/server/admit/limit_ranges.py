@@ -1,4 +1,5 @@
-"""The LimitRanger: containers without requests or limits get those of the namespace's LimitRanges, and pods and claims stay within them.
+"""The LimitRanger: containers without requests or limits get those of the namespace's LimitRanges, and pods and claims
+stay within them.
 
 An admission step like those of plugins.py. It runs as a pod or claim is created; running pods are left alone.
 """
@@ -46,7 +47,11 @@ class Limits:
         assert obj is not None
         if review.subresource:
             return ()
-        told = [text for limit in self._limits(review.namespace) for text in _broken(review.resource.plural, obj["spec"], limit)]
+        told = [
+            text
+            for limit in self._limits(review.namespace)
+            for text in _broken(review.resource.plural, obj["spec"], limit)
+        ]
         if told:
             why = told[0] if len(told) == 1 else f"[{', '.join(told)}]"
             raise forbidden("", review.resource.plural, review.name, why)
@@ -58,7 +63,11 @@ def _filled(spec: Obj, limit: Obj) -> Iterator[str]:
         for container in spec.get(part) or []:
             asks = container.setdefault("resources", {})
             for field, given, noun in (("requests", "defaultRequest", "request"), ("limits", "default", "limit")):
-                absent = {name: amount for name, amount in sorted((limit.get(given) or {}).items()) if name not in (asks.get(field) or {})}
+                absent = {
+                    name: amount
+                    for name, amount in sorted((limit.get(given) or {}).items())
+                    if name not in (asks.get(field) or {})
+                }
                 if absent:
                     asks[field] = {**(asks.get(field) or {}), **absent}
                     yield f"{', '.join(absent)} {noun} for {word} {container['name']}"

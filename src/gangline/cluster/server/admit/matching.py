@@ -25,9 +25,15 @@ Obj = dict[str, Any]
 May = Callable[[User, Action], bool]
 """Whether a user may do something."""
 NAMES = ("object", "oldObject", "request", "params", "namespaceObject", "variables", "authorizer")
-_EXEMPT = {("admissionregistration.k8s.io", plural) for plural in (
-    "mutatingwebhookconfigurations", "validatingwebhookconfigurations", "validatingadmissionpolicies",
-    "validatingadmissionpolicybindings")}
+_EXEMPT = {
+    ("admissionregistration.k8s.io", plural)
+    for plural in (
+        "mutatingwebhookconfigurations",
+        "validatingwebhookconfigurations",
+        "validatingadmissionpolicies",
+        "validatingadmissionpolicybindings",
+    )
+}
 
 
 def exempt(review: WriteReview) -> bool:
@@ -47,9 +53,14 @@ def rule_matches(rule: Obj, review: WriteReview) -> bool:
     fits = any(_resource_fits(each, resource.plural, review.subresource, named) for each in wanted)
     scope = rule.get("scope") or "*"
     names = rule.get("resourceNames") or []
-    return (fits and _listed(rule.get("operations"), review.operation) and _listed(rule.get("apiGroups"), resource.group)
-            and _listed(rule.get("apiVersions"), resource.version)
-            and scope in ("*", "Namespaced" if resource.namespaced else "Cluster") and (not names or review.name in names))
+    return (
+        fits
+        and _listed(rule.get("operations"), review.operation)
+        and _listed(rule.get("apiGroups"), resource.group)
+        and _listed(rule.get("apiVersions"), resource.version)
+        and scope in ("*", "Namespaced" if resource.namespaced else "Cluster")
+        and (not names or review.name in names)
+    )
 
 
 def _resource_fits(pattern: str, plural: str, subresource: str, named: str) -> bool:
@@ -67,8 +78,12 @@ def _listed(allowed: list[str] | None, wanted: str) -> bool:
 def told_as(review: WriteReview, other: Resource) -> WriteReview:
     """A review in an equivalent version of its resource, for a rule that names only that one."""
     mine = review.resource
-    return replace(review, resource=other, requested=mine,
-                   face=Face(lambda obj: _converted(obj, mine, other), lambda _, changed: _converted(changed, other, mine)))
+    return replace(
+        review,
+        resource=other,
+        requested=mine,
+        face=Face(lambda obj: _converted(obj, mine, other), lambda _, changed: _converted(changed, other, mine)),
+    )
 
 
 def _converted(obj: Obj, source: Resource, target: Resource) -> Obj:
@@ -85,7 +100,9 @@ def selectors_match(owner: Obj, review: WriteReview, namespace: Obj | None) -> b
     if not wanted:
         return True
     test = selector_test(wanted)
-    return any(test((obj.get("metadata") or {}).get("labels") or {}) for obj in (review.object, review.old) if obj is not None)
+    return any(
+        test((obj.get("metadata") or {}).get("labels") or {}) for obj in (review.object, review.old) if obj is not None
+    )
 
 
 def _namespace_fits(selector: Obj, review: WriteReview, namespace: Obj | None) -> bool:
@@ -98,33 +115,61 @@ def _namespace_fits(selector: Obj, review: WriteReview, namespace: Obj | None) -
 
 def variables(review: WriteReview, namespace: Obj | None, may: May, params: Any = None) -> dict[str, Any]:
     """What CEL expressions of admission see."""
-    return {"object": review.shown(review.object), "oldObject": review.shown(review.old), "request": request_of(review), "params": params,
-            "namespaceObject": namespace, "variables": {}, "authorizer": _authority(review, may)}
+    return {
+        "object": review.shown(review.object),
+        "oldObject": review.shown(review.old),
+        "request": request_of(review),
+        "params": params,
+        "namespaceObject": namespace,
+        "variables": {},
+        "authorizer": _authority(review, may),
+    }
 
 
 def _authority(review: WriteReview, may: May) -> CelAuthorizer:
     """Who asks is the user of the request, or a service account that an expression names."""
+
     def decide(question: AccessQuestion, verb: str) -> tuple[bool, str]:
         user = review.user if question.account is None else account_user(*question.account)
-        action = Action(verb, path=question.path) if question.path else Action(
-            verb, question.group, question.resource, question.subresource, question.namespace, question.name)
+        action = (
+            Action(verb, path=question.path)
+            if question.path
+            else Action(
+                verb, question.group, question.resource, question.subresource, question.namespace, question.name
+            )
+        )
         return may(user, action), ""
 
     resource = review.resource
-    return CelAuthorizer(AccessQuestion(decide), AccessQuestion(decide, None, "", resource.group, resource.plural, review.subresource, review.namespace,
-                                                review.name))
+    return CelAuthorizer(
+        AccessQuestion(decide),
+        AccessQuestion(
+            decide, None, "", resource.group, resource.plural, review.subresource, review.namespace, review.name
+        ),
+    )
 
 
 def request_of(review: WriteReview) -> Obj:
     resource, user = review.resource, review.user
     asked = review.requested or resource
     kind = _kind(review)
-    about = {"name": review.name, "namespace": review.namespace, "subResource": review.subresource,
-             "requestSubResource": review.subresource}
-    return {"kind": kind, "resource": _place(resource), "requestKind": _named(asked) if review.requested else kind,
-            "requestResource": _place(asked), "operation": review.operation, "dryRun": review.dry_run, "options": _options(review),
-            "userInfo": {"username": user.name, **({"uid": user.uid} if user.uid else {}), "groups": list(user.groups)},
-            **{key: value for key, value in about.items() if value}}
+    about = {
+        "name": review.name,
+        "namespace": review.namespace,
+        "subResource": review.subresource,
+        "requestSubResource": review.subresource,
+    }
+    return {
+        "kind": kind,
+        "resource": _place(resource),
+        "requestKind": _named(asked) if review.requested else kind,
+        "requestResource": _place(asked),
+        "operation": review.operation,
+        "dryRun": review.dry_run,
+        "options": _options(review),
+        "userInfo": {"username": user.name, **({"uid": user.uid} if user.uid else {}), "groups": list(user.groups)},
+        **{key: value for key, value in about.items() if value},
+    }
 
 
 def _place(resource: Resource) -> Obj:

@@ -1,6 +1,6 @@
-"""The admission steps a kube-apiserver has built in and that must look at other objects: priorities, service accounts, runtime classes,
-default tolerations and taints, protection of volumes in use. Each is one function and one line in `register`.
-"""
+"""The admission steps a kube-apiserver has built in and that must look at other objects: priorities, service accounts,
+runtime classes, default tolerations and taints, protection of volumes in use. Each is one function and one line in
+`register`."""
 
 from __future__ import annotations
 
@@ -34,8 +34,20 @@ class Plugins:
         add("", "pods", (UPDATE,), mutate=other_tolerations, name="DefaultTolerationSeconds", in_place=False)
         add("", "pods", (CREATE,), validate=self.pod_security, name="PodSecurity")
         add("", "nodes", (CREATE,), mutate=not_ready_taint, name="TaintNodesByCondition")
-        add("", "persistentvolumeclaims", (CREATE,), mutate=protect("kubernetes.io/pvc-protection"), name="StorageObjectInUseProtection")
-        add("", "persistentvolumes", (CREATE,), mutate=protect("kubernetes.io/pv-protection"), name="StorageObjectInUseProtection")
+        add(
+            "",
+            "persistentvolumeclaims",
+            (CREATE,),
+            mutate=protect("kubernetes.io/pvc-protection"),
+            name="StorageObjectInUseProtection",
+        )
+        add(
+            "",
+            "persistentvolumes",
+            (CREATE,),
+            mutate=protect("kubernetes.io/pv-protection"),
+            name="StorageObjectInUseProtection",
+        )
         add("", "persistentvolumeclaims", (CREATE,), mutate=self.storage_class, name="DefaultStorageClass")
         add(_SCHEDULING, "priorityclasses", (CREATE, UPDATE), validate=self.one_default, name="Priority")
         add(_SCHEDULING, "priorityclasses", (DELETE,), validate=system_class_stays, name="Priority")
@@ -50,18 +62,27 @@ class Plugins:
         value, policy = established(self._core, review)
         given, given_policy = spec.get("priority"), spec.get("preemptionPolicy")
         if given is not None and given != value:
-            raise _refuse(review, f"the integer value of priority ({given}) must not be provided in pod spec; priority admission "
-                          f"controller computed {value} from the given PriorityClass name")
+            raise _refuse(
+                review,
+                f"the integer value of priority ({given}) must not be provided in pod spec; priority admission "
+                f"controller computed {value} from the given PriorityClass name",
+            )
         if given_policy and given_policy != policy:
-            raise _refuse(review, f"the string value of PreemptionPolicy ({given_policy}) must not be provided in pod spec; priority "
-                          f"admission controller computed {policy} from the given PriorityClass name")
+            raise _refuse(
+                review,
+                f"the string value of PreemptionPolicy ({given_policy}) must not be provided in pod spec; priority "
+                f"admission controller computed {policy} from the given PriorityClass name",
+            )
         spec["priority"], spec["preemptionPolicy"] = value, policy
 
     def one_default(self, review: WriteReview) -> Iterable[Problem]:
         obj = review.object or {}
         present = _default_class(self._core) if obj.get("globalDefault") else None
         if present is not None and present["metadata"]["name"] != obj["metadata"]["name"]:
-            raise _refuse(review, f"PriorityClass {present['metadata']['name']} is already marked as default. Only one default can exist")
+            raise _refuse(
+                review,
+                f"PriorityClass {present['metadata']['name']} is already marked as default. Only one default can exist",
+            )
         return ()
 
     def runtime_class(self, review: WriteReview) -> None:
@@ -98,18 +119,24 @@ class Plugins:
         spec = _spec(review)
         name = spec.get("serviceAccountName") or spec.get("serviceAccount") or "default"
         if self._core.store.get(("", "serviceaccounts"), (review.namespace, name)) is None:
-            raise _refuse(review, f"error looking up service account {review.namespace}/{name}: serviceaccount \"{name}\" not found")
+            raise _refuse(
+                review, f'error looking up service account {review.namespace}/{name}: serviceaccount "{name}" not found'
+            )
         spec["serviceAccountName"] = spec["serviceAccount"] = name
 
     def storage_class(self, review: WriteReview) -> None:
         """A claim that names no class gets the default one, the newest if there are several."""
         spec = _spec(review)
         if spec.get("storageClassName") is not None or "volume.beta.kubernetes.io/storage-class" in (
-                (review.object or {}).get("metadata", {}).get("annotations") or {}):
+            (review.object or {}).get("metadata", {}).get("annotations") or {}
+        ):
             return
         shelf = self._core.store.shelf(("storage.k8s.io", "storageclasses"))
-        found = [obj for obj in (record.object() for record in shelf.records.values())
-                 if (obj["metadata"].get("annotations") or {}).get(_DEFAULT_CLASS) == "true"]
+        found = [
+            obj
+            for obj in (record.object() for record in shelf.records.values())
+            if (obj["metadata"].get("annotations") or {}).get(_DEFAULT_CLASS) == "true"
+        ]
         if found:
             newest = max(found, key=lambda obj: (obj["metadata"]["creationTimestamp"], obj["metadata"]["name"]))
             spec["storageClassName"] = newest["metadata"]["name"]
@@ -149,10 +176,15 @@ def other_tolerations(review: WriteReview) -> Obj | None:
 
 def _not_borne(given: list[Obj]) -> list[Obj]:
     def borne(taint: str) -> bool:
-        return any(each.get("key") in (taint, None, "") and each.get("effect") in ("NoExecute", None, "") for each in given)
+        return any(
+            each.get("key") in (taint, None, "") and each.get("effect") in ("NoExecute", None, "") for each in given
+        )
 
-    return [{"key": taint, "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 300}
-            for taint in _WAITED_FOR if not borne(taint)]
+    return [
+        {"key": taint, "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 300}
+        for taint in _WAITED_FOR
+        if not borne(taint)
+    ]
 
 
 def not_ready_taint(review: WriteReview) -> None:
@@ -180,15 +212,21 @@ def system_class_stays(review: WriteReview) -> Iterable[Problem]:
 
 
 def system_classes() -> list[tuple[str, Obj]]:
-    told = {"system-node-critical": "Used for system critical pods that must not be moved from their current node.",
-            "system-cluster-critical": "Used for system critical pods that must run in the cluster, but can be moved to another node if "
-            "necessary."}
-    return [(name, {"metadata": {"generation": 1}, "value": value, "description": told[name], "preemptionPolicy": LOWER})
-            for name, value in SYSTEM_CLASSES.items()]
+    told = {
+        "system-node-critical": "Used for system critical pods that must not be moved from their current node.",
+        "system-cluster-critical": "Used for system critical pods that must run in the cluster, but can be moved to "
+        "another node if "
+        "necessary.",
+    }
+    return [
+        (name, {"metadata": {"generation": 1}, "value": value, "description": told[name], "preemptionPolicy": LOWER})
+        for name, value in SYSTEM_CLASSES.items()
+    ]
 
 
 def established(core: Core, review: WriteReview) -> tuple[int, str]:
-    """The priority and the preemption policy of a spec's class, or of the default class, which is then written into the spec."""
+    """The priority and the preemption policy of a spec's class, or of the default class, which is then written into the
+    spec."""
     spec = _spec(review)
     name = spec.get("priorityClassName")
     if name:

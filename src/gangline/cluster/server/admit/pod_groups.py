@@ -1,6 +1,6 @@
-"""Admission of kube-scheduler's groups: the priority of their class, protection while pods name them, and, in 1.36, the Workload a group
-says it comes from. The finalizer is lifted by `cluster/world/scheduling/pod_groups.py`, on a real cluster by its controller manager.
-"""
+"""Admission of kube-scheduler's groups: the priority of their class, protection while pods name them, and, in 1.36, the
+Workload a group says it comes from. The finalizer is lifted by `cluster/world/scheduling/pod_groups.py`, on a real
+cluster by its controller manager."""
 
 from __future__ import annotations
 
@@ -36,14 +36,21 @@ class Groups:
         value, policy = established(self._core, review)
         given, given_policy = spec.get("priority"), spec.get("preemptionPolicy") or LOWER
         if given is not None and given != value:
-            raise _refuse(review, f"priority set in the {called} ({given}) must match the priority computed ({value}) based on the "
-                          "priority class set in the spec")
+            raise _refuse(
+                review,
+                f"priority set in the {called} ({given}) must match the priority computed ({value}) based on the "
+                "priority class set in the spec",
+            )
         spec["priority"] = value
         if PREEMPTION_POLICY not in gates:
             return
         if given_policy != policy:
-            raise _refuse(review, f"the string value of PreemptionPolicy ({given_policy}) must not be provided in {called} spec; priority "
-                          f"admission controller computed {policy} from the given PriorityClass name")
+            raise _refuse(
+                review,
+                f"the string value of PreemptionPolicy ({given_policy}) must not be provided in {called} spec; "
+                f"priority "
+                f"admission controller computed {policy} from the given PriorityClass name",
+            )
         spec["preemptionPolicy"] = policy
 
     def template(self, review: WriteReview) -> Iterable[Problem]:

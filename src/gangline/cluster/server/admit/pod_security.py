@@ -1,10 +1,11 @@
-"""Pod security standards, as a namespace's labels ask for them: pods that violate the enforced level are refused, others are warned of.
+"""Pod security standards, as a namespace's labels ask for them: pods that violate the enforced level are refused,
+others are warned of.
 
     pod-security.kubernetes.io/enforce: baseline | restricted
     pod-security.kubernetes.io/warn:    baseline | restricted
 
-Each check is one function from a pod's spec to what is wrong with it; the table at the end says at which level it counts. Pure.
-"""
+Each check is one function from a pod's spec to what is wrong with it; the table at the end says at which level it
+counts. Pure."""
 
 from __future__ import annotations
 
@@ -14,9 +15,33 @@ from typing import Any
 Obj = dict[str, Any]
 Check = Callable[[Obj], str | None]
 PREFIX = "pod-security.kubernetes.io/"
-_HARMLESS = {"AUDIT_WRITE", "CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "MKNOD", "NET_BIND_SERVICE", "SETFCAP", "SETGID",
-             "SETPCAP", "SETUID", "SYS_CHROOT"}
-_VOLUMES = {"name", "configMap", "csi", "downwardAPI", "emptyDir", "ephemeral", "image", "persistentVolumeClaim", "projected", "secret"}
+_HARMLESS = {
+    "AUDIT_WRITE",
+    "CHOWN",
+    "DAC_OVERRIDE",
+    "FOWNER",
+    "FSETID",
+    "KILL",
+    "MKNOD",
+    "NET_BIND_SERVICE",
+    "SETFCAP",
+    "SETGID",
+    "SETPCAP",
+    "SETUID",
+    "SYS_CHROOT",
+}
+_VOLUMES = {
+    "name",
+    "configMap",
+    "csi",
+    "downwardAPI",
+    "emptyDir",
+    "ephemeral",
+    "image",
+    "persistentVolumeClaim",
+    "projected",
+    "secret",
+}
 _SECCOMP = ("RuntimeDefault", "Localhost")
 
 
@@ -36,14 +61,21 @@ def _all_or(spec: Obj, title: str, wrong: Callable[[Obj, Obj], bool], must: str)
 
 
 def _escalation(spec: Obj) -> str | None:
-    return _all_or(spec, "allowPrivilegeEscalation != false",
-                   lambda container, context: context.get("allowPrivilegeEscalation") is not False,
-                   "must set securityContext.allowPrivilegeEscalation=false")
+    return _all_or(
+        spec,
+        "allowPrivilegeEscalation != false",
+        lambda container, context: context.get("allowPrivilegeEscalation") is not False,
+        "must set securityContext.allowPrivilegeEscalation=false",
+    )
 
 
 def _capabilities(spec: Obj) -> str | None:
-    dropped = _all_or(spec, "", lambda container, context: "ALL" not in ((context.get("capabilities") or {}).get("drop") or []),
-                      'must set securityContext.capabilities.drop=["ALL"]')
+    dropped = _all_or(
+        spec,
+        "",
+        lambda container, context: "ALL" not in ((context.get("capabilities") or {}).get("drop") or []),
+        'must set securityContext.capabilities.drop=["ALL"]',
+    )
     added = _added(spec, {"NET_BIND_SERVICE"})
     told = [text for text in (dropped and dropped.strip(" ()"), added) if text]
     return f"unrestricted capabilities ({'; '.join(told)})" if told else None
@@ -77,23 +109,35 @@ def _host_paths(spec: Obj) -> str | None:
 
 
 def _host_ports(spec: Obj) -> str | None:
-    found = {name: [port["hostPort"] for port in container.get("ports") or [] if port.get("hostPort")]
-             for name, container, _ in _containers(spec)}
+    found = {
+        name: [port["hostPort"] for port in container.get("ports") or [] if port.get("hostPort")]
+        for name, container, _ in _containers(spec)
+    }
     names = [name for name, ports in found.items() if ports]
     ports = sorted({port for numbers in found.values() for port in numbers})
     if not names:
         return None
     verb, noun = ("uses", "hostPort") if len(names) == 1 else ("use", "hostPorts")
-    return f"hostPort ({_named('container', names)} {verb} {noun if len(ports) == 1 else 'hostPorts'} {', '.join(map(str, ports))})"
+    return (
+        f"hostPort ({_named('container', names)} {verb} {noun if len(ports) == 1 else 'hostPorts'} "
+        f"{', '.join(map(str, ports))})"
+    )
 
 
 def _privileged(spec: Obj) -> str | None:
-    return _all_or(spec, "privileged", lambda container, context: bool(context.get("privileged")),
-                   "must not set securityContext.privileged=true")
+    return _all_or(
+        spec,
+        "privileged",
+        lambda container, context: bool(context.get("privileged")),
+        "must not set securityContext.privileged=true",
+    )
 
 
 def _volume_types(spec: Obj) -> str | None:
-    found = [(volume["name"], next((key for key in volume if key not in _VOLUMES), "")) for volume in spec.get("volumes") or []]
+    found = [
+        (volume["name"], next((key for key in volume if key not in _VOLUMES), ""))
+        for volume in spec.get("volumes") or []
+    ]
     wrong = [(name, kind) for name, kind in found if kind]
     if not wrong:
         return None
@@ -101,7 +145,9 @@ def _volume_types(spec: Obj) -> str | None:
     listed = ", ".join(f'"{kind}"' for kind in kinds)
     verb = "uses" if len(wrong) == 1 else "use"
     noun = "volume type" if len(kinds) == 1 else "volume types"
-    return f"restricted volume types ({_named('volume', [name for name, _ in wrong])} {verb} restricted {noun} {listed})"
+    return (
+        f"restricted volume types ({_named('volume', [name for name, _ in wrong])} {verb} restricted {noun} {listed})"
+    )
 
 
 def _non_root(spec: Obj) -> str | None:
@@ -128,17 +174,29 @@ def _seccomp(spec: Obj) -> str | None:
     must = 'must set securityContext.seccompProfile.type to "RuntimeDefault" or "Localhost"'
     pod = ((spec.get("securityContext") or {}).get("seccompProfile") or {}).get("type")
     unset = [name for name, _, context in _containers(spec) if not (context.get("seccompProfile") or {}).get("type")]
-    wrong = [name for name, _, context in _containers(spec)
-             if (context.get("seccompProfile") or {}).get("type") not in (None, *_SECCOMP)]
+    wrong = [
+        name
+        for name, _, context in _containers(spec)
+        if (context.get("seccompProfile") or {}).get("type") not in (None, *_SECCOMP)
+    ]
     if wrong or pod not in (None, *_SECCOMP):
         who = (["pod"] if pod not in (None, *_SECCOMP) else []) + ([_named("container", wrong)] if wrong else [])
-        return f"seccompProfile ({' and '.join(who)} must not set securityContext.seccompProfile.type to \"Unconfined\")"
+        return f'seccompProfile ({" and ".join(who)} must not set securityContext.seccompProfile.type to "Unconfined")'
     return f"seccompProfile (pod or {_named('container', unset)} {must})" if unset and pod is None else None
 
 
 _BASELINE: tuple[Check, ...] = (_common_capabilities, _host_namespaces, _host_paths, _host_ports, _privileged)
-_RESTRICTED: tuple[Check, ...] = (_escalation, _capabilities, _host_namespaces, _host_ports, _privileged, _volume_types, _non_root, _user,
-                                  _seccomp)
+_RESTRICTED: tuple[Check, ...] = (
+    _escalation,
+    _capabilities,
+    _host_namespaces,
+    _host_ports,
+    _privileged,
+    _volume_types,
+    _non_root,
+    _user,
+    _seccomp,
+)
 LEVELS: dict[str, tuple[Check, ...]] = {"privileged": (), "baseline": _BASELINE, "restricted": _RESTRICTED}
 
 

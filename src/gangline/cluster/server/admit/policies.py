@@ -57,8 +57,14 @@ class Policies:
         self._bound: list[tuple[Obj, Obj]] = []
         self._read()
         core.store.listeners.append(self._note)
-        core.admission.add("*", "*", ("CREATE", "UPDATE", "DELETE"), validate=self.judge, name="ValidatingAdmissionPolicy",
-                           subresources=("*",))
+        core.admission.add(
+            "*",
+            "*",
+            ("CREATE", "UPDATE", "DELETE"),
+            validate=self.judge,
+            name="ValidatingAdmissionPolicy",
+            subresources=("*",),
+        )
 
     def _note(self, key: ShelfKey, change: StoreChange) -> None:
         if key in ((GROUP, POLICIES), (GROUP, BINDINGS)):
@@ -68,7 +74,9 @@ class Policies:
         store = self._core.store
         policies = {record.place[1]: record.object() for record in store.shelf((GROUP, POLICIES)).listing()}
         bindings = [record.object() for record in store.shelf((GROUP, BINDINGS)).listing()]
-        self._bound = [(policies[name], binding) for binding in bindings if (name := binding["spec"].get("policyName")) in policies]
+        self._bound = [
+            (policies[name], binding) for binding in bindings if (name := binding["spec"].get("policyName")) in policies
+        ]
 
     def judge(self, review: WriteReview) -> list[Problem]:
         if self._bound and not exempt(review):
@@ -107,18 +115,28 @@ class Policies:
             return []
         namespace = (ref.get("namespace") or review.namespace) if resource.namespaced else ""
         test = selector_test(ref["selector"]) if ref.get("selector") is not None else None
-        found = [record.object() for record in self._core.store.shelf(resource.shelf).listing(namespace)
-                 if (test(record.labels) if test else record.place[1] == ref.get("name"))]
+        found = [
+            record.object()
+            for record in self._core.store.shelf(resource.shelf).listing(namespace)
+            if (test(record.labels) if test else record.place[1] == ref.get("name"))
+        ]
         if not found and ref.get("parameterNotFoundAction") != "Allow":
-            self._refuse(policy, binding, review, "failed to configure binding: no params found for policy binding with `Deny` "
-                         "parameterNotFoundAction", "")
+            self._refuse(
+                policy,
+                binding,
+                review,
+                "failed to configure binding: no params found for policy binding with `Deny` parameterNotFoundAction",
+                "",
+            )
         return found
 
     def _refuse(self, policy: Obj, binding: Obj, review: WriteReview, why: str, reason: str) -> None:
         name, bound = policy["metadata"]["name"], binding["metadata"]["name"]
         actions = binding["spec"].get("validationActions") or []
         if "Warn" in actions:
-            review.warnings.append(f"Validation failed for ValidatingAdmissionPolicy '{name}' with binding '{bound}': {why}")
+            review.warnings.append(
+                f"Validation failed for ValidatingAdmissionPolicy '{name}' with binding '{bound}': {why}"
+            )
         if "Deny" not in actions:
             return
         message = f"ValidatingAdmissionPolicy '{name}' with binding '{bound}' denied request: {why}"

@@ -1,8 +1,7 @@
 """ResourceQuota admission: what would exceed a quota of its namespace is refused, and what is let in is booked at once.
 
-A quota counts from the moment its status says what is limited. Its controller (cluster/world/upkeep/quotas.py) writes that status and
-keeps it right when things go. What an object takes is rules/quotas.py.
-"""
+A quota counts from the moment its status says what is limited. Its controller (cluster/world/upkeep/quotas.py) writes
+that status and keeps it right when things go. What an object takes is rules/quotas.py."""
 
 from __future__ import annotations
 
@@ -40,7 +39,10 @@ class Quotas:
     def _is_there(self, review: WriteReview) -> bool:
         """It will be refused because its name is taken."""
         name = review.object["metadata"].get("name", "") if review.object else ""
-        return review.operation == CREATE and self._core.store.get(review.resource.shelf, (review.namespace, name)) is not None
+        return (
+            review.operation == CREATE
+            and self._core.store.get(review.resource.shelf, (review.namespace, name)) is not None
+        )
 
     def _charge(self, review: WriteReview, quota: Obj) -> Mapping[str, int]:
         """What the write adds to a quota; refuses what it may not add."""
@@ -52,7 +54,11 @@ class Quotas:
         more = quotas.usage(resource, obj)
         if review.operation == UPDATE:
             before = quotas.usage(resource, review.old or {})
-            more = {name: max(amount - before.get(name, 0), 0) for name, amount in more.items()} if resource != quotas.PODS else {}
+            more = (
+                {name: max(amount - before.get(name, 0), 0) for name, amount in more.items()}
+                if resource != quotas.PODS
+                else {}
+            )
         else:
             _check_stated(review, quota, resource, names)
         _check_known(review, quota, names)
@@ -95,9 +101,12 @@ def _check_room(review: WriteReview, quota: Obj, more: Mapping[str, int]) -> Non
     over = sorted(name for name, amount in more.items() if nanos(used[name]) + amount > nanos(hard[name]))
     if over:
         asked = ",".join(f"{name}={quotas.added('0', more[name], hard[name])}" for name in over)
-        raise _refusal(review, f"exceeded quota: {quota['metadata']['name']}, requested: {asked}, "
-                       f"used: {','.join(f'{name}={used[name]}' for name in over)}, "
-                       f"limited: {','.join(f'{name}={hard[name]}' for name in over)}")
+        raise _refusal(
+            review,
+            f"exceeded quota: {quota['metadata']['name']}, requested: {asked}, "
+            f"used: {','.join(f'{name}={used[name]}' for name in over)}, "
+            f"limited: {','.join(f'{name}={hard[name]}' for name in over)}",
+        )
 
 
 def _refusal(review: WriteReview, why: str) -> ApiError:

@@ -1,7 +1,7 @@
 """Cluster IPs and node ports of services: taken from the configured ranges, free of what other services hold.
 
-Part of admission: it runs when everything else about a service is settled. What is taken is read from the store each time it is asked for.
-"""
+Part of admission: it runs when everything else about a service is settled. What is taken is read from the store each
+time it is asked for."""
 
 from __future__ import annotations
 
@@ -101,11 +101,20 @@ class ServiceAddresses:
             if wanted is None:
                 wanted = self._free_port(taken)
             elif why := self._port_problem(protocol, wanted, place, asked):
-                raise invalid("", "Service", review.name, [Problem(f"spec.ports[{index}].nodePort", f"Invalid value: {wanted}: {why}")])
+                raise invalid(
+                    "",
+                    "Service",
+                    review.name,
+                    [Problem(f"spec.ports[{index}].nodePort", f"Invalid value: {wanted}: {why}")],
+                )
             port["nodePort"] = wanted
             taken.add(wanted)
             asked.add((protocol, wanted))
-        if spec.get("externalTrafficPolicy") == "Local" and spec.get("type") == "LoadBalancer" and not spec.get("healthCheckNodePort"):
+        if (
+            spec.get("externalTrafficPolicy") == "Local"
+            and spec.get("type") == "LoadBalancer"
+            and not spec.get("healthCheckNodePort")
+        ):
             spec["healthCheckNodePort"] = self._free_port(taken)
 
     def _free_port(self, taken: set[int]) -> int:
@@ -116,15 +125,21 @@ class ServiceAddresses:
         first, last = self._core.settings.node_ports
         if not first <= wanted <= last:
             return f"provided port is not in the valid range. The range of valid ports is {first}-{last}"
-        return "provided port is already allocated" if self._ports.get((protocol, wanted), place) != place or (
-            protocol, wanted) in asked else ""
+        return (
+            "provided port is already allocated"
+            if self._ports.get((protocol, wanted), place) != place or (protocol, wanted) in asked
+            else ""
+        )
 
 
 def _kept_ports(spec: Obj, old: Obj) -> dict[str, int]:
     """Node ports that ports of the same name had before and nobody now asks for."""
     asked = {number for _, number in _node_ports(spec)}
-    return {port.get("name") or "": port["nodePort"] for port in old.get("ports") or []
-            if port.get("nodePort") and port["nodePort"] not in asked}
+    return {
+        port.get("name") or "": port["nodePort"]
+        for port in old.get("ports") or []
+        if port.get("nodePort") and port["nodePort"] not in asked
+    }
 
 
 def _node_ports(spec: Obj) -> Iterator[tuple[str, int]]:

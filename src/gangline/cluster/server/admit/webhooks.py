@@ -1,9 +1,9 @@
 """Calling admission webhooks: Mutating- and ValidatingWebhookConfigurations that lie in the store, over HTTPS.
 
-Mutating ones are called one after the other (and once more where they ask for it and others changed the object after them), validating
-ones together. A webhook that cannot be reached counts as its failurePolicy says. One that answers too late, with more than a request may
-have, or with a redirect has not answered: what it says is never followed elsewhere, nor read without end.
-"""
+Mutating ones are called one after the other (and once more where they ask for it and others changed the object after
+them), validating ones together. A webhook that cannot be reached counts as its failurePolicy says. One that answers too
+late, with more than a request may have, or with a redirect has not answered: what it says is never followed elsewhere,
+nor read without end."""
 
 from __future__ import annotations
 
@@ -95,7 +95,9 @@ class Webhooks:
         review.object = changed if review.face is None else review.face.take(review.object, changed)
 
     async def validate(self, review: WriteReview) -> None:
-        answers = await asyncio.gather(*(self._call(*each) for each in self._about(VALIDATING, review)), return_exceptions=True)
+        answers = await asyncio.gather(
+            *(self._call(*each) for each in self._about(VALIDATING, review)), return_exceptions=True
+        )
         for answer in answers:
             if isinstance(answer, BaseException):
                 raise answer
@@ -149,12 +151,22 @@ class Webhooks:
         return answer
 
     async def _ask(self, hook: Obj, review: WriteReview) -> Obj:
-        question = {"kind": "AdmissionReview", "apiVersion": "admission.k8s.io/v1", "request": {
-            "uid": str(uuid.uuid4()), **request_of(review), "object": review.shown(review.object), "oldObject": review.shown(review.old)}}
+        question = {
+            "kind": "AdmissionReview",
+            "apiVersion": "admission.k8s.io/v1",
+            "request": {
+                "uid": str(uuid.uuid4()),
+                **request_of(review),
+                "object": review.shown(review.object),
+                "oldObject": review.shown(review.old),
+            },
+        }
         response = _response(await self._post(hook, msgspec.json.encode(question)))
         uid = question["request"]["uid"]  # type: ignore[index]
         if response.get("uid") != uid:
-            raise _NoAnswer(f'received invalid webhook response: expected response.uid="{uid}", got "{response.get("uid", "")}"')
+            raise _NoAnswer(
+                f'received invalid webhook response: expected response.uid="{uid}", got "{response.get("uid", "")}"'
+            )
         return response
 
     async def _post(self, hook: Obj, body: bytes) -> bytes:
@@ -164,8 +176,15 @@ class Webhooks:
         try:
             if self._session is None:
                 self._session = aiohttp.ClientSession(auto_decompress=False, cookie_jar=aiohttp.DummyCookieJar())
-            async with self._session.post(self._url(client) + query, data=body, ssl=_tls(client), timeout=aiohttp.ClientTimeout(seconds),
-                                          headers=_HEADERS, server_hostname=_server_name(client), allow_redirects=False) as answer:
+            async with self._session.post(
+                self._url(client) + query,
+                data=body,
+                ssl=_tls(client),
+                timeout=aiohttp.ClientTimeout(seconds),
+                headers=_HEADERS,
+                server_hostname=_server_name(client),
+                allow_redirects=False,
+            ) as answer:
                 found = await _read(answer, self._core.settings.body_limit)
                 if answer.status != 200:
                     raise _NoAnswer(f"failed to call webhook: {_rejection(answer.status, found)}")
@@ -180,8 +199,10 @@ class Webhooks:
         place = self._core.service_address(service["namespace"], service["name"], service.get("port") or 443)
         if place is None:
             known = self._core.store.get(("", "services"), (service["namespace"], service["name"]))
-            raise ValueError(f'{"no endpoints available for service" if known else "service"} "{service["name"]}"'
-                             + ("" if known else " not found"))
+            raise ValueError(
+                f'{"no endpoints available for service" if known else "service"} "{service["name"]}"'
+                + ("" if known else " not found")
+            )
         return f"https://{place}{service.get('path') or '/'}"
 
 
@@ -218,7 +239,11 @@ def _rejection(status: int, body: bytes) -> str:
         return f'an error on the server ("{text}") has prevented the request from succeeding'
     if 300 <= status < 400:
         return f"it answered with a redirect ({status}), which is not followed"
-    return "the server could not find the requested resource" if status == 404 else "the server rejected our request for an unknown reason"
+    return (
+        "the server could not find the requested resource"
+        if status == 404
+        else "the server rejected our request for an unknown reason"
+    )
 
 
 def _response(body: bytes) -> Obj:
@@ -293,7 +318,13 @@ def denied(name: str, status: Obj) -> ApiError:
     """A webhook's refusal, in its own words."""
     said = f'admission webhook "{name}" denied the request'
     told = status.get("message") or status.get("reason")
-    found: Obj = {"kind": "Status", "apiVersion": "v1", "metadata": {}, **status, "status": "Failure",
-                  "message": f"{said}: {told}" if told else f"{said} without explanation"}
+    found: Obj = {
+        "kind": "Status",
+        "apiVersion": "v1",
+        "metadata": {},
+        **status,
+        "status": "Failure",
+        "message": f"{said}: {told}" if told else f"{said} without explanation",
+    }
     found["code"] = max(int(status.get("code") or 0), 400)
     return api_error(found)

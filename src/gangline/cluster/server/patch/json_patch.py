@@ -46,15 +46,22 @@ def json_patch(target: Any, operations: Any) -> Any:
     if not isinstance(operations, list) or not all(isinstance(each, dict) for each in operations):
         raise PatchFailed("a JSON patch is a list of operations", malformed=True)
     if len(operations) > LIMIT:
-        raise PatchFailed(f"The allowed maximum operations in a JSON patch is {LIMIT}, got {len(operations)}", malformed=True)
+        raise PatchFailed(
+            f"The allowed maximum operations in a JSON patch is {LIMIT}, got {len(operations)}", malformed=True
+        )
     document = msgspec.json.decode(msgspec.json.encode(target))
     copied = 0
     for operation in operations:
         if operation.get("op") == "copy":
             copied += _copy_size(document, operation)
             if copied > COPIED:
-                raise failure(413, "RequestEntityTooLarge", "Unable to complete the copy, the accumulated size increase of copy "
-                              f"is {copied}, exceeding the limit {COPIED}", {})
+                raise failure(
+                    413,
+                    "RequestEntityTooLarge",
+                    "Unable to complete the copy, the accumulated size increase of copy "
+                    f"is {copied}, exceeding the limit {COPIED}",
+                    {},
+                )
         document = _apply(document, operation)
     return document
 
@@ -99,7 +106,9 @@ def _pointer(operation: dict[str, Any], name: str) -> list[str]:
     if not isinstance(text, str):
         raise PatchFailed(f"{operation.get('op')} operation failed to decode {name}: missing")
     if text and not text.startswith("/"):
-        raise PatchFailed(f"{operation.get('op')} operation does not apply: doc is missing path: {text!r}: missing value")
+        raise PatchFailed(
+            f"{operation.get('op')} operation does not apply: doc is missing path: {text!r}: missing value"
+        )
     return [part.replace("~1", "/").replace("~0", "~") for part in text.split("/")[1:]]
 
 

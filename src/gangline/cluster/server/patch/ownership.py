@@ -1,7 +1,7 @@
 """managedFields for the common writes, fast: a create, and an update of an object whose accounts are in order.
 
-The meaning is that of `apply.track_update`, which is asked for everything unusual; tests hold the two against each other. Here accounts
-stay trees in the spelling of `fieldsV1`, and only the paths a write touches are rewritten. Pure.
+The meaning is that of `apply.track_update`, which is asked for everything unusual; tests hold the two against each
+other. Here accounts stay trees in the spelling of `fieldsV1`, and only the paths a write touches are rewritten. Pure.
 """
 
 from __future__ import annotations
@@ -21,14 +21,33 @@ Tree = dict[str, Any]
 Walk = Callable[[Any], Tree]
 Path = tuple[str, ...]
 _LEAF: Tree = {}
-_SERVER_FIELDS = frozenset(("name", "namespace", "creationTimestamp", "selfLink", "uid", "clusterName", "generation", "managedFields",
-                            "resourceVersion"))
+_SERVER_FIELDS = frozenset(
+    (
+        "name",
+        "namespace",
+        "creationTimestamp",
+        "selfLink",
+        "uid",
+        "clusterName",
+        "generation",
+        "managedFields",
+        "resourceVersion",
+    )
+)
 _DROPPED = frozenset(f"f:{name}" for name in _SERVER_FIELDS)
 _MOST_PLANS = 1024
 
 
-def track(old: Obj | None, new: Obj, manager: str, schema: Schema, now: str, subresource: str, api_version: str,
-          reset: Sequence[Path]) -> Obj:
+def track(
+    old: Obj | None,
+    new: Obj,
+    manager: str,
+    schema: Schema,
+    now: str,
+    subresource: str,
+    api_version: str,
+    reset: Sequence[Path],
+) -> Obj:
     """The object with its accounts after this write."""
     if any(len(path) > 1 for path in reset) and old is None:
         return track_update(old, new, manager, schema, now, subresource, api_version, reset)
@@ -43,14 +62,22 @@ def track(old: Obj | None, new: Obj, manager: str, schema: Schema, now: str, sub
 
 
 def _entry(manager: str, api_version: str, now: str, tree: Tree, subresource: str) -> Obj:
-    found: Obj = {"manager": manager or "unknown", "operation": UPDATE, "apiVersion": api_version, "time": now, "fieldsType": "FieldsV1",
-                  "fieldsV1": tree}
+    found: Obj = {
+        "manager": manager or "unknown",
+        "operation": UPDATE,
+        "apiVersion": api_version,
+        "time": now,
+        "fieldsType": "FieldsV1",
+        "fieldsV1": tree,
+    }
     if subresource:
         found["subresource"] = subresource
     return found
 
 
-def _created(new: Obj, manager: str, schema: Schema, now: str, subresource: str, api_version: str, hidden: set[str]) -> Obj:
+def _created(
+    new: Obj, manager: str, schema: Schema, now: str, subresource: str, api_version: str, hidden: set[str]
+) -> Obj:
     tree = _top(schema, new, hidden)
     meta = {name: value for name, value in new["metadata"].items() if name != "managedFields"}
     if tree:
@@ -105,8 +132,11 @@ def _beyond(node: SchemaNode, zero: Obj, value: Obj) -> Tree:
 def _beyond_plan(node: SchemaNode, zero: Obj, names: Path) -> _Beyond:
     children = [(f"f:{name}", name, node.fields.get(name) or node.values or ANY) for name in sorted(names)]
     walks = [(part, name, _walk(child)) for part, name, child in children if name not in zero]
-    return ({part: _LEAF for part, _, _ in children}, [each for each in walks if each[2] is not _leaf],
-            [each for each in children if each[1] in zero])
+    return (
+        {part: _LEAF for part, _, _ in children},
+        [each for each in walks if each[2] is not _leaf],
+        [each for each in children if each[1] in zero],
+    )
 
 
 def _add_beyond(tree: Tree, key: str, child: SchemaNode, zero: Obj, name: str, item: Any) -> None:
@@ -207,8 +237,16 @@ def _list_walk(node: SchemaNode) -> Walk:
     return walk
 
 
-def _updated(old: Obj, new: Obj, manager: str, schema: Schema, now: str, subresource: str, api_version: str,
-             reset: Sequence[Path]) -> Obj:
+def _updated(
+    old: Obj,
+    new: Obj,
+    manager: str,
+    schema: Schema,
+    now: str,
+    subresource: str,
+    api_version: str,
+    reset: Sequence[Path],
+) -> Obj:
     before, after = detached(old), detached(new)
     stored: list[Obj] = old["metadata"]["managedFields"]
     difference = compare(schema.root, before, after).without(as_set(tuple(reset)))
@@ -221,19 +259,28 @@ def _updated(old: Obj, new: Obj, manager: str, schema: Schema, now: str, subreso
     for entry in stored:
         tree = _without(entry["fieldsV1"], touched)
         is_me = (entry["manager"], entry["operation"], entry["apiVersion"], entry.get("subresource") or "") == (
-            manager or "unknown", UPDATE, api_version, subresource)
+            manager or "unknown",
+            UPDATE,
+            api_version,
+            subresource,
+        )
         if is_me and mine:
             entry, tree, found = {**entry, "time": now}, _with(tree, mine), True
         if tree:
             entries.append(entry if tree is entry["fieldsV1"] else {**entry, "fieldsV1": tree})
     if mine and not found:
         entries.append(_entry(manager, api_version, now, mine.encode(), subresource))
-    entries.sort(key=lambda entry: (entry["operation"], entry.get("time", ""), entry["manager"], entry["apiVersion"],
-                                    entry.get("subresource", "")))
+    entries.sort(
+        key=lambda entry: (
+            entry["operation"],
+            entry.get("time", ""),
+            entry["manager"],
+            entry["apiVersion"],
+            entry.get("subresource", ""),
+        )
+    )
     meta = {**after["metadata"], "managedFields": entries} if entries else after["metadata"]
     return {**after, "metadata": meta}
-
-
 
 
 def _owned(changed: FieldSet) -> FieldSet:
@@ -241,7 +288,9 @@ def _owned(changed: FieldSet) -> FieldSet:
     children = dict(changed.children)
     meta = children.get("f:metadata")
     if meta is not None:
-        rest = FieldSet(meta.members - _DROPPED, {key: child for key, child in meta.children.items() if key not in _DROPPED})
+        rest = FieldSet(
+            meta.members - _DROPPED, {key: child for key, child in meta.children.items() if key not in _DROPPED}
+        )
         if rest:
             children["f:metadata"] = rest
         else:

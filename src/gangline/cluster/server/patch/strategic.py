@@ -2,9 +2,9 @@
 
     strategic_merge(obj, patch, schema) -> obj        raises BadDirective (the real server answers 500)
 
-Directives: `$patch` (replace, delete, merge), `$retainKeys`, `$setElementOrder/<list>`, `$deleteFromPrimitiveList/<list>`. Merge keys come
-from the built-in tables; where they name none a list is replaced. Neither argument is changed. Pure.
-"""
+Directives: `$patch` (replace, delete, merge), `$retainKeys`, `$setElementOrder/<list>`,
+`$deleteFromPrimitiveList/<list>`. Merge keys come from the built-in tables; where they name none a list is replaced.
+Neither argument is changed. Pure."""
 
 from __future__ import annotations
 
@@ -139,7 +139,9 @@ def _check_order(changes: list[Any], order: list[Any], identity: Callable[[Any],
     wanted = [_mark(identity(item)) for item in changes]
     given, asked = [_mark(identity(item)) for item in order], set(wanted)
     if [each for each in given if each in asked] != wanted:
-        raise BadDirective(f"The order in patch list:\n{go_text(changes)}\n doesn't match $setElementOrder list:\n{go_text(order)}\n")
+        raise BadDirective(
+            f"The order in patch list:\n{go_text(changes)}\n doesn't match $setElementOrder list:\n{go_text(order)}\n"
+        )
 
 
 def _special(original: list[Any], patch: list[Any], key: str) -> tuple[list[Any], list[Any], bool]:
@@ -187,13 +189,16 @@ def _identity(node: SchemaNode) -> Callable[[Any], Any]:
 
 
 def _sorted(merged: list[Any], original: list[Any], identity: Callable[[Any], Any], order: Any) -> list[Any]:
-    """Patched items in the patch's order, the others where they stood; a new item comes before those it is not compared with."""
+    """Patched items in the patch's order, the others where they stood; a new item comes before those it is not compared
+    with."""
     if not isinstance(order, list):
         raise BadDirective(f"invalid patch format of setElementOrder: {go_text(order)}")
     given, stood = _positions(order, identity), _positions(original, identity)
     named = [(_mark(identity(item)), item) for item in merged]
     patched = deque(sorted((each for each in named if each[0] in given), key=lambda each: given[each[0]]))
-    others = deque(sorted((each for each in named if each[0] not in given), key=lambda each: stood.get(each[0], len(stood))))
+    others = deque(
+        sorted((each for each in named if each[0] not in given), key=lambda each: stood.get(each[0], len(stood)))
+    )
     out: list[Any] = []
     while patched and others:
         left, right = others[0][0], patched[0][0]

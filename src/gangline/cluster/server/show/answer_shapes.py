@@ -1,5 +1,5 @@
-"""The shape an answer takes: the object itself, its metadata only, or rows of a Table; in JSON or YAML. The Accept header decides.
-"""
+"""The shape an answer takes: the object itself, its metadata only, or rows of a Table; in JSON or YAML. The Accept
+header decides."""
 
 from __future__ import annotations
 
@@ -53,7 +53,9 @@ def read_accept(accept: str, streams: bool = True) -> AnswerShape:
             return AnswerShape(given["as"], given["v"], media == YAML)
     if known:
         raise not_acceptable(f"only the following media types are accepted: {_KNOWN}")
-    raise not_acceptable(f"406: Not Acceptable\n\nAvailable representations: {f'{_KNOWN}, {_STREAMS}' if streams else _KNOWN}", {})
+    raise not_acceptable(
+        f"406: Not Acceptable\n\nAvailable representations: {f'{_KNOWN}, {_STREAMS}' if streams else _KNOWN}", {}
+    )
 
 
 def printer(resource: Resource) -> Printer:
@@ -63,8 +65,10 @@ def printer(resource: Resource) -> Printer:
 def include_option(call: ServerCall) -> str:
     found = call.request.argument("includeObject")
     if found not in ("", "None", "Metadata", "Object"):
-        raise bad_request(f'Unable to convert to Table as requested: includeObject: Invalid value: "{found}": must be '
-                          "'Metadata', 'Object', 'None', or empty")
+        raise bad_request(
+            f'Unable to convert to Table as requested: includeObject: Invalid value: "{found}": must be '
+            "'Metadata', 'Object', 'None', or empty"
+        )
     return found
 
 
@@ -77,13 +81,17 @@ def _go_type(resource: Resource, many: bool) -> str:
 def _row(core: Core, call: ServerCall, record: Record, shape: AnswerShape) -> Obj:
     """One row: cells from the object as it is stored, and the object as the caller's version shows it."""
     resource, stored = call.resource, record.object()
-    return row(printer(resource), stored, core.settings.clock(), include_option(call), shape.version, whole(resource, record))
+    return row(
+        printer(resource), stored, core.settings.clock(), include_option(call), shape.version, whole(resource, record)
+    )
 
 
 def object_response(core: Core, call: ServerCall, record: Record, status: int = 200) -> Response:
     resource, shape = call.resource, read_accept(call.request.accept, streams=not call.name)
     if shape.kind == "PartialObjectMetadataList":
-        raise not_acceptable(f"you requested {shape.kind}, but the requested object is not a list ({_go_type(resource, False)})")
+        raise not_acceptable(
+            f"you requested {shape.kind}, but the requested object is not a list ({_go_type(resource, False)})"
+        )
     if not shape.kind:
         return finished(shape, object_bytes(resource, record), status)
     if shape.kind == "PartialObjectMetadata":
@@ -101,14 +109,18 @@ def scale_response(core: Core, call: ServerCall, scale: Obj) -> Response:
     if shape.kind == "Table":
         how = printer_for("custom" if call.resource.custom else "autoscaling", "scales")
         rows = [row(how, scale, core.settings.clock(), include_option(call), shape.version, scale)]
-        return finished(shape, encode(table(shape.version, how, {"resourceVersion": scale["metadata"]["resourceVersion"]}, rows)))
+        return finished(
+            shape, encode(table(shape.version, how, {"resourceVersion": scale["metadata"]["resourceVersion"]}, rows))
+        )
     return finished(shape, encode(scale))
 
 
 def list_response(core: Core, call: ServerCall, page: ListPage) -> Response:
     resource, shape = call.resource, read_accept(call.request.accept)
     if shape.kind == "PartialObjectMetadata":
-        raise not_acceptable(f"you requested {shape.kind}, but the requested object is a list ({_go_type(resource, True)})")
+        raise not_acceptable(
+            f"you requested {shape.kind}, but the requested object is a list ({_go_type(resource, True)})"
+        )
     if not shape.kind:
         return finished(shape, list_bytes(resource, page))
     about: Obj = {"resourceVersion": str(page.revision)}
@@ -121,7 +133,12 @@ def list_response(core: Core, call: ServerCall, page: ListPage) -> Response:
         rows = [_row(core, call, record, shape) for record in page.records]
         return finished(shape, encode(table(shape.version, printer(resource), about, rows)))
     items = [partial(record.object(), shape.version) for record in page.records]
-    found = {"kind": "PartialObjectMetadataList", "apiVersion": f"{META}/{shape.version}", "metadata": about, "items": items}
+    found = {
+        "kind": "PartialObjectMetadataList",
+        "apiVersion": f"{META}/{shape.version}",
+        "metadata": about,
+        "items": items,
+    }
     return finished(shape, encode(found))
 
 

@@ -12,10 +12,28 @@ from gangline.cluster.server.catalogue import Catalogue, Resource, Subresource
 AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 Obj = dict[str, Any]
 
-_ORDER = ("apiregistration.k8s.io", "apps", "events.k8s.io", "authentication.k8s.io", "authorization.k8s.io", "autoscaling", "batch",
-          "certificates.k8s.io", "networking.k8s.io", "policy", "rbac.authorization.k8s.io", "storage.k8s.io",
-          "admissionregistration.k8s.io", "apiextensions.k8s.io", "scheduling.k8s.io", "coordination.k8s.io", "node.k8s.io",
-          "discovery.k8s.io", "resource.k8s.io", "flowcontrol.apiserver.k8s.io")
+_ORDER = (
+    "apiregistration.k8s.io",
+    "apps",
+    "events.k8s.io",
+    "authentication.k8s.io",
+    "authorization.k8s.io",
+    "autoscaling",
+    "batch",
+    "certificates.k8s.io",
+    "networking.k8s.io",
+    "policy",
+    "rbac.authorization.k8s.io",
+    "storage.k8s.io",
+    "admissionregistration.k8s.io",
+    "apiextensions.k8s.io",
+    "scheduling.k8s.io",
+    "coordination.k8s.io",
+    "node.k8s.io",
+    "discovery.k8s.io",
+    "resource.k8s.io",
+    "flowcontrol.apiserver.k8s.io",
+)
 
 
 def wants_aggregated(accept: str) -> bool:
@@ -50,12 +68,19 @@ def version_rank(version: str) -> tuple[int, int, int, str]:
 
 
 def core_versions() -> Obj:
-    return {"kind": "APIVersions", "versions": ["v1"], "serverAddressByClientCIDRs": [
-        {"clientCIDR": "0.0.0.0/0", "serverAddress": ""}]}
+    return {
+        "kind": "APIVersions",
+        "versions": ["v1"],
+        "serverAddressByClientCIDRs": [{"clientCIDR": "0.0.0.0/0", "serverAddress": ""}],
+    }
 
 
 def group_list(catalogue: Catalogue) -> Obj:
-    return {"kind": "APIGroupList", "apiVersion": "v1", "groups": [group_entry(catalogue, name) for name in group_names(catalogue)]}
+    return {
+        "kind": "APIGroupList",
+        "apiVersion": "v1",
+        "groups": [group_entry(catalogue, name) for name in group_names(catalogue)],
+    }
 
 
 def group_entry(catalogue: Catalogue, group: str) -> Obj:
@@ -82,8 +107,13 @@ def resource_list(catalogue: Catalogue, group: str, version: str) -> Obj | None:
 
 
 def _entries(resource: Resource) -> list[Obj]:
-    entry: Obj = {"name": resource.plural, "singularName": resource.singular, "namespaced": resource.namespaced, "kind": resource.kind,
-                  "verbs": list(resource.verbs)}
+    entry: Obj = {
+        "name": resource.plural,
+        "singularName": resource.singular,
+        "namespaced": resource.namespaced,
+        "kind": resource.kind,
+        "verbs": list(resource.verbs),
+    }
     if resource.short_names:
         entry["shortNames"] = list(resource.short_names)
     if resource.categories:
@@ -106,8 +136,13 @@ def subresources(resource: Resource) -> Iterable[Subresource]:
 
 
 def _sub_entry(resource: Resource, sub: Subresource) -> Obj:
-    entry: Obj = {"name": f"{resource.plural}/{sub.name}", "singularName": "", "namespaced": resource.namespaced,
-                  "kind": sub.kind or resource.kind, "verbs": list(sub.verbs)}
+    entry: Obj = {
+        "name": f"{resource.plural}/{sub.name}",
+        "singularName": "",
+        "namespaced": resource.namespaced,
+        "kind": sub.kind or resource.kind,
+        "verbs": list(sub.verbs),
+    }
     if sub.group or sub.version:
         entry |= {"group": sub.group, "version": sub.version}
     return entry
@@ -119,27 +154,45 @@ def aggregated(catalogue: Catalogue, named: bool) -> Obj:
     items = []
     for group in groups:
         about: Obj = {"name": group} if group else {}
-        items.append({"metadata": about, "versions": [_aggregated_version(catalogue, group, v) for v in versions(catalogue, group)]})
+        items.append(
+            {
+                "metadata": about,
+                "versions": [_aggregated_version(catalogue, group, v) for v in versions(catalogue, group)],
+            }
+        )
     return {"kind": "APIGroupDiscoveryList", "apiVersion": "apidiscovery.k8s.io/v2", "metadata": {}, "items": items}
 
 
 def _aggregated_version(catalogue: Catalogue, group: str, version: str) -> Obj:
     found = catalogue.group(group)[version]
-    return {"version": version, "freshness": "Current", "resources": [_aggregated_resource(found[plural]) for plural in sorted(found)]}
+    return {
+        "version": version,
+        "freshness": "Current",
+        "resources": [_aggregated_resource(found[plural]) for plural in sorted(found)],
+    }
 
 
 def _aggregated_resource(resource: Resource) -> Obj:
     own = (resource.group, resource.version) if resource.custom else ("", "")
-    entry: Obj = {"resource": resource.plural, "responseKind": _kind(*own, resource.kind),
-                  "scope": "Namespaced" if resource.namespaced else "Cluster", "singularResource": resource.singular,
-                  "verbs": list(resource.verbs)}
+    entry: Obj = {
+        "resource": resource.plural,
+        "responseKind": _kind(*own, resource.kind),
+        "scope": "Namespaced" if resource.namespaced else "Cluster",
+        "singularResource": resource.singular,
+        "verbs": list(resource.verbs),
+    }
     if resource.short_names:
         entry["shortNames"] = list(resource.short_names)
     if resource.categories:
         entry["categories"] = list(resource.categories)
-    subs = [{"subresource": sub.name, "verbs": list(sub.verbs),
-             "responseKind": _kind(sub.group, sub.version, sub.kind) if sub.kind else _kind(*own, resource.kind)}
-            for sub in subresources(resource)]
+    subs = [
+        {
+            "subresource": sub.name,
+            "verbs": list(sub.verbs),
+            "responseKind": _kind(sub.group, sub.version, sub.kind) if sub.kind else _kind(*own, resource.kind),
+        }
+        for sub in subresources(resource)
+    ]
     if subs:
         entry["subresources"] = subs
     return entry
@@ -157,6 +210,18 @@ def root_paths(catalogue: Catalogue) -> Obj:
 
 
 def server_version() -> Obj:
-    return {"major": "1", "minor": "35", "gitVersion": "v1.35.0+gangline", "gitCommit": "", "gitTreeState": "clean",
-            "buildDate": "1970-01-01T00:00:00Z", "goVersion": "", "compiler": "", "platform": "",
-            "emulationMajor": "1", "emulationMinor": "35", "minCompatibilityMajor": "1", "minCompatibilityMinor": "34"}
+    return {
+        "major": "1",
+        "minor": "35",
+        "gitVersion": "v1.35.0+gangline",
+        "gitCommit": "",
+        "gitTreeState": "clean",
+        "buildDate": "1970-01-01T00:00:00Z",
+        "goVersion": "",
+        "compiler": "",
+        "platform": "",
+        "emulationMajor": "1",
+        "emulationMinor": "35",
+        "minCompatibilityMajor": "1",
+        "minCompatibilityMinor": "34",
+    }

@@ -1,6 +1,6 @@
-"""The part of JSONPath that printer columns, scale paths and selectable fields use: `.a.b`, `.a\\.b`, `..b`, `.a['b']`, `.l[0]`, `.l[*]`,
-`.l[-2:]`, `.l[0,2]`, `.l[?(@.type=="Ready")].status`. A path is compiled once into a function; what it cannot reach it leaves out.
-"""
+"""The part of JSONPath that printer columns, scale paths and selectable fields use: `.a.b`, `.a\\.b`, `..b`, `.a['b']`,
+`.l[0]`, `.l[*]`, `.l[-2:]`, `.l[0,2]`, `.l[?(@.type=="Ready")].status`. A path is compiled once into a function; what
+it cannot reach it leaves out."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ _NAME = r"(?:\\.|[^.\[\]\\])+"
 _PART = re.compile(
     rf"""\.\.(?P<deep>{_NAME})|\.(?P<name>{_NAME})|\[['"](?P<quoted>[^'"]+)['"]\]|\[(?P<all>\*)\]"""
     r"""|\[(?P<indexes>-?\d{1,9}(?:\s*,\s*-?\d{1,9})*)\]|\[(?P<slice>-?\d{0,9}:-?\d{0,9}(?::-?\d{0,9})?)\]"""
-    r"""|\[\?\(@\.(?P<key>[^=!<>)\s]+)\s*(?:(?P<operator>==|!=|<=|>=|<|>)\s*(?P<value>'[^']*'|"[^"]*"|[^)\s]+)\s*)?\)\]""")
+    r"""|\[\?\(@\.(?P<key>[^=!<>)\s]+)\s*(?:(?P<operator>==|!=|<=|>=|<|>)\s*(?P<value>'[^']*'|"[^"]*"|[^)\s]+)\s*)?\)\]"""
+)
 _COMPARE = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 
 
@@ -65,7 +66,9 @@ def _step(match: re.Match[str]) -> Step:
         part = slice(*(int(each) if each else None for each in match["slice"].split(":")))
         return lambda value: value[part] if isinstance(value, list) and part.step != 0 else []
     if match["all"]:
-        return lambda value: list(value.values()) if isinstance(value, dict) else value if isinstance(value, list) else []
+        return lambda value: (
+            list(value.values()) if isinstance(value, dict) else value if isinstance(value, list) else []
+        )
     return _filter(match["key"], match["operator"], match["value"])
 
 
@@ -82,7 +85,9 @@ def _filter(key: str, sign: str | None, literal: str | None) -> Step:
 
     def matching(value: Any) -> list[Any]:
         items = value if isinstance(value, list) else []
-        return [item for item in items if any(sign is None or _holds(found, sign, literal or "") for found in inner(item))]
+        return [
+            item for item in items if any(sign is None or _holds(found, sign, literal or "") for found in inner(item))
+        ]
 
     return matching
 

@@ -1,8 +1,8 @@
 """OpenAPI documents, v2 and v3, written from the same tables and definitions the server works by.
 
-Enough for `kubectl explain`, `apply`, `diff` and for generated clients: every served kind with its fields, and every path with its verbs.
-Descriptions are those of custom resources; of built-in kinds only what all objects have in common is described.
-"""
+Enough for `kubectl explain`, `apply`, `diff` and for generated clients: every served kind with its fields, and every
+path with its verbs. Descriptions are those of custom resources; of built-in kinds only what all objects have in common
+is described."""
 
 from __future__ import annotations
 
@@ -18,30 +18,53 @@ from gangline.cluster.server.show.discovery import server_version
 
 Obj = dict[str, Any]
 META = "io.k8s.apimachinery.pkg.apis.meta.v1"
-_SPECIAL = {"meta": META, "apiextensions": "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1",
-            "apiregistration": "io.k8s.kube-aggregator.pkg.apis.apiregistration.v1"}
+_SPECIAL = {
+    "meta": META,
+    "apiextensions": "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1",
+    "apiregistration": "io.k8s.kube-aggregator.pkg.apis.apiregistration.v1",
+}
 _SCALARS: dict[str, Obj] = {
-    "str": {"type": "string"}, "int": {"type": "integer", "format": "int32"}, "int32": {"type": "integer", "format": "int32"},
-    "int64": {"type": "integer", "format": "int64"}, "float": {"type": "number", "format": "double"}, "bool": {"type": "boolean"},
-    "bytes": {"type": "string", "format": "byte"}, "time": {"type": "string", "format": "date-time"},
-    "microtime": {"type": "string", "format": "date-time"}, "raw": {"type": "object"}, "json": {},
-    "quantity": {"type": "string"}, "intstr": {"type": "string", "format": "int-or-string"},
+    "str": {"type": "string"},
+    "int": {"type": "integer", "format": "int32"},
+    "int32": {"type": "integer", "format": "int32"},
+    "int64": {"type": "integer", "format": "int64"},
+    "float": {"type": "number", "format": "double"},
+    "bool": {"type": "boolean"},
+    "bytes": {"type": "string", "format": "byte"},
+    "time": {"type": "string", "format": "date-time"},
+    "microtime": {"type": "string", "format": "date-time"},
+    "raw": {"type": "object"},
+    "json": {},
+    "quantity": {"type": "string"},
+    "intstr": {"type": "string", "format": "int-or-string"},
 }
 _CONVENTIONS = "https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md"
 _METADATA = f"Standard object's metadata. More info: {_CONVENTIONS}#metadata"
 _LIST_METADATA = f"Standard list metadata. More info: {_CONVENTIONS}#types-kinds"
 _TYPED: dict[str, Obj] = {
-    "apiVersion": {"type": "string", "description": "APIVersion defines the versioned schema of this representation of an object. Servers "
-                   "should convert recognized schemas to the latest internal value, and may reject unrecognized values. More info: "
-                   f"{_CONVENTIONS}#resources"},
-    "kind": {"type": "string", "description": "Kind is a string value representing the REST resource this object represents. Servers may "
-             "infer this from the endpoint the client submits requests to. Cannot be updated. In CamelCase. More info: "
-             f"{_CONVENTIONS}#types-kinds"},
+    "apiVersion": {
+        "type": "string",
+        "description": "APIVersion defines the versioned schema of this representation of an object. Servers "
+        "should convert recognized schemas to the latest internal value, and may reject unrecognized values. More "
+        "info: "
+        f"{_CONVENTIONS}#resources",
+    },
+    "kind": {
+        "type": "string",
+        "description": "Kind is a string value representing the REST resource this object represents. Servers may "
+        "infer this from the endpoint the client submits requests to. Cannot be updated. In CamelCase. More info: "
+        f"{_CONVENTIONS}#types-kinds",
+    },
 }
 """What every object has, in the words a kube-apiserver publishes."""
 _VERSIONS = {table: f"{group.split('.')[0] or 'core'}.{version}" for (group, version), table in GROUPS.items()}
 _QUERY = ("dryRun", "fieldManager", "fieldValidation")
-_METHODS = {"get": ("get", "get"), "update": ("put", "put"), "patch": ("patch", "patch"), "delete": ("delete", "delete")}
+_METHODS = {
+    "get": ("get", "get"),
+    "update": ("put", "put"),
+    "patch": ("patch", "patch"),
+    "delete": ("delete", "delete"),
+}
 _COLLECTION = {"list": ("get", "list"), "create": ("post", "post"), "deletecollection": ("delete", "deletecollection")}
 
 
@@ -119,7 +142,10 @@ class SchemaWriter:
         name = ".".join([*reversed(resource.group.split(".")), resource.version, resource.kind])
         schema = _published((resource.custom.version.get("schema") or {}).get("openAPIV3Schema") or {"type": "object"})
         schema.setdefault("properties", {})
-        schema["properties"] |= {**_TYPED, "metadata": {**self._wrapped(self.ref("meta", "ObjectMeta")), "description": _METADATA}}
+        schema["properties"] |= {
+            **_TYPED,
+            "metadata": {**self._wrapped(self.ref("meta", "ObjectMeta")), "description": _METADATA},
+        }
         schema["x-kubernetes-group-version-kind"] = [gvk(resource, resource.kind)]
         self.schemas[name] = schema
         self._list(resource, name, ".".join(name.split(".")[:-1]) + "." + resource.list_kind)
@@ -127,11 +153,20 @@ class SchemaWriter:
 
     def _list(self, resource: Resource, name: str, list_name: str) -> None:
         self.schemas[list_name] = {
-            "description": f"{resource.list_kind} is a list of {resource.kind}", "type": "object", "required": ["items"],
-            "properties": {**_TYPED, "items": {"type": "array", "items": {"$ref": self.base + name},
-                                               "description": f"List of {resource.plural}. More info: {_CONVENTIONS}"},
-                           "metadata": {**self._wrapped(self.ref("meta", "ListMeta")), "description": _LIST_METADATA}},
-            "x-kubernetes-group-version-kind": [gvk(resource, resource.list_kind)]}
+            "description": f"{resource.list_kind} is a list of {resource.kind}",
+            "type": "object",
+            "required": ["items"],
+            "properties": {
+                **_TYPED,
+                "items": {
+                    "type": "array",
+                    "items": {"$ref": self.base + name},
+                    "description": f"List of {resource.plural}. More info: {_CONVENTIONS}",
+                },
+                "metadata": {**self._wrapped(self.ref("meta", "ListMeta")), "description": _LIST_METADATA},
+            },
+            "x-kubernetes-group-version-kind": [gvk(resource, resource.list_kind)],
+        }
 
 
 def _published(schema: Any) -> Any:
@@ -194,9 +229,13 @@ def _operation(resource: Resource, sub: str, action: str, v3: bool) -> Obj:
         text = {"schema": {"type": "string", "uniqueItems": True}} if v3 else {"type": "string", "uniqueItems": True}
         parameters = [{"name": name, "in": "query", **text} for name in _QUERY]
     words = "".join(part.capitalize() for part in (resource.group.split(".")[0] or "core", resource.version))
-    return {"operationId": f"{action}{words}{kind}{sub.strip('*').capitalize()}", "parameters": parameters,
-            "responses": {"200": {"description": "OK"}}, "x-kubernetes-action": action,
-            "x-kubernetes-group-version-kind": gvk(resource, kind)}
+    return {
+        "operationId": f"{action}{words}{kind}{sub.strip('*').capitalize()}",
+        "parameters": parameters,
+        "responses": {"200": {"description": "OK"}},
+        "x-kubernetes-action": action,
+        "x-kubernetes-group-version-kind": gvk(resource, kind),
+    }
 
 
 def document_v3(catalogue: Catalogue, group: str, version: str) -> Obj | None:
@@ -211,13 +250,19 @@ def document_v3(catalogue: Catalogue, group: str, version: str) -> Obj | None:
             writer.kind(resource)
         for path, sub, single in _paths(resource):
             paths[path] = _operations(resource, sub, single, True)
-    return {"openapi": "3.0.0", "info": {"title": "Kubernetes", "version": server_version()["gitVersion"]}, "paths": paths,
-            "components": {"schemas": dict(sorted(writer.schemas.items()))}}
+    return {
+        "openapi": "3.0.0",
+        "info": {"title": "Kubernetes", "version": server_version()["gitVersion"]},
+        "paths": paths,
+        "components": {"schemas": dict(sorted(writer.schemas.items()))},
+    }
 
 
 def _is_described(resource: Resource) -> bool:
-    return bool(resource.custom) or ((resource.group, resource.version) in GROUPS
-                                     and resource.kind in notation.names(GROUPS[resource.group, resource.version]))
+    return bool(resource.custom) or (
+        (resource.group, resource.version) in GROUPS
+        and resource.kind in notation.names(GROUPS[resource.group, resource.version])
+    )
 
 
 def index_v3(catalogue: Catalogue) -> Obj:
@@ -239,7 +284,14 @@ def document_v2(catalogue: Catalogue) -> Obj:
             writer.kind(resource)
         for path, sub, single in _paths(resource):
             paths[path] = _operations(resource, sub, single, False)
-    return {"swagger": "2.0", "info": {"title": "Kubernetes", "version": server_version()["gitVersion"]}, "paths": paths,
-            "definitions": dict(sorted(writer.schemas.items())), "parameters": {}, "security": [{"BearerToken": []}],
-            "securityDefinitions": {"BearerToken": {"type": "apiKey", "name": "authorization", "in": "header",
-                                                    "description": "Bearer token"}}}
+    return {
+        "swagger": "2.0",
+        "info": {"title": "Kubernetes", "version": server_version()["gitVersion"]},
+        "paths": paths,
+        "definitions": dict(sorted(writer.schemas.items())),
+        "parameters": {},
+        "security": [{"BearerToken": []}],
+        "securityDefinitions": {
+            "BearerToken": {"type": "apiKey", "name": "authorization", "in": "header", "description": "Bearer token"}
+        },
+    }

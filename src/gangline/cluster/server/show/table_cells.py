@@ -1,4 +1,5 @@
-"""Cells of the built-in kinds, as `kubectl get` shows them below the headings. One function per kind, in the table at the end."""
+"""Cells of the built-in kinds, as `kubectl get` shows them below the headings. One function per kind, in the table at
+the end."""
 
 from __future__ import annotations
 
@@ -29,7 +30,10 @@ def _name(obj: Obj) -> str:
 
 def _template(obj: Obj) -> list[str]:
     containers = _get(obj, "spec", "template", "spec", "containers") or []
-    return [",".join(each.get("name", "") for each in containers), ",".join(each.get("image", "") for each in containers)]
+    return [
+        ",".join(each.get("name", "") for each in containers),
+        ",".join(each.get("image", "") for each in containers),
+    ]
 
 
 def _selector(obj: Obj) -> str:
@@ -90,17 +94,23 @@ def _running_reason(status: Obj, reason: str) -> str:
         elif container.get("ready") and state.get("running") is not None:
             has_running = True
     if reason == "Completed" and has_running:
-        ready = any(each.get("type") == "Ready" and each.get("status") == "True" for each in status.get("conditions") or [])
+        ready = any(
+            each.get("type") == "Ready" and each.get("status") == "True" for each in status.get("conditions") or []
+        )
         return "Running" if ready else "NotReady"
     return reason
 
 
 def _restarts(pod: Obj, now: float) -> str:
     status = pod.get("status") or {}
-    always = {each["name"] for each in _get(pod, "spec", "initContainers") or [] if each.get("restartPolicy") == "Always"}
+    always = {
+        each["name"] for each in _get(pod, "spec", "initContainers") or [] if each.get("restartPolicy") == "Always"
+    }
     counted = [each for each in status.get("initContainerStatuses") or [] if each.get("name") in always]
     starting = _init_reason(pod) is not None
-    counted = (status.get("initContainerStatuses") or []) if starting else counted + (status.get("containerStatuses") or [])
+    counted = (
+        (status.get("initContainerStatuses") or []) if starting else counted + (status.get("containerStatuses") or [])
+    )
     total = sum(each.get("restartCount", 0) for each in counted)
     ends = [seconds(_get(each, "lastState", "terminated", "finishedAt")) for each in counted]
     last = max((end for end in ends if end is not None), default=None)
@@ -109,13 +119,30 @@ def _restarts(pod: Obj, now: float) -> str:
 
 def _pod(pod: Obj, now: float) -> list[Any]:
     spec, status = pod.get("spec") or {}, pod.get("status") or {}
-    ready = sum(1 for each in status.get("containerStatuses") or [] if each.get("ready") and _get(each, "state", "running") is not None)
+    ready = sum(
+        1
+        for each in status.get("containerStatuses") or []
+        if each.get("ready") and _get(each, "state", "running") is not None
+    )
     gates = spec.get("readinessGates") or []
-    met = sum(1 for gate in gates for each in status.get("conditions") or []
-              if each.get("type") == gate.get("conditionType") and each.get("status") == "True")
+    met = sum(
+        1
+        for gate in gates
+        for each in status.get("conditions") or []
+        if each.get("type") == gate.get("conditionType") and each.get("status") == "True"
+    )
     address = ((status.get("podIPs") or [{}])[0].get("ip")) or status.get("podIP") or NONE
-    return [_name(pod), f"{ready}/{len(spec.get('containers') or [])}", pod_status(pod), _restarts(pod, now), _age(pod, now), address,
-            spec.get("nodeName") or NONE, status.get("nominatedNodeName") or NONE, f"{met}/{len(gates)}" if gates else NONE]
+    return [
+        _name(pod),
+        f"{ready}/{len(spec.get('containers') or [])}",
+        pod_status(pod),
+        _restarts(pod, now),
+        _age(pod, now),
+        address,
+        spec.get("nodeName") or NONE,
+        status.get("nominatedNodeName") or NONE,
+        f"{met}/{len(gates)}" if gates else NONE,
+    ]
 
 
 def _node(node: Obj, now: float) -> list[Any]:
@@ -125,22 +152,40 @@ def _node(node: Obj, now: float) -> list[Any]:
     if _get(node, "spec", "unschedulable"):
         words.append("SchedulingDisabled")
     labels = _get(node, "metadata", "labels") or {}
-    roles = sorted({key.removeprefix("node-role.kubernetes.io/") for key in labels if key.startswith("node-role.kubernetes.io/")}
-                   | ({labels["kubernetes.io/role"]} if labels.get("kubernetes.io/role") else set()))
+    roles = sorted(
+        {key.removeprefix("node-role.kubernetes.io/") for key in labels if key.startswith("node-role.kubernetes.io/")}
+        | ({labels["kubernetes.io/role"]} if labels.get("kubernetes.io/role") else set())
+    )
     info = status.get("nodeInfo") or {}
     address = {each.get("type"): each.get("address") for each in status.get("addresses") or []}
-    return [_name(node), ",".join(words), ",".join(role for role in roles if role) or NONE, _age(node, now),
-            info.get("kubeletVersion", ""), address.get("InternalIP") or NONE, address.get("ExternalIP") or NONE,
-            *(info.get(key) or "<unknown>" for key in ("osImage", "kernelVersion", "containerRuntimeVersion"))]
+    return [
+        _name(node),
+        ",".join(words),
+        ",".join(role for role in roles if role) or NONE,
+        _age(node, now),
+        info.get("kubeletVersion", ""),
+        address.get("InternalIP") or NONE,
+        address.get("ExternalIP") or NONE,
+        *(info.get(key) or "<unknown>" for key in ("osImage", "kernelVersion", "containerRuntimeVersion")),
+    ]
 
 
 def _service(service: Obj, now: float) -> list[Any]:
     spec = service.get("spec") or {}
-    ports = [f"{each.get('port')}{':' + str(each['nodePort']) if each.get('nodePort') else ''}/{each.get('protocol', 'TCP')}"
-             for each in spec.get("ports") or []]
+    ports = [
+        f"{each.get('port')}{':' + str(each['nodePort']) if each.get('nodePort') else ''}/{each.get('protocol', 'TCP')}"
+        for each in spec.get("ports") or []
+    ]
     selector = ",".join(f"{key}={value}" for key, value in sorted((spec.get("selector") or {}).items()))
-    return [_name(service), spec.get("type", "ClusterIP"), spec.get("clusterIP") or NONE, _external(service), ",".join(ports) or NONE,
-            _age(service, now), selector or NONE]
+    return [
+        _name(service),
+        spec.get("type", "ClusterIP"),
+        spec.get("clusterIP") or NONE,
+        _external(service),
+        ",".join(ports) or NONE,
+        _age(service, now),
+        selector or NONE,
+    ]
 
 
 def _external(service: Obj) -> str:
@@ -149,7 +194,9 @@ def _external(service: Obj) -> str:
     if spec.get("type") == "ExternalName":
         return str(spec.get("externalName") or NONE)
     if spec.get("type") == "LoadBalancer":
-        given = [each.get("ip") or each.get("hostname") for each in _get(service, "status", "loadBalancer", "ingress") or []]
+        given = [
+            each.get("ip") or each.get("hostname") for each in _get(service, "status", "loadBalancer", "ingress") or []
+        ]
         return ",".join([each for each in given if each] + own) or "<pending>"
     return ",".join(own) or NONE
 
@@ -168,8 +215,12 @@ def _group(obj: Obj, now: float) -> list[Any]:
 def _composite_group(obj: Obj, now: float) -> list[Any]:
     spec = obj.get("spec") or {}
     link = spec.get("workloadRef") or (spec.get("podGroupTemplateRef") or {}).get("workload") or {}
-    return [obj["metadata"].get("name", ""), "Gang" if (spec.get("schedulingPolicy") or {}).get("gang") is not None else "Basic",
-            link.get("workloadName") or "<none>", age(obj["metadata"].get("creationTimestamp"), now)]
+    return [
+        obj["metadata"].get("name", ""),
+        "Gang" if (spec.get("schedulingPolicy") or {}).get("gang") is not None else "Basic",
+        link.get("workloadName") or "<none>",
+        age(obj["metadata"].get("creationTimestamp"), now),
+    ]
 
 
 def _scale(obj: Obj, now: float) -> list[Any]:
@@ -179,14 +230,28 @@ def _scale(obj: Obj, now: float) -> list[Any]:
 
 def _replica_set(obj: Obj, now: float) -> list[Any]:
     status = obj.get("status") or {}
-    return [_name(obj), _get(obj, "spec", "replicas") or 0, status.get("replicas", 0), status.get("readyReplicas", 0), _age(obj, now),
-            *_template(obj), _selector(obj)]
+    return [
+        _name(obj),
+        _get(obj, "spec", "replicas") or 0,
+        status.get("replicas", 0),
+        status.get("readyReplicas", 0),
+        _age(obj, now),
+        *_template(obj),
+        _selector(obj),
+    ]
 
 
 def _deployment(obj: Obj, now: float) -> list[Any]:
     status = obj.get("status") or {}
-    return [_name(obj), f"{status.get('readyReplicas', 0)}/{_get(obj, 'spec', 'replicas') or 0}", status.get("updatedReplicas", 0),
-            status.get("availableReplicas", 0), _age(obj, now), *_template(obj), _selector(obj)]
+    return [
+        _name(obj),
+        f"{status.get('readyReplicas', 0)}/{_get(obj, 'spec', 'replicas') or 0}",
+        status.get("updatedReplicas", 0),
+        status.get("availableReplicas", 0),
+        _age(obj, now),
+        *_template(obj),
+        _selector(obj),
+    ]
 
 
 def _stateful_set(obj: Obj, now: float) -> list[Any]:
@@ -197,9 +262,23 @@ def _stateful_set(obj: Obj, now: float) -> list[Any]:
 def _daemon_set(obj: Obj, now: float) -> list[Any]:
     status = obj.get("status") or {}
     nodes = _get(obj, "spec", "template", "spec", "nodeSelector") or {}
-    return [_name(obj), *(status.get(key, 0) for key in ("desiredNumberScheduled", "currentNumberScheduled", "numberReady",
-            "updatedNumberScheduled", "numberAvailable")), ",".join(f"{key}={value}" for key, value in sorted(nodes.items())) or NONE,
-            _age(obj, now), *_template(obj), _selector(obj)]
+    return [
+        _name(obj),
+        *(
+            status.get(key, 0)
+            for key in (
+                "desiredNumberScheduled",
+                "currentNumberScheduled",
+                "numberReady",
+                "updatedNumberScheduled",
+                "numberAvailable",
+            )
+        ),
+        ",".join(f"{key}={value}" for key, value in sorted(nodes.items())) or NONE,
+        _age(obj, now),
+        *_template(obj),
+        _selector(obj),
+    ]
 
 
 def _job(job: Obj, now: float) -> list[Any]:
@@ -222,7 +301,11 @@ def _job_status(job: Obj) -> str:
             return word
     if _get(job, "metadata", "deletionTimestamp"):
         return "Terminating"
-    for condition, word in (("Suspended", "Suspended"), ("FailureTarget", "FailureTarget"), ("SuccessCriteriaMet", "SuccessCriteriaMet")):
+    for condition, word in (
+        ("Suspended", "Suspended"),
+        ("FailureTarget", "FailureTarget"),
+        ("SuccessCriteriaMet", "SuccessCriteriaMet"),
+    ):
         if condition in conditions:
             return word
     return "Running"
@@ -233,18 +316,33 @@ def _cron_job(obj: Obj, now: float) -> list[Any]:
     containers = _get(spec, "jobTemplate", "spec", "template", "spec", "containers") or []
     last = status.get("lastScheduleTime")
     selector = _get(spec, "jobTemplate", "spec", "selector")
-    return [_name(obj), spec.get("schedule", ""), spec.get("timeZone") or NONE, "True" if spec.get("suspend") else "False",
-            len(status.get("active") or []), age(last, now) if last else NONE, _age(obj, now),
-            ",".join(each.get("name", "") for each in containers), ",".join(each.get("image", "") for each in containers),
-            (selector_text(selector) if selector else "") or NONE]
+    return [
+        _name(obj),
+        spec.get("schedule", ""),
+        spec.get("timeZone") or NONE,
+        "True" if spec.get("suspend") else "False",
+        len(status.get("active") or []),
+        age(last, now) if last else NONE,
+        _age(obj, now),
+        ",".join(each.get("name", "") for each in containers),
+        ",".join(each.get("image", "") for each in containers),
+        (selector_text(selector) if selector else "") or NONE,
+    ]
 
 
 def _autoscaler(obj: Obj, now: float) -> list[Any]:
     spec = obj.get("spec") or {}
     target = spec.get("scaleTargetRef") or {}
     least = spec.get("minReplicas")
-    return [_name(obj), f"{target.get('kind')}/{target.get('name')}", _metrics(obj), "<unset>" if least is None else str(least),
-            spec.get("maxReplicas", 0), _get(obj, "status", "currentReplicas") or 0, _age(obj, now)]
+    return [
+        _name(obj),
+        f"{target.get('kind')}/{target.get('name')}",
+        _metrics(obj),
+        "<unset>" if least is None else str(least),
+        spec.get("maxReplicas", 0),
+        _get(obj, "status", "currentReplicas") or 0,
+        _age(obj, now),
+    ]
 
 
 def _metrics(obj: Obj) -> str:
@@ -276,7 +374,13 @@ def _budget(obj: Obj, now: float) -> list[Any]:
     def shown(key: str) -> str:
         return "N/A" if spec.get(key) is None else str(spec[key])
 
-    return [_name(obj), shown("minAvailable"), shown("maxUnavailable"), _get(obj, "status", "disruptionsAllowed") or 0, _age(obj, now)]
+    return [
+        _name(obj),
+        shown("minAvailable"),
+        shown("maxUnavailable"),
+        _get(obj, "status", "disruptionsAllowed") or 0,
+        _age(obj, now),
+    ]
 
 
 def _volume_claim(obj: Obj, now: float) -> list[Any]:
@@ -285,8 +389,17 @@ def _volume_claim(obj: Obj, now: float) -> list[Any]:
     volume = spec.get("volumeName") or ""
     capacity = (_get(status, "capacity", "storage") or "") if volume else ""
     modes = _modes(status.get("accessModes") or []) if volume else ""
-    return [_name(obj), phase, volume, capacity, modes, spec.get("storageClassName") or "",
-            spec.get("volumeAttributesClassName") or "<unset>", _age(obj, now), spec.get("volumeMode") or "<unset>"]
+    return [
+        _name(obj),
+        phase,
+        volume,
+        capacity,
+        modes,
+        spec.get("storageClassName") or "",
+        spec.get("volumeAttributesClassName") or "<unset>",
+        _age(obj, now),
+        spec.get("volumeMode") or "<unset>",
+    ]
 
 
 def _modes(modes: list[str]) -> str:
@@ -298,10 +411,19 @@ def _volume(obj: Obj, now: float) -> list[Any]:
     spec, status = obj.get("spec") or {}, obj.get("status") or {}
     claim = spec.get("claimRef")
     phase = "Terminating" if _get(obj, "metadata", "deletionTimestamp") else status.get("phase", "")
-    return [_name(obj), _get(spec, "capacity", "storage") or "", _modes(spec.get("accessModes") or []),
-            spec.get("persistentVolumeReclaimPolicy") or "", phase, f"{claim.get('namespace')}/{claim.get('name')}" if claim else "",
-            spec.get("storageClassName") or "", spec.get("volumeAttributesClassName") or "<unset>", status.get("reason") or "",
-            _age(obj, now), spec.get("volumeMode") or "<unset>"]
+    return [
+        _name(obj),
+        _get(spec, "capacity", "storage") or "",
+        _modes(spec.get("accessModes") or []),
+        spec.get("persistentVolumeReclaimPolicy") or "",
+        phase,
+        f"{claim.get('namespace')}/{claim.get('name')}" if claim else "",
+        spec.get("storageClassName") or "",
+        spec.get("volumeAttributesClassName") or "<unset>",
+        status.get("reason") or "",
+        _age(obj, now),
+        spec.get("volumeMode") or "<unset>",
+    ]
 
 
 def _event(obj: Obj, now: float) -> list[Any]:
@@ -310,16 +432,37 @@ def _event(obj: Obj, now: float) -> list[Any]:
     last = series.get("lastObservedTime") or obj.get("lastTimestamp") or first
     source = _get(obj, "source", "component") or obj.get("reportingComponent") or ""
     where = _get(obj, "source", "host") or obj.get("reportingInstance") or ""
-    target = f"{(about.get('kind') or '').lower()}/{about.get('name')}" if about.get("name") else (about.get("kind") or "").lower()
+    target = (
+        f"{(about.get('kind') or '').lower()}/{about.get('name')}"
+        if about.get("name")
+        else (about.get("kind") or "").lower()
+    )
     count = series.get("count") or obj.get("count") or (1 if first else 0)
-    return [age(last, now), obj.get("type", ""), obj.get("reason", ""), target, about.get("fieldPath") or "",
-            f"{source}, {where}" if where else source, (obj.get("message") or "").strip(), age(first, now), count, _name(obj)]
+    return [
+        age(last, now),
+        obj.get("type", ""),
+        obj.get("reason", ""),
+        target,
+        about.get("fieldPath") or "",
+        f"{source}, {where}" if where else source,
+        (obj.get("message") or "").strip(),
+        age(first, now),
+        count,
+        _name(obj),
+    ]
 
 
 def _claim(obj: Obj, now: float) -> list[Any]:
     status = obj.get("status") or {}
-    words = [word for word, is_so in (("deleted", _get(obj, "metadata", "deletionTimestamp")), ("allocated", status.get("allocation")),
-                                      ("reserved", status.get("reservedFor"))) if is_so]
+    words = [
+        word
+        for word, is_so in (
+            ("deleted", _get(obj, "metadata", "deletionTimestamp")),
+            ("allocated", status.get("allocation")),
+            ("reserved", status.get("reservedFor")),
+        )
+        if is_so
+    ]
     return [_name(obj), ",".join(words) if words else "pending", _age(obj, now)]
 
 
@@ -333,8 +476,12 @@ def _role_ref(obj: Obj) -> str:
 
 
 def _endpoints(obj: Obj) -> str:
-    found = [f"{address.get('ip')}:{port.get('port')}" for subset in obj.get("subsets") or []
-             for port in subset.get("ports") or [] for address in subset.get("addresses") or []]
+    found = [
+        f"{address.get('ip')}:{port.get('port')}"
+        for subset in obj.get("subsets") or []
+        for port in subset.get("ports") or []
+        for address in subset.get("addresses") or []
+    ]
     return (",".join(found[:3]) + (f" + {len(found) - 3} more..." if len(found) > 3 else "")) or NONE
 
 
@@ -350,23 +497,40 @@ def _labels(labels: Obj | None) -> str:
 def _subjects(kind: str) -> Any:
     def shown(obj: Obj) -> str:
         found = [each for each in obj.get("subjects") or [] if each.get("kind") == kind]
-        return ", ".join(f"{each['namespace']}/{each['name']}" if each.get("namespace") else each["name"] for each in found)
+        return ", ".join(
+            f"{each['namespace']}/{each['name']}" if each.get("namespace") else each["name"] for each in found
+        )
 
     return shown
 
 
 def _binding(obj: Obj, now: float) -> list[Any]:
-    return [_name(obj), _role_ref(obj), _age(obj, now), *(_subjects(kind)(obj) for kind in ("User", "Group", "ServiceAccount"))]
+    return [
+        _name(obj),
+        _role_ref(obj),
+        _age(obj, now),
+        *(_subjects(kind)(obj) for kind in ("User", "Group", "ServiceAccount")),
+    ]
 
 
 def _priority_class(obj: Obj, now: float) -> list[Any]:
-    return [_name(obj), obj.get("value", 0), bool(obj.get("globalDefault")), _age(obj, now), obj.get("preemptionPolicy") or ""]
+    return [
+        _name(obj),
+        obj.get("value", 0),
+        bool(obj.get("globalDefault")),
+        _age(obj, now),
+        obj.get("preemptionPolicy") or "",
+    ]
 
 
 def _pod_template(obj: Obj, now: float) -> list[Any]:
     containers = _get(obj, "template", "spec", "containers") or []
-    return [_name(obj), ",".join(each.get("name", "") for each in containers), ",".join(each.get("image", "") for each in containers),
-            _labels(_get(obj, "template", "metadata", "labels"))]
+    return [
+        _name(obj),
+        ",".join(each.get("name", "") for each in containers),
+        ",".join(each.get("image", "") for each in containers),
+        _labels(_get(obj, "template", "metadata", "labels")),
+    ]
 
 
 def _quota(part: str) -> Any:
@@ -391,7 +555,9 @@ def _slice_ports(obj: Obj) -> str:
 
 
 def _slice_addresses(obj: Obj) -> str:
-    return _few([address for each in obj.get("endpoints") or [] for address in each.get("addresses") or []]) or "<unset>"
+    return (
+        _few([address for each in obj.get("endpoints") or [] for address in each.get("addresses") or []]) or "<unset>"
+    )
 
 
 def _ingress_hosts(obj: Obj) -> str:
@@ -399,7 +565,9 @@ def _ingress_hosts(obj: Obj) -> str:
 
 
 def _ingress_addresses(obj: Obj) -> str:
-    return ",".join(each.get("ip") or each.get("hostname") or "" for each in _get(obj, "status", "loadBalancer", "ingress") or [])
+    return ",".join(
+        each.get("ip") or each.get("hostname") or "" for each in _get(obj, "status", "loadBalancer", "ingress") or []
+    )
 
 
 def _param_kind(obj: Obj) -> str:
@@ -441,7 +609,9 @@ def _available(obj: Obj) -> str:
     found = next((each for each in _get(obj, "status", "conditions") or [] if each.get("type") == "Available"), None)
     if found is None:
         return "Unknown"
-    return str(found["status"]) if found.get("status") == "True" else f"{found.get('status')} ({found.get('reason', '')})"
+    return (
+        str(found["status"]) if found.get("status") == "True" else f"{found.get('status')} ({found.get('reason', '')})"
+    )
 
 
 def _class_parameters(obj: Obj) -> str:
@@ -453,8 +623,14 @@ def _class_parameters(obj: Obj) -> str:
 
 def _driver(obj: Obj, now: float) -> list[Any]:
     spec = obj.get("spec") or {}
-    return [_name(obj), *(bool(spec.get(flag)) for flag in ("attachRequired", "podInfoOnMount", "storageCapacity")), _audiences(obj),
-            bool(spec.get("requiresRepublish")), ",".join(spec.get("volumeLifecycleModes") or []), _age(obj, now)]
+    return [
+        _name(obj),
+        *(bool(spec.get(flag)) for flag in ("attachRequired", "podInfoOnMount", "storageCapacity")),
+        _audiences(obj),
+        bool(spec.get("requiresRepublish")),
+        ",".join(spec.get("volumeLifecycleModes") or []),
+        _age(obj, now),
+    ]
 
 
 def _simple(*shown: str | Callable[[Obj], Any]) -> Cells:
@@ -508,24 +684,37 @@ CELLS: dict[tuple[str, str], Cells] = {
     ("policy", "poddisruptionbudgets"): _budget,
     ("coordination.k8s.io", "leases"): _simple("spec.holderIdentity"),
     ("resource.k8s.io", "resourceclaims"): _claim,
-    ("resource.k8s.io", "resourceslices"): _simple(lambda obj: _get(obj, "spec", "nodeName") or "<unset>", "spec.driver", "spec.pool.name"),
+    ("resource.k8s.io", "resourceslices"): _simple(
+        lambda obj: _get(obj, "spec", "nodeName") or "<unset>", "spec.driver", "spec.pool.name"
+    ),
     ("resource.k8s.io", "deviceclasses"): plain_cells,
     ("resource.k8s.io", "resourceclaimtemplates"): plain_cells,
     ("rbac.authorization.k8s.io", "rolebindings"): _binding,
     ("rbac.authorization.k8s.io", "clusterrolebindings"): _binding,
     ("scheduling.k8s.io", "priorityclasses"): _priority_class,
     ("scheduling.k8s.io", "workloads"): plain_cells,
-    ("storage.k8s.io", "storageclasses"): _simple("provisioner", "reclaimPolicy", "volumeBindingMode",
-                                                 lambda obj: bool(obj.get("allowVolumeExpansion"))),
+    ("storage.k8s.io", "storageclasses"): _simple(
+        "provisioner", "reclaimPolicy", "volumeBindingMode", lambda obj: bool(obj.get("allowVolumeExpansion"))
+    ),
     ("storage.k8s.io", "csidrivers"): _driver,
     ("storage.k8s.io", "csinodes"): _simple(_count("spec.drivers")),
-    ("storage.k8s.io", "volumeattachments"): _simple("spec.attacher", "spec.source.persistentVolumeName", "spec.nodeName",
-                                                    lambda obj: bool(_get(obj, "status", "attached"))),
+    ("storage.k8s.io", "volumeattachments"): _simple(
+        "spec.attacher",
+        "spec.source.persistentVolumeName",
+        "spec.nodeName",
+        lambda obj: bool(_get(obj, "status", "attached")),
+    ),
     ("storage.k8s.io", "volumeattributesclasses"): _simple("driverName"),
     ("discovery.k8s.io", "endpointslices"): _simple("addressType", _slice_ports, _slice_addresses),
-    ("networking.k8s.io", "networkpolicies"): _simple(lambda obj: selector_text(_get(obj, "spec", "podSelector") or {}) or NONE),
-    ("networking.k8s.io", "ingresses"): _simple(lambda obj: _get(obj, "spec", "ingressClassName") or NONE, _ingress_hosts,
-                                               _ingress_addresses, lambda obj: "80, 443" if _get(obj, "spec", "tls") else "80"),
+    ("networking.k8s.io", "networkpolicies"): _simple(
+        lambda obj: selector_text(_get(obj, "spec", "podSelector") or {}) or NONE
+    ),
+    ("networking.k8s.io", "ingresses"): _simple(
+        lambda obj: _get(obj, "spec", "ingressClassName") or NONE,
+        _ingress_hosts,
+        _ingress_addresses,
+        lambda obj: "80, 443" if _get(obj, "spec", "tls") else "80",
+    ),
     ("networking.k8s.io", "ingressclasses"): _simple("spec.controller", _class_parameters),
     ("networking.k8s.io", "servicecidrs"): _simple(_service_cidrs),
     ("networking.k8s.io", "ipaddresses"): _simple(_parent),

@@ -1,8 +1,8 @@
-"""The headings of tables: names, types, formats, priorities and descriptions of columns, as a kube-apiserver 1.35 puts them on the wire.
+"""The headings of tables: names, types, formats, priorities and descriptions of columns, as a kube-apiserver 1.35 puts
+them on the wire.
 
-They are data, in `table_headings.json` beside this file; the cells below them are in `table_cells.py`. Pure but for reading
-that file once.
-"""
+They are data, in `table_headings.json` beside this file; the cells below them are in `table_cells.py`. Pure but for
+reading that file once."""
 
 from __future__ import annotations
 
@@ -25,7 +25,13 @@ class Column:
     description: str = ""
 
     def definition(self) -> Obj:
-        return {"name": self.name, "type": self.type, "format": self.format, "description": self.description, "priority": self.priority}
+        return {
+            "name": self.name,
+            "type": self.type,
+            "format": self.format,
+            "description": self.description,
+            "priority": self.priority,
+        }
 
 
 @cache

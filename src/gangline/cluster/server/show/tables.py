@@ -86,7 +86,8 @@ PLAIN = Printer((NAME, CREATED), created_cells)
 
 
 def custom_printer(version: Obj) -> Printer:
-    """What a definition's additionalPrinterColumns say; where one of them cannot be read, or there are none, name and age."""
+    """What a definition's additionalPrinterColumns say; where one of them cannot be read, or there are none, name and
+    age."""
     given = version.get("additionalPrinterColumns") or []
     try:
         paths = [(each["type"], compile_path(each["jsonPath"])) for each in given]
@@ -94,9 +95,16 @@ def custom_printer(version: Obj) -> Printer:
         paths = []
     if not paths:
         return Printer((NAME, Column("Age", "date", description=AGE.description)), plain_cells)
-    columns = [Column(each["name"], each["type"], each.get("format", ""), each.get("priority", 0),
-                      each.get("description") or f"Custom resource definition column (in JSONPath format): {each['jsonPath']}")
-               for each in given]
+    columns = [
+        Column(
+            each["name"],
+            each["type"],
+            each.get("format", ""),
+            each.get("priority", 0),
+            each.get("description") or f"Custom resource definition column (in JSONPath format): {each['jsonPath']}",
+        )
+        for each in given
+    ]
 
     def cells(obj: Obj, now: float) -> list[Any]:
         return [obj["metadata"].get("name", ""), *(_custom_cell(kind, find(obj), now) for kind, find in paths)]
@@ -128,8 +136,13 @@ def _text(value: Any) -> str:
 
 
 def table(version: str, printer: Printer, about: Obj, rows: list[Obj], headed: bool = True) -> Obj:
-    found: Obj = {"kind": "Table", "apiVersion": f"{META}/{version}", "metadata": about,
-                  "columnDefinitions": [column.definition() for column in printer.columns] if headed else None, "rows": rows}
+    found: Obj = {
+        "kind": "Table",
+        "apiVersion": f"{META}/{version}",
+        "metadata": about,
+        "columnDefinitions": [column.definition() for column in printer.columns] if headed else None,
+        "rows": rows,
+    }
     return found
 
 

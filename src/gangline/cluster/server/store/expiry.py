@@ -1,8 +1,8 @@
-"""Events go an hour after they were last written, as a kube-apiserver's do (`--event-ttl`); also those that a data folder held.
+"""Events go an hour after they were last written, as a kube-apiserver's do (`--event-ttl`); also those that a data
+folder held.
 
-How old a stored event is stands in the times that the server itself put into it. Nobody can make one stay longer: what an event says
-about itself does not count. Watchers are told as of any deletion.
-"""
+How old a stored event is stands in the times that the server itself put into it. Nobody can make one stay longer: what
+an event says about itself does not count. Watchers are told as of any deletion."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
 """Durability: every change goes into an sqlite file (WAL) before its writer is answered.
 
-Writes of one turn of the loop share one commit, made by the loop itself: handing them to a thread and back costs more than the commit,
-which waits for no disk. What does wait (moving commits from the write-ahead file into the database) has a thread. Should the write-ahead
-file come near its bound, commits rest until that thread has emptied it: writers wait, readers do not. The folder is locked while it is
-open, and its owner's only. A folder that is damaged, newer than this program or in use is refused and left as it is.
-"""
+Writes of one turn of the loop share one commit, made by the loop itself: handing them to a thread and back costs more
+than the commit, which waits for no disk. What does wait (moving commits from the write-ahead file into the database)
+has a thread. Should the write-ahead file come near its bound, commits rest until that thread has emptied it: writers
+wait, readers do not. The folder is locked while it is open, and its owner's only. A folder that is damaged, newer than
+this program or in use is refused and left as it is."""
 
 from __future__ import annotations
 
@@ -141,8 +141,12 @@ class SqliteJournal:
 
     def _fail(self, error: sqlite3.Error) -> None:
         self._broken = True
-        self._failed(DataFolderError(f"{self._folder}: the journal cannot be written: {error}. Nothing that was "
-                                     "acknowledged is lost; free space or repair the disk, then start again."))
+        self._failed(
+            DataFolderError(
+                f"{self._folder}: the journal cannot be written: {error}. Nothing that was "
+                "acknowledged is lost; free space or repair the disk, then start again."
+            )
+        )
 
     def _commit(self, entries: list[_Entry]) -> None:
         latest: dict[tuple[ShelfKey, Place], bytes | None] = {}
@@ -157,18 +161,22 @@ class SqliteJournal:
         with self._database:
             self._database.execute("BEGIN")
             for start in range(0, len(kept), _AT_ONCE):
-                self._put(kept[start: start + _AT_ONCE])
+                self._put(kept[start : start + _AT_ONCE])
             for start in range(0, len(gone), _AT_ONCE):
-                self._drop(gone[start: start + _AT_ONCE])
+                self._drop(gone[start : start + _AT_ONCE])
 
     def _put(self, rows: list[tuple[Any, ...]]) -> None:
         values = ", ".join(["(?, ?, ?, ?, ?)"] * len(rows))
-        self._database.execute(f"INSERT OR REPLACE INTO objects VALUES {values}", [value for row in rows for value in row])
+        self._database.execute(
+            f"INSERT OR REPLACE INTO objects VALUES {values}", [value for row in rows for value in row]
+        )
 
     def _drop(self, rows: list[tuple[Any, ...]]) -> None:
         values = ", ".join(["(?, ?, ?, ?)"] * len(rows))
-        self._database.execute(f"DELETE FROM objects WHERE (grp, plural, namespace, name) IN (VALUES {values})",
-                               [value for row in rows for value in row])
+        self._database.execute(
+            f"DELETE FROM objects WHERE (grp, plural, namespace, name) IN (VALUES {values})",
+            [value for row in rows for value in row],
+        )
 
 
 def _how_many(entries: list[_Entry]) -> int:
@@ -231,7 +239,9 @@ def _lock(folder: Path) -> int:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
         os.close(handle)
-        raise DataFolderError(f"{folder} is in use by another server: stop that one, or choose another folder.") from None
+        raise DataFolderError(
+            f"{folder} is in use by another server: stop that one, or choose another folder."
+        ) from None
     return handle
 
 
@@ -270,22 +280,30 @@ def _is_full(error: sqlite3.DatabaseError) -> bool:
 
 
 def _full(folder: Path, error: Exception) -> DataFolderError:
-    return DataFolderError(f"{folder}: the journal cannot be opened: {error}. Free space or repair the disk, then start again. "
-                           "Nothing that was acknowledged is lost.")
+    return DataFolderError(
+        f"{folder}: the journal cannot be opened: {error}. Free space or repair the disk, then start again. "
+        "Nothing that was acknowledged is lost."
+    )
 
 
 def _check(database: sqlite3.Connection, folder: Path) -> None:
     found = database.execute("PRAGMA user_version").fetchone()[0]
     if found > FORMAT:
-        raise DataFolderError(f"{folder} was written by a newer program (format {found}, this one knows {FORMAT}): use that program, "
-                              "or choose another folder. Nothing was changed.")
+        raise DataFolderError(
+            f"{folder} was written by a newer program (format {found}, this one knows {FORMAT}): use that program, "
+            "or choose another folder. Nothing was changed."
+        )
     if found < FORMAT:
-        raise DataFolderError(f"{folder} holds no journal of this program (format {found}): move it away, or choose another "
-                              "folder. Nothing was changed.")
+        raise DataFolderError(
+            f"{folder} holds no journal of this program (format {found}): move it away, or choose another "
+            "folder. Nothing was changed."
+        )
     answer = database.execute("PRAGMA quick_check(1)").fetchone()[0]
     if answer != "ok":
         raise sqlite3.DatabaseError(answer)
 
 
 def damaged(folder: Path, error: Exception | str) -> DataFolderError:
-    return DataFolderError(f"{folder} is damaged ({error}): restore it from a copy, or move it away and start empty. Nothing was changed.")
+    return DataFolderError(
+        f"{folder} is damaged ({error}): restore it from a copy, or move it away and start empty. Nothing was changed."
+    )

@@ -19,8 +19,9 @@ from gangline.cluster.server.store.journal import Row, SqliteJournal, damaged
 from gangline.cluster.server.store.store import Record, ShelfKey
 
 
-def read_records(folder: Path, journal: SqliteJournal,
-                 known: Mapping[ShelfKey, Resource]) -> Iterator[tuple[ShelfKey, Record]]:
+def read_records(
+    folder: Path, journal: SqliteJournal, known: Mapping[ShelfKey, Resource]
+) -> Iterator[tuple[ShelfKey, Record]]:
     """Every stored record; definitions first, so that the fields by which custom resources are selected are known."""
     latest, selectable = journal.revision(), dict(known)
     for row in sorted(journal.rows(), key=lambda row: row[0] != custom.SHELF):

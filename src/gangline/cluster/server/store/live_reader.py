@@ -1,4 +1,5 @@
-"""What is stored right now, as a Reader: for admission hooks of the same process, which must not lag behind as a cache may."""
+"""What is stored right now, as a Reader: for admission hooks of the same process, which must not lag behind as a cache
+may."""
 
 from __future__ import annotations
 
@@ -42,4 +43,3 @@ class LiveReader:
 
 def _view(kind: Kind[T], record: Record) -> T:
     return decode(kind, record.body)
-

@@ -95,5 +95,7 @@ def _told(path: Path, what: str) -> Iterator[None]:
         yield
     except OSError as error:
         why = os.strerror(error.errno or 0)
-        raise DataFolderError(f"cannot {what} {path} ({why}): give the account this runs under the right to, or choose another "
-                              "folder with GANGLINE_HOME.") from None
+        raise DataFolderError(
+            f"cannot {what} {path} ({why}): give the account this runs under the right to, or choose another "
+            "folder with GANGLINE_HOME."
+        ) from None

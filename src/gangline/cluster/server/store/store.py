@@ -1,9 +1,8 @@
 """Every object as encoded bytes in memory, the revisions, and the recent changes that watchers read.
 
-A `Shelf` holds all objects of one resource. A write appends a `StoreChange`; watchers keep a position in that list and are woken, so a slow
-one costs a writer nothing and simply falls off the end. A `ChangeJournal` may make writes durable: until it says so, changes are not shown to
-watchers. Nothing here knows kinds, rules or requests; verbs do.
-"""
+A `Shelf` holds all objects of one resource. A write appends a `StoreChange`; watchers keep a position in that list and
+are woken, so a slow one costs a writer nothing and simply falls off the end. A `ChangeJournal` may make writes durable:
+until it says so, changes are not shown to watchers. Nothing here knows kinds, rules or requests; verbs do."""
 
 from __future__ import annotations
 
@@ -29,7 +28,8 @@ _decode = msgspec.json.Decoder().decode
 
 
 class Record(msgspec.Struct, frozen=True, gc=False):
-    """One version of one object. `body` is its JSON without apiVersion and kind, which each reader's version prefixes."""
+    """One version of one object. `body` is its JSON without apiVersion and kind, which each reader's version
+    prefixes."""
 
     place: Place
     revision: int
@@ -128,7 +128,7 @@ class Shelf:
 
     def listing_at(self, revision: int, namespace: str = "") -> list[Record]:
         """The records as they were at an earlier revision that is still remembered."""
-        newer = self.changes[self.position_after(revision) - self.first:]
+        newer = self.changes[self.position_after(revision) - self.first :]
         if not newer:
             return self.listing(namespace)
         records = dict(self.by_namespace.get(namespace, {}) if namespace else self.records)
@@ -148,7 +148,7 @@ class Shelf:
     def since(self, position: int, visible: int, most: int, most_bytes: float = math.inf) -> list[StoreChange]:
         """Changes from a position on, as far as they may be shown; a change of more bytes comes alone."""
         start = position - self.first
-        fresh = self.changes[start: start + most]
+        fresh = self.changes[start : start + most]
         while fresh and fresh[-1].revision > visible:
             fresh.pop()
         told = 0
@@ -199,8 +199,9 @@ def _size(shelf: Shelf) -> int:
 class Store:
     """All shelves, one counter of revisions."""
 
-    def __init__(self, history: int = 8192, journal: ChangeJournal | None = None,
-                 history_bytes: int = 256 * 1024 * 1024) -> None:
+    def __init__(
+        self, history: int = 8192, journal: ChangeJournal | None = None, history_bytes: int = 256 * 1024 * 1024
+    ) -> None:
         self.revision = 1
         self.visible = 1
         self.journal = journal
@@ -237,7 +238,9 @@ class Store:
         shelf = self.shelf(key)
         previous = shelf.records.get(record.place)
         shelf.put(record)
-        return self._changed(shelf, StoreChange(MODIFIED if previous else ADDED, record.revision, record, previous, {}), record.body)
+        return self._changed(
+            shelf, StoreChange(MODIFIED if previous else ADDED, record.revision, record, previous, {}), record.body
+        )
 
     def remove(self, key: ShelfKey, last: Record) -> StoreChange:
         """Forget an object; `last` is its final state, stamped with the revision of its end."""

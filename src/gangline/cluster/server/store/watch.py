@@ -1,9 +1,8 @@
 """Watches: a position in a shelf's changes, turned into lines of JSON.
 
-Nothing is queued per watcher. A watcher reads on from its position whenever the shelf wakes it, many changes in one write; one that is so
-slow that its position has been forgotten is told 410 and ends; one whose resource is served no more ends without a word, as on a real
-server. An event's bytes are made once and shared by all plain watchers.
-"""
+Nothing is queued per watcher. A watcher reads on from its position whenever the shelf wakes it, many changes in one
+write; one that is so slow that its position has been forgotten is told 410 and ends; one whose resource is served no
+more ends without a word, as on a real server. An event's bytes are made once and shared by all plain watchers."""
 
 from __future__ import annotations
 
@@ -95,7 +94,9 @@ def open_watch(core: Core, call: ServerCall, shape: Line | None = None) -> Store
 class StoreWatch:
     """One watcher. `take` what there is to tell, or iterate and wait for it; whoever is done must `aclose`."""
 
-    def __init__(self, core: Core, call: ServerCall, wanted: Filter, begin: WatchPlan, seconds: int, shape: Line | None) -> None:
+    def __init__(
+        self, core: Core, call: ServerCall, wanted: Filter, begin: WatchPlan, seconds: int, shape: Line | None
+    ) -> None:
         self._core, self._resource, self._wanted, self._shape = core, call.resource, wanted, shape
         self._shelf = core.store.shelf(call.resource.shelf)
         self._make = shape or _plain(call.resource)
@@ -103,7 +104,9 @@ class StoreWatch:
         self._first = _first_lines(self._make, begin)
         self._loop = asyncio.get_running_loop()
         self._end = self._loop.time() + seconds
-        self._pause = core.settings.bookmark_seconds if truth(call.request.argument("allowWatchBookmarks")) else float("inf")
+        self._pause = (
+            core.settings.bookmark_seconds if truth(call.request.argument("allowWatchBookmarks")) else float("inf")
+        )
         self._due = self._loop.time() + self._pause
         self._timer: asyncio.TimerHandle | None = None
         self._ring: Callable[[], None] | None = None
@@ -123,8 +126,11 @@ class StoreWatch:
         while not self.ended:
             if self._position < shelf.first:
                 self.ended = True
-                return failed(too_old(self._seen, shelf.floor) if self._position != AHEAD else
-                              too_large_revision(self._seen, self._core.store.revision))
+                return failed(
+                    too_old(self._seen, shelf.floor)
+                    if self._position != AHEAD
+                    else too_large_revision(self._seen, self._core.store.revision)
+                )
             changes = shelf.since(self._position, visible, BATCH, BATCH_BYTES)
             if not changes:
                 return b""
@@ -167,7 +173,11 @@ class StoreWatch:
 
     def _changed(self) -> None:
         """Something happened on the shelf; whoever sees only some of it sleeps on if it is nothing to him."""
-        if (self._wanted.selects or self._wanted.namespace) and self._position >= self._shelf.first and not self._core.closing:
+        if (
+            (self._wanted.selects or self._wanted.namespace)
+            and self._position >= self._shelf.first
+            and not self._core.closing
+        ):
             changes = self._shelf.since(self._position, self._core.store.visible, BATCH)
             if changes and len(changes) < BATCH and not any(_seen_as(change, self._wanted) for change in changes):
                 self._position += len(changes)
@@ -228,7 +238,7 @@ def _ring(watch: weakref.ref[StoreWatch]) -> None:
 def _first_lines(make: Line, begin: WatchPlan) -> Iterator[bytes]:
     """What is there already."""
     for start in range(0, len(begin.initial), BATCH):
-        yield b"".join([make(ADDED, record) for record in begin.initial[start: start + BATCH]])
+        yield b"".join([make(ADDED, record) for record in begin.initial[start : start + BATCH]])
     if begin.end_mark:
         yield bookmark(make, begin.revision, True)
 

@@ -1,7 +1,7 @@
 """From a request's bytes to an object of the right kind, as far as it can be said without looking at what is stored.
 
-Wrong kinds, undecodable values and unknown or doubled fields are found here; fieldValidation says whether the latter refuse or warn.
-"""
+Wrong kinds, undecodable values and unknown or doubled fields are found here; fieldValidation says whether the latter
+refuse or warn."""
 
 from __future__ import annotations
 
@@ -33,17 +33,26 @@ def check_options(call: ServerCall, applying: bool = False) -> None:
     if call.verb == "patch" and not applying and argument("force"):
         problems.append(Problem("force", "Forbidden: may not be specified for non-apply patch", "FieldValueForbidden"))
     if len(manager.encode()) > MANAGER_LIMIT:
-        problems.append(Problem("fieldManager", f"Too long: may not be more than {MANAGER_LIMIT} bytes", "FieldValueTooLong"))
+        problems.append(
+            Problem("fieldManager", f"Too long: may not be more than {MANAGER_LIMIT} bytes", "FieldValueTooLong")
+        )
     odd = next((at for at, mark in enumerate(manager) if not mark.isprintable()), None)
     if odd is not None:
         shown = manager.encode("unicode_escape").decode()
         told = f'Invalid value: "{shown}": invalid character U+{ord(manager[odd]):04X} (at position {odd})'
         problems.append(Problem("fieldManager", told, "FieldValueInvalid"))
     if dry and dry != "All":
-        problems.append(Problem("dryRun", f'Unsupported value: ["{dry}"]: supported values: "All"', "FieldValueNotSupported"))
+        problems.append(
+            Problem("dryRun", f'Unsupported value: ["{dry}"]: supported values: "All"', "FieldValueNotSupported")
+        )
     if strictness not in ("", "Ignore", "Strict", "Warn"):
-        problems.append(Problem("fieldValidation", f'Unsupported value: "{strictness}": supported values: "", "Ignore", "Strict", "Warn"',
-                                "FieldValueNotSupported"))
+        problems.append(
+            Problem(
+                "fieldValidation",
+                f'Unsupported value: "{strictness}": supported values: "", "Ignore", "Strict", "Warn"',
+                "FieldValueNotSupported",
+            )
+        )
     if problems:
         raise invalid("meta.k8s.io", _OPTIONS[call.verb], "", problems)
 
@@ -56,8 +65,10 @@ def read_object(call: ServerCall, rules: Rules) -> Obj:
     if body is None:
         body = {}
     if not isinstance(body, dict):
-        raise bad_request(f"the object provided is unrecognized (must be of type {resource.kind}): couldn't get version/kind; "
-                          "json parse error: the body is not an object")
+        raise bad_request(
+            f"the object provided is unrecognized (must be of type {resource.kind}): couldn't get version/kind; "
+            "json parse error: the body is not an object"
+        )
     told = [f'duplicate field "{path}"' for path in doubled_fields(call, body)]
     _check_kind(body, resource, call.request.body)
     if doubled:
@@ -84,8 +95,11 @@ def _check_kind(body: Obj, resource: Resource, raw: bytes) -> None:
     kind, version = body.get("kind"), body.get("apiVersion")
     for name, value in (("kind", kind), ("apiVersion", version)):
         if value is not None and not isinstance(value, str):
-            raise bad_request(f"the object provided is unrecognized (must be of type {resource.kind}): couldn't get version/kind; json "
-                              f"parse error: json: cannot unmarshal into Go struct field .{name} of type string")
+            raise bad_request(
+                f"the object provided is unrecognized (must be of type {resource.kind}): couldn't get version/kind; "
+                f"json "
+                f"parse error: json: cannot unmarshal into Go struct field .{name} of type string"
+            )
     if resource.custom:
         _check_custom_kind(body, resource, raw)
         return
@@ -117,11 +131,16 @@ def not_that_kind(body: Obj, resource: Resource) -> str:
         return f'no kind "{kind}" is registered for version "{version}" in scheme "pkg/runtime/scheme.go:111"'
     except (WrongType, BadForm) as error:
         return str(error)
-    return f"converting ({number}.{kind}) to ({resource.group.split('.')[0] or 'core'}.{resource.kind}): unknown conversion"
+    return (
+        f"converting ({number}.{kind}) to ({resource.group.split('.')[0] or 'core'}.{resource.kind}): unknown "
+        f"conversion"
+    )
 
 
 def _wrong_version(version: str, resource: Resource) -> ApiError:
-    return bad_request(f"the API version in the data ({version}) does not match the expected API version ({resource.api_version})")
+    return bad_request(
+        f"the API version in the data ({version}) does not match the expected API version ({resource.api_version})"
+    )
 
 
 def _beginning(text: str) -> str:
@@ -132,14 +151,18 @@ def _check_custom_kind(body: Obj, resource: Resource, raw: bytes) -> None:
     kind, version = body.get("kind"), body.get("apiVersion")
     if not kind or not version:
         missing, text = "Kind" if not kind else "apiVersion", raw.decode("utf-8", "replace")
-        raise bad_request(f"the object provided is unrecognized (must be of type {resource.kind}): Object '{missing}' is missing in "
-                          f"'{text}' ({_beginning(text)})")
+        raise bad_request(
+            f"the object provided is unrecognized (must be of type {resource.kind}): Object '{missing}' is missing in "
+            f"'{text}' ({_beginning(text)})"
+        )
     if version != resource.api_version:
         raise _wrong_version(version, resource)
     if kind != resource.kind:
         about = body.get("metadata")
         name = str(about.get("name") or "") if isinstance(about, dict) else ""
-        raise invalid(resource.group, kind, name, [Problem("kind", f'Invalid value: "{kind}": must be {resource.kind}')])
+        raise invalid(
+            resource.group, kind, name, [Problem("kind", f'Invalid value: "{kind}": must be {resource.kind}')]
+        )
 
 
 Refuse = Callable[[str | WrongType], ApiError]
@@ -147,8 +170,8 @@ Refuse = Callable[[str | WrongType], ApiError]
 
 
 def admit(call: ServerCall, body: Obj, rules: Rules, told: list[str], refuse: Refuse, complete: bool = True) -> Obj:
-    """Canonical, pruned and (if the object is complete) defaulted; `refuse` makes the error for what cannot be read or is not known
-    under Strict."""
+    """Canonical, pruned and (if the object is complete) defaulted; `refuse` makes the error for what cannot be read or
+    is not known under Strict."""
     meta = body.get("metadata")
     if meta is None:
         body = {**body, "metadata": {}}

@@ -22,9 +22,15 @@ def _renamed(obj: Obj, names: dict[str, str]) -> Obj:
     return {names.get(key, key): value for key, value in obj.items()}
 
 
-_EVENT_NAMES = {"regarding": "involvedObject", "note": "message", "reportingController": "reportingComponent",
-                "deprecatedSource": "source", "deprecatedFirstTimestamp": "firstTimestamp",
-                "deprecatedLastTimestamp": "lastTimestamp", "deprecatedCount": "count"}
+_EVENT_NAMES = {
+    "regarding": "involvedObject",
+    "note": "message",
+    "reportingController": "reportingComponent",
+    "deprecatedSource": "source",
+    "deprecatedFirstTimestamp": "firstTimestamp",
+    "deprecatedLastTimestamp": "lastTimestamp",
+    "deprecatedCount": "count",
+}
 _EVENT_BACK = {stored: name for name, stored in _EVENT_NAMES.items()}
 
 
@@ -39,7 +45,9 @@ def _event_to_stored(event: Obj) -> Obj:
 
 def _event_from_stored(event: Obj) -> Obj:
     found = _renamed(event, _EVENT_BACK)
-    found = {key: value for key, value in found.items() if value or key not in ("reportingController", "reportingInstance")}
+    found = {
+        key: value for key, value in found.items() if value or key not in ("reportingController", "reportingInstance")
+    }
     for key in ("deprecatedFirstTimestamp", "deprecatedLastTimestamp", "eventTime"):
         found.setdefault(key, None)
     return found
@@ -52,13 +60,19 @@ def _autoscaler_to_stored(obj: Obj) -> Obj:
     spec = dict(obj.get("spec") or {})
     percent = spec.pop("targetCPUUtilizationPercentage", None) or DEFAULT_PERCENT
     if not spec.get("metrics"):
-        spec["metrics"] = [{"type": "Resource", "resource": {"name": "cpu", "target": {
-            "type": "Utilization", "averageUtilization": percent}}}]
+        spec["metrics"] = [
+            {
+                "type": "Resource",
+                "resource": {"name": "cpu", "target": {"type": "Utilization", "averageUtilization": percent}},
+            }
+        ]
     spec.setdefault("minReplicas", 1)
     status = dict(obj.get("status") or {})
     found = status.pop("currentCPUUtilizationPercentage", None)
     if found is not None:
-        status["currentMetrics"] = [{"type": "Resource", "resource": {"name": "cpu", "current": {"averageUtilization": found}}}]
+        status["currentMetrics"] = [
+            {"type": "Resource", "resource": {"name": "cpu", "current": {"averageUtilization": found}}}
+        ]
     return {**obj, "spec": spec, "status": status}
 
 

@@ -1,7 +1,8 @@
-"""Delete and deletecollection: when an object goes at once, and when it first waits for finalizers, dependents or its grace period.
+"""Delete and deletecollection: when an object goes at once, and when it first waits for finalizers, dependents or its
+grace period.
 
-`decide` is the pure rule. The garbage collector that acts on orphan and foregroundDeletion is an ordinary client in cluster/world/.
-"""
+`decide` is the pure rule. The garbage collector that acts on orphan and foregroundDeletion is an ordinary client in
+cluster/world/."""
 
 from __future__ import annotations
 
@@ -46,17 +47,26 @@ def read_options(call: ServerCall) -> DeleteOptions:
             raise bad_request("couldn't get version/kind; json parse error: the body is not an object")
         kind = body.get("kind") or "DeleteOptions"
         if kind != "DeleteOptions":
-            raise bad_request(f'no kind "{kind}" is registered for version "{body.get("apiVersion")}" in scheme '
-                              '"pkg/runtime/scheme.go:111"')
+            raise bad_request(
+                f'no kind "{kind}" is registered for version "{body.get("apiVersion")}" in scheme '
+                '"pkg/runtime/scheme.go:111"'
+            )
         try:
             said, _ = builtin_schema("meta", "DeleteOptions").admit(body)
         except (WrongType, BadForm) as error:
             raise bad_request(f'DeleteOptions in version "v1" cannot be handled as a DeleteOptions: {error}') from None
         wanted = said.get("preconditions") or {}
         dry_run, given = options.dry_run or bool(said.get("dryRun")), said.get("dryRun") or options.dry_run_given
-        options = DeleteOptions(said.get("gracePeriodSeconds"), said.get("propagationPolicy") or "",
-                          said.get("orphanDependents"), wanted.get("uid") or "", wanted.get("resourceVersion") or "",
-                          dry_run, given, body)
+        options = DeleteOptions(
+            said.get("gracePeriodSeconds"),
+            said.get("propagationPolicy") or "",
+            said.get("orphanDependents"),
+            wanted.get("uid") or "",
+            wanted.get("resourceVersion") or "",
+            dry_run,
+            given,
+            body,
+        )
     else:
         options.grace = call.number("gracePeriodSeconds")
         options.policy = request.argument("propagationPolicy")
@@ -71,12 +81,23 @@ def check_options(options: DeleteOptions) -> None:
     path = "propagationPolicy"
     if options.dry_run and options.dry_run_given != ["All"]:
         shown = ",".join(f'"{each}"' for each in options.dry_run_given)
-        problems.append(Problem("dryRun", f'Unsupported value: [{shown}]: supported values: "All"', "FieldValueNotSupported"))
+        problems.append(
+            Problem("dryRun", f'Unsupported value: [{shown}]: supported values: "All"', "FieldValueNotSupported")
+        )
     if options.policy and options.orphan is not None:
-        problems.append(Problem(path, f'Invalid value: "{options.policy}": orphanDependents and deletionPropagation cannot be both set'))
+        problems.append(
+            Problem(
+                path, f'Invalid value: "{options.policy}": orphanDependents and deletionPropagation cannot be both set'
+            )
+        )
     if options.policy and options.policy not in POLICIES:
-        problems.append(Problem(path, f'Unsupported value: "{options.policy}": supported values: "Foreground", "Background", "Orphan", '
-                                '"nil"', "FieldValueNotSupported"))
+        problems.append(
+            Problem(
+                path,
+                f'Unsupported value: "{options.policy}": supported values: "Foreground", "Background", "Orphan", "nil"',
+                "FieldValueNotSupported",
+            )
+        )
     if problems:
         raise invalid("meta.k8s.io", "DeleteOptions", "", problems)
 
@@ -142,7 +163,8 @@ def _finalizers(about: Obj, options: DeleteOptions, resource: Resource) -> list[
     present = list(about.get("finalizers") or [])
     orphan = _wants_orphans(present, options, resource)
     foreground = options.policy == "Foreground" or (
-        not options.policy and options.orphan is None and "foregroundDeletion" in present)
+        not options.policy and options.orphan is None and "foregroundDeletion" in present
+    )
     kept = [name for name in present if name not in ("orphan", "foregroundDeletion")]
     if orphan:
         kept.append("orphan")
@@ -164,7 +186,9 @@ async def delete(core: Core, call: ServerCall) -> tuple[Record, bool]:
     return await delete_one(core, call, read_options(call))
 
 
-async def delete_one(core: Core, call: ServerCall, options: DeleteOptions, *, admitted: bool = False) -> tuple[Record, bool]:
+async def delete_one(
+    core: Core, call: ServerCall, options: DeleteOptions, *, admitted: bool = False
+) -> tuple[Record, bool]:
     resource = call.resource
     while True:
         current = core.store.get(resource.shelf, call.place)
@@ -172,8 +196,19 @@ async def delete_one(core: Core, call: ServerCall, options: DeleteOptions, *, ad
             raise not_found(resource.shelf[0], resource.plural, call.name)
         obj = whole(resource, current)
         check_preconditions(call, options, obj)
-        review = WriteReview(DELETE, resource, call.place[0], "" if call.verb == "deletecollection" else call.name, None, obj, call.user,
-                        dry_run=options.dry_run, warnings=call.warnings, options=options.raw, query=call.request.query)
+        review = WriteReview(
+            DELETE,
+            resource,
+            call.place[0],
+            "" if call.verb == "deletecollection" else call.name,
+            None,
+            obj,
+            call.user,
+            dry_run=options.dry_run,
+            warnings=call.warnings,
+            options=options.raw,
+            query=call.request.query,
+        )
         if not admitted:
             await core.admission.mutate(review)
             await core.admission.validate(review)
@@ -185,14 +220,19 @@ def _carry_out(core: Core, call: ServerCall, current: Record, options: DeleteOpt
     resource, place = call.resource, call.place
     obj = whole(resource, current)
     if resource.shelf == ("batch", "jobs") and not options.policy and options.orphan is None:
-        call.warnings.append("child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them "
-                             "or set propagationPolicy=Orphan to suppress this warning")
+        call.warnings.append(
+            "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove "
+            "them "
+            "or set propagationPolicy=Orphan to suppress this warning"
+        )
     if resource.kind == "Namespace" and not resource.group:
         return _delete_namespace(core, call, obj, options)
     later = core.now(pod_grace(obj, options)) if resource.kind == "Pod" else core.now()
     decision = decide(obj, options, resource, core.now(), later)
     if options.dry_run:
-        return unstored(resource, place, dict(decision.obj), current.revision) if decision.store else current, decision.remove
+        return unstored(
+            resource, place, dict(decision.obj), current.revision
+        ) if decision.store else current, decision.remove
     record = current
     if decision.store:
         record = core.write(resource, place, dict(decision.obj))
@@ -211,7 +251,9 @@ def _delete_namespace(core: Core, call: ServerCall, obj: Obj, options: DeleteOpt
     if not obj["metadata"].get("deletionTimestamp"):
         obj["metadata"]["deletionTimestamp"] = core.now()
         obj["status"] = {**(obj.get("status") or {}), "phase": "Terminating"}
-        return unstored(resource, place, obj, current.revision) if options.dry_run else core.write(resource, place, obj), False
+        return unstored(resource, place, obj, current.revision) if options.dry_run else core.write(
+            resource, place, obj
+        ), False
     if options.dry_run:
         return current, False
     if not (obj.get("spec") or {}).get("finalizers") and not obj["metadata"].get("finalizers"):
@@ -222,8 +264,19 @@ def _delete_namespace(core: Core, call: ServerCall, obj: Obj, options: DeleteOpt
 def check_preconditions(call: ServerCall, options: DeleteOptions, obj: Obj) -> None:
     resource, about = call.resource, obj["metadata"]
     if options.uid and options.uid != about["uid"]:
-        raise conflict(resource.shelf[0], resource.kind, call.name, f"the UID in the precondition ({options.uid}) does not match the UID "
-                       f"in record ({about['uid']}). The object might have been deleted and then recreated")
+        raise conflict(
+            resource.shelf[0],
+            resource.kind,
+            call.name,
+            f"the UID in the precondition ({options.uid}) does not match the UID "
+            f"in record ({about['uid']}). The object might have been deleted and then recreated",
+        )
     if options.revision and options.revision != about["resourceVersion"]:
-        raise conflict(resource.shelf[0], resource.kind, call.name, f"the ResourceVersion in the precondition ({options.revision}) does "
-                       f"not match the ResourceVersion in record ({about['resourceVersion']}). The object might have been modified")
+        raise conflict(
+            resource.shelf[0],
+            resource.kind,
+            call.name,
+            f"the ResourceVersion in the precondition ({options.revision}) does "
+            f"not match the ResourceVersion in record ({about['resourceVersion']}). "
+            "The object might have been modified",
+        )

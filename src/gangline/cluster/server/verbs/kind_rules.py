@@ -1,8 +1,8 @@
 """How objects of a resource are read, prepared and checked: the seam between the verbs and the kinds' own rules.
 
-Built-in kinds bring theirs from `builtin/`, custom resources get `CustomRules` over their compiled schema; the few built-in kinds that
-nobody here acts on (certificate requests, flow schemas) are kept as they are sent. Verbs call only what both have.
-"""
+Built-in kinds bring theirs from `builtin/`, custom resources get `CustomRules` over their compiled schema; the few
+built-in kinds that nobody here acts on (certificate requests, flow schemas) are kept as they are sent. Verbs call only
+what both have."""
 
 from __future__ import annotations
 
@@ -24,21 +24,46 @@ from gangline.rules.values.names import subdomain_problems
 Obj = dict[str, Any]
 ORPHANING = {("batch", "jobs"), ("", "replicationcontrollers")}
 """Whose dependents stay behind when a delete names no policy."""
-RETURNING = {("", plural) for plural in ("pods", "persistentvolumes", "persistentvolumeclaims", "podtemplates", "resourcequotas",
-                                         "services", "serviceaccounts")} | {
-    ("storage.k8s.io", plural) for plural in ("storageclasses", "volumeattachments", "csinodes", "csidrivers")}
+RETURNING = {
+    ("", plural)
+    for plural in (
+        "pods",
+        "persistentvolumes",
+        "persistentvolumeclaims",
+        "podtemplates",
+        "resourcequotas",
+        "services",
+        "serviceaccounts",
+    )
+} | {("storage.k8s.io", plural) for plural in ("storageclasses", "volumeattachments", "csinodes", "csidrivers")}
 """Whose delete answers with the object that went, not with a Status."""
 _QUESTIONS: dict[tuple[str, str], str] = {
-    **dict.fromkeys([("", plural) for plural in ("services", "resourcequotas", "podtemplates", "replicationcontrollers")], "U"),
+    **dict.fromkeys(
+        [("", plural) for plural in ("services", "resourcequotas", "podtemplates", "replicationcontrollers")], "U"
+    ),
     **dict.fromkeys([("apps", plural) for plural in ("deployments", "replicasets", "statefulsets", "daemonsets")], "U"),
-    **dict.fromkeys([("batch", "cronjobs"), ("autoscaling", "horizontalpodautoscalers"), ("storage.k8s.io", "csidrivers")], "U"),
-    **dict.fromkeys([("scheduling.k8s.io", "priorityclasses"), ("scheduling.k8s.io", "workloads"), ("node.k8s.io", "runtimeclasses"),
-                     ("resource.k8s.io", "resourceslices")], "U"),
+    **dict.fromkeys(
+        [("batch", "cronjobs"), ("autoscaling", "horizontalpodautoscalers"), ("storage.k8s.io", "csidrivers")], "U"
+    ),
+    **dict.fromkeys(
+        [
+            ("scheduling.k8s.io", "priorityclasses"),
+            ("scheduling.k8s.io", "workloads"),
+            ("node.k8s.io", "runtimeclasses"),
+            ("resource.k8s.io", "resourceslices"),
+        ],
+        "U",
+    ),
     **dict.fromkeys([("", "limitranges"), ("discovery.k8s.io", "endpointslices")], "C"),
     **dict.fromkeys([("", "events"), ("policy", "poddisruptionbudgets")], ""),
     **dict.fromkeys([("coordination.k8s.io", "leases"), ("apiextensions.k8s.io", "customresourcedefinitions")], "u"),
-    **dict.fromkeys([("admissionregistration.k8s.io", plural) for plural in (
-        "validatingwebhookconfigurations", "mutatingwebhookconfigurations")], "c"),
+    **dict.fromkeys(
+        [
+            ("admissionregistration.k8s.io", plural)
+            for plural in ("validatingwebhookconfigurations", "mutatingwebhookconfigurations")
+        ],
+        "c",
+    ),
 }
 
 
@@ -144,7 +169,10 @@ class SigningRequestRules(CustomRules):
             new["status"] = {**had, "conditions": _conditions(said)}
         elif subresource == "status":
             judged = [each for each in _conditions(had) if _is_judgement(each)]
-            new["status"] = {**said, "conditions": judged + [each for each in _conditions(said) if not _is_judgement(each)]}
+            new["status"] = {
+                **said,
+                "conditions": judged + [each for each in _conditions(said) if not _is_judgement(each)],
+            }
 
 
 def _status(obj: Obj) -> Obj:

@@ -68,7 +68,8 @@ def tidy(obj: Obj) -> None:
 
 
 def check(obj: Obj, name_problems: NameCheck, standard: bool = True) -> list[Problem]:
-    """Everything that is wrong with a new object's metadata; `standard`: finalizers must be qualified or one of the known ones."""
+    """Everything that is wrong with a new object's metadata; `standard`: finalizers must be qualified or one of the
+    known ones."""
     meta = metadata(obj)
     problems: list[Problem] = []
     if meta.get("generateName"):
@@ -76,15 +77,20 @@ def check(obj: Obj, name_problems: NameCheck, standard: bool = True) -> list[Pro
         masked = prefix[:-1] + "a" if prefix.endswith("-") else prefix
         problems += [invalid("metadata.generateName", prefix, why) for why in name_problems(masked) if "253" not in why]
     if not meta.get("name"):
-        problems.append(Problem("metadata.name", "Required value: name or generateName is required", "FieldValueRequired"))
+        problems.append(
+            Problem("metadata.name", "Required value: name or generateName is required", "FieldValueRequired")
+        )
     else:
         problems += [invalid("metadata.name", meta["name"], why) for why in name_problems(meta["name"])]
     return problems + _parts(meta) + _finalizers(meta) + (_standard_finalizers(meta) if standard else [])
 
 
 def _parts(meta: Obj) -> list[Problem]:
-    return [*check_labels(meta.get("labels") or {}, "metadata.labels"),
-            *check_annotations(meta.get("annotations") or {}, "metadata.annotations"), *_check_owners(meta.get("ownerReferences") or [])]
+    return [
+        *check_labels(meta.get("labels") or {}, "metadata.labels"),
+        *check_annotations(meta.get("annotations") or {}, "metadata.annotations"),
+        *_check_owners(meta.get("ownerReferences") or []),
+    ]
 
 
 MOST_TOLD = 10
@@ -107,8 +113,14 @@ def _check_owners(owners: list[Obj]) -> list[Problem]:
             this = f"{owner.get('kind', '')}/{owner.get('name', '')}"
             if controller and told < MOST_TOLD:
                 told += 1
-                problems.append(invalid(path, owners, "Only one reference can have Controller set to true. "
-                                        f'Found "true" in references for {controller} and {this}'))
+                problems.append(
+                    invalid(
+                        path,
+                        owners,
+                        "Only one reference can have Controller set to true. "
+                        f'Found "true" in references for {controller} and {this}',
+                    )
+                )
             controller = controller or this
     return problems
 
@@ -122,22 +134,31 @@ def _finalizers(meta: Obj) -> list[Problem]:
 
 
 def _standard_finalizers(meta: Obj) -> list[Problem]:
-    return [invalid(f"metadata.finalizers[{index}]", name, "name is neither a standard finalizer name nor is it fully qualified")
-            for index, name in enumerate(meta.get("finalizers") or []) if "/" not in name and name not in _STANDARD_FINALIZERS]
+    return [
+        invalid(
+            f"metadata.finalizers[{index}]", name, "name is neither a standard finalizer name nor is it fully qualified"
+        )
+        for index, name in enumerate(meta.get("finalizers") or [])
+        if "/" not in name and name not in _STANDARD_FINALIZERS
+    ]
 
 
 def check_update(new: Obj, old: Obj, asked: str = "UC") -> list[Problem]:
     """What an update may not do to metadata, as often as it is told.
 
-    A kube-apiserver asks once for every kind, and each kind may ask again: `asked` is U for its question about updates, C for the one
-    about whole objects, in small letters without the rule on finalizers' names.
-    """
+    A kube-apiserver asks once for every kind, and each kind may ask again: `asked` is U for its question about updates,
+    C for the one about whole objects, in small letters without the rule on finalizers' names."""
     meta, before = metadata(new), metadata(old)
     changes = _changes(meta, before)
     if _same_parts(meta, before):
         return changes * (1 + sum(letter in "Uu" for letter in asked))
     parts, finalizers, standard = _parts(meta), _finalizers(meta), _standard_finalizers(meta)
-    questions = {"U": changes + parts + standard, "u": changes + parts, "C": parts + finalizers + standard, "c": parts + finalizers}
+    questions = {
+        "U": changes + parts + standard,
+        "u": changes + parts,
+        "C": parts + finalizers + standard,
+        "c": parts + finalizers,
+    }
     return parts + finalizers + changes + parts + [problem for letter in asked for problem in questions[letter]]
 
 
@@ -148,10 +169,19 @@ def _changes(meta: Obj, before: Obj) -> list[Problem]:
         added = [name for name in meta.get("finalizers") or [] if name not in (before.get("finalizers") or [])]
         if added:
             told = "[]string{" + ", ".join(f'"{name}"' for name in sorted(added)) + "}"
-            problems.append(Problem("metadata.finalizers", "Forbidden: no new finalizers can be added if the object is being "
-                                    f"deleted, found new finalizers {told}", "FieldValueForbidden"))
-    return problems + [invalid(f"metadata.{key}", meta.get(key, ""), "field is immutable") for key in ("name", "namespace", "uid")
-                       if meta.get(key, "") != before.get(key, "")]
+            problems.append(
+                Problem(
+                    "metadata.finalizers",
+                    "Forbidden: no new finalizers can be added if the object is being "
+                    f"deleted, found new finalizers {told}",
+                    "FieldValueForbidden",
+                )
+            )
+    return problems + [
+        invalid(f"metadata.{key}", meta.get(key, ""), "field is immutable")
+        for key in ("name", "namespace", "uid")
+        if meta.get(key, "") != before.get(key, "")
+    ]
 
 
 def _same_parts(meta: Obj, before: Obj) -> bool:

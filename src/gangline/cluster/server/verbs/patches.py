@@ -1,4 +1,5 @@
-"""PATCH in its four forms: each becomes a function from the stored object to the wanted one, and then an ordinary update.
+"""PATCH in its four forms: each becomes a function from the stored object to the wanted one, and then an ordinary
+update.
 
 Server-side apply may also create. What a form cannot do to an object is refused with the codes of a kube-apiserver.
 """
@@ -72,7 +73,9 @@ def patcher(call: ServerCall, schema: Schema) -> Change:
         return lambda old: _json(old, body)
     if not isinstance(body, dict):
         told = "array" if isinstance(body, list) else type(body).__name__
-        raise bad_request(f"error decoding patch: json: cannot unmarshal {told} into Go value of type map[string]interface {{}}")
+        raise bad_request(
+            f"error decoding patch: json: cannot unmarshal {told} into Go value of type map[string]interface {{}}"
+        )
     if form == MERGE_PATCH:
         return lambda old: merge_patch(old, body)
     return lambda old: _strategic(old, body, schema)
@@ -110,7 +113,8 @@ def _strategic(old: Obj, body: Obj, schema: Schema) -> Obj:
 
 
 def read_patched(call: ServerCall, new: Any, old: Obj) -> Obj:
-    """A patch's result, read as an object of its kind again; parts it shares with the stored object were read before."""
+    """A patch's result, read as an object of its kind again; parts it shares with the stored object were read
+    before."""
     resource = call.resource
 
     def refuse(why: str | WrongType) -> ApiError:
@@ -127,7 +131,9 @@ def read_patched(call: ServerCall, new: Any, old: Obj) -> Obj:
         new = {**new, "kind": resource.kind}
     if (new.get("kind"), new.get("apiVersion")) != (resource.kind, resource.api_version):
         if resource.custom:
-            raise bad_request(f"the patch would change the object's kind or apiVersion to {new.get('kind')}, {new.get('apiVersion')}")
+            raise bad_request(
+                f"the patch would change the object's kind or apiVersion to {new.get('kind')}, {new.get('apiVersion')}"
+            )
         raise refuse(not_that_kind(new, resource))
     return _readmitted(call, new, old, refuse)
 
@@ -163,7 +169,14 @@ def _strategic_refusal(call: ServerCall, why: str | WrongType) -> ApiError:
     return invalid("", "", "", [Problem("patch", f"Invalid value: {text}: {told}")])
 
 
-_GO_KINDS = {"string": "string", "integer": "int64", "number": "float64", "boolean": "bool", "object": "map", "array": "slice"}
+_GO_KINDS = {
+    "string": "string",
+    "integer": "int64",
+    "number": "float64",
+    "boolean": "bool",
+    "object": "map",
+    "array": "slice",
+}
 _GO_RESTORED = {"an object": "struct from:", "a list": "slice from", "a map": "map from"}
 
 
@@ -180,8 +193,22 @@ def _conversion_refusal(given: str, wanted: str) -> str:
     return f"unrecognized type: {target}"
 
 
-_META_ORDER = ("name", "generateName", "namespace", "uid", "resourceVersion", "generation", "creationTimestamp", "deletionTimestamp",
-               "deletionGracePeriodSeconds", "labels", "annotations", "ownerReferences", "finalizers", "managedFields")
+_META_ORDER = (
+    "name",
+    "generateName",
+    "namespace",
+    "uid",
+    "resourceVersion",
+    "generation",
+    "creationTimestamp",
+    "deletionTimestamp",
+    "deletionGracePeriodSeconds",
+    "labels",
+    "annotations",
+    "ownerReferences",
+    "finalizers",
+    "managedFields",
+)
 
 
 def _as_told(obj: Any) -> Any:
@@ -213,8 +240,17 @@ async def _apply(core: Core, call: ServerCall) -> WrittenRecord:
 
     def merged(live: Obj | None) -> Obj:
         try:
-            result = server_side_apply(live, applied, call.manager, force, rules.schema, core.now(), call.subresource,
-                                       resource.api_version, rules.reset(call.subresource))
+            result = server_side_apply(
+                live,
+                applied,
+                call.manager,
+                force,
+                rules.schema,
+                core.now(),
+                call.subresource,
+                resource.api_version,
+                rules.reset(call.subresource),
+            )
         except ApplyConflict as error:
             raise failure(409, "Conflict", str(error), {"causes": error.causes}) from None
         except Untypable as error:
@@ -226,8 +262,13 @@ async def _apply(core: Core, call: ServerCall) -> WrittenRecord:
         new = merged(None)
         new["metadata"].pop("resourceVersion", None)
         if new["metadata"].get("uid"):
-            raise failure(409, "Conflict", "uid mismatch: the provided object specified uid "
-                          f"{new['metadata']['uid']}, and no existing object was found", {})
+            raise failure(
+                409,
+                "Conflict",
+                "uid mismatch: the provided object specified uid "
+                f"{new['metadata']['uid']}, and no existing object was found",
+                {},
+            )
         return await create_object(core, call, new)
 
     def updated(old: Obj) -> Obj:
@@ -251,7 +292,9 @@ def read_applied(call: ServerCall) -> Obj:
         raise bad_request(f"error decoding YAML: {error}") from None
     strictness = call.request.argument("fieldValidation")
     if doubled and strictness == "Strict":
-        raise bad_request("error decoding YAML: error converting YAML to JSON: yaml: unmarshal errors:\n  " + "\n  ".join(doubled))
+        raise bad_request(
+            "error decoding YAML: error converting YAML to JSON: yaml: unmarshal errors:\n  " + "\n  ".join(doubled)
+        )
     if strictness != "Ignore":
         call.warnings.extend(doubled)
     if not isinstance(body, dict):

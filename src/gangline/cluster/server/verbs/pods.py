@@ -40,7 +40,16 @@ async def bind(core: Core, call: ServerCall) -> dict[str, Any]:
     _check_target(target)
     pods = core.catalogue.find("", "v1", "pods")
     assert pods is not None
-    one = ServerCall(call.request, call.user, "create", pods, call.namespace, call.name or name or "", "binding", warnings=call.warnings)
+    one = ServerCall(
+        call.request,
+        call.user,
+        "create",
+        pods,
+        call.namespace,
+        call.name or name or "",
+        "binding",
+        warnings=call.warnings,
+    )
     await _admit(core, one, {"apiVersion": "v1", "kind": "Binding", **body})
 
     def bound(pod: Obj) -> Obj:
@@ -59,8 +68,19 @@ async def bind(core: Core, call: ServerCall) -> dict[str, Any]:
 async def _admit(core: Core, call: ServerCall, body: Obj) -> None:
     """Admission judges what was sent to the subresource, not what it does to the pod."""
     body["metadata"] = {**(body.get("metadata") or {}), "namespace": call.namespace}
-    review = WriteReview(CREATE, call.resource, call.namespace, call.name, body, None, call.user, call.subresource, call.dry_run, call.warnings,
-                    query=call.request.query)
+    review = WriteReview(
+        CREATE,
+        call.resource,
+        call.namespace,
+        call.name,
+        body,
+        None,
+        call.user,
+        call.subresource,
+        call.dry_run,
+        call.warnings,
+        query=call.request.query,
+    )
     await core.admission.mutate(review)
     await core.admission.validate(review)
 
@@ -89,11 +109,16 @@ def _check_target(target: Obj) -> None:
 def _check_bindable(call: ServerCall, wanted: Obj, pod: Obj) -> None:
     about, spec, name = pod["metadata"], pod["spec"], call.name
     if wanted.get("uid") and wanted["uid"] != about["uid"]:
-        raise storage_conflict(call.resource, call.place, f"UID in precondition: {wanted['uid']}, UID in object meta: {about['uid']}")
+        raise storage_conflict(
+            call.resource, call.place, f"UID in precondition: {wanted['uid']}, UID in object meta: {about['uid']}"
+        )
     revision = wanted.get("resourceVersion")
     if revision and revision != about["resourceVersion"]:
-        raise storage_conflict(call.resource, call.place, f"ResourceVersion in precondition: {revision}, ResourceVersion in object "
-                               f"meta: {about['resourceVersion']}")
+        raise storage_conflict(
+            call.resource,
+            call.place,
+            f"ResourceVersion in precondition: {revision}, ResourceVersion in object meta: {about['resourceVersion']}",
+        )
     if about.get("deletionTimestamp"):
         raise conflict("", "pods/binding", name, f"pod {name} is being deleted, cannot be assigned to a host")
     if spec.get("nodeName"):
@@ -104,7 +129,9 @@ def _check_bindable(call: ServerCall, wanted: Obj, pod: Obj) -> None:
 
 def set_condition(pod: Obj, condition: Obj, now: str) -> None:
     """Put a condition in place of an older one of its type."""
-    conditions = [each for each in pod.setdefault("status", {}).get("conditions") or [] if each.get("type") != condition["type"]]
+    conditions = [
+        each for each in pod.setdefault("status", {}).get("conditions") or [] if each.get("type") != condition["type"]
+    ]
     pod["status"]["conditions"] = [*conditions, {**condition, "lastProbeTime": None, "lastTransitionTime": now}]
 
 
@@ -134,13 +161,27 @@ async def evict(core: Core, call: ServerCall) -> dict[str, Any]:
 
 def _options(call: ServerCall, given: Obj) -> DeleteOptions:
     wanted = given.get("preconditions") or {}
-    return DeleteOptions(given.get("gracePeriodSeconds"), given.get("propagationPolicy") or "", None, wanted.get("uid") or "",
-                   wanted.get("resourceVersion") or "", call.dry_run or bool(given.get("dryRun")), raw=given)
+    return DeleteOptions(
+        given.get("gracePeriodSeconds"),
+        given.get("propagationPolicy") or "",
+        None,
+        wanted.get("uid") or "",
+        wanted.get("resourceVersion") or "",
+        call.dry_run or bool(given.get("dryRun")),
+        raw=given,
+    )
 
 
 async def _mark_evicted(core: Core, call: ServerCall) -> None:
-    condition = {"type": "DisruptionTarget", "status": "True", "reason": "EvictionByEvictionAPI", "message": "Eviction API: evicting"}
-    one = ServerCall(call.request, call.user, "patch", call.resource, call.namespace, call.name, "status", warnings=call.warnings)
+    condition = {
+        "type": "DisruptionTarget",
+        "status": "True",
+        "reason": "EvictionByEvictionAPI",
+        "message": "Eviction API: evicting",
+    }
+    one = ServerCall(
+        call.request, call.user, "patch", call.resource, call.namespace, call.name, "status", warnings=call.warnings
+    )
 
     def marked(pod: Obj) -> Obj:
         old = core.read(call.resource, call.place)
@@ -160,10 +201,15 @@ def _ask_budgets(core: Core, call: ServerCall, pod: Obj) -> None:
     budgets = core.catalogue.find("policy", "v1", "poddisruptionbudgets")
     assert budgets is not None
     labels = pod["metadata"].get("labels") or {}
-    found = [record for record in core.store.shelf(budgets.shelf).listing(call.namespace)
-             if selector_test((record.object().get("spec") or {}).get("selector"))(labels)]
+    found = [
+        record
+        for record in core.store.shelf(budgets.shelf).listing(call.namespace)
+        if selector_test((record.object().get("spec") or {}).get("selector"))(labels)
+    ]
     if len(found) > 1:
-        raise internal("This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.")
+        raise internal(
+            "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support."
+        )
     if not found:
         return
     budget = found[0].object()
@@ -178,7 +224,10 @@ def _ask_budgets(core: Core, call: ServerCall, pod: Obj) -> None:
 
 
 def _unhealthy_may_go(pod: Obj, budget: Obj) -> bool:
-    ready = any(each.get("type") == "Ready" and each.get("status") == "True" for each in (pod.get("status") or {}).get("conditions") or [])
+    ready = any(
+        each.get("type") == "Ready" and each.get("status") == "True"
+        for each in (pod.get("status") or {}).get("conditions") or []
+    )
     if ready:
         return False
     status = budget.get("status") or {}
@@ -193,13 +242,21 @@ def _check_budget(budget: Obj) -> None:
     refusal = "Cannot evict pod as it would violate the pod's disruption budget."
     if status.get("observedGeneration", 0) < budget["metadata"].get("generation", 0):
         told = f"The disruption budget {name} is still being processed by the server."
-        raise too_many_requests(refusal, {"retryAfterSeconds": 10, "causes": [{"reason": "DisruptionBudget", "message": told}]})
+        raise too_many_requests(
+            refusal, {"retryAfterSeconds": 10, "causes": [{"reason": "DisruptionBudget", "message": told}]}
+        )
     if len(status.get("disruptedPods") or {}) > MOST_DISRUPTED:
-        raise forbidden("policy", "poddisruptionbudget", name,
-                        "DisruptedPods map too big - too many evictions not confirmed by PDB controller")
+        raise forbidden(
+            "policy",
+            "poddisruptionbudget",
+            name,
+            "DisruptedPods map too big - too many evictions not confirmed by PDB controller",
+        )
     if status.get("disruptionsAllowed", 0) <= 0:
-        told = (f"The disruption budget {name} needs {status.get('desiredHealthy', 0)} healthy pods and has "
-                f"{status.get('currentHealthy', 0)} currently")
+        told = (
+            f"The disruption budget {name} needs {status.get('desiredHealthy', 0)} healthy pods and has "
+            f"{status.get('currentHealthy', 0)} currently"
+        )
         raise too_many_requests(refusal, {"causes": [{"reason": "DisruptionBudget", "message": told}]})
 
 
@@ -220,7 +277,11 @@ def log(core: Core, call: ServerCall) -> bytes:
     if pod is None:
         raise not_found("", "pods", call.name)
     spec = pod["spec"]
-    known = [each["name"] for part in ("initContainers", "containers", "ephemeralContainers") for each in spec.get(part) or []]
+    known = [
+        each["name"]
+        for part in ("initContainers", "containers", "ephemeralContainers")
+        for each in spec.get(part) or []
+    ]
     asked = call.request.argument("container")
     if asked and asked not in known:
         raise bad_request(f"container {asked} is not valid for pod {call.name}")

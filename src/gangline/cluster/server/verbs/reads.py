@@ -1,8 +1,8 @@
 """Get and list, as bytes: stored bodies are joined, not decoded.
 
-A list is cut out of one revision: the present, or one the caller names as long as it is remembered. Pages continue on the revision of
-the first page. Shapes other than the plain object (Table, PartialObjectMetadata) are made by answer_shapes.py from what is found here.
-"""
+A list is cut out of one revision: the present, or one the caller names as long as it is remembered. Pages continue on
+the revision of the first page. Shapes other than the plain object (Table, PartialObjectMetadata) are made by
+answer_shapes.py from what is found here."""
 
 from __future__ import annotations
 
@@ -47,7 +47,9 @@ class Filter:
 def read_filter(call: ServerCall) -> Filter:
     request, resource = call.request, call.resource
     fields, only = field_test(resource, request.argument("fieldSelector"))
-    return Filter(call.namespace if resource.namespaced else "", label_test(request.argument("labelSelector")), fields, only)
+    return Filter(
+        call.namespace if resource.namespaced else "", label_test(request.argument("labelSelector")), fields, only
+    )
 
 
 def get(core: Core, call: ServerCall) -> Record:
@@ -106,18 +108,30 @@ def listing(core: Core, call: ServerCall) -> ListPage:
     else:
         revision = _revision_to_read(core, call)
     if revision < shelf.floor:
-        raise expired("The provided continue parameter is too old to display a consistent list result. You can start a new list "
-                      "without the continue parameter." if token else "The resourceVersion for the provided list is too old.")
+        raise expired(
+            "The provided continue parameter is too old to display a consistent list result. You can start a new list "
+            "without the continue parameter."
+            if token
+            else "The resourceVersion for the provided list is too old."
+        )
     if wanted.only is not None and revision == core.store.revision and wanted.namespace:
         record = shelf.records.get((wanted.namespace, wanted.only))
         found = [record] if record is not None and wanted(record) else []
         return ListPage(found, revision)
-    found = shelf.listing_at(revision, wanted.namespace) if revision != core.store.revision else shelf.listing(wanted.namespace)
+    found = (
+        shelf.listing_at(revision, wanted.namespace)
+        if revision != core.store.revision
+        else shelf.listing(wanted.namespace)
+    )
     return _page(found, wanted, limit, start, revision)
 
 
 def _page(found: list[Record], wanted: Filter, limit: int, start: tuple[str, str], revision: int) -> ListPage:
-    matching = (record for record in found if record.place > start and wanted(record)) if start[1] or wanted.selects else iter(found)
+    matching = (
+        (record for record in found if record.place > start and wanted(record))
+        if start[1] or wanted.selects
+        else iter(found)
+    )
     if not limit:
         return ListPage(list(matching), revision)
     records = list(islice(matching, limit + 1))
@@ -134,7 +148,8 @@ def _revision_to_read(core: Core, call: ServerCall) -> int:
     if asked > current:
         raise too_large_revision(asked, current)
     exact = call.request.argument("resourceVersionMatch") == "Exact" or (
-        not call.request.argument("resourceVersionMatch") and asked and call.number("limit"))
+        not call.request.argument("resourceVersionMatch") and asked and call.number("limit")
+    )
     return asked if exact else current
 
 
@@ -160,9 +175,14 @@ def read_token(text: str) -> tuple[int, tuple[str, str]]:
         raw = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
         token = msgspec.json.decode(raw, type=_Token)
     except (binascii.Error, msgspec.MsgspecError, ValueError) as error:
-        raise bad_request(f"invalid continue token: continue key is not valid: {_why_unreadable(text, error)}") from None
+        raise bad_request(
+            f"invalid continue token: continue key is not valid: {_why_unreadable(text, error)}"
+        ) from None
     if token.v != TOKEN_VERSION:
-        raise bad_request(f"invalid continue token: continue key is not valid: server does not recognize this encoded version {token.v}")
+        raise bad_request(
+            f"invalid continue token: continue key is not valid: server does not recognize this encoded version "
+            f"{token.v}"
+        )
     return token.rv, (token.namespace, token.start)
 
 
@@ -200,8 +220,13 @@ def _list_problems(call: ServerCall) -> list[Problem]:
         if argument("continue"):
             problems.append(_forbidden("resourceVersionMatch is forbidden when continue is provided"))
         if match not in ("Exact", "NotOlderThan"):
-            problems.append(Problem(_MATCH, f'Unsupported value: "{match}": supported values: "Exact", "NotOlderThan", ""',
-                                    "FieldValueNotSupported"))
+            problems.append(
+                Problem(
+                    _MATCH,
+                    f'Unsupported value: "{match}": supported values: "Exact", "NotOlderThan", ""',
+                    "FieldValueNotSupported",
+                )
+            )
         if match == "Exact" and revision == "0":
             problems.append(_forbidden('resourceVersionMatch "exact" is forbidden for resourceVersion "0"'))
     if argument("sendInitialEvents"):
@@ -218,7 +243,9 @@ def _watch_problems(call: ServerCall) -> list[Problem]:
     if initial and match != "NotOlderThan":
         problems.append(_forbidden("sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"))
     if match and match != "NotOlderThan":
-        problems.append(Problem(_MATCH, f'Unsupported value: "{match}": supported values: "NotOlderThan"', "FieldValueNotSupported"))
+        problems.append(
+            Problem(_MATCH, f'Unsupported value: "{match}": supported values: "NotOlderThan"', "FieldValueNotSupported")
+        )
     if argument("continue"):
         problems.append(_forbidden("resourceVersionMatch is forbidden when continue is provided"))
     return problems
@@ -229,7 +256,8 @@ def object_bytes(resource: Resource, record: Record) -> bytes:
 
 
 def body_of(resource: Resource, record: Record) -> bytes:
-    """A record's body as the resource's version shows it: as stored, unless that is another form or the schema has changed since."""
+    """A record's body as the resource's version shows it: as stored, unless that is another form or the schema has
+    changed since."""
     if resource.conversion is not None:
         return msgspec.json.encode(resource.conversion.from_stored(record.object()))
     if resource.custom and record.revision <= resource.custom.since:

@@ -1,4 +1,5 @@
-"""Questions answered on the spot and never stored: who am I, may I, may they, what may I, whose token is this; and tokens on request.
+"""Questions answered on the spot and never stored: who am I, may I, may they, what may I, whose token is this; and
+tokens on request.
 
 `kubectl auth can-i` and webhooks that ask about access live on these.
 """
@@ -55,7 +56,9 @@ class Reviews:
         wrong = [] if spec.get("user") or spec.get("groups") else [_NOBODY]
         if call.resource.kind == "LocalSubjectAccessReview":
             if body["metadata"].get("namespace") not in (None, "", call.namespace):
-                raise bad_request("the namespace of the provided object does not match the namespace sent on the request")
+                raise bad_request(
+                    "the namespace of the provided object does not match the namespace sent on the request"
+                )
             wrong += _local_problems(call, spec)
         action = _read_action(body, wrong)
         return self._verdict(User(spec.get("user", ""), tuple(spec.get("groups") or ())), action)
@@ -95,14 +98,26 @@ class Reviews:
         if claims is None:
             return {"user": {}, "error": "invalid bearer token"}
         meant, wanted = (" ".join(f'"{each}"' for each in names) for names in (claims.audiences, audiences))
-        return {"user": {}, "error": f"[invalid bearer token, token audiences [{meant}] is invalid for the target audiences [{wanted}]]"}
+        return {
+            "user": {},
+            "error": f"[invalid bearer token, token audiences [{meant}] "
+            f"is invalid for the target audiences [{wanted}]]",
+        }
 
     def token_request(self, call: ServerCall) -> Obj:
         """A fresh token of a service account."""
         account = self._core.read(call.resource, call.place)
         kind = Resource("authentication.k8s.io", "v1", "tokenrequests", "TokenRequest", True)
-        asked = ServerCall(call.request, call.user, "create", kind, call.namespace, call.name, warnings=call.warnings,
-                     document=call.document)
+        asked = ServerCall(
+            call.request,
+            call.user,
+            "create",
+            kind,
+            call.namespace,
+            call.name,
+            warnings=call.warnings,
+            document=call.document,
+        )
         body = read_object(asked, rules_for(kind))
         if account is None:
             raise not_found("", "serviceaccounts", call.name)
@@ -117,9 +132,13 @@ class Reviews:
         tied = (bound["kind"].lower(), bound["name"]) if bound else None
         token = self._tokens.issue(call.namespace, call.name, uid, seconds, audiences, tied)
         about = {"name": call.name, "namespace": call.namespace, "uid": uid, "creationTimestamp": self._core.now()}
-        return {"kind": kind.kind, "apiVersion": kind.api_version, "metadata": about,
-                "spec": {"audiences": audiences, "expirationSeconds": seconds, "boundObjectRef": bound},
-                "status": {"token": token, "expirationTimestamp": self._core.now(seconds)}}
+        return {
+            "kind": kind.kind,
+            "apiVersion": kind.api_version,
+            "metadata": about,
+            "spec": {"audiences": audiences, "expirationSeconds": seconds, "boundObjectRef": bound},
+            "status": {"token": token, "expirationTimestamp": self._core.now(seconds)},
+        }
 
     def _check_bound(self, call: ServerCall, bound: Obj) -> None:
         """A token may be bound to what is there, and to a pod only if that runs under the account."""
@@ -131,10 +150,17 @@ class Reviews:
         if record is None:
             raise not_found("", plural, name)
         if kind == "Pod" and (record.object()["spec"].get("serviceAccountName") or "") != call.name:
-            raise bad_request(f'cannot bind token for serviceaccount "{call.name}" to pod running with different serviceaccount name.')
+            raise bad_request(
+                f'cannot bind token for serviceaccount "{call.name}" to pod running with different serviceaccount name.'
+            )
         if bound.get("uid") and bound["uid"] != record.uid:
-            raise conflict("", kind, name, f"the UID in the bound object reference ({bound['uid']}) does not match the UID in record. The "
-                           "object might have been deleted and then recreated")
+            raise conflict(
+                "",
+                kind,
+                name,
+                f"the UID in the bound object reference ({bound['uid']}) does not match the UID in record. The "
+                "object might have been deleted and then recreated",
+            )
 
 
 _ANSWERS: dict[str, Callable[[Reviews, ServerCall, Obj], Obj]] = {
@@ -167,9 +193,13 @@ def _check_token_request(call: ServerCall, body: Obj, seconds: int) -> None:
         problem = Problem("metadata.name", f'Invalid value: "{name}": must match the service account name if specified')
         raise invalid("authentication.k8s.io", "TokenRequest", call.name, [problem])
     if seconds < SHORTEST_TOKEN:
-        problem = Problem("spec.expirationSeconds", f"Invalid value: {seconds}: may not specify a duration less than 10 minutes")
+        problem = Problem(
+            "spec.expirationSeconds", f"Invalid value: {seconds}: may not specify a duration less than 10 minutes"
+        )
     if seconds > 1 << 32:
-        problem = Problem("spec.expirationSeconds", f"Invalid value: {seconds}: may not specify a duration larger than 2^32 seconds")
+        problem = Problem(
+            "spec.expirationSeconds", f"Invalid value: {seconds}: may not specify a duration larger than 2^32 seconds"
+        )
     if problem:
         raise invalid("authentication.k8s.io", "TokenRequest", "", [problem])
 
@@ -177,10 +207,14 @@ def _check_token_request(call: ServerCall, body: Obj, seconds: int) -> None:
 def _local_problems(call: ServerCall, spec: Obj) -> Iterator[Problem]:
     path, resource = spec.get("nonResourceAttributes"), spec.get("resourceAttributes")
     if path is not None:
-        yield Problem("spec.nonResourceAttributes", f"Invalid value: {_go_path(path)}: disallowed on this kind of request")
+        yield Problem(
+            "spec.nonResourceAttributes", f"Invalid value: {_go_path(path)}: disallowed on this kind of request"
+        )
     elif resource is not None and resource.get("namespace", "") != call.namespace:
-        yield Problem("spec.resourceAttributes.namespace", f'Invalid value: "{resource.get("namespace", "")}": must match '
-                      "metadata.namespace")
+        yield Problem(
+            "spec.resourceAttributes.namespace",
+            f'Invalid value: "{resource.get("namespace", "")}": must match metadata.namespace',
+        )
 
 
 _NOBODY = Problem("spec.user", 'Invalid value: "": at least one of user or group must be specified')
@@ -201,8 +235,10 @@ def _selectors(resource: Obj) -> Iterator[Problem]:
         selector, path = resource.get(name) or {}, f"spec.resourceAttributes.{name}"
         terms = selector.get("requirements") or []
         if selector.get("rawSelector") and terms:
-            yield Problem(f"{path}.rawSelector", f'Invalid value: "{selector["rawSelector"]}": may not specified at the same time as '
-                          "requirements")
+            yield Problem(
+                f"{path}.rawSelector",
+                f'Invalid value: "{selector["rawSelector"]}": may not specified at the same time as requirements',
+            )
         for where, term in each(terms, f"{path}.requirements"):
             yield from operator_values(term, where)
 
@@ -213,15 +249,27 @@ def _read_action(body: Obj, further: Sequence[Problem] = ()) -> Action:
     resource, path = spec.get("resourceAttributes"), spec.get("nonResourceAttributes")
     further = [*further, *_selectors(resource or {}), *_named(body["metadata"])]
     if resource is not None and path is not None:
-        raise _invalid("spec.nonResourceAttributes",
-                       f"Invalid value: {_go_path(path)}: cannot be specified in combination with resourceAttributes", *further)
+        raise _invalid(
+            "spec.nonResourceAttributes",
+            f"Invalid value: {_go_path(path)}: cannot be specified in combination with resourceAttributes",
+            *further,
+        )
     if resource is None and path is None:
-        raise _invalid("spec.resourceAttributes",
-                       "Invalid value: null: exactly one of nonResourceAttributes or resourceAttributes must be specified", *further)
+        raise _invalid(
+            "spec.resourceAttributes",
+            "Invalid value: null: exactly one of nonResourceAttributes or resourceAttributes must be specified",
+            *further,
+        )
     if further:
         raise invalid("authorization.k8s.io", "", "", further)
     if path is not None:
         return Action(path.get("verb", ""), path=path.get("path", ""))
     assert resource is not None
-    return Action(resource.get("verb", ""), resource.get("group", ""), resource.get("resource", ""), resource.get("subresource", ""),
-                  resource.get("namespace", ""), resource.get("name", ""))
+    return Action(
+        resource.get("verb", ""),
+        resource.get("group", ""),
+        resource.get("resource", ""),
+        resource.get("subresource", ""),
+        resource.get("namespace", ""),
+        resource.get("name", ""),
+    )

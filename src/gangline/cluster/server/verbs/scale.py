@@ -51,12 +51,19 @@ def scale_of(resource: Resource, obj: Obj, must: bool = True) -> Obj:
     """The Scale of an object; `must`: a custom resource without a number of replicas has none."""
     about = obj["metadata"]
     wanted, found, selector = _paths(resource)
-    kept = {key: about[key] for key in ("name", "namespace", "uid", "resourceVersion", "creationTimestamp") if key in about}
+    kept = {
+        key: about[key] for key in ("name", "namespace", "uid", "resourceVersion", "creationTimestamp") if key in about
+    }
     replicas = _look(obj, wanted)
     if replicas is None and resource.custom and must:
         raise _no_replicas(wanted)
-    scale: Obj = {"kind": KIND, "apiVersion": API_VERSION, "metadata": kept,
-                  "spec": {"replicas": replicas} if replicas else {}, "status": {"replicas": _look(obj, found) or 0}}
+    scale: Obj = {
+        "kind": KIND,
+        "apiVersion": API_VERSION,
+        "metadata": kept,
+        "spec": {"replicas": replicas} if replicas else {},
+        "status": {"replicas": _look(obj, found) or 0},
+    }
     text = _look(obj, selector) if selector else None
     if isinstance(text, dict):
         text = selector_text(text)
@@ -66,8 +73,12 @@ def scale_of(resource: Resource, obj: Obj, must: bool = True) -> Obj:
 
 
 def _no_replicas(path: str) -> Exception:
-    return failure(500, "InternalError", f'Internal error occurred: the spec replicas field "{path}" does not exist',
-                   {"causes": [{"message": f'the spec replicas field "{path}" does not exist'}]})
+    return failure(
+        500,
+        "InternalError",
+        f'Internal error occurred: the spec replicas field "{path}" does not exist',
+        {"causes": [{"message": f'the spec replicas field "{path}" does not exist'}]},
+    )
 
 
 def selector_text(selector: Obj) -> str:
@@ -77,7 +88,9 @@ def selector_text(selector: Obj) -> str:
     terms = [(key, f"{key}={value}") for key, value in (selector.get("matchLabels") or {}).items()]
     for term in selector.get("matchExpressions") or []:
         key, values = term["key"], ",".join(sorted(term.get("values") or []))
-        text = {"In": f"{key} in ({values})", "NotIn": f"{key} notin ({values})", "Exists": key}.get(term["operator"], f"!{key}")
+        text = {"In": f"{key} in ({values})", "NotIn": f"{key} notin ({values})", "Exists": key}.get(
+            term["operator"], f"!{key}"
+        )
         terms.append((key, text))
     return ",".join(text for _, text in sorted(terms))
 
@@ -123,8 +136,18 @@ def _applied(core: Core, call: ServerCall) -> Change:
     def applied(obj: Obj) -> Obj:
         _check(call, wanted, obj)
         try:
-            return _timeless(server_side_apply(obj, mine, call.manager, truth(call.request.argument("force")), rules.schema, core.now(),
-                                               call.subresource, resource.api_version))
+            return _timeless(
+                server_side_apply(
+                    obj,
+                    mine,
+                    call.manager,
+                    truth(call.request.argument("force")),
+                    rules.schema,
+                    core.now(),
+                    call.subresource,
+                    resource.api_version,
+                )
+            )
         except ApplyConflict as error:
             seen = [cause | {"message": _through(resource, cause["message"])} for cause in error.causes]
             raise failure(409, "Conflict", _through(resource, str(error)), {"causes": seen}) from None
@@ -156,15 +179,23 @@ def _check(call: ServerCall, new: Obj, obj: Obj) -> None:
         raise bad_request(f"the name of the object ({about['name']}) does not match the name on the URL ({call.name})")
     revision = about.get("resourceVersion")
     if revision and revision != obj["metadata"]["resourceVersion"]:
-        raise conflict(call.resource.group, call.resource.plural, call.name,
-                       "the object has been modified; please apply your changes to the latest version and try again")
+        raise conflict(
+            call.resource.group,
+            call.resource.plural,
+            call.name,
+            "the object has been modified; please apply your changes to the latest version and try again",
+        )
     replicas = (new.get("spec") or {}).get("replicas", 0)
     if not isinstance(replicas, int) or isinstance(replicas, bool):
         raise bad_request(f"spec.replicas: {replicas!r} is not a whole number")
     if replicas < 0 and call.resource.custom:
         path = _paths(call.resource)[0]
-        raise invalid(call.resource.group, call.resource.kind, call.name,
-                      [Problem(path, f"Invalid value: {replicas}: should be a non-negative integer")])
+        raise invalid(
+            call.resource.group,
+            call.resource.kind,
+            call.name,
+            [Problem(path, f"Invalid value: {replicas}: should be a non-negative integer")],
+        )
     if replicas < 0:
         problem = Problem("spec.replicas", f"Invalid value: {replicas}: must be greater than or equal to 0")
         raise invalid(GROUP, KIND, call.name, [problem])

@@ -1,9 +1,8 @@
 """Create, update and patch: from a request to a committed record.
 
-Each write runs the same stations: read the body, note who owns which field, let admission change it, stamp its metadata, check it, let
-admission refuse it, commit. An update starts again from the stored object when somebody else was faster, unless the caller named a
-revision.
-"""
+Each write runs the same stations: read the body, note who owns which field, let admission change it, stamp its
+metadata, check it, let admission refuse it, commit. An update starts again from the stored object when somebody else
+was faster, unless the caller named a revision."""
 
 from __future__ import annotations
 
@@ -64,14 +63,23 @@ def track(core: Core, call: ServerCall, old: Obj | None, new: Obj) -> Obj:
     rules = rules_for(call.resource)
     endpoint = "" if call.subresource == "scale" else call.subresource
     try:
-        return ownership.track(old, new, call.manager, rules.schema, core.now(), call.subresource, call.resource.api_version,
-                               tuple(rules.reset(endpoint)))
+        return ownership.track(
+            old,
+            new,
+            call.manager,
+            rules.schema,
+            core.now(),
+            call.subresource,
+            call.resource.api_version,
+            tuple(rules.reset(endpoint)),
+        )
     except Untypable:
         return _with_accounts_of(old, new)
 
 
 def _with_accounts_of(old: Obj | None, new: Obj) -> Obj:
-    """An object that no account can be given of keeps the accounts it had; validation will say what is wrong with it."""
+    """An object that no account can be given of keeps the accounts it had; validation will say what is wrong with
+    it."""
     kept = old["metadata"].get("managedFields") if old else None
     about = {name: value for name, value in new["metadata"].items() if name != "managedFields"}
     return {**new, "metadata": about | ({"managedFields": kept} if kept else {})}
@@ -98,8 +106,11 @@ def deduplicate_owners(call: ServerCall, obj: Obj) -> None:
     if doubled:
         obj["metadata"]["ownerReferences"] = list(kept.values())
         call.warnings.append(
-            ".metadata.ownerReferences contains duplicate entries; API server dedups owner references in 1.20+, and may reject such "
-            f"requests as early as 1.24; please fix your requests; duplicate UID(s) observed: {', '.join(dict.fromkeys(doubled))}")
+            ".metadata.ownerReferences contains duplicate entries; API server dedups owner references in 1.20+, and "
+            "may reject such "
+            f"requests as early as 1.24; please fix your requests; duplicate UID(s) observed: "
+            f"{', '.join(dict.fromkeys(doubled))}"
+        )
 
 
 async def create_object(core: Core, call: ServerCall, obj: Obj) -> WrittenRecord:
@@ -115,8 +126,18 @@ async def create_object(core: Core, call: ServerCall, obj: Obj) -> WrittenRecord
         rules.defaults(obj)
     if resource.namespaced:
         check_namespace_lives(core, call, name)
-    review = WriteReview(CREATE, resource, namespace, name, obj, None, call.user, dry_run=call.dry_run, warnings=call.warnings,
-                    query=call.request.query)
+    review = WriteReview(
+        CREATE,
+        resource,
+        namespace,
+        name,
+        obj,
+        None,
+        call.user,
+        dry_run=call.dry_run,
+        warnings=call.warnings,
+        query=call.request.query,
+    )
     await _mutate_unnamed(core, review, given=bool(given))
     obj = _readmitted(review, obj, rules)
     problems = meta.check(obj, rules.name_problems, standard=not metadata_questions(resource).islower())
@@ -166,8 +187,13 @@ def check_namespace_lives(core: Core, call: ServerCall, name: str) -> None:
         return
     why = f"unable to create new content in namespace {call.namespace} because it is being terminated"
     error = forbidden(call.resource.shelf[0], call.resource.plural, name, why)
-    error.status["details"]["causes"] = [{"reason": "NamespaceTerminating", "field": "metadata.namespace",
-                                          "message": f"namespace {call.namespace} is being terminated"}]
+    error.status["details"]["causes"] = [
+        {
+            "reason": "NamespaceTerminating",
+            "field": "metadata.namespace",
+            "message": f"namespace {call.namespace} is being terminated",
+        }
+    ]
     raise error
 
 
@@ -197,7 +223,9 @@ async def update(core: Core, call: ServerCall) -> WrittenRecord:
 def check_name(call: ServerCall, obj: Obj) -> None:
     name = obj["metadata"].get("name") or ""
     if not name:
-        raise bad_request(f"the name of the object ({call.name} based on URL) was undeterminable: name must be provided")
+        raise bad_request(
+            f"the name of the object ({call.name} based on URL) was undeterminable: name must be provided"
+        )
     if name != call.name:
         raise bad_request(f"the name of the object ({name}) does not match the name on the URL ({call.name})")
 
@@ -212,8 +240,11 @@ def _check_revision_given(call: ServerCall, obj: Obj) -> None:
         raise invalid(resource.shelf[0], resource.plural, call.name, [problem])
 
 
-async def change(core: Core, call: ServerCall, make: Change, *, admitted: bool = False, in_place: bool = True) -> WrittenRecord:
-    """Replace the stored object by what `make` turns it into; `admitted`: admission has already judged what leads to it.
+async def change(
+    core: Core, call: ServerCall, make: Change, *, admitted: bool = False, in_place: bool = True
+) -> WrittenRecord:
+    """Replace the stored object by what `make` turns it into; `admitted`: admission has already judged what leads to
+    it.
 
     Not `in_place`: it makes a new object, which may share parts with the stored one, and leaves that alone.
     """
@@ -232,13 +263,27 @@ async def change(core: Core, call: ServerCall, make: Change, *, admitted: bool =
     raise modified(resource.shelf[0], resource.plural, call.name)
 
 
-async def _attempt(core: Core, call: ServerCall, current: Record, old: Obj, new: Obj, admitted: bool) -> WrittenRecord | None:
+async def _attempt(
+    core: Core, call: ServerCall, current: Record, old: Obj, new: Obj, admitted: bool
+) -> WrittenRecord | None:
     """One try; None when the stored object changed meanwhile."""
     resource, rules = call.resource, rules_for(call.resource)
     endpoint = "" if call.subresource == "scale" else call.subresource
     _check_identity(call, new, old)
-    review = WriteReview(UPDATE, resource, call.place[0], call.name, new, old, call.user, call.subresource, call.dry_run, call.warnings,
-                    query=call.request.query, face=call.face)
+    review = WriteReview(
+        UPDATE,
+        resource,
+        call.place[0],
+        call.name,
+        new,
+        old,
+        call.user,
+        call.subresource,
+        call.dry_run,
+        call.warnings,
+        query=call.request.query,
+        face=call.face,
+    )
     if not admitted:
         await core.admission.mutate(review)
         new = _readmitted(review, new, rules)
@@ -267,7 +312,9 @@ async def _attempt(core: Core, call: ServerCall, current: Record, old: Obj, new:
 def finish(core: Core, resource: Resource, place: Place, new: Obj) -> Record:
     """Commit an update; an object whose deletion waited only for its last finalizer goes."""
     about = new["metadata"]
-    done = about.get("deletionTimestamp") and not about.get("finalizers") and not about.get("deletionGracePeriodSeconds")
+    done = (
+        about.get("deletionTimestamp") and not about.get("finalizers") and not about.get("deletionGracePeriodSeconds")
+    )
     if done and not (resource.shelf == ("", "namespaces") and (new.get("spec") or {}).get("finalizers")):
         last = unstored(resource, place, dict(new), core.store.revision)
         core.remove(resource, place, core.read(resource, place) or new)
@@ -283,5 +330,3 @@ def _check_identity(call: ServerCall, new: Obj, old: Obj) -> None:
     uid = about.get("uid")
     if uid and uid != before["uid"] and call.verb == "update":
         raise storage_conflict(resource, call.place, f"UID in precondition: {uid}, UID in object meta: {before['uid']}")
-
-

@@ -1,7 +1,7 @@
 """Bytes to plain data and back: JSON and YAML bodies in, JSON or YAML answers out.
 
-Undecodable bodies are refused here, with the code and reason of a kube-apiserver; whether the data makes sense is for others to say.
-"""
+Undecodable bodies are refused here, with the code and reason of a kube-apiserver; whether the data makes sense is for
+others to say."""
 
 from __future__ import annotations
 
@@ -38,10 +38,11 @@ def media_type(content_type: str) -> str:
     return content_type.split(";", 1)[0].strip().lower()
 
 
-def decode_body(body: bytes, content_type: str, expected: str, doubled: list[str],
-                document: Document | None = None) -> Any:
-    """The data of a request body. `expected` is the kind named in a refusal; `doubled` receives what is told of YAML keys
-    given twice; `document` is the body, if it was read as YAML before."""
+def decode_body(
+    body: bytes, content_type: str, expected: str, doubled: list[str], document: Document | None = None
+) -> Any:
+    """The data of a request body. `expected` is the kind named in a refusal; `doubled` receives what is told of YAML
+    keys given twice; `document` is the body, if it was read as YAML before."""
     kind = media_type(content_type)
     if kind in ("application/json", ""):
         return decode_json(body, expected)
@@ -86,11 +87,14 @@ def _unrecognised(expected: str, why: str, body: bytes) -> Exception:
     told = body[:200].decode("utf-8", "replace") or "<empty>"
     if not expected:
         return bad_request(f"couldn't get version/kind; {why}")
-    return bad_request(f"the object provided is unrecognized (must be of type {expected}): couldn't get version/kind; {why} ({told})")
+    return bad_request(
+        f"the object provided is unrecognized (must be of type {expected}): couldn't get version/kind; {why} ({told})"
+    )
 
 
 def has_duplicates(body: bytes, data: Any) -> bool:
-    """Whether a JSON body may name a key twice; `data` is what it was decoded to. Says no quickly for what we wrote ourselves."""
+    """Whether a JSON body may name a key twice; `data` is what it was decoded to. Says no quickly for what we wrote
+    ourselves."""
     size = len(encode(data))
     if size == len(body) or size == len(body.replace(b'": ', b'":').replace(b", ", b",")):
         return False

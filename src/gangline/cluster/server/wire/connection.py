@@ -1,9 +1,8 @@
 """One connection to the server: requests answered one after another, and watches written in rounds, as HTTP/1.1.
 
-silent_connection.py makes these, request_reader.py reads requests from their bytes, `Server.handle` answers. Writing is by
-hand, because a general server spends more on a request than we do: here a request is one task, a watch is none, and
-watchers at the same place are written the same bytes. Nothing here knows what a request means.
-"""
+silent_connection.py makes these, request_reader.py reads requests from their bytes, `Server.handle` answers. Writing is
+by hand, because a general server spends more on a request than we do: here a request is one task, a watch is none, and
+watchers at the same place are written the same bytes. Nothing here knows what a request means."""
 
 from __future__ import annotations
 
@@ -80,8 +79,16 @@ class Rounds:
 class ServerConnection(asyncio.BufferedProtocol):
     """`room` is where bytes arrive; all share it. `spoke` is called with the first request, `gone` at the end."""
 
-    def __init__(self, server: Server, others: set[ServerConnection], rounds: Rounds, patience: ConnectionTimeouts, room: memoryview,
-                 spoke: Callable[[], None], gone: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        server: Server,
+        others: set[ServerConnection],
+        rounds: Rounds,
+        patience: ConnectionTimeouts,
+        room: memoryview,
+        spoke: Callable[[], None],
+        gone: Callable[[], None],
+    ) -> None:
         self._server, self._others, self._rounds, self._patience, self._room = server, others, rounds, patience, room
         self._spoke: Callable[[], None] | None = spoke
         self._gone = gone
@@ -132,7 +139,7 @@ class ServerConnection(asyncio.BufferedProtocol):
             return
         data = self._room[:count]
         if not (self._held or self._reader.ready or self.busy or self._paused):
-            data = data[self._reader.feed(data):]
+            data = data[self._reader.feed(data) :]
         self._held += data
         self._go_on()
         if len(self._held) > AHEAD_LIMIT and not self._held_back:
@@ -190,7 +197,7 @@ class ServerConnection(asyncio.BufferedProtocol):
                 self._begin(self._reader.ready.popleft())
             elif self._held:
                 held, self._held = self._held, bytearray()
-                self._held += held[self._reader.feed(memoryview(held)):]
+                self._held += held[self._reader.feed(memoryview(held)) :]
             else:
                 self._wait_for_more()
                 return

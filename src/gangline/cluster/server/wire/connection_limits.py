@@ -37,8 +37,10 @@ class Callers:
         """Whether it may stay; somebody else may have to go for it."""
         here = self._here.get(caller.address, ())
         if len(here) >= self._per_address:
-            self._tell(f"{caller.address} has {len(here)} connections to the API server, as many as one address may "
-                       "have (--connections-per-address)")
+            self._tell(
+                f"{caller.address} has {len(here)} connections to the API server, as many as one address may "
+                "have (--connections-per-address)"
+            )
             if not self._dismiss(caller.address):
                 return False
         elif self._total >= self._overall:
@@ -82,6 +84,9 @@ class Callers:
         now = self._time()
         if now < self._quiet_until:
             return
-        log.warning("%s: a connection that asked nothing makes way, or the new one is turned away%s", why,
-                    f"; so it went {self._untold} times since this was last said" if self._untold > 1 else "")
+        log.warning(
+            "%s: a connection that asked nothing makes way, or the new one is turned away%s",
+            why,
+            f"; so it went {self._untold} times since this was last said" if self._untold > 1 else "",
+        )
         self._untold, self._quiet_until = 0, now + QUIET_SECONDS

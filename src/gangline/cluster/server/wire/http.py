@@ -67,20 +67,32 @@ class ServerListener:
         await self._listening.wait_closed()
 
 
-async def serve(server: Server, host: str = "127.0.0.1", port: int = 0, tls: bool = True,
-                settings: ListenerSettings | None = None) -> ServerListener:
+async def serve(
+    server: Server, host: str = "127.0.0.1", port: int = 0, tls: bool = True, settings: ListenerSettings | None = None
+) -> ServerListener:
     """Listen, and answer with `server`. Port 0 takes a free one; without `tls`, plain HTTP."""
     settings, loop = settings or ListenerSettings(), asyncio.get_running_loop()
     connections: set[ServerConnection] = set()
     rounds, room, patience = Rounds(), memoryview(bytearray(ROOM)), settings.patience
-    entrance = Entrance(lambda spoke, gone: ServerConnection(server, connections, rounds, patience, room, spoke, gone),
-                        _context(server, host) if tls else None, patience.handshake, room,
-                        Callers(settings.per_address, settings.overall, loop.time), set())
+    entrance = Entrance(
+        lambda spoke, gone: ServerConnection(server, connections, rounds, patience, room, spoke, gone),
+        _context(server, host) if tls else None,
+        patience.handshake,
+        room,
+        Callers(settings.per_address, settings.overall, loop.time),
+        set(),
+    )
     listening = await loop.create_server(lambda: Doorway(entrance), host, port, backlog=512)
     bound = listening.sockets[0].getsockname()[1]
     shown = f"[{host}]" if ":" in host else host
-    return ServerListener(f"{'https' if tls else 'http'}://{shown}:{bound}", bound, listening, connections, entrance.waiting,
-                    asyncio.create_task(_sweep(connections, entrance.waiting)))
+    return ServerListener(
+        f"{'https' if tls else 'http'}://{shown}:{bound}",
+        bound,
+        listening,
+        connections,
+        entrance.waiting,
+        asyncio.create_task(_sweep(connections, entrance.waiting)),
+    )
 
 
 def _context(server: Server, host: str) -> ssl.SSLContext:

@@ -64,8 +64,16 @@ class Asked(NamedTuple):
 
     def request(self, user: User | None) -> Request:
         headers = self.head.headers
-        return Request(self.method, self.path, self.query, self.body, headers.get("content-type", JSON),
-                       headers.get("accept", "*/*"), headers, user)
+        return Request(
+            self.method,
+            self.path,
+            self.query,
+            self.body,
+            headers.get("content-type", JSON),
+            headers.get("accept", "*/*"),
+            headers,
+            user,
+        )
 
 
 class RequestRefused(Exception):
@@ -160,7 +168,7 @@ class RequestReader:
         taken, size = 0, len(data)
         while taken < size and not self.ready and not self._ended:
             rest = self.head.length - len(self._body) if self.head is not None else 0
-            piece = data if size <= PIECE else data[taken: taken + max(PIECE, rest)]
+            piece = data if size <= PIECE else data[taken : taken + max(PIECE, rest)]
             taken += len(piece)
             self._read(piece)
         return size if self._ended else taken

@@ -1,10 +1,9 @@
 """TLS around a connection, without a buffer of its own.
 
-asyncio's protocol keeps a quarter of a megabyte for each connection to read into. Here all of a listener's
-connections read into one place: what came is taken from it before anybody else reads. silent_connection.py makes these when the
+asyncio's protocol keeps a quarter of a megabyte for each connection to read into. Here all of a listener's connections
+read into one place: what came is taken from it before anybody else reads. silent_connection.py makes these when the
 first byte has come. Nothing here knows HTTP; whoever speaks no TLS, or stops in the middle of a handshake, is hung up
-on without a word.
-"""
+on without a word."""
 
 from __future__ import annotations
 
@@ -23,11 +22,24 @@ class TlsProtocol(SSLProtocol):
     _app_protocol_get_buffer: Callable[[int], memoryview]
     _app_protocol_buffer_updated: Callable[[int], None]
 
-    def __init__(self, inner: asyncio.BufferedProtocol, context: ssl.SSLContext, seconds: float, room: memoryview,
-                 gone: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        inner: asyncio.BufferedProtocol,
+        context: ssl.SSLContext,
+        seconds: float,
+        room: memoryview,
+        gone: Callable[[], None],
+    ) -> None:
         """`seconds` for the handshake. `room` is where bytes arrive. `gone` is called when the connection has ended."""
-        super().__init__(asyncio.get_running_loop(), inner, context, None, server_side=True,  # type: ignore[arg-type]
-                         ssl_handshake_timeout=seconds, ssl_shutdown_timeout=GOODBYE_SECONDS)  # type: ignore[arg-type]
+        super().__init__(
+            asyncio.get_running_loop(),
+            inner,
+            context,
+            None,  # type: ignore[arg-type]
+            server_side=True,
+            ssl_handshake_timeout=seconds,  # type: ignore[arg-type]
+            ssl_shutdown_timeout=GOODBYE_SECONDS,
+        )
         self._ssl_buffer_view, self._gone = room, gone
 
     def get_buffer(self, n: int) -> memoryview:

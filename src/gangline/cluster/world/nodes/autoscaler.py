@@ -1,8 +1,7 @@
 """A simulated cluster autoscaler: pods that fit nowhere call for nodes of fixed pools, the smallest that helps.
 
-`wishes` is pure: it puts the waiting pods on the nodes that are there and on their way, and asks for the smallest node of the pools
-in which each of the rest fits. How machines come and go is in `growing_pools.py`.
-"""
+`wishes` is pure: it puts the waiting pods on the nodes that are there and on their way, and asks for the smallest node
+of the pools in which each of the rest fits. How machines come and go is in `growing_pools.py`."""
 
 from __future__ import annotations
 
@@ -41,8 +40,9 @@ def free_numbers(growth: Growth, taken: Iterable[str]) -> Iterable[int]:
     return (number for number in range(growth.most) if f"{growth.pool.name}-{number}" not in used)
 
 
-def wishes(nodes: Sequence[Node], coming: Sequence[Node], bound: Iterable[Pod], waiting: Iterable[Pod],
-           pools: Sequence[Growth]) -> list[tuple[Growth, int]]:
+def wishes(
+    nodes: Sequence[Node], coming: Sequence[Node], bound: Iterable[Pod], waiting: Iterable[Pod], pools: Sequence[Growth]
+) -> list[tuple[Growth, int]]:
     """Which nodes to add (pool and number) so that every waiting pod that could fit one day does."""
     board = Board()
     for node in (*nodes, *coming):

@@ -1,7 +1,8 @@
-"""Simulated machines that come when pods wait for them and go when they stand empty; who decides which is a `PoolPlanner`.
+"""Simulated machines that come when pods wait for them and go when they stand empty; who decides which is a
+`PoolPlanner`.
 
-A plan is pure: it is shown the nodes, those on their way, and the pods that wait, and orders machines. The shell waits as long as a
-machine takes, registers it like any simulated node, and removes machines of the plan that have been idle.
+A plan is pure: it is shown the nodes, those on their way, and the pods that wait, and orders machines. The shell waits
+as long as a machine takes, registers it like any simulated node, and removes machines of the plan that have been idle.
 """
 
 from __future__ import annotations
@@ -36,7 +37,8 @@ STARTING = 900.0
 NOT_READY = "node.kubernetes.io/not-ready"
 
 
-# --- thinking ----------------------------------------------------------------------------------------------------------
+# --- thinking
+# ----------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +76,14 @@ class PoolPlanner(Protocol):
 def helpless(pod: Pod) -> bool:
     """A scheduler tried it and found no node."""
     said = condition(pod.status.conditions, "PodScheduled")
-    return (not pod.spec.node_name and not pod.metadata.deleting and pod.status.phase in ("", "Pending")
-            and said is not None and said.status == "False" and said.reason == "Unschedulable")
+    return (
+        not pod.spec.node_name
+        and not pod.metadata.deleting
+        and pod.status.phase in ("", "Pending")
+        and said is not None
+        and said.status == "False"
+        and said.reason == "Unschedulable"
+    )
 
 
 def put(board: Board, pod: Pod) -> bool:
@@ -85,8 +93,8 @@ def put(board: Board, pod: Pod) -> bool:
 
 @dataclass(slots=True)
 class Hopeless:
-    """Shapes of pods for which nothing was found: of thousands of equal pods that wait only one is tried. A pod that minds its
-    neighbours is always tried by itself."""
+    """Shapes of pods for which nothing was found: of thousands of equal pods that wait only one is tried. A pod that
+    minds its neighbours is always tried by itself."""
 
     shapes: set[Shape] = field(default_factory=set)
 
@@ -101,15 +109,19 @@ class Hopeless:
 def once_ready(node: Node) -> Node:
     """A node as it will be when it has started: what keeps pods away until then is gone."""
     taints = tuple(each for each in node.spec.taints if each.key != NOT_READY)
-    return node if len(taints) == len(node.spec.taints) else msgspec.structs.replace(
-        node, spec=msgspec.structs.replace(node.spec, taints=taints))
+    return (
+        node
+        if len(taints) == len(node.spec.taints)
+        else msgspec.structs.replace(node, spec=msgspec.structs.replace(node.spec, taints=taints))
+    )
 
 
 def removable(node: Node, pods: Iterable[Pod]) -> bool:
     return not any(occupies(pod) for pod in pods) and node.annotations.get(DISRUPTION) != "true"
 
 
-# --- doing -------------------------------------------------------------------------------------------------------------
+# --- doing
+# -------------------------------------------------------------------------------------------------------------
 
 
 @dataclass(slots=True)
@@ -169,8 +181,13 @@ class Machines:
         pods = ctx.read.list(POD)
         self.came = {name: when for name, when in self.came.items() if now - when < STARTING}
         nodes = [once_ready(node) if node.name in self.came else node for node in ctx.read.list(NODE)]
-        scene = Scene(now, nodes, [order.node() for _, order in self.coming.values()],
-                      [pod for pod in pods if occupies(pod)], [pod for pod in pods if helpless(pod)])
+        scene = Scene(
+            now,
+            nodes,
+            [order.node() for _, order in self.coming.values()],
+            [pod for pod in pods if occupies(pod)],
+            [pod for pod in pods if helpless(pod)],
+        )
         for order in self.plan.orders(scene):
             self.coming[order.name] = (now + order.delay, order)
             for pod in scene.waiting[:1]:

@@ -1,8 +1,8 @@
 """Nodes that live: they register themselves, renew their leases, and say how they are.
 
-nodes.py says what a node is and when it fails; here it is written: a Node once, then a Lease every few seconds, and the Ready
-condition when it changes. A lost node writes nothing at all: what others make of that is node_lifecycle.py's matter.
-"""
+nodes.py says what a node is and when it fails; here it is written: a Node once, then a Lease every few seconds, and the
+Ready condition when it changes. A lost node writes nothing at all: what others make of that is node_lifecycle.py's
+matter."""
 
 from __future__ import annotations
 
@@ -116,8 +116,14 @@ class Heart:
         said = condition(node.status.conditions, "Ready")
         wanted = ready_condition(state, timestamp(now))
         if said is None or said.status != wanted["status"]:
-            await ctx.client.patch_only(NODE, node.name, "", {"status": {"conditions": [*healthy_conditions(timestamp(now)), wanted]}},
-                                   subresource="status", content_type=STRATEGIC_PATCH)
+            await ctx.client.patch_only(
+                NODE,
+                node.name,
+                "",
+                {"status": {"conditions": [*healthy_conditions(timestamp(now)), wanted]}},
+                subresource="status",
+                content_type=STRATEGIC_PATCH,
+            )
 
     async def _renew(self, ctx: Context, node: Node, now: float) -> None:
         """Events of the node come in between: the lease is renewed when it is due, not for each of them."""
@@ -133,13 +139,20 @@ class Heart:
         self.renewed[node.name] = now
 
     async def _make_lease(self, ctx: Context, node: Node, now: float) -> None:
-        spec = {"holderIdentity": node.name, "leaseDurationSeconds": self.settings.lease, "renewTime": micro_timestamp(now)}
+        spec = {
+            "holderIdentity": node.name,
+            "leaseDurationSeconds": self.settings.lease,
+            "renewTime": micro_timestamp(now),
+        }
         owner = reference(NODE, node, controller=False)
         try:
-            await ctx.client.create_only(LEASE, {"metadata": {"name": node.name, "namespace": LEASES, "ownerReferences": [owner]},
-                                            "spec": spec})
+            await ctx.client.create_only(
+                LEASE, {"metadata": {"name": node.name, "namespace": LEASES, "ownerReferences": [owner]}, "spec": spec}
+            )
         except AlreadyExists:
-            await ctx.client.patch_only(LEASE, node.name, LEASES, {"metadata": {"ownerReferences": [owner]}, "spec": spec})
+            await ctx.client.patch_only(
+                LEASE, node.name, LEASES, {"metadata": {"ownerReferences": [owner]}, "spec": spec}
+            )
 
 
 def registrar(settings: WorldSettings) -> BackgroundService:

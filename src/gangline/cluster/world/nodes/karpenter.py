@@ -1,8 +1,8 @@
-"""A simulated provisioner like Karpenter: all pods that wait are packed together, and each node is the smallest shape that holds its share.
+"""A simulated provisioner like Karpenter: all pods that wait are packed together, and each node is the smallest shape
+that holds its share.
 
-`packed` is pure. Where a cluster autoscaler grows pools of one shape, this one chooses among shapes; it waits a moment for further pods
-before it orders, and takes a node away soon after its last pod is gone.
-"""
+`packed` is pure. Where a cluster autoscaler grows pools of one shape, this one chooses among shapes; it waits a moment
+for further pods before it orders, and takes a node away soon after its last pod is gone."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""What becomes of nodes that fall silent, and of their pods: unknown, tainted, emptied. Pods whose node is gone: pod_gc.py.
+"""What becomes of nodes that fall silent, and of their pods: unknown, tainted, emptied. Pods whose node is gone:
+pod_gc.py.
 
-`Watchman` looks at the leases every few seconds; a node whose lease stands still too long is marked unknown. Taints follow from the
-Ready condition, evictions from the taints and what each pod tolerates. The pure functions come first.
+`Watchman` looks at the leases every few seconds; a node whose lease stands still too long is marked unknown. Taints
+follow from the Ready condition, evictions from the taints and what each pod tolerates. The pure functions come first.
 """
 
 from __future__ import annotations
@@ -28,7 +29,8 @@ NOT_READY, UNREACHABLE = "node.kubernetes.io/not-ready", "node.kubernetes.io/unr
 OURS = (NOT_READY, UNREACHABLE)
 
 
-# --- thinking ----------------------------------------------------------------------------------------------------------
+# --- thinking
+# ----------------------------------------------------------------------------------------------------------
 
 
 @dataclass(slots=True)
@@ -56,8 +58,16 @@ class LeaseSilence:
 def unknown_conditions(now: str) -> list[Raw]:
     """What a node that stopped talking says from then on."""
     kinds = ["Ready", *(kind for kind, _, _ in HEALTHY)]
-    return [{"type": kind, "status": "Unknown", "reason": "NodeStatusUnknown", "lastTransitionTime": now,
-             "message": "Kubelet stopped posting node status."} for kind in kinds]
+    return [
+        {
+            "type": kind,
+            "status": "Unknown",
+            "reason": "NodeStatusUnknown",
+            "lastTransitionTime": now,
+            "message": "Kubelet stopped posting node status.",
+        }
+        for kind in kinds
+    ]
 
 
 def wanted_taints(node: Node, now: str) -> list[Raw] | None:
@@ -74,7 +84,11 @@ def wanted_taints(node: Node, now: str) -> list[Raw] | None:
 
 def _raw_taint(taint: Taint) -> Raw:
     raw: Raw = {"key": taint.key, "effect": taint.effect}
-    return raw | ({"value": taint.value} if taint.value else {}) | ({"timeAdded": taint.time_added} if taint.time_added else {})
+    return (
+        raw
+        | ({"value": taint.value} if taint.value else {})
+        | ({"timeAdded": taint.time_added} if taint.time_added else {})
+    )
 
 
 def leaves_at(pod: Pod, node: Node, now: float) -> float | None:
@@ -92,7 +106,8 @@ def leaves_at(pod: Pod, node: Node, now: float) -> float | None:
     return min(moments, default=None)
 
 
-# --- nodes that fall silent --------------------------------------------------------------------------------------------
+# --- nodes that fall silent
+# --------------------------------------------------------------------------------------------
 
 
 @dataclass(slots=True)
@@ -112,7 +127,11 @@ class Watchman:
                 self.busy = False
 
     async def _look(self, ctx: Context) -> None:
-        leases = [lease for lease in (await ctx.client.list(LEASE, LEASES)).items if ctx.read.get(NODE, lease.name) is not None]
+        leases = [
+            lease
+            for lease in (await ctx.client.list(LEASE, LEASES)).items
+            if ctx.read.get(NODE, lease.name) is not None
+        ]
         renewals = {lease.name: lease.spec.renew_time or "" for lease in leases}
         grace = {lease.name: float(lease.spec.lease_duration_seconds or 40) for lease in leases}
         for name in self.silence.silent(renewals, grace, ctx.clock.now()):
@@ -123,8 +142,14 @@ class Watchman:
 
     async def _give_up(self, ctx: Context, node: Node) -> None:
         now = timestamp(ctx.clock.now())
-        await ctx.client.patch(NODE, node.name, "", {"status": {"conditions": unknown_conditions(now)}}, subresource="status",
-                               content_type=STRATEGIC_PATCH)
+        await ctx.client.patch(
+            NODE,
+            node.name,
+            "",
+            {"status": {"conditions": unknown_conditions(now)}},
+            subresource="status",
+            content_type=STRATEGIC_PATCH,
+        )
         ctx.events.tell(NODE, node, "NodeNotReady", f"Node {node.name} status is now: NodeNotReady")
         unready = {"type": "Ready", "status": "False", "reason": "NodeNotReady", "lastTransitionTime": now}
         for pod in ctx.read.by(POD, BY_NODE, node.name):
@@ -133,7 +158,8 @@ class Watchman:
                 await patch_status(ctx, pod, {"conditions": [unready]})
 
 
-# --- taints, evictions -------------------------------------------------------------------------------------------------
+# --- taints, evictions
+# -------------------------------------------------------------------------------------------------
 
 
 async def taint(ctx: Context, key: Key) -> Again | None:
@@ -157,8 +183,15 @@ async def evict(ctx: Context, key: Key) -> Again | None:
         return None
     if moment > now:
         return Again(moment - now)
-    await patch_status(ctx, pod, {"conditions": [
-        disruption("DeletionByTaintManager", "Taint manager: deleting due to NoExecute taint", timestamp(now))]})
+    await patch_status(
+        ctx,
+        pod,
+        {
+            "conditions": [
+                disruption("DeletionByTaintManager", "Taint manager: deleting due to NoExecute taint", timestamp(now))
+            ]
+        },
+    )
     ctx.events.tell(POD, pod, "TaintManagerEviction", f"Marking for deletion Pod {pod.namespace}/{pod.name}")
     await delete_quietly(ctx, POD, pod)
     return None
@@ -169,8 +202,26 @@ def lifecycle(settings: WorldSettings) -> list[Controller | BackgroundService]:
     return [
         BackgroundService("watchman", watchman.run, idle=lambda: not watchman.busy),
         Controller("taints", taint, watches=(Watch(NODE, itself),), workers=4),
-        Controller("evictions", evict, watches=(
-            Watch(POD, itself, when=lambda before, after: after is not None and bool(after.spec.node_name)
-                  and (before is None or not before.spec.node_name)),
-            Watch(NODE, pods_on, when=lambda before, after: before is not None and after is not None and before.spec != after.spec)),
-            indexes=((POD, BY_NODE, by_node),), workers=8)]
+        Controller(
+            "evictions",
+            evict,
+            watches=(
+                Watch(
+                    POD,
+                    itself,
+                    when=lambda before, after: (
+                        after is not None
+                        and bool(after.spec.node_name)
+                        and (before is None or not before.spec.node_name)
+                    ),
+                ),
+                Watch(
+                    NODE,
+                    pods_on,
+                    when=lambda before, after: before is not None and after is not None and before.spec != after.spec,
+                ),
+            ),
+            indexes=((POD, BY_NODE, by_node),),
+            workers=8,
+        ),
+    ]

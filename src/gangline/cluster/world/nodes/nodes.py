@@ -12,19 +12,23 @@ The file (`gangline up --nodes FILE`) is one list of pools; only `name` is requi
       memory: 1Ti
       pods: 110
       labels: {example.com/zone: a}
-      topology: {example.com/block: 4, example.com/rack: 2}     # 4 nodes to a block, 2 to a rack, in the order of their numbers
+      topology: {example.com/block: 4, example.com/rack: 2}     # 4 nodes to a block, 2 to a rack, in the order of their
+      numbers
       taints: [{key: dedicated, value: gpu, effect: NoSchedule}]
       mig: {1g.5gb: 7}               # nvidia.com/mig-1g.5gb: 7
       numa: 2                        # zones of its NodeResourceTopology, resources shared out evenly
-      dra: false                     # true: its GPUs are devices of a ResourceSlice (driver gpu.nvidia.com) instead of nvidia.com/gpu
+      dra: false                     # true: its GPUs are devices of a ResourceSlice (driver gpu.nvidia.com) instead of
+      nvidia.com/gpu
       resources: {rdma/hca: 8}       # anything else a pod may ask for
       annotations: {}
       unschedulable: false
       failures:                      # what goes wrong, in seconds after the node was made
-      - {after: 60, seconds: 30, nodes: [0, 2], how: lost}      # or not-ready; without seconds for ever, without nodes all
+      - {after: 60, seconds: 30, nodes: [0, 2], how: lost}      # or not-ready; without seconds for ever, without nodes
+      all
     - name: spare                    # a pool without nodes of its own: a cluster autoscaler adds and removes them
       gpus: 8
-      grow: {least: 0, most: 4, delay: 30, idle: 600}            # seconds until a machine comes, and until an idle one goes
+      grow: {least: 0, most: 4, delay: 30, idle: 600}            # seconds until a machine comes, and until an idle one
+      goes
     provisioners:                    # like Karpenter: of several shapes the smallest that holds all that waits
     - name: flexible
       shapes: [{name: one, gpus: 1}, {name: eight, gpus: 8}]     # each with the fields of a pool
@@ -57,9 +61,11 @@ LOST: Literal["lost"] = "lost"
 NVIDIA_PRODUCT = "nvidia.com/gpu.product"
 MIG_STRATEGY = "nvidia.com/mig.strategy"
 VERSION = "v1.35.0"
-HEALTHY = (("MemoryPressure", "KubeletHasSufficientMemory", "kubelet has sufficient memory available"),
-           ("DiskPressure", "KubeletHasNoDiskPressure", "kubelet has no disk pressure"),
-           ("PIDPressure", "KubeletHasSufficientPID", "kubelet has sufficient PID available"))
+HEALTHY = (
+    ("MemoryPressure", "KubeletHasSufficientMemory", "kubelet has sufficient memory available"),
+    ("DiskPressure", "KubeletHasNoDiskPressure", "kubelet has no disk pressure"),
+    ("PIDPressure", "KubeletHasSufficientPID", "kubelet has sufficient PID available"),
+)
 
 
 class NodesFilePart(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
@@ -130,8 +136,14 @@ class NodeFile(NodesFilePart, frozen=True):
     provisioners: tuple[Provision, ...] = ()
 
 
-DEFAULT_NODES = (NodePool(name="node", count=4, gpus=8, topology={"topology.kubernetes.io/zone": 4,
-                                                                  "gangline.io/block": 2, "gangline.io/rack": 1}),)
+DEFAULT_NODES = (
+    NodePool(
+        name="node",
+        count=4,
+        gpus=8,
+        topology={"topology.kubernetes.io/zone": 4, "gangline.io/block": 2, "gangline.io/rack": 1},
+    ),
+)
 
 
 def read_nodes(text: str, source: str = "the nodes file") -> tuple[NodePool, ...]:
@@ -148,10 +160,15 @@ def read_file(text: str, source: str = "the nodes file") -> NodeFile:
     except msgspec.ValidationError as error:
         raise BadInput(f"{source}: {error}; examples/nodes.yaml shows every field") from error
     problems = [f"nodes[{at}].{problem}" for at, pool in enumerate(file.nodes) for problem in _problems(pool)]
-    problems += [f"two nodes are called {name}" for name in _twice(name for pool in file.nodes for name in node_names(pool))]
+    problems += [
+        f"two nodes are called {name}" for name in _twice(name for pool in file.nodes for name in node_names(pool))
+    ]
     for at, each in enumerate(file.provisioners):
-        problems += [f"provisioners[{at}].shapes[{number}].{problem}" for number, shape in enumerate(each.shapes)
-                     for problem in _problems(shape)]
+        problems += [
+            f"provisioners[{at}].shapes[{number}].{problem}"
+            for number, shape in enumerate(each.shapes)
+            for problem in _problems(shape)
+        ]
         problems += [] if each.shapes else [f"provisioners[{at}].shapes: write at least one"]
     if problems:
         raise BadInput(f"{source}: {'; '.join(problems)}")
@@ -159,8 +176,12 @@ def read_file(text: str, source: str = "the nodes file") -> NodeFile:
 
 
 def _problems(pool: NodePool) -> Iterator[str]:
-    amounts = {"gpuMemory": pool.gpu_memory, "cpu": pool.cpu, "memory": pool.memory,
-               **{f"resources.{name}": value for name, value in pool.resources.items()}}
+    amounts = {
+        "gpuMemory": pool.gpu_memory,
+        "cpu": pool.cpu,
+        "memory": pool.memory,
+        **{f"resources.{name}": value for name, value in pool.resources.items()},
+    }
     for field, value in amounts.items():
         try:
             resources.nanos(value)
@@ -170,8 +191,11 @@ def _problems(pool: NodePool) -> Iterator[str]:
     yield from (f"{field}: {value} is below 0" for field, value in counts.items() if value < 0)
     if pool.grow is not None and pool.count is not None:
         yield "count: a pool that grows has none; write grow.least"
-    yield from (f"topology.{label}: {size} nodes make no level; write 1 or more"
-                for label, size in pool.topology.items() if size < 1)
+    yield from (
+        f"topology.{label}: {size} nodes make no level; write 1 or more"
+        for label, size in pool.topology.items()
+        if size < 1
+    )
 
 
 def _twice(given: Iterable[str]) -> list[str]:
@@ -195,23 +219,36 @@ def node_object(pool: NodePool, number: int, name: str, now: str) -> Raw:
     annotations = dict(pool.annotations)
     if failures:
         annotations[names.FAILURES] = json.dumps(
-            [{"after": each.after, "seconds": each.seconds, "how": each.how} for each in failures])
+            [{"after": each.after, "seconds": each.seconds, "how": each.how} for each in failures]
+        )
     spec: Raw = {"podCIDR": f"10.{number >> 8 & 255}.{number & 255}.0/24", "providerID": f"gangline://{name}"}
     if pool.taints:
         spec["taints"] = [{"key": each.key, "value": each.value, "effect": each.effect} for each in pool.taints]
     if pool.unschedulable:
         spec["unschedulable"] = True
-    return {"apiVersion": "v1", "kind": "Node",
-            "metadata": {"name": name, "labels": _labels(pool, number, name), "annotations": annotations},
-            "spec": spec, "status": _status(pool, name, now)}
+    return {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {"name": name, "labels": _labels(pool, number, name), "annotations": annotations},
+        "spec": spec,
+        "status": _status(pool, name, now),
+    }
 
 
 def _labels(pool: NodePool, number: int, name: str) -> dict[str, str]:
-    labels = {"kubernetes.io/hostname": name, "kubernetes.io/os": "linux", "kubernetes.io/arch": "amd64",
-              names.SIMULATED: "true", names.POOL: pool.name}
+    labels = {
+        "kubernetes.io/hostname": name,
+        "kubernetes.io/os": "linux",
+        "kubernetes.io/arch": "amd64",
+        names.SIMULATED: "true",
+        names.POOL: pool.name,
+    }
     if pool.gpus or pool.mig:
-        labels |= {names.GPU_COUNT_LABEL: str(pool.gpus or 1), "nvidia.com/gpu.present": "true",
-                   names.GPU_MEMORY_LABEL: str(resources.units(pool.gpu_memory) >> 20)}
+        labels |= {
+            names.GPU_COUNT_LABEL: str(pool.gpus or 1),
+            "nvidia.com/gpu.present": "true",
+            names.GPU_MEMORY_LABEL: str(resources.units(pool.gpu_memory) >> 20),
+        }
     if pool.gpu_product:
         labels[NVIDIA_PRODUCT] = pool.gpu_product
     if pool.mig:
@@ -222,12 +259,25 @@ def _labels(pool: NodePool, number: int, name: str) -> dict[str, str]:
 
 def _status(pool: NodePool, name: str, now: str) -> Raw:
     capacity = amounts(pool)
-    return {"capacity": capacity, "allocatable": capacity, "phase": "Running",
-            "addresses": [{"type": "InternalIP", "address": address(name)}, {"type": "Hostname", "address": name}],
-            "conditions": [*healthy_conditions(now), ready_condition(READY, now)],
-            "nodeInfo": {"architecture": "amd64", "operatingSystem": "linux", "osImage": "gangline", "kernelVersion": "0",
-                         "kubeletVersion": VERSION, "kubeProxyVersion": VERSION, "containerRuntimeVersion": "gangline://0",
-                         "machineID": name, "systemUUID": name, "bootID": name}}
+    return {
+        "capacity": capacity,
+        "allocatable": capacity,
+        "phase": "Running",
+        "addresses": [{"type": "InternalIP", "address": address(name)}, {"type": "Hostname", "address": name}],
+        "conditions": [*healthy_conditions(now), ready_condition(READY, now)],
+        "nodeInfo": {
+            "architecture": "amd64",
+            "operatingSystem": "linux",
+            "osImage": "gangline",
+            "kernelVersion": "0",
+            "kubeletVersion": VERSION,
+            "kubeProxyVersion": VERSION,
+            "containerRuntimeVersion": "gangline://0",
+            "machineID": name,
+            "systemUUID": name,
+            "bootID": name,
+        },
+    }
 
 
 def amounts(pool: NodePool) -> dict[str, str]:
@@ -240,15 +290,29 @@ def amounts(pool: NodePool) -> dict[str, str]:
 
 
 def healthy_conditions(now: str) -> list[Raw]:
-    return [{"type": kind, "status": "False", "reason": reason, "message": message, "lastHeartbeatTime": now,
-             "lastTransitionTime": now} for kind, reason, message in HEALTHY]
+    return [
+        {
+            "type": kind,
+            "status": "False",
+            "reason": reason,
+            "message": message,
+            "lastHeartbeatTime": now,
+            "lastTransitionTime": now,
+        }
+        for kind, reason, message in HEALTHY
+    ]
 
 
 def ready_condition(health: str, now: str) -> Raw:
     ready = health == READY
-    return {"type": "Ready", "status": "True" if ready else "False", "lastHeartbeatTime": now, "lastTransitionTime": now,
-            "reason": "KubeletReady" if ready else "KubeletNotReady",
-            "message": "the simulated kubelet is ready" if ready else "the simulated kubelet plays a failure"}
+    return {
+        "type": "Ready",
+        "status": "True" if ready else "False",
+        "lastHeartbeatTime": now,
+        "lastTransitionTime": now,
+        "reason": "KubeletReady" if ready else "KubeletNotReady",
+        "message": "the simulated kubelet is ready" if ready else "the simulated kubelet plays a failure",
+    }
 
 
 def address(name: str) -> str:

@@ -1,7 +1,7 @@
 """PodDisruptionBudgets: how many of a budget's pods may be disturbed now, so that evictions can be allowed or refused.
 
-Percentages are of the number of pods that the selected pods' controllers ask for; without such a controller, of the pods themselves.
-"""
+Percentages are of the number of pods that the selected pods' controllers ask for; without such a controller, of the
+pods themselves."""
 
 from __future__ import annotations
 
@@ -47,9 +47,14 @@ def status(budget: Untyped, pods: Sequence[Pod], count: int, now: str) -> Raw | 
     healthy = sum(is_ready(pod) and not pod.metadata.deleting for pod in pods)
     allowed = max(healthy - needed, 0) if count else 0
     verdict = ("True", "SufficientPods") if allowed else ("False", "InsufficientPods")
-    wanted = {"expectedPods": count, "currentHealthy": healthy, "desiredHealthy": needed, "disruptionsAllowed": allowed,
-              "observedGeneration": budget.metadata.generation,
-              "conditions": merged(before.get("conditions") or (), [("DisruptionAllowed", *verdict, "")], now)}
+    wanted = {
+        "expectedPods": count,
+        "currentHealthy": healthy,
+        "desiredHealthy": needed,
+        "disruptionsAllowed": allowed,
+        "observedGeneration": budget.metadata.generation,
+        "conditions": merged(before.get("conditions") or (), [("DisruptionAllowed", *verdict, "")], now),
+    }
     for each in wanted["conditions"] if isinstance(wanted["conditions"], list) else ():
         each.setdefault("observedGeneration", budget.metadata.generation)
     return None if wanted == {name: before.get(name) for name in wanted} else wanted
@@ -68,8 +73,11 @@ async def reconcile(ctx: Context, key: Key) -> Again | None:
 
 
 def _budgets_of(pod: Pod, read: Reader) -> list[Key]:
-    return [key_of(budget) for budget in read.list(PDB, pod.namespace)
-            if from_selector((budget.spec or {}).get("selector")).matches(pod.labels)]
+    return [
+        key_of(budget)
+        for budget in read.list(PDB, pod.namespace)
+        if from_selector((budget.spec or {}).get("selector")).matches(pod.labels)
+    ]
 
 
 def _health_moved(before: Pod | None, after: Pod | None) -> bool:
@@ -81,5 +89,10 @@ def _health(pod: Pod | None) -> object:
 
 
 def budgets() -> Controller:
-    return Controller("budgets", reconcile, watches=(Watch(PDB, itself), Watch(POD, _budgets_of, when=_health_moved)),
-                      reads=(REPLICA_SET, STATEFUL_SET), workers=2)
+    return Controller(
+        "budgets",
+        reconcile,
+        watches=(Watch(PDB, itself), Watch(POD, _budgets_of, when=_health_moved)),
+        reads=(REPLICA_SET, STATEFUL_SET),
+        workers=2,
+    )

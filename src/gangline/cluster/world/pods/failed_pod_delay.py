@@ -1,8 +1,8 @@
 """How long a controller waits before it removes, and so replaces, a pod that failed on its node.
 
-The first failure under a name is replaced at once, the next after a second, then after twice as long each time, as upstream's DaemonSet
-controller does; a pod that fails again and again costs little. Kept in memory: after a restart the first one is quick again.
-"""
+The first failure under a name is replaced at once, the next after a second, then after twice as long each time, as
+upstream's DaemonSet controller does; a pod that fails again and again costs little. Kept in memory: after a restart the
+first one is quick again."""
 
 from __future__ import annotations
 
@@ -31,7 +31,9 @@ class FailedPodDelay:
 
     def waits(self, pods: Iterable[Pod], now: float) -> dict[str, float]:
         """Failed pods that stay for now, by uid, and until when."""
-        failed = {pod.uid: self._until(pod, now) for pod in pods if pod.status.phase == "Failed" and not pod.metadata.deleting}
+        failed = {
+            pod.uid: self._until(pod, now) for pod in pods if pod.status.phase == "Failed" and not pod.metadata.deleting
+        }
         return {uid: until for uid, until in failed.items() if until > now}
 
     def _until(self, pod: Pod, now: float) -> float:

@@ -1,8 +1,8 @@
 """The kubelet of simulated nodes: bound pods start, become ready, end, restart and stop.
 
-pod_life.py thinks, this shell looks and writes: at most one status patch per change of a pod, and none that says nothing new. It also
-plays the device plugin for reservation pods, telling each which GPU it holds. Pods on other nodes are never touched.
-"""
+pod_life.py thinks, this shell looks and writes: at most one status patch per change of a pod, and none that says
+nothing new. It also plays the device plugin for reservation pods, telling each which GPU it holds. Pods on other nodes
+are never touched."""
 
 from __future__ import annotations
 
@@ -29,7 +29,9 @@ log = logging.getLogger(__name__)
 BY_NODE, READY_CLIQUE, AWAITS, CLAIMS = "node", "ready clique", "awaits", "volume claims"
 WORKERS = 32
 UNITS = (*BYTES, PODS)
-UNSELECTED = pod_life.Rejection("NodeAffinity", "Predicate NodeAffinity failed: node(s) didn't match Pod's node affinity/selector")
+UNSELECTED = pod_life.Rejection(
+    "NodeAffinity", "Predicate NodeAffinity failed: node(s) didn't match Pod's node affinity/selector"
+)
 
 
 def by_node(pod: Pod) -> Iterable[str]:
@@ -88,7 +90,10 @@ def _number(address: str) -> int:
 
 def must_wait(pod: Pod, read: Reader) -> bool:
     """Some clique it starts after does not have enough ready pods yet."""
-    return any(len(read.by(POD, READY_CLIQUE, clique_key(pod, clique))) < count for clique, count in pod_life.awaited(pod).items())
+    return any(
+        len(read.by(POD, READY_CLIQUE, clique_key(pod, clique))) < count
+        for clique, count in pod_life.awaited(pod).items()
+    )
 
 
 def holds(pod: Pod, read: Reader) -> str:
@@ -117,14 +122,22 @@ def from_devices(pod: Pod) -> set[str]:
 
 def out_of(resource: str, pod: Pod, spot: Spot) -> pod_life.Rejection:
     """What a kubelet says when a node lacks something."""
-    asked, used, capacity = (_whole(resource, amounts.get(resource, 0.0)) for amounts in (pod_amounts(pod), spot.used, spot.offers))
-    return pod_life.Rejection(f"OutOf{resource}", f"Node didn't have enough resource: {resource}, requested: {asked}, used: {used}, "
-                                              f"capacity: {capacity}")
+    asked, used, capacity = (
+        _whole(resource, amounts.get(resource, 0.0)) for amounts in (pod_amounts(pod), spot.used, spot.offers)
+    )
+    return pod_life.Rejection(
+        f"OutOf{resource}",
+        f"Node didn't have enough resource: {resource}, requested: {asked}, used: {used}, capacity: {capacity}",
+    )
 
 
 def _whole(resource: str, amount: float) -> int:
     """As a kubelet counts: thousandths of processors, and of everything else whole units."""
-    return int(amount) if resource == "cpu" or resource in UNITS or is_gpu(resource) or is_mig(resource) else int(amount // 1000)
+    return (
+        int(amount)
+        if resource == "cpu" or resource in UNITS or is_gpu(resource) or is_mig(resource)
+        else int(amount // 1000)
+    )
 
 
 @dataclass(slots=True)
@@ -233,19 +246,30 @@ class Kubelet:
                 if place.rejection is not None:
                     ctx.events.tell(POD, pod, place.rejection.reason, place.rejection.message, warning=True)
                 client = (ctx.reporter() if self._can_wait(pod) else None) or ctx.client
-                await client.patch_only(POD, pod.name, pod.namespace, {"metadata": {"uid": pod.uid}, "status": step.status},
-                                        subresource="status", content_type=STRATEGIC_PATCH)
+                await client.patch_only(
+                    POD,
+                    pod.name,
+                    pod.namespace,
+                    {"metadata": {"uid": pod.uid}, "status": step.status},
+                    subresource="status",
+                    content_type=STRATEGIC_PATCH,
+                )
         except NotFound:
             return
 
     async def _tell_device(self, ctx: Context, pod: Pod, status: Raw) -> None:
         """A reservation pod that starts learns which GPU its node gave it."""
-        if (pod.namespace != self.settings.reservation_namespace or status.get("phase") != "Running"
-                or names.RESERVED_GPU in pod.annotations):
+        if (
+            pod.namespace != self.settings.reservation_namespace
+            or status.get("phase") != "Running"
+            or names.RESERVED_GPU in pod.annotations
+        ):
             return
         neighbours = [each for each in ctx.read.by(POD, BY_NODE, pod.spec.node_name) if each.namespace == pod.namespace]
         device = free_device(pod, neighbours)
-        await ctx.client.patch_only(POD, pod.name, pod.namespace, {"metadata": {"annotations": {names.RESERVED_GPU: device}}})
+        await ctx.client.patch_only(
+            POD, pod.name, pod.namespace, {"metadata": {"annotations": {names.RESERVED_GPU: device}}}
+        )
 
 
 def pods_on(node: Node, read: Reader) -> list[Key]:
@@ -261,12 +285,15 @@ def pods_mounting(claim: PersistentVolumeClaim, read: Reader) -> list[Key]:
 
 
 def concerns_kubelet(before: Pod | None, after: Pod | None) -> bool:
-    """A bound pod's status is written by the kubelet itself: that it came back changes nothing, unless the pod's end did."""
+    """A bound pod's status is written by the kubelet itself: that it came back changes nothing, unless the pod's end
+    did."""
     if before is None or after is None:
         return bool((after or before).spec.node_name)  # type: ignore[union-attr]
     if not after.spec.node_name:
         return False
-    mine = (before.status.phase == after.status.phase or after.status.phase not in pod_life.FINAL) and not after.spec.readiness_gates
+    mine = (
+        before.status.phase == after.status.phase or after.status.phase not in pod_life.FINAL
+    ) and not after.spec.readiness_gates
     return not mine or before.spec != after.spec or _asked(before) != _asked(after)
 
 
@@ -287,11 +314,19 @@ def readiness_changed(before: Pod | None, after: Pod | None) -> bool:
 
 def kubelet(settings: WorldSettings) -> Controller:
     return Controller(
-        "kubelet", Kubelet(settings).reconcile,
-        watches=(Watch(POD, itself, when=concerns_kubelet),
-                 Watch(POD, pods_awaiting, when=readiness_changed),
-                 Watch(PVC, pods_mounting),
-                 Watch(NODE, pods_on, when=health_changed)),
-        indexes=((POD, BY_NODE, by_node), (POD, READY_CLIQUE, by_ready_clique), (POD, AWAITS, by_awaited),
-                 (POD, CLAIMS, by_claim)),
-        workers=WORKERS)
+        "kubelet",
+        Kubelet(settings).reconcile,
+        watches=(
+            Watch(POD, itself, when=concerns_kubelet),
+            Watch(POD, pods_awaiting, when=readiness_changed),
+            Watch(PVC, pods_mounting),
+            Watch(NODE, pods_on, when=health_changed),
+        ),
+        indexes=(
+            (POD, BY_NODE, by_node),
+            (POD, READY_CLIQUE, by_ready_clique),
+            (POD, AWAITS, by_awaited),
+            (POD, CLAIMS, by_claim),
+        ),
+        workers=WORKERS,
+    )

@@ -1,8 +1,7 @@
 """The collector of pods that nobody ends otherwise: their node is gone, they never had one, or too many have ended.
 
-As upstream's: a pod is failed before it is deleted, so that its owner sees an end; one whose node is gone says so in the condition
-`DisruptionTarget`. Ended pods are kept until there are very many of them; then the oldest go.
-"""
+As upstream's: a pod is failed before it is deleted, so that its owner sees an end; one whose node is gone says so in
+the condition `DisruptionTarget`. Ended pods are kept until there are very many of them; then the oldest go."""
 
 from __future__ import annotations
 
@@ -32,9 +31,11 @@ def is_lost(pod: Pod) -> bool:
 
 def surplus(pods: Iterable[Pod], most: int) -> list[Pod]:
     """Ended pods beyond the number that is kept, the oldest first."""
-    ended = sorted((pod for pod in pods if pod.status.phase in FINAL and not pod.metadata.deleting),
-                   key=lambda pod: (pod.metadata.creation_timestamp or "", pod.namespace, pod.name))
-    return ended[:max(len(ended) - most, 0)]
+    ended = sorted(
+        (pod for pod in pods if pod.status.phase in FINAL and not pod.metadata.deleting),
+        key=lambda pod: (pod.metadata.creation_timestamp or "", pod.namespace, pod.name),
+    )
+    return ended[: max(len(ended) - most, 0)]
 
 
 async def collect(ctx: Context, key: Key) -> Again | None:
@@ -59,7 +60,8 @@ async def _orphaned(ctx: Context, pod: Pod) -> Again | None:
 
 
 async def _end(ctx: Context, pod: Pod, status: Raw) -> None:
-    """Failed first, unless it has ended; then deleted at once. One that a finalizer keeps is left to whoever put it there."""
+    """Failed first, unless it has ended; then deleted at once. One that a finalizer keeps is left to whoever put it
+    there."""
     if pod.status.phase not in FINAL:
         await patch_status(ctx, pod, status | {"phase": "Failed"})
     if not (pod.metadata.deleting and pod.metadata.deletion_grace_period_seconds == 0 and pod.metadata.finalizers):
@@ -89,7 +91,16 @@ def _unplaced(before: Pod | None, after: Pod | None) -> bool:
 
 def podgc() -> list[Controller | BackgroundService]:
     sweeper = Sweeper()
-    return [BackgroundService("pod-sweeper", sweeper.run, idle=lambda: not sweeper.busy),
-            Controller("pod-gc", collect, watches=(
-                Watch(POD, itself, when=_unplaced), Watch(NODE, pods_on, when=lambda before, after: after is None)),
-                indexes=((POD, BY_NODE, by_node),), workers=4)]
+    return [
+        BackgroundService("pod-sweeper", sweeper.run, idle=lambda: not sweeper.busy),
+        Controller(
+            "pod-gc",
+            collect,
+            watches=(
+                Watch(POD, itself, when=_unplaced),
+                Watch(NODE, pods_on, when=lambda before, after: after is None),
+            ),
+            indexes=((POD, BY_NODE, by_node),),
+            workers=4,
+        ),
+    ]

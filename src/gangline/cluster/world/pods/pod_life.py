@@ -1,9 +1,8 @@
 """The life of a pod on a simulated node: what its status should say now, and when to look again.
 
-Everything is worked out from the pod itself and the time, so a kubelet that was restarted goes on where it stopped. Order as on a
-real node: init containers one after the other (sidecars stay), then the containers, then readiness, the end, perhaps a restart.
-Pure: kubelet.py asks here and writes what comes back.
-"""
+Everything is worked out from the pod itself and the time, so a kubelet that was restarted goes on where it stopped.
+Order as on a real node: init containers one after the other (sidecars stay), then the containers, then readiness, the
+end, perhaps a restart. Pure: kubelet.py asks here and writes what comes back."""
 
 from __future__ import annotations
 
@@ -76,11 +75,17 @@ def times_of(pod: Pod, pace: NodePace) -> Times:
     of_job = any(owner.kind == "Job" and owner.group == "batch" for owner in pod.metadata.owner_references)
     ends = of_job or names.EXIT_CODE in notes
     run = _seconds(notes, names.RUN_SECONDS, pace.job if ends else None)
-    exits = tuple(int(each) for each in notes.get(names.EXIT_CODE, "0").replace(" ", "").split(",") if _is_number(each, 3))
-    return Times(start=_seconds(notes, names.START_SECONDS, pace.start) or 0.0,
-                 init=_seconds(notes, names.INIT_SECONDS, pace.init) or 0.0,
-                 ready=_seconds(notes, names.READY_SECONDS, pace.ready) or 0.0,
-                 stop=_seconds(notes, names.STOP_SECONDS, pace.stop) or 0.0, run=run, exits=exits or (0,))
+    exits = tuple(
+        int(each) for each in notes.get(names.EXIT_CODE, "0").replace(" ", "").split(",") if _is_number(each, 3)
+    )
+    return Times(
+        start=_seconds(notes, names.START_SECONDS, pace.start) or 0.0,
+        init=_seconds(notes, names.INIT_SECONDS, pace.init) or 0.0,
+        ready=_seconds(notes, names.READY_SECONDS, pace.ready) or 0.0,
+        stop=_seconds(notes, names.STOP_SECONDS, pace.stop) or 0.0,
+        run=run,
+        exits=exits or (0,),
+    )
 
 
 def _seconds(notes: Mapping[str, str], name: str, default: float | None) -> float | None:
@@ -105,7 +110,8 @@ def step(pod: Pod, place: NodeFacts, pace: NodePace) -> Step:
     return _run(pod, place, times)
 
 
-# --- stopping ----------------------------------------------------------------------------------------------------------
+# --- stopping
+# ----------------------------------------------------------------------------------------------------------
 
 
 def _stop(pod: Pod, place: NodeFacts, times: Times) -> Step:
@@ -122,20 +128,33 @@ def _stop(pod: Pod, place: NodeFacts, times: Times) -> Step:
 
 def _failed(pod: Pod, now: float, reason: str = "", message: str = "") -> Raw:
     """The end of a pod by force; what runs is stopped."""
-    ended = [_ended(status, STOPPED, now, "Error") if "terminated" not in status.state else status
-             for status in pod.status.container_statuses]
+    ended = [
+        _ended(status, STOPPED, now, "Error") if "terminated" not in status.state else status
+        for status in pod.status.container_statuses
+    ]
     why = {"reason": reason, "message": message} if reason else {}
-    return {"phase": "Failed", "startTime": pod.status.start_time or timestamp(now), **why,
-            "containerStatuses": _written(pod.spec.containers, ended),
-            "conditions": _conditions(pod, now, initialized=True, ready=False, done="PodFailed")}
+    return {
+        "phase": "Failed",
+        "startTime": pod.status.start_time or timestamp(now),
+        **why,
+        "containerStatuses": _written(pod.spec.containers, ended),
+        "conditions": _conditions(pod, now, initialized=True, ready=False, done="PodFailed"),
+    }
 
 
 def _rejected(rejection: Rejection, now: float) -> Raw:
-    """The end of a pod that never began: no container has a status, and nothing but the scheduler's condition is there."""
-    return {"phase": "Failed", "reason": rejection.reason, "message": f"Pod was rejected: {rejection.message}", "startTime": timestamp(now)}
+    """The end of a pod that never began: no container has a status, and nothing but the scheduler's condition is
+    there."""
+    return {
+        "phase": "Failed",
+        "reason": rejection.reason,
+        "message": f"Pod was rejected: {rejection.message}",
+        "startTime": timestamp(now),
+    }
 
 
-# --- running -----------------------------------------------------------------------------------------------------------
+# --- running
+# -----------------------------------------------------------------------------------------------------------
 
 
 def _run(pod: Pod, place: NodeFacts, times: Times) -> Step:
@@ -144,7 +163,9 @@ def _run(pod: Pod, place: NodeFacts, times: Times) -> Step:
         return Step(_rejected(place.rejection, place.now))
     deadline = None if pod.spec.active_deadline_seconds is None else began + pod.spec.active_deadline_seconds
     if deadline is not None and place.now >= deadline:
-        return Step(_failed(pod, place.now, "DeadlineExceeded", "Pod was active on the node longer than the specified deadline"))
+        return Step(
+            _failed(pod, place.now, "DeadlineExceeded", "Pod was active on the node longer than the specified deadline")
+        )
     step = _live(pod, place, times, began)
     moments = [moment for moment in (step.again, deadline) if moment is not None]
     return replace(step, again=min(moments, default=None))
@@ -158,7 +179,9 @@ def _live(pod: Pod, place: NodeFacts, times: Times, began: float) -> Step:
         return _told(pod, place, began, *_creating(pod, held), again=again)
     inits, inits_done, wakes = _inits(pod, known, place, times)
     if not inits_done:
-        mains = [known.get(each.name) or ContainerStatus(name=each.name, state=NOT_STARTED) for each in pod.spec.containers]
+        mains = [
+            known.get(each.name) or ContainerStatus(name=each.name, state=NOT_STARTED) for each in pod.spec.containers
+        ]
         return _told(pod, place, began, inits, mains, again=wakes)
     mains, again = _mains(pod, known, place, times)
     phase = _phase(pod, mains)
@@ -170,12 +193,15 @@ def _live(pod: Pod, place: NodeFacts, times: Times, began: float) -> Step:
 def _creating(pod: Pod, reason: str) -> tuple[Statuses, Statuses]:
     first = bool(pod.spec.init_containers)
     state: Raw = {"waiting": {"reason": reason}}
-    return ([ContainerStatus(name=each.name, state=state) for each in pod.spec.init_containers],
-            [ContainerStatus(name=each.name, state=NOT_STARTED if first else state) for each in pod.spec.containers])
+    return (
+        [ContainerStatus(name=each.name, state=state) for each in pod.spec.init_containers],
+        [ContainerStatus(name=each.name, state=NOT_STARTED if first else state) for each in pod.spec.containers],
+    )
 
 
-def _inits(pod: Pod, known: Mapping[str, ContainerStatus], place: NodeFacts,
-           times: Times) -> tuple[Statuses, bool, float | None]:
+def _inits(
+    pod: Pod, known: Mapping[str, ContainerStatus], place: NodeFacts, times: Times
+) -> tuple[Statuses, bool, float | None]:
     """Init containers in order: their statuses, whether all are through, when the running one ends by itself."""
     statuses: Statuses = []
     through, wakes = True, None
@@ -198,21 +224,28 @@ def _inits(pod: Pod, known: Mapping[str, ContainerStatus], place: NodeFacts,
 
 
 def _waits(status: ContainerStatus) -> ContainerStatus:
-    return ContainerStatus(name=status.name, restart_count=status.restart_count, state=NOT_STARTED, last_state=status.last_state)
+    return ContainerStatus(
+        name=status.name, restart_count=status.restart_count, state=NOT_STARTED, last_state=status.last_state
+    )
 
 
-def _mains(pod: Pod, known: Mapping[str, ContainerStatus], place: NodeFacts, times: Times) -> tuple[Statuses, float | None]:
+def _mains(
+    pod: Pod, known: Mapping[str, ContainerStatus], place: NodeFacts, times: Times
+) -> tuple[Statuses, float | None]:
     """The containers now, and the next moment at which one of them changes by itself."""
     statuses, moments = [], []
     for container in pod.spec.containers:
-        status, moment = _main(pod, container, known.get(container.name) or ContainerStatus(name=container.name), place, times)
+        status, moment = _main(
+            pod, container, known.get(container.name) or ContainerStatus(name=container.name), place, times
+        )
         statuses.append(status)
         moments += [moment] if moment is not None else []
     return statuses, min(moments, default=None)
 
 
-def _main(pod: Pod, container: Container, status: ContainerStatus, place: NodeFacts,
-          times: Times) -> tuple[ContainerStatus, float | None]:
+def _main(
+    pod: Pod, container: Container, status: ContainerStatus, place: NodeFacts, times: Times
+) -> tuple[ContainerStatus, float | None]:
     now = place.now
     if "terminated" in status.state and not _restarts(pod, status):
         return status, None
@@ -229,9 +262,17 @@ def _main(pod: Pod, container: Container, status: ContainerStatus, place: NodeFa
         status = _ended(status, times.exit(status.restart_count), now)
         return _main(pod, container, status, place, times) if _restarts(pod, status) else (status, None)
     ready = since + (_probe_delay(container) or times.ready)
-    status = ContainerStatus(name=status.name, ready=now >= ready, started=True, restart_count=status.restart_count,
-                             state=status.state, last_state=status.last_state)
-    return status, min((moment for moment in (ends, ready if now < ready else None) if moment is not None), default=None)
+    status = ContainerStatus(
+        name=status.name,
+        ready=now >= ready,
+        started=True,
+        restart_count=status.restart_count,
+        state=status.state,
+        last_state=status.last_state,
+    )
+    return status, min(
+        (moment for moment in (ends, ready if now < ready else None) if moment is not None), default=None
+    )
 
 
 def _probe_delay(container: Container) -> float:
@@ -256,20 +297,37 @@ def _phase(pod: Pod, mains: Iterable[ContainerStatus]) -> str:
     return "Failed" if any(_code(status) for status in mains) else "Succeeded"
 
 
-# --- container states --------------------------------------------------------------------------------------------------
+# --- container states
+# --------------------------------------------------------------------------------------------------
 
 
 def _started(status: ContainerStatus, now: float, ready: bool = False) -> ContainerStatus:
-    return ContainerStatus(name=status.name, ready=ready, started=True, restart_count=status.restart_count,
-                           state={"running": {"startedAt": timestamp(now)}}, last_state=status.last_state)
+    return ContainerStatus(
+        name=status.name,
+        ready=ready,
+        started=True,
+        restart_count=status.restart_count,
+        state={"running": {"startedAt": timestamp(now)}},
+        last_state=status.last_state,
+    )
 
 
 def _ended(status: ContainerStatus, code: int, now: float, reason: str = "", done: bool = False) -> ContainerStatus:
     started = (status.state.get("running") or {}).get("startedAt") or timestamp(now)
-    state = {"exitCode": code, "reason": reason or ("Completed" if code == 0 else "Error"),
-             "startedAt": started, "finishedAt": timestamp(now)}
-    return ContainerStatus(name=status.name, ready=done, started=False, restart_count=status.restart_count,
-                           state={"terminated": state}, last_state=status.last_state)
+    state = {
+        "exitCode": code,
+        "reason": reason or ("Completed" if code == 0 else "Error"),
+        "startedAt": started,
+        "finishedAt": timestamp(now),
+    }
+    return ContainerStatus(
+        name=status.name,
+        ready=done,
+        started=False,
+        restart_count=status.restart_count,
+        state={"terminated": state},
+        last_state=status.last_state,
+    )
 
 
 def _again(status: ContainerStatus) -> ContainerStatus:
@@ -279,8 +337,13 @@ def _again(status: ContainerStatus) -> ContainerStatus:
 
 def _backing_off(status: ContainerStatus) -> ContainerStatus:
     last = {"terminated": status.state["terminated"]} if "terminated" in status.state else status.last_state
-    return ContainerStatus(name=status.name, started=False, restart_count=status.restart_count,
-                           state={"waiting": {"reason": "CrashLoopBackOff"}}, last_state=last)
+    return ContainerStatus(
+        name=status.name,
+        started=False,
+        restart_count=status.restart_count,
+        state={"waiting": {"reason": "CrashLoopBackOff"}},
+        last_state=last,
+    )
 
 
 def _code(status: ContainerStatus) -> int:
@@ -296,27 +359,54 @@ def _ended_at(status: ContainerStatus) -> float:
     return seconds_of(ended["finishedAt"])
 
 
-# --- the status as written ---------------------------------------------------------------------------------------------
+# --- the status as written
+# ---------------------------------------------------------------------------------------------
 
 
-def _told(pod: Pod, place: NodeFacts, began: float, inits: Statuses, mains: Statuses, *, phase: str = "Pending",
-          again: float | None = None, initialized: bool = False) -> Step:
+def _told(
+    pod: Pod,
+    place: NodeFacts,
+    began: float,
+    inits: Statuses,
+    mains: Statuses,
+    *,
+    phase: str = "Pending",
+    again: float | None = None,
+    initialized: bool = False,
+) -> Step:
     """A step with the status that differs from what the pod already says; nothing to write when it says it all."""
     ready = phase == "Running" and all(status.ready for status in mains)
-    conditions = _conditions(pod, place.now, initialized=initialized or phase in FINAL, ready=ready,
-                             done={"Succeeded": "PodCompleted", "Failed": "PodFailed"}.get(phase, ""))
-    if (pod.status.phase == phase and pod.status.start_time and not conditions
-            and list(pod.status.container_statuses) == mains and list(pod.status.init_container_statuses) == inits):
+    conditions = _conditions(
+        pod,
+        place.now,
+        initialized=initialized or phase in FINAL,
+        ready=ready,
+        done={"Succeeded": "PodCompleted", "Failed": "PodFailed"}.get(phase, ""),
+    )
+    if (
+        pod.status.phase == phase
+        and pod.status.start_time
+        and not conditions
+        and list(pod.status.container_statuses) == mains
+        and list(pod.status.init_container_statuses) == inits
+    ):
         return Step(again=again)
-    status: Raw = {"phase": phase, "startTime": pod.status.start_time or timestamp(began),
-                   "containerStatuses": _written(pod.spec.containers, mains)}
+    status: Raw = {
+        "phase": phase,
+        "startTime": pod.status.start_time or timestamp(began),
+        "containerStatuses": _written(pod.spec.containers, mains),
+    }
     if inits:
         status["initContainerStatuses"] = _written(pod.spec.init_containers, inits)
     if conditions:
         status["conditions"] = conditions
     if place.pod_ip and not pod.status.pod_ip:
-        status |= {"hostIP": place.host_ip, "hostIPs": [{"ip": place.host_ip}],
-                   "podIP": place.pod_ip, "podIPs": [{"ip": place.pod_ip}]}
+        status |= {
+            "hostIP": place.host_ip,
+            "hostIPs": [{"ip": place.host_ip}],
+            "podIP": place.pod_ip,
+            "podIPs": [{"ip": place.pod_ip}],
+        }
     return Step(status, again=again)
 
 
@@ -325,11 +415,19 @@ def _conditions(pod: Pod, now: float, *, initialized: bool, ready: bool, done: s
     gates = [str(gate.get("conditionType")) for gate in pod.spec.readiness_gates]
     open_gates = all((found := condition(pod.status.conditions, gate)) and found.status == "True" for gate in gates)
     unready = done or "ContainersNotReady"
-    wanted = (("PodReadyToStartContainers", not done, ""), ("Initialized", initialized, done or "ContainersNotInitialized"),
-              ("Ready", ready and open_gates, unready if not ready else "ReadinessGatesNotReady"),
-              ("ContainersReady", ready, unready), ("PodScheduled", True, ""))
+    wanted = (
+        ("PodReadyToStartContainers", not done, ""),
+        ("Initialized", initialized, done or "ContainersNotInitialized"),
+        ("Ready", ready and open_gates, unready if not ready else "ReadinessGatesNotReady"),
+        ("ContainersReady", ready, unready),
+        ("PodScheduled", True, ""),
+    )
     standing = [(condition(pod.status.conditions, kind), kind, value, reason) for kind, value, reason in wanted]
-    return [_condition(found, kind, value, reason, now) for found, kind, value, reason in standing if not _says(found, value)]
+    return [
+        _condition(found, kind, value, reason, now)
+        for found, kind, value, reason in standing
+        if not _says(found, value)
+    ]
 
 
 def _says(found: Condition | None, value: bool) -> bool:
@@ -350,12 +448,23 @@ def _condition(found: Condition | None, kind: str, value: bool, reason: str, now
 
 def _written(containers: Iterable[Container], statuses: Iterable[ContainerStatus]) -> list[Raw]:
     images = {container.name: container.image for container in containers}
-    return [{"name": status.name, "ready": status.ready, "started": bool(status.started), "restartCount": status.restart_count,
-             "image": images.get(status.name, ""), "imageID": "", "state": status.state, "lastState": status.last_state}
-            for status in statuses]
+    return [
+        {
+            "name": status.name,
+            "ready": status.ready,
+            "started": bool(status.started),
+            "restartCount": status.restart_count,
+            "image": images.get(status.name, ""),
+            "imageID": "",
+            "state": status.state,
+            "lastState": status.last_state,
+        }
+        for status in statuses
+    ]
 
 
-# --- waiting for other pods --------------------------------------------------------------------------------------------
+# --- waiting for other pods
+# --------------------------------------------------------------------------------------------
 
 
 def awaited(pod: Pod) -> dict[str, int]:

@@ -1,8 +1,9 @@
-"""ResourceClaims made from templates: each pod that names a template gets a claim of its own, and gives it back when it is done.
+"""ResourceClaims made from templates: each pod that names a template gets a claim of its own, and gives it back when it
+is done.
 
-The claim is owned by the pod, and goes when that is done. Any claim is given back by the last pod that held it: its reservation is taken
-away, and if a scheduler allocated it, which the finalizer `PROTECTION` tells, its allocation and that finalizer too.
-"""
+The claim is owned by the pod, and goes when that is done. Any claim is given back by the last pod that held it: its
+reservation is taken away, and if a scheduler allocated it, which the finalizer `PROTECTION` tells, its allocation and
+that finalizer too."""
 
 from __future__ import annotations
 
@@ -26,8 +27,11 @@ BY_TEMPLATE = "claim template"
 
 
 def by_template(pod: Pod) -> list[str]:
-    return [f"{pod.namespace}/{each.resource_claim_template_name}" for each in pod.spec.resource_claims
-            if each.resource_claim_template_name]
+    return [
+        f"{pod.namespace}/{each.resource_claim_template_name}"
+        for each in pod.spec.resource_claims
+        if each.resource_claim_template_name
+    ]
 
 
 def claim_name(pod: Pod, claim: str) -> str:
@@ -37,15 +41,22 @@ def claim_name(pod: Pod, claim: str) -> str:
 def missing(pod: Pod) -> list[tuple[str, str]]:
     """Claims of a pod (name in the pod, template) that its status does not know yet."""
     known = {str(each.get("name")) for each in pod.status.resource_claim_statuses}
-    return [(each.name, each.resource_claim_template_name) for each in pod.spec.resource_claims
-            if each.resource_claim_template_name and each.name not in known]
+    return [
+        (each.name, each.resource_claim_template_name)
+        for each in pod.spec.resource_claims
+        if each.resource_claim_template_name and each.name not in known
+    ]
 
 
 def made_from(template: Untyped, pod: Pod, claim: str) -> Raw:
     body: Raw = deepcopy(template.spec or {})
     meta = dict(body.get("metadata") or {})
-    meta |= {"name": claim_name(pod, claim), "namespace": pod.namespace, "ownerReferences": [reference(POD, pod)],
-             "annotations": (meta.get("annotations") or {}) | {FOR_POD: claim}}
+    meta |= {
+        "name": claim_name(pod, claim),
+        "namespace": pod.namespace,
+        "ownerReferences": [reference(POD, pod)],
+        "annotations": (meta.get("annotations") or {}) | {FOR_POD: claim},
+    }
     return {"metadata": meta, "spec": body.get("spec") or {}}
 
 
@@ -65,7 +76,8 @@ def reservations(claim: Untyped) -> list[Raw]:
 
 
 def unreserved(claim: Untyped, rest: list[Raw]) -> Raw:
-    """The status of a claim that only these still hold: with the last of them goes what a scheduler allocated, and nothing else."""
+    """The status of a claim that only these still hold: with the last of them goes what a scheduler allocated, and
+    nothing else."""
     freed = {"allocation": None} if not rest and PROTECTION in claim.metadata.finalizers else {}
     return {"reservedFor": rest or None} | freed
 
@@ -73,11 +85,18 @@ def unreserved(claim: Untyped, rest: list[Raw]) -> Raw:
 def unneeded(claim: Untyped, owner: Pod | None) -> bool:
     """Made for a pod that is done or was replaced; where the pod is gone, the garbage collector sees to it."""
     of = claim.metadata.controller
-    return (not claim.metadata.deleting and owner is not None and of is not None and of.kind == POD.kind and not of.group
-            and (owner.uid != of.uid or done(owner)))
+    return (
+        not claim.metadata.deleting
+        and owner is not None
+        and of is not None
+        and of.kind == POD.kind
+        and not of.group
+        and (owner.uid != of.uid or done(owner))
+    )
 
 
-# --- doing -------------------------------------------------------------------------------------------------------------
+# --- doing
+# -------------------------------------------------------------------------------------------------------------
 
 
 async def reconcile_pod(ctx: Context, key: Key) -> Again | None:
@@ -88,14 +107,25 @@ async def reconcile_pod(ctx: Context, key: Key) -> Again | None:
     for claim, template_name in missing(pod):
         template = ctx.read.get(RESOURCE_CLAIM_TEMPLATE, template_name, key.namespace)
         if template is None:
-            ctx.events.tell(POD, pod, "FailedResourceClaimCreation",
-                            f'PodResourceClaim {claim}: resourceclaimtemplate "{template_name}" not found', warning=True)
+            ctx.events.tell(
+                POD,
+                pod,
+                "FailedResourceClaimCreation",
+                f'PodResourceClaim {claim}: resourceclaimtemplate "{template_name}" not found',
+                warning=True,
+            )
             continue
         await create_quietly(ctx, RESOURCE_CLAIM, made_from(template, pod, claim))
         made.append({"name": claim, "resourceClaimName": claim_name(pod, claim)})
     if made:
-        await ctx.client.patch(POD, key.name, key.namespace, {"status": {"resourceClaimStatuses": made}}, subresource="status",
-                               content_type=STRATEGIC_PATCH)
+        await ctx.client.patch(
+            POD,
+            key.name,
+            key.namespace,
+            {"status": {"resourceClaimStatuses": made}},
+            subresource="status",
+            content_type=STRATEGIC_PATCH,
+        )
     return None
 
 
@@ -103,7 +133,9 @@ async def reconcile_claim(ctx: Context, key: Key) -> Again | None:
     claim = ctx.read.get(RESOURCE_CLAIM, key.name, key.namespace)
     if claim is None:
         return None
-    rest = still_reserved(claim, [pod for each in reservations(claim) if (pod := await _holder(ctx, claim, each)) is not None])
+    rest = still_reserved(
+        claim, [pod for each in reservations(claim) if (pod := await _holder(ctx, claim, each)) is not None]
+    )
     if len(rest) < len(reservations(claim)):
         await _give_back(ctx, claim, unreserved(claim, rest))
     elif claim.metadata.deleting and PROTECTION in claim.metadata.finalizers and not rest:
@@ -115,7 +147,8 @@ async def reconcile_claim(ctx: Context, key: Key) -> Again | None:
 
 
 async def _holder(ctx: Context, claim: Untyped, reservation: Raw) -> Pod | None:
-    """The pod of a reservation; one that we have not seen may be new, so the server is asked before its devices are taken away."""
+    """The pod of a reservation; one that we have not seen may be new, so the server is asked before its devices are
+    taken away."""
     name = str(reservation.get("name"))
     pod = ctx.read.get(POD, name, claim.namespace)
     if pod is None:
@@ -127,16 +160,26 @@ async def _holder(ctx: Context, claim: Untyped, reservation: Raw) -> Pod | None:
 
 
 async def _give_back(ctx: Context, claim: Untyped, status: Raw) -> None:
-    """Writes the status, and lifts the protection where nothing is allocated any more; neither if somebody wrote meanwhile."""
+    """Writes the status, and lifts the protection where nothing is allocated any more; neither if somebody wrote
+    meanwhile."""
     found, version = claim.status or {}, claim.metadata.resource_version
     if status:
-        written = await ctx.client.patch(RESOURCE_CLAIM, claim.name, claim.namespace, {
-            "metadata": {"resourceVersion": version}, "status": status}, subresource="status")
+        written = await ctx.client.patch(
+            RESOURCE_CLAIM,
+            claim.name,
+            claim.namespace,
+            {"metadata": {"resourceVersion": version}, "status": status},
+            subresource="status",
+        )
         found, version = written.status or {}, written.metadata.resource_version
     if PROTECTION in claim.metadata.finalizers and not found.get("allocation"):
         finalizers = [each for each in claim.metadata.finalizers if each != PROTECTION]
-        await ctx.client.patch(RESOURCE_CLAIM, claim.name, claim.namespace,
-                               {"metadata": {"resourceVersion": version, "finalizers": finalizers or None}})
+        await ctx.client.patch(
+            RESOURCE_CLAIM,
+            claim.name,
+            claim.namespace,
+            {"metadata": {"resourceVersion": version, "finalizers": finalizers or None}},
+        )
 
 
 def _pods_of(template: Untyped, read: Reader) -> list[Key]:
@@ -145,16 +188,32 @@ def _pods_of(template: Untyped, read: Reader) -> list[Key]:
 
 def _claims_of(pod: Pod, read: Reader) -> list[Key]:
     named = [each.resource_claim_name for each in pod.spec.resource_claims if each.resource_claim_name]
-    made = [str(each["resourceClaimName"]) for each in pod.status.resource_claim_statuses if each.get("resourceClaimName")]
+    made = [
+        str(each["resourceClaimName"]) for each in pod.status.resource_claim_statuses if each.get("resourceClaimName")
+    ]
     extended = (pod.status.extended_resource_claim_status or {}).get("resourceClaimName")
     return [Key(pod.namespace, name) for name in [*named, *made, *([str(extended)] if extended else [])]]
 
 
 def claims() -> list[Controller]:
     return [
-        Controller("pod-claims", reconcile_pod, watches=(
-            Watch(POD, itself, when=lambda before, after: after is not None and bool(missing(after))),
-            Watch(RESOURCE_CLAIM_TEMPLATE, _pods_of)), indexes=((POD, BY_TEMPLATE, by_template),), workers=4),
-        Controller("resource-claims", reconcile_claim, watches=(
-            Watch(RESOURCE_CLAIM, itself),
-            Watch(POD, _claims_of, when=lambda before, after: after is None or done(after))), workers=2)]
+        Controller(
+            "pod-claims",
+            reconcile_pod,
+            watches=(
+                Watch(POD, itself, when=lambda before, after: after is not None and bool(missing(after))),
+                Watch(RESOURCE_CLAIM_TEMPLATE, _pods_of),
+            ),
+            indexes=((POD, BY_TEMPLATE, by_template),),
+            workers=4,
+        ),
+        Controller(
+            "resource-claims",
+            reconcile_claim,
+            watches=(
+                Watch(RESOURCE_CLAIM, itself),
+                Watch(POD, _claims_of, when=lambda before, after: after is None or done(after)),
+            ),
+            workers=2,
+        ),
+    ]

@@ -1,8 +1,9 @@
-"""Which pods start together: the units that place.py is given, from the Workload API in whichever generation the server has.
+"""Which pods start together: the units that place.py is given, from the Workload API in whichever generation the server
+has.
 
-1.35: a pod names a Workload and one of its pod groups. 1.36 and 1.37: it names a PodGroup. In 1.37 that may be a leaf of a tree of
-CompositePodGroups, and the whole tree is one unit. Pure: objects are read from what scheduler.py follows; nothing is placed here.
-"""
+1.35: a pod names a Workload and one of its pod groups. 1.36 and 1.37: it names a PodGroup. In 1.37 that may be a leaf
+of a tree of CompositePodGroups, and the whole tree is one unit. Pure: objects are read from what scheduler.py follows;
+nothing is placed here."""
 
 from __future__ import annotations
 
@@ -33,7 +34,9 @@ def gang_key(pod: Pod) -> str:
     """Pods with the same key are one gang, or one group of it; empty: the pod stands for itself."""
     link = pod.spec.workload_ref
     if link:
-        return "/".join((pod.namespace, str(link.get("name")), str(link.get("podGroup")), str(link.get("podGroupReplicaKey") or "")))
+        return "/".join(
+            (pod.namespace, str(link.get("name")), str(link.get("podGroup")), str(link.get("podGroupReplicaKey") or ""))
+        )
     group = group_name(pod)
     return f"{pod.namespace}/{group}" if group else ""
 
@@ -141,14 +144,23 @@ class WorkloadGangs:
     def _leaf(self, group: Untyped, waiting: Mapping[str, list[Pod]], noun: str = "gang") -> Unit:
         key = f"{group.namespace}/{group.name}"
         taken = self.nodes(key)
-        return Unit(key, tuple(waiting.get(key, ())), needs(group) - len(taken), level=level(group), taken=taken, called=f"{noun} {key}")
+        return Unit(
+            key,
+            tuple(waiting.get(key, ())),
+            needs(group) - len(taken),
+            level=level(group),
+            taken=taken,
+            called=f"{noun} {key}",
+        )
 
     def _tree(self, top: Untyped, waiting: Mapping[str, list[Pod]], noun: str = "gang") -> Unit:
         key = f"{top.namespace}/{top.name}"
         parts = [self._tree(each, waiting, "group") for each in self._children(COMPOSITE_POD_GROUP, key)]
         parts += [self._leaf(each, waiting, "group") for each in self._children(KUBE_POD_GROUP, key)]
         taken = tuple(node for part in parts for node in part.taken)
-        return Unit(f"tree {key}", (), needs(top), parts=tuple(parts), level=level(top), taken=taken, called=f"{noun} {key}")
+        return Unit(
+            f"tree {key}", (), needs(top), parts=tuple(parts), level=level(top), taken=taken, called=f"{noun} {key}"
+        )
 
     def _children(self, kind: Kind[Untyped], key: str) -> list[Untyped]:
         return sorted(self.read.by(kind, BY_PARENT, key), key=_name) if kind in self.followed else []

@@ -1,9 +1,10 @@
-"""Where a bystander's pod can go: requests, selectors, node affinity, taints; gangs of the Workload API as a whole or not at all.
+"""Where a bystander's pod can go: requests, selectors, node affinity, taints; gangs of the Workload API as a whole or
+not at all.
 
-A `Board` holds what is free on each node; a `Round` finds nodes for units of pods on it, the least used first. Pods of the same
-shape share one heap of nodes, so a thousand equal pods cost a thousand heap steps. A unit may be bound to one domain: each is tried, and
-the one where most pods fit is taken. Nobody makes room. Pure: gangs.py says which pods are a unit, scheduler.py keeps the board and writes.
-"""
+A `Board` holds what is free on each node; a `Round` finds nodes for units of pods on it, the least used first. Pods of
+the same shape share one heap of nodes, so a thousand equal pods cost a thousand heap steps. A unit may be bound to one
+domain: each is tried, and the one where most pods fit is taken. Nobody makes room. Pure: gangs.py says which pods are a
+unit, scheduler.py keeps the board and writes."""
 
 from __future__ import annotations
 
@@ -27,19 +28,30 @@ UNSCHEDULABLE = Taint(key="node.kubernetes.io/unschedulable", effect="NoSchedule
 _OPERATORS = {"In": "in", "NotIn": "notin", "Exists": "exists", "DoesNotExist": "!exists", "Gt": "gt", "Lt": "lt"}
 
 
-# --- may this pod go to that node? -------------------------------------------------------------------------------------
+# --- may this pod go to that node?
+# -------------------------------------------------------------------------------------
 
 
 def tolerates(tolerations: Iterable[Toleration], taint: Taint) -> bool:
-    return any(each.key in ("", taint.key) and (each.operator == "Exists" or (bool(each.key) and each.value == taint.value))
-               and each.effect in ("", taint.effect) for each in tolerations)
+    return any(
+        each.key in ("", taint.key)
+        and (each.operator == "Exists" or (bool(each.key) and each.value == taint.value))
+        and each.effect in ("", taint.effect)
+        for each in tolerations
+    )
 
 
 def untolerated(pod: Pod, node: Node) -> Taint | None:
     """The first taint that keeps the pod away."""
     taints = node.spec.taints + ((UNSCHEDULABLE,) if node.spec.unschedulable else ())
-    return next((taint for taint in taints if taint.effect in ("NoSchedule", "NoExecute")
-                 and not tolerates(pod.spec.tolerations, taint)), None)
+    return next(
+        (
+            taint
+            for taint in taints
+            if taint.effect in ("NoSchedule", "NoExecute") and not tolerates(pod.spec.tolerations, taint)
+        ),
+        None,
+    )
 
 
 def selects(pod: Pod, node: Node) -> bool:
@@ -47,14 +59,19 @@ def selects(pod: Pod, node: Node) -> bool:
     labels = node.labels
     if any(labels.get(key) != value for key, value in pod.spec.node_selector.items()):
         return False
-    affinity = ((pod.spec.affinity or {}).get("nodeAffinity") or {}).get("requiredDuringSchedulingIgnoredDuringExecution")
+    affinity = ((pod.spec.affinity or {}).get("nodeAffinity") or {}).get(
+        "requiredDuringSchedulingIgnoredDuringExecution"
+    )
     return affinity is None or any(_term(term, node) for term in affinity.get("nodeSelectorTerms") or ())
 
 
 def _term(term: Raw, node: Node) -> bool:
     expressions, fields = term.get("matchExpressions") or (), term.get("matchFields") or ()
-    return bool(expressions or fields) and all(_matches(each, node.labels) for each in expressions) and all(
-        _matches(each, {"metadata.name": node.name}) for each in fields)
+    return (
+        bool(expressions or fields)
+        and all(_matches(each, node.labels) for each in expressions)
+        and all(_matches(each, {"metadata.name": node.name}) for each in fields)
+    )
 
 
 def _matches(expression: Raw, labels: Mapping[str, str]) -> bool:
@@ -69,12 +86,16 @@ def barred(pod: Pod, node: Node) -> str:
         return "node(s) were not ready"
     taint = untolerated(pod, node)
     if taint is not None:
-        return f"node(s) had untolerated taint {{{taint.key}: {taint.value}}}" if taint is not UNSCHEDULABLE else (
-            "node(s) were unschedulable")
+        return (
+            f"node(s) had untolerated taint {{{taint.key}: {taint.value}}}"
+            if taint is not UNSCHEDULABLE
+            else ("node(s) were unschedulable")
+        )
     return "" if selects(pod, node) else "node(s) didn't match Pod's node affinity/selector"
 
 
-# --- what is free ------------------------------------------------------------------------------------------------------
+# --- what is free
+# ------------------------------------------------------------------------------------------------------
 
 
 @dataclass(slots=True)
@@ -84,13 +105,22 @@ class Spot:
     used: dict[str, float] = field(default_factory=dict)
 
     def lacks(self, needs: Amounts) -> list[str]:
-        return [name for name, amount in needs.items()
-                if amount > 0 and self.offers.get(name, 0.0) - self.used.get(name, 0.0) < amount]
+        return [
+            name
+            for name, amount in needs.items()
+            if amount > 0 and self.offers.get(name, 0.0) - self.used.get(name, 0.0) < amount
+        ]
 
     def load(self, needs: Amounts) -> float:
         """How full the node would be, by the scarcest of what is asked for."""
-        return max(((self.used.get(name, 0.0) + amount) / self.offers[name] for name, amount in needs.items()
-                    if self.offers.get(name)), default=0.0)
+        return max(
+            (
+                (self.used.get(name, 0.0) + amount) / self.offers[name]
+                for name, amount in needs.items()
+                if self.offers.get(name)
+            ),
+            default=0.0,
+        )
 
     def add(self, needs: Amounts, sign: int) -> None:
         for name, amount in needs.items():
@@ -110,7 +140,9 @@ class Board:
 
     def put_node(self, node: Node) -> None:
         before = self.spots.get(node.name)
-        self.spots[node.name] = Spot(node, amounts_of(node.status.allocatable), before.used if before else self._used(node.name))
+        self.spots[node.name] = Spot(
+            node, amounts_of(node.status.allocatable), before.used if before else self._used(node.name)
+        )
         self.version += 1
 
     @property
@@ -149,7 +181,8 @@ class Board:
             self.version += 1
 
 
-# --- one round ---------------------------------------------------------------------------------------------------------
+# --- one round
+# ---------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,15 +241,20 @@ Answer: TypeAlias = PodBinding | PlacingRefused
 
 def shape_of(pod: Pod) -> Shape:
     """Pods of one shape can go to the same nodes."""
-    rest = {"selector": pod.spec.node_selector, "affinity": (pod.spec.affinity or {}).get("nodeAffinity"),
-            "tolerations": [[each.key, each.operator, each.value, each.effect] for each in pod.spec.tolerations]}
+    rest = {
+        "selector": pod.spec.node_selector,
+        "affinity": (pod.spec.affinity or {}).get("nodeAffinity"),
+        "tolerations": [[each.key, each.operator, each.value, each.effect] for each in pod.spec.tolerations],
+    }
     return tuple(sorted(pod_amounts(pod).items())), json.dumps(rest, sort_keys=True)
 
 
 def by_turn(pods: Iterable[Pod]) -> list[Pod]:
     """Higher priority first, then older, then by name."""
-    return sorted(pods, key=lambda pod: (
-        -(pod.spec.priority or 0), pod.metadata.creation_timestamp or "", pod.namespace, pod.name))
+    return sorted(
+        pods,
+        key=lambda pod: (-(pod.spec.priority or 0), pod.metadata.creation_timestamp or "", pod.namespace, pod.name),
+    )
 
 
 @dataclass(slots=True)
@@ -253,7 +291,11 @@ class Round:
             return PlacingResult(tuple(placed), self._each(failed, scope), fit=len(placed))
         short = self._short(unit, failed, len(placed), scope)
         self._undo(placed)
-        refused = self._each(failed, scope) if unit.least == 1 else tuple(PlacingRefused(pod, short, bool(failed)) for pod in unit.pods)
+        refused = (
+            self._each(failed, scope)
+            if unit.least == 1
+            else tuple(PlacingRefused(pod, short, bool(failed)) for pod in unit.pods)
+        )
         return PlacingResult((), refused, short, len(placed))
 
     def _parts(self, unit: Unit, scope: Scope) -> PlacingResult:
@@ -266,12 +308,14 @@ class Round:
             return PlacingResult(binds, refused, fit=fit)
         self._undo(binds)
         short = f"its {unit.name} needs {unit.least} groups and only {whole} fit{_in(scope)}" + (
-            f"; for the next: {missing[0]}" if missing else "")
+            f"; for the next: {missing[0]}" if missing else ""
+        )
         tried = any(no.tried for no in refused)
         return PlacingResult((), tuple(PlacingRefused(pod, short, tried) for pod in unit.everyone()), short, fit)
 
     def _in_one_domain(self, unit: Unit, scope: Scope) -> PlacingResult:
-        """The domain where the unit starts, and of several the one where most pods fit; else the one that was nearest to it."""
+        """The domain where the unit starts, and of several the one where most pods fit; else the one that was nearest
+        to it."""
         free, best = replace(unit, level=""), None
         for value in self._values(unit, scope):
             found = self._unit(free, (*scope, (unit.level, value)))
@@ -289,7 +333,11 @@ class Round:
 
     def _values(self, unit: Unit, scope: Scope) -> list[str]:
         """The domains to try: the one where its pods are, or all, in a fixed order."""
-        there = [spot.node for spot in self.board.spots.values() if unit.level in spot.node.labels and _within(spot.node, scope)]
+        there = [
+            spot.node
+            for spot in self.board.spots.values()
+            if unit.level in spot.node.labels and _within(spot.node, scope)
+        ]
         pinned = {node.labels[unit.level] for node in there if node.name in unit.taken}
         return sorted(pinned or {node.labels[unit.level] for node in there})
 
@@ -323,8 +371,11 @@ class Round:
         return None
 
     def _candidates(self, pod: Pod, needs: Amounts, scope: Scope) -> list[tuple[float, str]]:
-        heap = [(spot.load(needs), name) for name, spot in self.board.spots.items()
-                if _within(spot.node, scope) and not barred(pod, spot.node)]
+        heap = [
+            (spot.load(needs), name)
+            for name, spot in self.board.spots.items()
+            if _within(spot.node, scope) and not barred(pod, spot.node)
+        ]
         heapq.heapify(heap)
         return heap
 

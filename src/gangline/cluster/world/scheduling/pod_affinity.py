@@ -1,8 +1,7 @@
 """Pods that want to be near each other, or apart: required pod affinity, anti-affinity and topology spread.
 
-Asked by place.py for the few pods that say such things, and for the others as long as some placed pod keeps its distance from them.
-Pure; preferences are not read.
-"""
+Asked by place.py for the few pods that say such things, and for the others as long as some placed pod keeps its
+distance from them. Pure; preferences are not read."""
 
 from __future__ import annotations
 
@@ -85,8 +84,15 @@ class Crowd:
         """Pods the term is about that stand in the node's domain."""
         key = str(term.get("topologyKey"))
         value = node.labels.get(key)
-        return [] if value is None else [other for where, other in self.placed.values()
-                                         if where in nodes and nodes[where].labels.get(key) == value and means(term, pod, other)]
+        return (
+            []
+            if value is None
+            else [
+                other
+                for where, other in self.placed.values()
+                if where in nodes and nodes[where].labels.get(key) == value and means(term, pod, other)
+            ]
+        )
 
     def _kept_away(self, pod: Pod, node: Node, nodes: Mapping[str, Node]) -> bool:
         for uid in self.shy:
@@ -112,5 +118,8 @@ class Crowd:
     def _like(self, constraint: Raw, pod: Pod) -> Iterable[str]:
         """Where the pods stand that are counted."""
         matches = from_selector(constraint.get("labelSelector")).matches
-        return (where for where, other in self.placed.values()
-                if other.namespace == pod.namespace and not other.metadata.deleting and matches(other.labels))
+        return (
+            where
+            for where, other in self.placed.values()
+            if other.namespace == pod.namespace and not other.metadata.deleting and matches(other.labels)
+        )

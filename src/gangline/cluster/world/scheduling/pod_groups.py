@@ -1,9 +1,9 @@
-"""PodGroups of kube-scheduler stay as long as pods need them: a deleted one loses its protection with the last pod that names it.
+"""PodGroups of kube-scheduler stay as long as pods need them: a deleted one loses its protection with the last pod that
+names it.
 
-The server puts a finalizer on every PodGroup (cluster/server/admit/pod_groups.py); here it is lifted once no pod that may still run names
-the group. A namespace is looked at as a whole, so that many groups that go together cost one question. Where the server has no
-PodGroups, nothing is followed; pods and groups are never deleted here.
-"""
+The server puts a finalizer on every PodGroup (cluster/server/admit/pod_groups.py); here it is lifted once no pod that
+may still run names the group. A namespace is looked at as a whole, so that many groups that go together cost one
+question. Where the server has no PodGroups, nothing is followed; pods and groups are never deleted here."""
 
 from __future__ import annotations
 
@@ -38,12 +38,18 @@ def by_group(pod: Pod) -> list[str]:
 
 def leaving(group: Object) -> list[str]:
     """Its namespace, if the group is deleted and still protected."""
-    return [group.namespace] if group.metadata.deleting and names.POD_GROUP_PROTECTION in group.metadata.finalizers else []
+    return (
+        [group.namespace] if group.metadata.deleting and names.POD_GROUP_PROTECTION in group.metadata.finalizers else []
+    )
 
 
 def lets_go(before: Pod | None, after: Pod | None) -> bool:
     """The change of a pod may have freed a group."""
-    return before is not None and bool(by_group(before)) and (after is None or after.uid != before.uid or not by_group(after))
+    return (
+        before is not None
+        and bool(by_group(before))
+        and (after is None or after.uid != before.uid or not by_group(after))
+    )
 
 
 @dataclass(slots=True)
@@ -76,8 +82,11 @@ class Protection:
 
 def _controller(kind: Kind[Object]) -> Controller:
     async def reconcile(ctx: Context, namespace: Key) -> Again | None:
-        unused = [group for group in ctx.read.by(kind, LEAVING, namespace.name)
-                  if not ctx.read.by(POD, USERS, f"{group.namespace}/{group.name}")]
+        unused = [
+            group
+            for group in ctx.read.by(kind, LEAVING, namespace.name)
+            if not ctx.read.by(POD, USERS, f"{group.namespace}/{group.name}")
+        ]
         kept = await _named(ctx, namespace.name) if unused else set()
         for group in unused:
             if group.name not in kept:
@@ -85,9 +94,16 @@ def _controller(kind: Kind[Object]) -> Controller:
                     await release(ctx, kind, group, names.POD_GROUP_PROTECTION)
         return Again(LATER) if any(group.name in kept for group in unused) else None
 
-    return Controller("pod-groups", reconcile, workers=2, watches=(
-        Watch(kind, _namespace, when=lambda before, after: after is not None and bool(leaving(after))),
-        Watch(POD, _namespace, when=lets_go)), indexes=((POD, USERS, by_group), (kind, LEAVING, leaving)))
+    return Controller(
+        "pod-groups",
+        reconcile,
+        workers=2,
+        watches=(
+            Watch(kind, _namespace, when=lambda before, after: after is not None and bool(leaving(after))),
+            Watch(POD, _namespace, when=lets_go),
+        ),
+        indexes=((POD, USERS, by_group), (kind, LEAVING, leaving)),
+    )
 
 
 async def _named(ctx: Context, namespace: str) -> set[str]:

@@ -1,8 +1,8 @@
 """The minimal default scheduler, so that bystanders run: pods that name no scheduler, or `default-scheduler`.
 
-Watches pods and nodes, keeps the board of place.py, and after each change tries what waits: a bind, or a condition PodScheduled that says
-why not. Gangs of the Workload API (gangs.py) start as a whole; of its kinds only those are watched that the server has, and PodGroups are
-told how it went. No preemption; other schedulers' pods only take room.
+Watches pods and nodes, keeps the board of place.py, and after each change tries what waits: a bind, or a condition
+PodScheduled that says why not. Gangs of the Workload API (gangs.py) start as a whole; of its kinds only those are
+watched that the server has, and PodGroups are told how it went. No preemption; other schedulers' pods only take room.
 """
 
 from __future__ import annotations
@@ -23,7 +23,15 @@ from gangline.api.meta import Condition, condition
 from gangline.client.wire import STRATEGIC_PATCH
 from gangline.cluster.world.discovery import served
 from gangline.cluster.world.pods.kubelet import volume_claims
-from gangline.cluster.world.scheduling.gangs import BY_PARENT, KINDS, WorkloadGangs, by_parent, gang_key, group_name, needs
+from gangline.cluster.world.scheduling.gangs import (
+    BY_PARENT,
+    KINDS,
+    WorkloadGangs,
+    by_parent,
+    gang_key,
+    group_name,
+    needs,
+)
 from gangline.cluster.world.scheduling.place import Answer, Board, PlacingRefused, PodBinding, Round, by_turn
 from gangline.cluster.world.scheduling.pod_affinity import cares
 from gangline.errors import ApiError, Conflict, NotFound
@@ -33,7 +41,9 @@ from gangline.runtime.clock import timestamp
 log = logging.getLogger(__name__)
 CONCURRENT = 32
 CONDITIONS: dict[Kind[Untyped], str] = {
-    KUBE_POD_GROUP: "PodGroupInitiallyScheduled", KUBE_POD_GROUP_V1ALPHA2: "PodGroupScheduled"}
+    KUBE_POD_GROUP: "PodGroupInitiallyScheduled",
+    KUBE_POD_GROUP_V1ALPHA2: "PodGroupScheduled",
+}
 """Kind of PodGroup → the condition that says whether it could start; once true it stays so."""
 SELECTED_NODE = "volume.kubernetes.io/selected-node"
 
@@ -43,8 +53,13 @@ def ours(pod: Pod) -> bool:
 
 
 def waits(pod: Pod) -> bool:
-    return (ours(pod) and not pod.spec.node_name and not pod.spec.scheduling_gates and not pod.metadata.deleting
-            and pod.status.phase in ("", "Pending"))
+    return (
+        ours(pod)
+        and not pod.spec.node_name
+        and not pod.spec.scheduling_gates
+        and not pod.metadata.deleting
+        and pod.status.phase in ("", "Pending")
+    )
 
 
 def occupies(pod: Pod) -> bool:
@@ -99,7 +114,8 @@ class DefaultScheduler:
         if self.followed:
             await cache.start()
 
-    # --- looking -------------------------------------------------------------------------------------------------------
+    # --- looking
+    # -------------------------------------------------------------------------------------------------------
 
     def _node_moved(self, before: Node | None, after: Node | None) -> None:
         if after is None and before is not None:
@@ -152,7 +168,8 @@ class DefaultScheduler:
             self._tried.clear()
             self.dirty.set()
 
-    # --- one round -----------------------------------------------------------------------------------------------------
+    # --- one round
+    # -----------------------------------------------------------------------------------------------------
 
     async def _round(self, ctx: Context) -> None:
         look, gangs = Round(self.board), WorkloadGangs(ctx.read, self.followed, self._nodes)
@@ -199,17 +216,30 @@ class DefaultScheduler:
             raise
 
     async def _write_condition(self, ctx: Context, kind: Kind[Untyped], group: Untyped, reason: str) -> None:
-        """Once it could start a PodGroup is told nothing else; `told` knows what has been written and is not seen yet."""
+        """Once it could start a PodGroup is told nothing else; `told` knows what has been written and is not seen
+        yet."""
         said = _said(group, CONDITIONS[kind])
         seen = None if said is None else said.message if said.status == "False" else ""
         if self.told.get(group.uid, seen) in ("", reason):
             return
         since = said.last_transition_time if said is not None and reason else timestamp(ctx.clock.now())
-        wanted = {"type": CONDITIONS[kind], "status": "False" if reason else "True", "reason": "Unschedulable" if reason else "Scheduled",
-                  "message": reason, "observedGeneration": group.metadata.generation, "lastTransitionTime": since}
+        wanted = {
+            "type": CONDITIONS[kind],
+            "status": "False" if reason else "True",
+            "reason": "Unschedulable" if reason else "Scheduled",
+            "message": reason,
+            "observedGeneration": group.metadata.generation,
+            "lastTransitionTime": since,
+        }
         try:
-            await ctx.client.patch(kind, group.name, group.namespace, {"metadata": {"uid": group.uid}, "status": {"conditions": [wanted]}},
-                                   subresource="status", content_type=STRATEGIC_PATCH)
+            await ctx.client.patch(
+                kind,
+                group.name,
+                group.namespace,
+                {"metadata": {"uid": group.uid}, "status": {"conditions": [wanted]}},
+                subresource="status",
+                content_type=STRATEGIC_PATCH,
+            )
         except (NotFound, Conflict):
             return
         self.told[group.uid] = reason
@@ -227,11 +257,14 @@ def _matters(node: Node) -> object:
     return node.labels, node.spec, node.status.allocatable, ready.status if ready else ""
 
 
-# --- acting ------------------------------------------------------------------------------------------------------------
+# --- acting
+# ------------------------------------------------------------------------------------------------------------
 
 
 async def _write_all(ctx: Context, scheduler: DefaultScheduler, answers: Iterable[Answer]) -> None:
-    await _together(_bind(ctx, scheduler, each) if isinstance(each, PodBinding) else _refuse(ctx, each) for each in answers)
+    await _together(
+        _bind(ctx, scheduler, each) if isinstance(each, PodBinding) else _refuse(ctx, each) for each in answers
+    )
 
 
 async def _together(writes: Iterable[Coroutine[Any, Any, None]]) -> None:
@@ -274,11 +307,23 @@ async def _refuse(ctx: Context, refused: PlacingRefused) -> None:
     if said is not None and (said.status, said.reason, said.message) == ("False", "Unschedulable", refused.reason):
         return
     since = said.last_transition_time if said is not None and said.status == "False" else timestamp(ctx.clock.now())
-    wanted = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": refused.reason,
-              "lastProbeTime": None, "lastTransitionTime": since}
+    wanted = {
+        "type": "PodScheduled",
+        "status": "False",
+        "reason": "Unschedulable",
+        "message": refused.reason,
+        "lastProbeTime": None,
+        "lastTransitionTime": since,
+    }
     try:
-        await ctx.client.patch(POD, pod.name, pod.namespace, {"status": {"conditions": [wanted]}}, subresource="status",
-                               content_type=STRATEGIC_PATCH)
+        await ctx.client.patch(
+            POD,
+            pod.name,
+            pod.namespace,
+            {"status": {"conditions": [wanted]}},
+            subresource="status",
+            content_type=STRATEGIC_PATCH,
+        )
     except NotFound:
         return
     ctx.events.tell(POD, pod, "FailedScheduling", refused.reason, warning=True)

@@ -1,7 +1,8 @@
-"""Services' endpoints: which pods a Service's selector finds, ready or not, as EndpointSlices (and Endpoints for old readers).
+"""Services' endpoints: which pods a Service's selector finds, ready or not, as EndpointSlices (and Endpoints for old
+readers).
 
-Pure functions work out the slices; the shell compares them with those that are there. Services without a selector are left alone.
-"""
+Pure functions work out the slices; the shell compares them with those that are there. Services without a selector are
+left alone."""
 
 from __future__ import annotations
 
@@ -35,13 +36,16 @@ NAMES = only_metadata(ENDPOINTS)
 Ports: TypeAlias = tuple[tuple[str, int, str], ...]
 
 
-# --- thinking ----------------------------------------------------------------------------------------------------------
+# --- thinking
+# ----------------------------------------------------------------------------------------------------------
 
 
 def chosen(service: Service, read: Reader) -> list[Pod]:
     """The pods of a Service that have an address, by name."""
     found = found_by(service.spec.selector, service.namespace, POD, read)
-    return sorted((pod for pod in found if pod.status.pod_ip and pod.status.phase not in FINAL), key=lambda pod: pod.name)
+    return sorted(
+        (pod for pod in found if pod.status.pod_ip and pod.status.phase not in FINAL), key=lambda pod: pod.name
+    )
 
 
 def ports_of(service: Service, pod: Pod) -> Ports:
@@ -64,9 +68,17 @@ def _named_port(pod: Pod, name: str) -> int | None:
 
 def endpoint(service: Service, pod: Pod) -> Raw:
     serving = is_ready(pod) or service.spec.publish_not_ready_addresses
-    conditions = {"ready": serving and not pod.metadata.deleting, "serving": serving, "terminating": pod.metadata.deleting}
-    one: Raw = {"addresses": [pod.status.pod_ip], "conditions": conditions, "nodeName": pod.spec.node_name,
-                "targetRef": {"kind": "Pod", "name": pod.name, "namespace": pod.namespace, "uid": pod.uid}}
+    conditions = {
+        "ready": serving and not pod.metadata.deleting,
+        "serving": serving,
+        "terminating": pod.metadata.deleting,
+    }
+    one: Raw = {
+        "addresses": [pod.status.pod_ip],
+        "conditions": conditions,
+        "nodeName": pod.spec.node_name,
+        "targetRef": {"kind": "Pod", "name": pod.name, "namespace": pod.namespace, "uid": pod.uid},
+    }
     return one | ({"hostname": pod.spec.hostname} if pod.spec.hostname and pod.spec.subdomain == service.name else {})
 
 
@@ -77,29 +89,47 @@ def slices(service: Service, pods: Iterable[Pod]) -> Iterator[Raw]:
         groups.setdefault(ports_of(service, pod), []).append(endpoint(service, pod))
     for ports, members in groups.items() or [((), [])]:
         for start in range(0, max(len(members), 1), MOST):
-            yield _slice(service, ports, members[start:start + MOST], start)
+            yield _slice(service, ports, members[start : start + MOST], start)
 
 
 def _slice(service: Service, ports: Ports, members: list[Raw], start: int) -> Raw:
     labels = {SERVICE_NAME: service.name, MANAGED_BY: MANAGER}
     if service.spec.cluster_ip == "None":
         labels["service.kubernetes.io/headless"] = ""
-    return {"metadata": {"name": f"{service.name[:57]}-{suffix(service.uid, ports, start)}", "namespace": service.namespace,
-                         "labels": labels, "ownerReferences": [reference(SERVICE, service)]},
-            "addressType": "IPv4", "endpoints": members,
-            "ports": [{"name": name, "port": number, "protocol": protocol} for name, number, protocol in ports]}
+    return {
+        "metadata": {
+            "name": f"{service.name[:57]}-{suffix(service.uid, ports, start)}",
+            "namespace": service.namespace,
+            "labels": labels,
+            "ownerReferences": [reference(SERVICE, service)],
+        },
+        "addressType": "IPv4",
+        "endpoints": members,
+        "ports": [{"name": name, "port": number, "protocol": protocol} for name, number, protocol in ports],
+    }
 
 
 def old_style(service: Service, pods: Sequence[Pod]) -> Raw:
     """The Endpoints object that older clients read: of very many pods some, ready ones first."""
     groups: dict[Ports, dict[str, list[Raw]]] = {}
-    for pod in sorted(pods, key=lambda pod: (not is_ready(pod), pod.name))[:MOST_OLD_STYLE] if len(pods) > MOST_OLD_STYLE else pods:
+    for pod in (
+        sorted(pods, key=lambda pod: (not is_ready(pod), pod.name))[:MOST_OLD_STYLE]
+        if len(pods) > MOST_OLD_STYLE
+        else pods
+    ):
         ready = endpoint(service, pod)["conditions"]["ready"]
-        address = {"ip": pod.status.pod_ip, "nodeName": pod.spec.node_name,
-                   "targetRef": {"kind": "Pod", "name": pod.name, "namespace": pod.namespace, "uid": pod.uid}}
-        groups.setdefault(ports_of(service, pod), {}).setdefault("addresses" if ready else "notReadyAddresses", []).append(address)
-    subsets = [members | {"ports": [{"name": name, "port": number, "protocol": protocol} for name, number, protocol in ports]}
-               for ports, members in groups.items()]
+        address = {
+            "ip": pod.status.pod_ip,
+            "nodeName": pod.spec.node_name,
+            "targetRef": {"kind": "Pod", "name": pod.name, "namespace": pod.namespace, "uid": pod.uid},
+        }
+        groups.setdefault(ports_of(service, pod), {}).setdefault(
+            "addresses" if ready else "notReadyAddresses", []
+        ).append(address)
+    subsets = [
+        members | {"ports": [{"name": name, "port": number, "protocol": protocol} for name, number, protocol in ports]}
+        for ports, members in groups.items()
+    ]
     meta: Raw = {"name": service.name, "namespace": service.namespace, "labels": OURS}
     if len(pods) > MOST_OLD_STYLE:
         meta["annotations"] = OVER_CAPACITY
@@ -114,7 +144,8 @@ def _bare(ports: Iterable[Mapping[str, Any]]) -> list[tuple[Any, ...]]:
     return [(port.get("name") or "", port.get("port"), port.get("protocol")) for port in ports]
 
 
-# --- doing -------------------------------------------------------------------------------------------------------------
+# --- doing
+# -------------------------------------------------------------------------------------------------------------
 
 
 @dataclass(slots=True)
@@ -147,14 +178,20 @@ async def forget(ctx: Context, key: Key) -> None:
 
 
 async def write(ctx: Context, key: Key, service: Service, pods: Sequence[Pod]) -> None:
-    there = {each.name: each for each in ctx.read.owned(ENDPOINT_SLICE, service.uid) if each.labels.get(MANAGED_BY) == MANAGER}
+    there = {
+        each.name: each
+        for each in ctx.read.owned(ENDPOINT_SLICE, service.uid)
+        if each.labels.get(MANAGED_BY) == MANAGER
+    }
     wanted = {each["metadata"]["name"]: each for each in slices(service, pods)}
     changed = False
     for name, each in wanted.items():
         if name not in there:
             changed |= await create_quietly(ctx, ENDPOINT_SLICE, each)
         elif not same(each, there[name]):
-            await ctx.client.patch(ENDPOINT_SLICE, name, key.namespace, {"endpoints": each["endpoints"], "ports": each["ports"]})
+            await ctx.client.patch(
+                ENDPOINT_SLICE, name, key.namespace, {"endpoints": each["endpoints"], "ports": each["ports"]}
+            )
             changed = True
     for name in [name for name in there if name not in wanted]:
         changed |= await delete_quietly(ctx, ENDPOINT_SLICE, there[name])
@@ -163,8 +200,12 @@ async def write(ctx: Context, key: Key, service: Service, pods: Sequence[Pod]) -
 
 
 def _services_of(pod: Pod, read: Reader) -> list[Key]:
-    return [key_of(service) for label in pod.labels.items() for service in read.by(SERVICE, BY_SELECTOR, _selects(pod.namespace, label))
-            if service.spec.selector.items() <= pod.labels.items()]
+    return [
+        key_of(service)
+        for label in pod.labels.items()
+        for service in read.by(SERVICE, BY_SELECTOR, _selects(pod.namespace, label))
+        if service.spec.selector.items() <= pod.labels.items()
+    ]
 
 
 def by_selector(service: Service) -> list[str]:
@@ -181,11 +222,23 @@ def _endpoint_moved(before: Pod | None, after: Pod | None) -> bool:
 
 
 def _serves(pod: Pod | None) -> object:
-    return None if pod is None else (pod.status.pod_ip, is_ready(pod), pod.metadata.deleting, pod.status.phase in FINAL, pod.labels)
+    return (
+        None
+        if pod is None
+        else (pod.status.pod_ip, is_ready(pod), pod.metadata.deleting, pod.status.phase in FINAL, pod.labels)
+    )
 
 
 def endpoints() -> Controller:
-    return Controller("endpoints", Slicer().reconcile, watches=(
-        Watch(SERVICE, itself), Watch(POD, _services_of, when=_endpoint_moved), Watch(ENDPOINT_SLICE, owner(SERVICE)),
-        Watch(NAMES, itself, when=lambda before, after: before is None and OURS.items() <= after.labels.items())),
-        indexes=((POD, BY_LABEL, by_label), (SERVICE, BY_SELECTOR, by_selector)), workers=4)
+    return Controller(
+        "endpoints",
+        Slicer().reconcile,
+        watches=(
+            Watch(SERVICE, itself),
+            Watch(POD, _services_of, when=_endpoint_moved),
+            Watch(ENDPOINT_SLICE, owner(SERVICE)),
+            Watch(NAMES, itself, when=lambda before, after: before is None and OURS.items() <= after.labels.items()),
+        ),
+        indexes=((POD, BY_LABEL, by_label), (SERVICE, BY_SELECTOR, by_selector)),
+        workers=4,
+    )

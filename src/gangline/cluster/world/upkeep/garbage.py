@@ -1,8 +1,8 @@
-"""The garbage collector: dependents go when their owners are gone (background, foreground, orphan), whatever their kind.
+"""The garbage collector: dependents go when their owners are gone (background, foreground, orphan), whatever their
+kind.
 
-Follows every kind the server has, those of CRDs added at run time included, and keeps the graph of owner_graph.py, which also judges.
-An owner the graph does not know is asked of the server before anything is deleted.
-"""
+Follows every kind the server has, those of CRDs added at run time included, and keeps the graph of owner_graph.py,
+which also judges. An owner the graph does not know is asked of the server before anything is deleted."""
 
 from __future__ import annotations
 
@@ -72,7 +72,8 @@ class Collector:
                 task.cancel()
             self.queue.close()
 
-    # --- following every kind ------------------------------------------------------------------------------------------
+    # --- following every kind
+    # ------------------------------------------------------------------------------------------
 
     async def _follow(self, ctx: Context, cache: Cache) -> None:
         try:
@@ -116,7 +117,9 @@ class Collector:
                 self._enqueue(item.uid)
             if item.waits_for_dependents:
                 self._enqueue(*(each.uid for each in self.graph.dependents(item.uid)))
-        self._enqueue(*(uid for uid in concerned if (owner := self.graph.items.get(uid)) and owner.waits_for_dependents))
+        self._enqueue(
+            *(uid for uid in concerned if (owner := self.graph.items.get(uid)) and owner.waits_for_dependents)
+        )
 
     def _gone(self, item: Item) -> None:
         self.graph.remove(item.uid)
@@ -132,7 +135,8 @@ class Collector:
             if self.queue is not None:
                 self.queue.add(Key("", uid))
 
-    # --- one object ----------------------------------------------------------------------------------------------------
+    # --- one object
+    # ----------------------------------------------------------------------------------------------------
 
     async def _work(self, ctx: Context, queue: WorkQueue) -> None:
         while True:
@@ -153,7 +157,11 @@ class Collector:
         item = self.graph.items.get(uid)
         if item is None:
             return
-        owners = {} if item.object.metadata.deleting else {each.uid: await self._ask(ctx, item, each) for each in item.owners}
+        owners = (
+            {}
+            if item.object.metadata.deleting
+            else {each.uid: await self._ask(ctx, item, each) for each in item.owners}
+        )
         if OwnerState.UNKNOWN in owners.values():
             if self.queue is not None:
                 self.queue.retry(Key("", uid))
@@ -186,7 +194,9 @@ class Collector:
         if state is not OwnerState.UNKNOWN or kind is None:
             return state
         try:
-            found = await ctx.client.get(only_metadata(kind), owner.name, item.object.namespace if kind.namespaced else "")
+            found = await ctx.client.get(
+                only_metadata(kind), owner.name, item.object.namespace if kind.namespaced else ""
+            )
         except NotFound:
             return OwnerState.ABSENT
         if found.uid != owner.uid:
@@ -196,11 +206,19 @@ class Collector:
     async def _drop(self, ctx: Context, item: Item, propagation: str, unblock: bool) -> None:
         obj = item.object
         if unblock:
-            await _patch(ctx, item, {"ownerReferences": [as_raw(each) | {"blockOwnerDeletion": False} for each in item.owners]})
+            await _patch(
+                ctx, item, {"ownerReferences": [as_raw(each) | {"blockOwnerDeletion": False} for each in item.owners]}
+            )
             return
         try:
-            await ctx.client.delete(item.kind, obj.name, obj.namespace, uid=obj.uid,
-                                    revision=obj.metadata.resource_version, propagation=propagation)
+            await ctx.client.delete(
+                item.kind,
+                obj.name,
+                obj.namespace,
+                uid=obj.uid,
+                revision=obj.metadata.resource_version,
+                propagation=propagation,
+            )
         except NotFound:
             return
 
@@ -219,8 +237,14 @@ def _collectable(served: ServedResource) -> bool:
 
 def _tell_misplaced(ctx: Context, item: Item, owner: OwnerReference) -> None:
     where = item.object.namespace
-    ctx.events.tell(item.kind, item.object, MISPLACED, f"ownerRef [{owner.api_version}/{owner.kind}, namespace: {where}, "
-                    f'name: {owner.name}, uid: {owner.uid}] does not exist in namespace "{where}"', warning=True)
+    ctx.events.tell(
+        item.kind,
+        item.object,
+        MISPLACED,
+        f"ownerRef [{owner.api_version}/{owner.kind}, namespace: {where}, "
+        f'name: {owner.name}, uid: {owner.uid}] does not exist in namespace "{where}"',
+        warning=True,
+    )
 
 
 async def _set_owners(ctx: Context, item: Item, owners: list[OwnerReference]) -> None:
@@ -243,7 +267,9 @@ async def _patch(ctx: Context, item: Item, metadata: dict[str, Any]) -> None:
 
 def garbage() -> BackgroundService:
     collector = Collector()
-    return BackgroundService("garbage", collector.run, idle=lambda: collector.idle, prepare=lambda cache: _prepare(cache))
+    return BackgroundService(
+        "garbage", collector.run, idle=lambda: collector.idle, prepare=lambda cache: _prepare(cache)
+    )
 
 
 def _prepare(cache: Cache) -> None:

@@ -1,8 +1,8 @@
-"""Namespaces: everything in one that is deleted goes with it, and a living one has its default account and its CA bundle.
+"""Namespaces: everything in one that is deleted goes with it, and a living one has its default account and its CA
+bundle.
 
-Deletion removes the content of every kind the server has, says in the conditions what still remains and why, and gives the
-namespace up (finalizer `kubernetes`) when nothing does.
-"""
+Deletion removes the content of every kind the server has, says in the conditions what still remains and why, and gives
+the namespace up (finalizer `kubernetes`) when nothing does."""
 
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ SOON, LATER = 0.2, 1.0
 BY_NAMESPACE = "namespace"
 
 
-# --- thinking ----------------------------------------------------------------------------------------------------------
+# --- thinking
+# ----------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,17 +51,36 @@ def conditions(remains: Sequence[Remains], failures: Sequence[str]) -> list[tupl
     held = [f"{finalizer} in {count} resource instances" for finalizer, count in sorted(counts.items())]
     return [
         ("NamespaceDeletionDiscoveryFailure", "False", "ResourcesDiscovered", "All resources successfully discovered"),
-        ("NamespaceDeletionGroupVersionParsingFailure", "False", "ParsedGroupVersions",
-         "All legacy kube types successfully parsed"),
-        ("NamespaceDeletionContentFailure", "True", "ContentDeletionFailed", "; ".join(failures)) if failures else
-        ("NamespaceDeletionContentFailure", "False", "ContentDeleted",
-         "All content successfully deleted, may be waiting on finalization"),
-        ("NamespaceContentRemaining", "True", "SomeResourcesRemain",
-         f"Some resources are remaining: {', '.join(left)}") if left else
-        ("NamespaceContentRemaining", "False", "ContentRemoved", "All content successfully removed"),
-        ("NamespaceFinalizersRemaining", "True", "SomeFinalizersRemain",
-         f"Some content in the namespace has finalizers remaining: {', '.join(held)}") if held else
-        ("NamespaceFinalizersRemaining", "False", "ContentHasNoFinalizers", "All content-preserving finalizers finished"),
+        (
+            "NamespaceDeletionGroupVersionParsingFailure",
+            "False",
+            "ParsedGroupVersions",
+            "All legacy kube types successfully parsed",
+        ),
+        ("NamespaceDeletionContentFailure", "True", "ContentDeletionFailed", "; ".join(failures))
+        if failures
+        else (
+            "NamespaceDeletionContentFailure",
+            "False",
+            "ContentDeleted",
+            "All content successfully deleted, may be waiting on finalization",
+        ),
+        ("NamespaceContentRemaining", "True", "SomeResourcesRemain", f"Some resources are remaining: {', '.join(left)}")
+        if left
+        else ("NamespaceContentRemaining", "False", "ContentRemoved", "All content successfully removed"),
+        (
+            "NamespaceFinalizersRemaining",
+            "True",
+            "SomeFinalizersRemain",
+            f"Some content in the namespace has finalizers remaining: {', '.join(held)}",
+        )
+        if held
+        else (
+            "NamespaceFinalizersRemaining",
+            "False",
+            "ContentHasNoFinalizers",
+            "All content-preserving finalizers finished",
+        ),
     ]
 
 
@@ -71,11 +91,14 @@ def changed(before: Sequence[Condition], wanted: Iterable[tuple[str, str, str, s
         said = condition(tuple(before), kind)
         differs |= said is None or (said.status, said.reason, said.message) != (status, reason, message)
         since = said.last_transition_time if said is not None and said.status == status else now
-        written.append({"type": kind, "status": status, "reason": reason, "message": message, "lastTransitionTime": since})
+        written.append(
+            {"type": kind, "status": status, "reason": reason, "message": message, "lastTransitionTime": since}
+        )
     return written if differs else None
 
 
-# --- deletion ----------------------------------------------------------------------------------------------------------
+# --- deletion
+# ----------------------------------------------------------------------------------------------------------
 
 
 class NamespaceState(Object, frozen=True):
@@ -127,8 +150,11 @@ async def _empty_kind(ctx: Context, kind: Kind[Object], namespace: str, at_once:
     if not items:
         return ()
     if at_once:
-        await ctx.client.send("DELETE", kind.path(namespace), msgspec.json.encode(
-            {"apiVersion": "v1", "kind": "DeleteOptions", "propagationPolicy": "Background"}))
+        await ctx.client.send(
+            "DELETE",
+            kind.path(namespace),
+            msgspec.json.encode({"apiVersion": "v1", "kind": "DeleteOptions", "propagationPolicy": "Background"}),
+        )
     else:
         for each in items:
             await ctx.client.delete(plain, each.name, namespace, propagation="Background")
@@ -159,13 +185,20 @@ def _emptied(pod: Pod, read: Reader) -> list[Key]:
 
 
 def namespaces() -> Controller:
-    return Controller("namespaces", reconcile, watches=(
-        Watch(NAMESPACE, itself, when=lambda before, after: after is not None and after.metadata.deleting),
-        Watch(POD, _emptied, when=lambda before, after: after is None)),
-        indexes=((POD, BY_NAMESPACE, lambda pod: [pod.namespace]),), workers=4)
+    return Controller(
+        "namespaces",
+        reconcile,
+        watches=(
+            Watch(NAMESPACE, itself, when=lambda before, after: after is not None and after.metadata.deleting),
+            Watch(POD, _emptied, when=lambda before, after: after is None),
+        ),
+        indexes=((POD, BY_NAMESPACE, lambda pod: [pod.namespace]),),
+        workers=4,
+    )
 
 
-# --- what a living namespace has ---------------------------------------------------------------------------------------
+# --- what a living namespace has
+# ---------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +217,9 @@ class Furnish:
 
     async def _account(self, ctx: Context, namespace: Namespace) -> None:
         if ctx.read.get(SERVICE_ACCOUNT, DEFAULT_ACCOUNT, namespace.name) is None:
-            await create_quietly(ctx, SERVICE_ACCOUNT, {"metadata": {"name": DEFAULT_ACCOUNT, "namespace": namespace.name}})
+            await create_quietly(
+                ctx, SERVICE_ACCOUNT, {"metadata": {"name": DEFAULT_ACCOUNT, "namespace": namespace.name}}
+            )
 
     async def _bundle(self, ctx: Context, namespace: Namespace) -> None:
         data = {"ca.crt": self.root_ca}
@@ -198,7 +233,17 @@ class Furnish:
 
 
 def accounts(settings: WorldSettings) -> Controller:
-    return Controller("accounts", Furnish(settings.root_ca).reconcile, watches=(
-        Watch(NAMESPACE, itself, when=lambda before, after: after is not None and before is None),
-        Watch(SERVICE_ACCOUNT, _namespace_of, when=lambda before, after: after is None and before.name == DEFAULT_ACCOUNT),
-        Watch(CONFIG_MAP, _namespace_of, when=lambda before, after: (after or before).name == ROOT_CA)), workers=4)
+    return Controller(
+        "accounts",
+        Furnish(settings.root_ca).reconcile,
+        watches=(
+            Watch(NAMESPACE, itself, when=lambda before, after: after is not None and before is None),
+            Watch(
+                SERVICE_ACCOUNT,
+                _namespace_of,
+                when=lambda before, after: after is None and before.name == DEFAULT_ACCOUNT,
+            ),
+            Watch(CONFIG_MAP, _namespace_of, when=lambda before, after: (after or before).name == ROOT_CA),
+        ),
+        workers=4,
+    )

@@ -1,7 +1,7 @@
 """Who owns whom, and what the garbage collector should do about one object.
 
-A `Graph` holds a node per object with its owners; `judge` compares an object with what is known of its owners and returns what to
-write. Pure: garbage.py keeps the graph up to date, looks up owners the graph does not know, and writes.
+A `Graph` holds a node per object with its owners; `judge` compares an object with what is known of its owners and
+returns what to write. Pure: garbage.py keeps the graph up to date, looks up owners the graph does not know, and writes.
 """
 
 from __future__ import annotations
@@ -123,7 +123,8 @@ Verdict: TypeAlias = Keep | Drop | Disown | Release | Free | Press
 
 
 def owner_state(graph: Graph, item: Item, owner: OwnerReference, namespaced: bool | None) -> OwnerState:
-    """What the graph says of an owner; `namespaced` tells whether the owner's kind is, None when no such kind is served."""
+    """What the graph says of an owner; `namespaced` tells whether the owner's kind is, None when no such kind is
+    served."""
     if namespaced and not item.object.namespace and item.kind.namespaced is False:
         return OwnerState.MISPLACED
     found = graph.items.get(owner.uid)

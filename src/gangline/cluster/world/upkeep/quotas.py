@@ -1,8 +1,7 @@
 """ResourceQuotas: how much of each limited thing a namespace uses, said in the quota's status.
 
-Enforcement is admission's matter. Counts are taken from the server when something of the namespace changes: quotas are few, and
-their numbers should be right.
-"""
+Enforcement is admission's matter. Counts are taken from the server when something of the namespace changes: quotas are
+few, and their numbers should be right."""
 
 from __future__ import annotations
 
@@ -28,11 +27,15 @@ async def reconcile(ctx: Context, key: Key) -> Again | None:
     for kind in kinds:
         for obj in await _objects(ctx, kind, key.namespace):
             if rules.covers(quota.spec or {}, kind.resource, obj):
-                use |= {name: use[name] + amount for name, amount in rules.usage(kind.resource, obj).items() if name in use}
+                use |= {
+                    name: use[name] + amount for name, amount in rules.usage(kind.resource, obj).items() if name in use
+                }
     wanted = {"hard": hard, "used": rules.written(use)}
     if wanted != (quota.status or {}):
         guard = {"resourceVersion": quota.metadata.resource_version}
-        await ctx.client.patch(RESOURCE_QUOTA, key.name, key.namespace, {"metadata": guard, "status": wanted}, subresource="status")
+        await ctx.client.patch(
+            RESOURCE_QUOTA, key.name, key.namespace, {"metadata": guard, "status": wanted}, subresource="status"
+        )
     return None
 
 
@@ -61,5 +64,9 @@ def _pod_use_moved(before: Pod | None, after: Pod | None) -> bool:
 
 def quotas() -> Controller:
     others = (Watch(kind, _quotas_of, when=_came_or_went) for kind in (SERVICE, CONFIG_MAP, SECRET, PVC))
-    return Controller("quotas", reconcile, watches=(
-        Watch(RESOURCE_QUOTA, itself), Watch(POD, _quotas_of, when=_pod_use_moved), *others), workers=2)
+    return Controller(
+        "quotas",
+        reconcile,
+        watches=(Watch(RESOURCE_QUOTA, itself), Watch(POD, _quotas_of, when=_pod_use_moved), *others),
+        workers=2,
+    )

@@ -38,9 +38,15 @@ def complete(secret: Secret, account: ServiceAccount) -> bool:
 
 
 def token_request(secret: Secret) -> Raw:
-    return {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {
-        "audiences": [], "expirationSeconds": LIFETIME,
-        "boundObjectRef": {"apiVersion": "v1", "kind": "Secret", "name": secret.name, "uid": secret.uid}}}
+    return {
+        "apiVersion": "authentication.k8s.io/v1",
+        "kind": "TokenRequest",
+        "spec": {
+            "audiences": [],
+            "expirationSeconds": LIFETIME,
+            "boundObjectRef": {"apiVersion": "v1", "kind": "Secret", "name": secret.name, "uid": secret.uid},
+        },
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,23 +63,41 @@ class AccountTokens:
         elif not complete(secret, account):
             token = await _ask(ctx, account, token_request(secret))
             data = {"token": token, "namespace": key.namespace} | ({"ca.crt": self.root_ca} if self.root_ca else {})
-            await ctx.client.patch(SECRET, key.name, key.namespace, {
-                "metadata": {"annotations": {UID: account.uid}},
-                "data": {name: base64.b64encode(value.encode()).decode() for name, value in data.items()}})
+            await ctx.client.patch(
+                SECRET,
+                key.name,
+                key.namespace,
+                {
+                    "metadata": {"annotations": {UID: account.uid}},
+                    "data": {name: base64.b64encode(value.encode()).decode() for name, value in data.items()},
+                },
+            )
         return None
 
 
 async def _ask(ctx: Context, account: ServiceAccount, request: Raw) -> str:
     path = SERVICE_ACCOUNT.path(account.namespace, account.name, "token")
-    answer: dict[str, Any] = msgspec.json.decode((await ctx.client.send("POST", path, msgspec.json.encode(request))).body)
+    answer: dict[str, Any] = msgspec.json.decode(
+        (await ctx.client.send("POST", path, msgspec.json.encode(request))).body
+    )
     return str(answer["status"]["token"])
 
 
 def _secrets_of(account: ServiceAccount, read: Reader) -> list[Key]:
-    return [Key(secret.namespace, secret.name) for secret in read.by(SECRET, BY_ACCOUNT, f"{account.namespace}/{account.name}")]
+    return [
+        Key(secret.namespace, secret.name)
+        for secret in read.by(SECRET, BY_ACCOUNT, f"{account.namespace}/{account.name}")
+    ]
 
 
 def tokens(settings: WorldSettings) -> Controller:
-    return Controller("tokens", AccountTokens(settings.root_ca).reconcile, watches=(
-        Watch(SECRET, itself, when=lambda before, after: after is not None and after.type == TYPE),
-        Watch(SERVICE_ACCOUNT, _secrets_of)), indexes=((SECRET, BY_ACCOUNT, by_account),), workers=2)
+    return Controller(
+        "tokens",
+        AccountTokens(settings.root_ca).reconcile,
+        watches=(
+            Watch(SECRET, itself, when=lambda before, after: after is not None and after.type == TYPE),
+            Watch(SERVICE_ACCOUNT, _secrets_of),
+        ),
+        indexes=((SECRET, BY_ACCOUNT, by_account),),
+        workers=2,
+    )

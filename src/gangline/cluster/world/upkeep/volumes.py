@@ -1,9 +1,10 @@
-"""PersistentVolumeClaims find their volume: one that is there, or one made for them, at once or when their first consumer has a node.
+"""PersistentVolumeClaims find their volume: one that is there, or one made for them, at once or when their first
+consumer has a node.
 
-`choose` is pure and says what a claim should do next. Claims and volumes in use are kept by their protection finalizers, which go
-here when nobody uses them any more; volumes of claims that are gone are released or deleted, as their policy says. Volumes on a node of
-ours are made by `provisioner`, which belongs to the simulated nodes: on a real cluster it stands in for a storage driver.
-"""
+`choose` is pure and says what a claim should do next. Claims and volumes in use are kept by their protection
+finalizers, which go here when nobody uses them any more; volumes of claims that are gone are released or deleted, as
+their policy says. Volumes on a node of ours are made by `provisioner`, which belongs to the simulated nodes: on a real
+cluster it stands in for a storage driver."""
 
 from __future__ import annotations
 
@@ -30,7 +31,8 @@ CLAIM_PROTECTION, VOLUME_PROTECTION = "kubernetes.io/pvc-protection", "kubernete
 LATE = "WaitForFirstConsumer"
 
 
-# --- thinking ----------------------------------------------------------------------------------------------------------
+# --- thinking
+# ----------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,19 +58,28 @@ class Wait:
 Choice: TypeAlias = Take | Make | Wait
 
 
-def choose(claim: PersistentVolumeClaim, volumes: Iterable[Raw], classes: Mapping[str, Raw], node: Node | None = None) -> Choice:
-    """What a claim without a volume should do; volumes and StorageClasses are plain data, these by name. `node`: where it is used first."""
+def choose(
+    claim: PersistentVolumeClaim, volumes: Iterable[Raw], classes: Mapping[str, Raw], node: Node | None = None
+) -> Choice:
+    """What a claim without a volume should do; volumes and StorageClasses are plain data, these by name. `node`: where
+    it is used first."""
     name = class_of(claim)
     klass = classes.get(name)
     found = best_fit(claim, volumes) if node is None else best_fit(claim, volumes, node.labels, node.name)
     late = (klass or {}).get("volumeBindingMode") == LATE
-    if found is not None and not (late and SELECTED_NODE not in claim.annotations and not is_held(found) and not claim.spec.volume_name):
+    if found is not None and not (
+        late and SELECTED_NODE not in claim.annotations and not is_held(found) and not claim.spec.volume_name
+    ):
         return Take(found)
     if claim.spec.volume_name:
         return Wait("VolumeMissing", f"volume {claim.spec.volume_name} is not there or belongs to another claim")
     if klass is None:
-        return Wait("FailedBinding", f'storageclass.storage.k8s.io "{name}" not found' if name else
-                    "no persistent volumes available for this claim and no storage class is set")
+        return Wait(
+            "FailedBinding",
+            f'storageclass.storage.k8s.io "{name}" not found'
+            if name
+            else "no persistent volumes available for this claim and no storage class is set",
+        )
     if late and SELECTED_NODE not in claim.annotations:
         return Wait(LATE, "waiting for first consumer to be created before binding")
     if klass.get("provisioner") == NO_PROVISIONER:
@@ -77,26 +88,46 @@ def choose(claim: PersistentVolumeClaim, volumes: Iterable[Raw], classes: Mappin
 
 
 def claim_reference(claim: PersistentVolumeClaim) -> Raw:
-    return {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "namespace": claim.namespace, "name": claim.name, "uid": claim.uid}
+    return {
+        "apiVersion": "v1",
+        "kind": "PersistentVolumeClaim",
+        "namespace": claim.namespace,
+        "name": claim.name,
+        "uid": claim.uid,
+    }
 
 
 def made_for(claim: PersistentVolumeClaim, name: str, klass: Raw, node: str) -> Raw:
     """A volume as a provisioner makes it; with a node, usable there only."""
-    spec: Raw = {"capacity": {"storage": str(size_asked(claim))}, "accessModes": list(claim.spec.access_modes), "storageClassName": name,
-                 "volumeMode": claim.spec.volume_mode or "Filesystem", "claimRef": claim_reference(claim),
-                 "persistentVolumeReclaimPolicy": klass.get("reclaimPolicy") or "Delete",
-                 "csi": {"driver": str(klass.get("provisioner")).replace("/", "."), "volumeHandle": f"pvc-{claim.uid}"}}
+    spec: Raw = {
+        "capacity": {"storage": str(size_asked(claim))},
+        "accessModes": list(claim.spec.access_modes),
+        "storageClassName": name,
+        "volumeMode": claim.spec.volume_mode or "Filesystem",
+        "claimRef": claim_reference(claim),
+        "persistentVolumeReclaimPolicy": klass.get("reclaimPolicy") or "Delete",
+        "csi": {"driver": str(klass.get("provisioner")).replace("/", "."), "volumeHandle": f"pvc-{claim.uid}"},
+    }
     if node:
-        spec["nodeAffinity"] = {"required": {"nodeSelectorTerms": [{"matchExpressions": [
-            {"key": "kubernetes.io/hostname", "operator": "In", "values": [node]}]}]}}
-    return {"metadata": {"name": f"pvc-{claim.uid}", "annotations": {PROVISIONED_BY: str(klass.get("provisioner"))}}, "spec": spec}
+        spec["nodeAffinity"] = {
+            "required": {
+                "nodeSelectorTerms": [
+                    {"matchExpressions": [{"key": "kubernetes.io/hostname", "operator": "In", "values": [node]}]}
+                ]
+            }
+        }
+    return {
+        "metadata": {"name": f"pvc-{claim.uid}", "annotations": {PROVISIONED_BY: str(klass.get("provisioner"))}},
+        "spec": spec,
+    }
 
 
 def in_use(claim: PersistentVolumeClaim, pods: Iterable[Pod]) -> bool:
     return any(pod.status.phase not in FINAL for pod in pods)
 
 
-# --- claims ------------------------------------------------------------------------------------------------------------
+# --- claims
+# ------------------------------------------------------------------------------------------------------------
 
 
 async def reconcile_claim(ctx: Context, key: Key) -> Again | None:
@@ -109,7 +140,9 @@ async def reconcile_claim(ctx: Context, key: Key) -> Again | None:
         return None
     if claim.status.phase == "Bound":
         return None
-    classes = {each.name: await _class(ctx, each) for each in ctx.read.list(STORAGE_CLASS) if each.name == class_of(claim)}
+    classes = {
+        each.name: await _class(ctx, each) for each in ctx.read.list(STORAGE_CLASS) if each.name == class_of(claim)
+    }
     node = ctx.read.get(NODE, claim.annotations.get(SELECTED_NODE, ""))
     match choose(claim, [as_raw(each) for each in ctx.read.list(PV)], classes, node):
         case Take(volume):
@@ -121,13 +154,17 @@ async def reconcile_claim(ctx: Context, key: Key) -> Again | None:
         case Wait(reason, message):
             ctx.events.tell(PVC, claim, reason, message)
             if not claim.status.phase:
-                await ctx.client.patch(PVC, key.name, key.namespace, {"status": {"phase": "Pending"}}, subresource="status")
+                await ctx.client.patch(
+                    PVC, key.name, key.namespace, {"status": {"phase": "Pending"}}, subresource="status"
+                )
     return None
 
 
 async def _provide(ctx: Context, claim: PersistentVolumeClaim, volume: Raw) -> None:
     await create_quietly(ctx, PV, volume)
-    ctx.events.tell(PVC, claim, "ProvisioningSucceeded", f"Successfully provisioned volume {volume['metadata']['name']}")
+    ctx.events.tell(
+        PVC, claim, "ProvisioningSucceeded", f"Successfully provisioned volume {volume['metadata']['name']}"
+    )
 
 
 async def provision(ctx: Context, key: Key) -> Again | None:
@@ -156,13 +193,23 @@ async def _bind(ctx: Context, claim: PersistentVolumeClaim, volume: Raw) -> None
         await ctx.client.patch(PV, name, "", {"spec": {"claimRef": claim_reference(claim)}})
     await ctx.client.patch(PV, name, "", {"status": {"phase": "Bound"}}, subresource="status")
     if claim.spec.volume_name != name:
-        await ctx.client.patch(PVC, claim.name, claim.namespace, {
-            "metadata": {"annotations": {"pv.kubernetes.io/bind-completed": "yes"}}, "spec": {"volumeName": name}})
-    await ctx.client.patch(PVC, claim.name, claim.namespace, {"status": {
-        "phase": "Bound", "accessModes": spec.get("accessModes"), "capacity": spec.get("capacity")}}, subresource="status")
+        await ctx.client.patch(
+            PVC,
+            claim.name,
+            claim.namespace,
+            {"metadata": {"annotations": {"pv.kubernetes.io/bind-completed": "yes"}}, "spec": {"volumeName": name}},
+        )
+    await ctx.client.patch(
+        PVC,
+        claim.name,
+        claim.namespace,
+        {"status": {"phase": "Bound", "accessModes": spec.get("accessModes"), "capacity": spec.get("capacity")}},
+        subresource="status",
+    )
 
 
-# --- volumes -----------------------------------------------------------------------------------------------------------
+# --- volumes
+# -----------------------------------------------------------------------------------------------------------
 
 
 async def reconcile_volume(ctx: Context, key: Key) -> Again | None:
@@ -177,7 +224,9 @@ async def reconcile_volume(ctx: Context, key: Key) -> Again | None:
         if VOLUME_PROTECTION in volume.metadata.finalizers and (gone or not held):
             await release(ctx, PV, volume, VOLUME_PROTECTION)
         return None
-    phase = "Released" if gone else "Bound" if claim is not None and claim.spec.volume_name == volume.name else "Available"
+    phase = (
+        "Released" if gone else "Bound" if claim is not None and claim.spec.volume_name == volume.name else "Available"
+    )
     if gone and volume.spec.get("persistentVolumeReclaimPolicy") == "Delete":
         await delete_quietly(ctx, PV, volume)
     elif (volume.status or {}).get("phase") not in (phase, "Bound" if held and not gone else phase):
@@ -185,7 +234,8 @@ async def reconcile_volume(ctx: Context, key: Key) -> Again | None:
     return None
 
 
-# --- volumes that live as long as their pod ----------------------------------------------------------------------------
+# --- volumes that live as long as their pod
+# ----------------------------------------------------------------------------
 
 
 async def reconcile_pod(ctx: Context, key: Key) -> Again | None:
@@ -196,8 +246,11 @@ async def reconcile_pod(ctx: Context, key: Key) -> Again | None:
     for volume in pod.spec.volumes:
         template = (volume.get("ephemeral") or {}).get("volumeClaimTemplate")
         if template and ctx.read.get(PVC, f"{pod.name}-{volume['name']}", pod.namespace) is None:
-            meta = dict(template.get("metadata") or {}) | {"name": f"{pod.name}-{volume['name']}", "namespace": pod.namespace,
-                                                          "ownerReferences": [reference(POD, pod)]}
+            meta = dict(template.get("metadata") or {}) | {
+                "name": f"{pod.name}-{volume['name']}",
+                "namespace": pod.namespace,
+                "ownerReferences": [reference(POD, pod)],
+            }
             await create_quietly(ctx, PVC, {"metadata": meta, "spec": template["spec"]})
     return None
 
@@ -222,17 +275,46 @@ def _unbound(klass: Object, read: Reader) -> list[Key]:
 
 
 def provisioner() -> Controller:
-    return Controller("provisioner", provision, workers=2, watches=(
-        Watch(PVC, itself), Watch(STORAGE_CLASS, _unbound), Watch(NODE, _unbound, when=lambda before, after: before is None)))
+    return Controller(
+        "provisioner",
+        provision,
+        workers=2,
+        watches=(
+            Watch(PVC, itself),
+            Watch(STORAGE_CLASS, _unbound),
+            Watch(NODE, _unbound, when=lambda before, after: before is None),
+        ),
+    )
 
 
 def volumes() -> list[Controller]:
     return [
-        Controller("volume-claims", reconcile_claim, watches=(
-            Watch(PVC, itself), Watch(PV, _claim_of), Watch(STORAGE_CLASS, _unbound),
-            Watch(POD, _claims_of, when=lambda before, after: after is None or after.status.phase in FINAL)),
-            reads=(NODE,), indexes=((POD, CLAIMS, by_claim),), workers=2),
+        Controller(
+            "volume-claims",
+            reconcile_claim,
+            watches=(
+                Watch(PVC, itself),
+                Watch(PV, _claim_of),
+                Watch(STORAGE_CLASS, _unbound),
+                Watch(POD, _claims_of, when=lambda before, after: after is None or after.status.phase in FINAL),
+            ),
+            reads=(NODE,),
+            indexes=((POD, CLAIMS, by_claim),),
+            workers=2,
+        ),
         Controller("volumes", reconcile_volume, watches=(Watch(PV, itself), Watch(PVC, _volume_of)), workers=2),
-        Controller("pod-volumes", reconcile_pod, watches=(
-            Watch(POD, itself, when=lambda before, after: before is None and any("ephemeral" in each for each in after.spec.volumes)),),
-            workers=2)]
+        Controller(
+            "pod-volumes",
+            reconcile_pod,
+            watches=(
+                Watch(
+                    POD,
+                    itself,
+                    when=lambda before, after: (
+                        before is None and any("ephemeral" in each for each in after.spec.volumes)
+                    ),
+                ),
+            ),
+            workers=2,
+        ),
+    ]

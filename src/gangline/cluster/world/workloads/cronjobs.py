@@ -1,8 +1,7 @@
 """batch/v1 CronJobs: a Job at each moment its schedule names.
 
-rules/values/cron.py says when a schedule comes; the shell makes the Jobs, keeps a history of them and says when the last one was.
-Times are UTC unless the CronJob names a time zone.
-"""
+rules/values/cron.py says when a schedule comes; the shell makes the Jobs, keeps a history of them and says when the
+last one was. Times are UTC unless the CronJob names a time zone."""
 
 from __future__ import annotations
 
@@ -36,24 +35,31 @@ def due(spec: Raw, since: float, now: float) -> tuple[float | None, float | None
     return cron.due(cron.parse(str(spec["schedule"])), start, now, zone_of(spec.get("timeZone")))
 
 
-# --- jobs --------------------------------------------------------------------------------------------------------------
+# --- jobs
+# --------------------------------------------------------------------------------------------------------------
 
 
 def job_for(asked: Untyped, moment: float) -> Raw:
     template = deepcopy(asked.spec["jobTemplate"])
     meta = dict(template.get("metadata") or {})
-    meta |= {"name": f"{asked.name[:52]}-{int(moment // 60)}", "namespace": asked.namespace,
-             "ownerReferences": [reference(CRON_JOB, asked)],
-             "annotations": (meta.get("annotations") or {}) | {"batch.kubernetes.io/cronjob-scheduled-timestamp": timestamp(moment)}}
+    meta |= {
+        "name": f"{asked.name[:52]}-{int(moment // 60)}",
+        "namespace": asked.namespace,
+        "ownerReferences": [reference(CRON_JOB, asked)],
+        "annotations": (meta.get("annotations") or {})
+        | {"batch.kubernetes.io/cronjob-scheduled-timestamp": timestamp(moment)},
+    }
     return {"metadata": meta, "spec": template["spec"]}
 
 
 def surplus(spec: Raw, jobs: Sequence[Job]) -> list[Job]:
     """Finished Jobs beyond the history that is kept, the oldest."""
-    ended = sorted((job for job in jobs if finished(job)), key=lambda job: (job.metadata.creation_timestamp or "", job.name))
+    ended = sorted(
+        (job for job in jobs if finished(job)), key=lambda job: (job.metadata.creation_timestamp or "", job.name)
+    )
     good, bad = [job for job in ended if _completed(job)], [job for job in ended if not _completed(job)]
     keep_good, keep_bad = int(spec.get("successfulJobsHistoryLimit", 3)), int(spec.get("failedJobsHistoryLimit", 1))
-    return good[:max(len(good) - keep_good, 0)] + bad[:max(len(bad) - keep_bad, 0)]
+    return good[: max(len(good) - keep_good, 0)] + bad[: max(len(bad) - keep_bad, 0)]
 
 
 def _completed(job: Job) -> bool:
@@ -74,7 +80,13 @@ async def reconcile(ctx: Context, key: Key) -> Again | None:
     try:
         last, following = due(asked.spec, seconds_of(since), now)
     except cron.CronError as wrong:
-        ctx.events.tell(CRON_JOB, asked, "UnparseableSchedule", f"unparseable schedule: {asked.spec['schedule']!r} : {wrong}", warning=True)
+        ctx.events.tell(
+            CRON_JOB,
+            asked,
+            "UnparseableSchedule",
+            f"unparseable schedule: {asked.spec['schedule']!r} : {wrong}",
+            warning=True,
+        )
         return None
     except BadInput as wrong:
         ctx.events.tell(CRON_JOB, asked, "UnknownTimeZone", str(wrong), warning=True)
@@ -90,7 +102,9 @@ async def _start(ctx: Context, asked: Untyped, running: Sequence[Job], moment: f
     """A Job for this moment, unless the policy says that one that still runs is enough."""
     policy = asked.spec.get("concurrencyPolicy")
     if running and policy == "Forbid":
-        ctx.events.tell(CRON_JOB, asked, "JobAlreadyActive", "no new job: an earlier one still runs and concurrencyPolicy is Forbid")
+        ctx.events.tell(
+            CRON_JOB, asked, "JobAlreadyActive", "no new job: an earlier one still runs and concurrencyPolicy is Forbid"
+        )
         return False
     for job in running if policy == "Replace" else ():
         await delete_quietly(ctx, JOB, job, propagation="Background")
@@ -102,8 +116,13 @@ async def _start(ctx: Context, asked: Untyped, running: Sequence[Job], moment: f
 
 async def _say(ctx: Context, asked: Untyped, running: Sequence[Job], scheduled: str | None) -> None:
     before: Raw = asked.status or {}
-    wanted: Raw = {"active": [{"apiVersion": "batch/v1", "kind": "Job", "name": job.name, "namespace": job.namespace, "uid": job.uid}
-                              for job in sorted(running, key=lambda job: job.name)] or None}
+    wanted: Raw = {
+        "active": [
+            {"apiVersion": "batch/v1", "kind": "Job", "name": job.name, "namespace": job.namespace, "uid": job.uid}
+            for job in sorted(running, key=lambda job: job.name)
+        ]
+        or None
+    }
     if scheduled:
         wanted["lastScheduleTime"] = scheduled
     if wanted != {name: before.get(name) for name in wanted}:

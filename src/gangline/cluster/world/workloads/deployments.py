@@ -1,8 +1,7 @@
 """apps/v1 Deployments: one ReplicaSet per template, and a step-by-step change from the old ones to the new.
 
-`plan` says which ReplicaSet should have how many replicas now; each change of a ReplicaSet's status asks again, until the new one
-has them all. Pods are replicasets.py's matter.
-"""
+`plan` says which ReplicaSet should have how many replicas now; each change of a ReplicaSet's status asks again, until
+the new one has them all. Pods are replicasets.py's matter."""
 
 from __future__ import annotations
 
@@ -47,10 +46,16 @@ def plan(deployment: Replicated, sets: Sequence[Replicated], now: str) -> Deploy
         return DeploymentPlan(scale=_only_scale(wanted, new, old), status=status)
     if new is None:
         first = _room(deployment, wanted, old)
-        return DeploymentPlan(create=_replica_set(deployment, mark, first, max((_revision(each) for each in old), default=0) + 1), status=status)
+        return DeploymentPlan(
+            create=_replica_set(deployment, mark, first, max((_revision(each) for each in old), default=0) + 1),
+            status=status,
+        )
     steps = _recreate(wanted, new, old) if _recreates(deployment) else _roll(deployment, wanted, new, old)
-    return DeploymentPlan(scale=tuple(step for step in steps if _replicas(step[0]) != step[1]), delete=_outdated(deployment, wanted, new, old),
-                status=status)
+    return DeploymentPlan(
+        scale=tuple(step for step in steps if _replicas(step[0]) != step[1]),
+        delete=_outdated(deployment, wanted, new, old),
+        status=status,
+    )
 
 
 def _replicas(replicas: Replicated) -> int:
@@ -93,7 +98,9 @@ def _recreate(wanted: int, new: Replicated, old: Sequence[Replicated]) -> list[t
     return [*((each, 0) for each in old), *([] if left else [(new, wanted)])]
 
 
-def _roll(deployment: Replicated, wanted: int, new: Replicated, old: Sequence[Replicated]) -> list[tuple[Replicated, int]]:
+def _roll(
+    deployment: Replicated, wanted: int, new: Replicated, old: Sequence[Replicated]
+) -> list[tuple[Replicated, int]]:
     """Grow the new within the surge, shrink the old as far as enough stays available, the broken ones first."""
     surge, missing = limits(deployment, wanted)
     there = sum(_replicas(each) for each in old)
@@ -115,13 +122,15 @@ def _roll(deployment: Replicated, wanted: int, new: Replicated, old: Sequence[Re
     return steps
 
 
-def _outdated(deployment: Replicated, wanted: int, new: Replicated, old: Sequence[Replicated]) -> tuple[Replicated, ...]:
+def _outdated(
+    deployment: Replicated, wanted: int, new: Replicated, old: Sequence[Replicated]
+) -> tuple[Replicated, ...]:
     """Empty ReplicaSets beyond the history that is kept; none while a change is under way."""
     keep = 10 if deployment.spec.revision_history_limit is None else deployment.spec.revision_history_limit
     if new.status.available_replicas < wanted:
         return ()
     empty = [each for each in old if not _replicas(each) and not each.status.replicas and not each.metadata.deleting]
-    return tuple(empty[:max(len(empty) - keep, 0)])
+    return tuple(empty[: max(len(empty) - keep, 0)])
 
 
 def _replica_set(deployment: Replicated, mark: str, replicas: int, revision: int) -> Raw:
@@ -130,32 +139,62 @@ def _replica_set(deployment: Replicated, mark: str, replicas: int, revision: int
     meta["labels"] = (meta.get("labels") or {}) | {HASH: mark}
     selector = as_raw(deployment.spec.selector or LabelSelector())
     selector["matchLabels"] = (selector.get("matchLabels") or {}) | {HASH: mark}
-    return {"metadata": {"name": f"{deployment.name}-{mark}", "namespace": deployment.namespace, "labels": meta["labels"],
-                         "annotations": {REVISION: str(revision), DESIRED: str(deployment.spec.replicas or 0)},
-                         "ownerReferences": [reference(DEPLOYMENT, deployment)]},
-            "spec": {"replicas": replicas, "minReadySeconds": deployment.spec.min_ready_seconds,
-                     "selector": selector, "template": template}}
+    return {
+        "metadata": {
+            "name": f"{deployment.name}-{mark}",
+            "namespace": deployment.namespace,
+            "labels": meta["labels"],
+            "annotations": {REVISION: str(revision), DESIRED: str(deployment.spec.replicas or 0)},
+            "ownerReferences": [reference(DEPLOYMENT, deployment)],
+        },
+        "spec": {
+            "replicas": replicas,
+            "minReadySeconds": deployment.spec.min_ready_seconds,
+            "selector": selector,
+            "template": template,
+        },
+    }
 
 
-def _status(deployment: Replicated, wanted: int, new: Replicated | None, sets: Sequence[Replicated], now: str) -> Raw | None:
+def _status(
+    deployment: Replicated, wanted: int, new: Replicated | None, sets: Sequence[Replicated], now: str
+) -> Raw | None:
     total, ready = sum(each.status.replicas for each in sets), sum(each.status.ready_replicas for each in sets)
     available, updated = sum(each.status.available_replicas for each in sets), new.status.replicas if new else 0
     enough = available >= wanted - limits(deployment, wanted)[1]
     complete = updated == total == available == wanted
     name = new.name if new else deployment.name
-    conditions = merged(deployment.status.conditions, (
-        ("Available", "True", "MinimumReplicasAvailable", "Deployment has minimum availability.") if enough else
-        ("Available", "False", "MinimumReplicasUnavailable", "Deployment does not have minimum availability."),
-        ("Progressing", "True", "NewReplicaSetAvailable", f'ReplicaSet "{name}" has successfully progressed.') if complete else
-        ("Progressing", "True", "ReplicaSetUpdated", f'ReplicaSet "{name}" is progressing.')), now)
+    conditions = merged(
+        deployment.status.conditions,
+        (
+            ("Available", "True", "MinimumReplicasAvailable", "Deployment has minimum availability.")
+            if enough
+            else ("Available", "False", "MinimumReplicasUnavailable", "Deployment does not have minimum availability."),
+            ("Progressing", "True", "NewReplicaSetAvailable", f'ReplicaSet "{name}" has successfully progressed.')
+            if complete
+            else ("Progressing", "True", "ReplicaSetUpdated", f'ReplicaSet "{name}" is progressing.'),
+        ),
+        now,
+    )
     said = deployment.status
     if (total, ready, available, updated, deployment.metadata.generation, conditions) == (
-            said.replicas, said.ready_replicas, said.available_replicas, said.updated_replicas, said.observed_generation,
-            list(said.conditions)):
+        said.replicas,
+        said.ready_replicas,
+        said.available_replicas,
+        said.updated_replicas,
+        said.observed_generation,
+        list(said.conditions),
+    ):
         return None
-    return {"replicas": total or None, "readyReplicas": ready or None, "availableReplicas": available or None,
-            "updatedReplicas": updated or None, "unavailableReplicas": max(wanted - available, 0) or None,
-            "observedGeneration": deployment.metadata.generation, "conditions": conditions}
+    return {
+        "replicas": total or None,
+        "readyReplicas": ready or None,
+        "availableReplicas": available or None,
+        "updatedReplicas": updated or None,
+        "unavailableReplicas": max(wanted - available, 0) or None,
+        "observedGeneration": deployment.metadata.generation,
+        "conditions": conditions,
+    }
 
 
 async def reconcile(ctx: Context, key: Key) -> Again | None:
@@ -172,7 +211,9 @@ async def reconcile(ctx: Context, key: Key) -> Again | None:
         _tell(ctx, deployment, "up", todo.create["metadata"]["name"], 0, todo.create["spec"]["replicas"])
     for each, replicas in todo.scale:
         guard = {"resourceVersion": each.metadata.resource_version}
-        await ctx.client.patch(REPLICA_SET, each.name, each.namespace, {"metadata": guard, "spec": {"replicas": replicas}})
+        await ctx.client.patch(
+            REPLICA_SET, each.name, each.namespace, {"metadata": guard, "spec": {"replicas": replicas}}
+        )
         _tell(ctx, deployment, "up" if replicas > _replicas(each) else "down", each.name, _replicas(each), replicas)
     for each in todo.delete:
         await delete_quietly(ctx, REPLICA_SET, each, propagation="Background")
@@ -182,8 +223,12 @@ async def reconcile(ctx: Context, key: Key) -> Again | None:
 
 
 def _tell(ctx: Context, deployment: Replicated, way: str, name: str, before: int, after: int) -> None:
-    ctx.events.tell(DEPLOYMENT, deployment, "ScalingReplicaSet", f"Scaled {way} replica set {name} from {before} to {after}")
+    ctx.events.tell(
+        DEPLOYMENT, deployment, "ScalingReplicaSet", f"Scaled {way} replica set {name} from {before} to {after}"
+    )
 
 
 def deployments() -> Controller:
-    return Controller("deployments", reconcile, watches=(Watch(DEPLOYMENT, itself), Watch(REPLICA_SET, owner(DEPLOYMENT))))
+    return Controller(
+        "deployments", reconcile, watches=(Watch(DEPLOYMENT, itself), Watch(REPLICA_SET, owner(DEPLOYMENT)))
+    )

@@ -1,9 +1,9 @@
-"""HorizontalPodAutoscalers, driven by a metric that someone writes down: annotation `gangline.io/metric` on the autoscaler.
+"""HorizontalPodAutoscalers, driven by a metric that someone writes down: annotation `gangline.io/metric` on the
+autoscaler.
 
-The annotation is one number (for every metric) or `name=value,name=value` (by metric or resource name). Each metric asks for
-`ceil(replicas × value ÷ target)`, the largest wins, within the limits; going down waits out the stabilisation window. `decide` is
-pure; the shell reads and writes the target's scale.
-"""
+The annotation is one number (for every metric) or `name=value,name=value` (by metric or resource name). Each metric
+asks for `ceil(replicas × value ÷ target)`, the largest wins, within the limits; going down waits out the stabilisation
+window. `decide` is pure; the shell reads and writes the target's scale."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ TOLERANCE = 0.1
 DOWN_WINDOW = 300.0
 
 
-# --- thinking ----------------------------------------------------------------------------------------------------------
+# --- thinking
+# ----------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +99,9 @@ class ScaleHistory:
     """Each smaller than the one before it: what a later and larger one hides is not kept."""
 
     def steady(self, wish: int, now: float, window: float) -> int:
-        self.wishes = [(when, each) for when, each in self.wishes if now - when < window and each > wish] + [(now, wish)]
+        self.wishes = [(when, each) for when, each in self.wishes if now - when < window and each > wish] + [
+            (now, wish)
+        ]
         return self.wishes[0][1]
 
 
@@ -107,7 +110,8 @@ def window_of(spec: Raw) -> float:
     return float(down.get("stabilizationWindowSeconds", DOWN_WINDOW))
 
 
-# --- doing -------------------------------------------------------------------------------------------------------------
+# --- doing
+# -------------------------------------------------------------------------------------------------------------
 
 
 @dataclass(slots=True)
@@ -124,14 +128,26 @@ class Scaler:
         kind = await self._kind(ctx, str(target.get("apiVersion")), str(target["kind"]))
         scale = await _scale(ctx, kind, str(target["name"]), key.namespace)
         if kind is None or scale is None:
-            await _say(ctx, hpa, [("AbleToScale", "False", "FailedGetScale", f"no {target['kind']} {target['name']} with a scale")], {})
+            await _say(
+                ctx,
+                hpa,
+                [("AbleToScale", "False", "FailedGetScale", f"no {target['kind']} {target['name']} with a scale")],
+                {},
+            )
             return Again(PERIOD)
         current = int((scale.get("spec") or {}).get("replicas") or 0)
         wanted, conditions = self._wanted(hpa, key, current, ctx.clock.now())
         moved: Raw = {}
         if wanted != current:
-            await ctx.client.patch(kind, str(target["name"]), key.namespace, {"spec": {"replicas": wanted}}, subresource="scale")
-            ctx.events.tell(HPA, hpa, "SuccessfulRescale", f"New size: {wanted}; reason: metrics {hpa.annotations.get(names.METRIC)}")
+            await ctx.client.patch(
+                kind, str(target["name"]), key.namespace, {"spec": {"replicas": wanted}}, subresource="scale"
+            )
+            ctx.events.tell(
+                HPA,
+                hpa,
+                "SuccessfulRescale",
+                f"New size: {wanted}; reason: metrics {hpa.annotations.get(names.METRIC)}",
+            )
             moved = {"lastScaleTime": timestamp(ctx.clock.now())}
         has = int((scale.get("status") or {}).get("replicas") or 0)
         await _say(ctx, hpa, conditions, {"currentReplicas": has, "desiredReplicas": wanted} | moved)
@@ -140,23 +156,43 @@ class Scaler:
     def _wanted(self, hpa: Untyped, key: Key, current: int, now: float) -> tuple[int, list[tuple[str, str, str, str]]]:
         able = ("AbleToScale", "True", "ReadyForNewScale", "recommended size matches current size")
         if current == 0:
-            return 0, [able, ("ScalingActive", "False", "ScalingDisabled", "scaling is disabled since the replica count is zero")]
+            return 0, [
+                able,
+                ("ScalingActive", "False", "ScalingDisabled", "scaling is disabled since the replica count is zero"),
+            ]
         decision = decide(hpa.spec, read_metric(hpa.annotations.get(names.METRIC, "")), current)
         if decision is None:
             least, most = int(hpa.spec.get("minReplicas") or 1), int(hpa.spec["maxReplicas"])
-            return min(max(current, least), most), [able, (
-                "ScalingActive", "False", "FailedGetMetrics", f"no metric has a value: write it into the annotation {names.METRIC}")]
+            return min(max(current, least), most), [
+                able,
+                (
+                    "ScalingActive",
+                    "False",
+                    "FailedGetMetrics",
+                    f"no metric has a value: write it into the annotation {names.METRIC}",
+                ),
+            ]
         steady = self.memory.setdefault(str(key), ScaleHistory()).steady(decision.replicas, now, window_of(hpa.spec))
         wanted = decision.replicas if decision.replicas >= current else min(steady, current)
-        limited = (("ScalingLimited", "True", decision.reason, "the desired count is limited by the allowed range") if decision.reason
-                   else ("ScalingLimited", "False", "DesiredWithinRange", "the desired count is within the acceptable range"))
-        return wanted, [able, ("ScalingActive", "True", "ValidMetricFound", "a replica count was calculated from the metrics"), limited]
+        limited = (
+            ("ScalingLimited", "True", decision.reason, "the desired count is limited by the allowed range")
+            if decision.reason
+            else ("ScalingLimited", "False", "DesiredWithinRange", "the desired count is within the acceptable range")
+        )
+        return wanted, [
+            able,
+            ("ScalingActive", "True", "ValidMetricFound", "a replica count was calculated from the metrics"),
+            limited,
+        ]
 
     async def _kind(self, ctx: Context, version: str, kind: str) -> Kind[Untyped] | None:
         wanted = (version.rpartition("/")[0], kind)
         if wanted not in self.kinds:
-            self.kinds = {(each.kind.group, each.kind.kind): foreign(each.kind.api_version, each.kind.kind, each.kind.plural)
-                          for each in await discover(ctx.client) if each.kind.namespaced}
+            self.kinds = {
+                (each.kind.group, each.kind.kind): foreign(each.kind.api_version, each.kind.kind, each.kind.plural)
+                for each in await discover(ctx.client)
+                if each.kind.namespaced
+            }
         return self.kinds.get(wanted)
 
 
@@ -171,13 +207,29 @@ async def _scale(ctx: Context, kind: Kind[Untyped] | None, name: str, namespace:
 
 async def _say(ctx: Context, hpa: Untyped, conditions: list[tuple[str, str, str, str]], rest: Raw) -> None:
     before: Raw = hpa.status or {}
-    wanted = rest | {"conditions": merged(before.get("conditions") or (), conditions, timestamp(ctx.clock.now())),
-                     "observedGeneration": hpa.metadata.generation}
+    wanted = rest | {
+        "conditions": merged(before.get("conditions") or (), conditions, timestamp(ctx.clock.now())),
+        "observedGeneration": hpa.metadata.generation,
+    }
     if wanted != {name: before.get(name) for name in wanted}:
         await ctx.client.patch(HPA, hpa.name, hpa.namespace, {"status": wanted}, subresource="status")
 
 
 def autoscalers() -> Controller:
-    return Controller("hpa", Scaler().reconcile, watches=(
-        Watch(HPA, itself, when=lambda before, after: before is None or after is None or before.spec != after.spec
-              or before.annotations.get(names.METRIC) != after.annotations.get(names.METRIC)),), workers=2)
+    return Controller(
+        "hpa",
+        Scaler().reconcile,
+        watches=(
+            Watch(
+                HPA,
+                itself,
+                when=lambda before, after: (
+                    before is None
+                    or after is None
+                    or before.spec != after.spec
+                    or before.annotations.get(names.METRIC) != after.annotations.get(names.METRIC)
+                ),
+            ),
+        ),
+        workers=2,
+    )

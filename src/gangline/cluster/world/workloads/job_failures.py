@@ -1,8 +1,8 @@
-"""Which ends of a Job's pods count as failures: what `podFailurePolicy` and `podReplacementPolicy` say, as upstream reads them.
+"""Which ends of a Job's pods count as failures: what `podFailurePolicy` and `podReplacementPolicy` say, as upstream
+reads them.
 
-The first rule that matches decides: `Ignore` (tried again, not counted), `Count`, `FailIndex`, `FailJob`. An eviction is told by the pod's
-condition `DisruptionTarget`. Pure; what follows from a verdict is for jobs.py.
-"""
+The first rule that matches decides: `Ignore` (tried again, not counted), `Count`, `FailIndex`, `FailJob`. An eviction
+is told by the pod's condition `DisruptionTarget`. Pure; what follows from a verdict is for jobs.py."""
 
 from __future__ import annotations
 
@@ -51,7 +51,9 @@ def judge_failure(job: Job, pod: Pod) -> FailureVerdict:
         matched = _matched(rule, pod)
         if matched is not None:
             action = str(rule.get("action") or COUNT)
-            return FailureVerdict(action, f"{matched} matching {action} rule at index {number}" if action == FAIL_JOB else "")
+            return FailureVerdict(
+                action, f"{matched} matching {action} rule at index {number}" if action == FAIL_JOB else ""
+            )
     return FailureVerdict()
 
 
@@ -59,7 +61,11 @@ def _matched(rule: Raw, pod: Pod) -> str | None:
     """What of the pod a rule is about; None: nothing."""
     if rule.get("onExitCodes") is not None:
         found = _exit(rule["onExitCodes"], (*pod.status.container_statuses, *pod.status.init_container_statuses))
-        return None if found is None else f"Container {found[0]} for pod {pod.namespace}/{pod.name} failed with exit code {found[1]}"
+        return (
+            None
+            if found is None
+            else f"Container {found[0]} for pod {pod.namespace}/{pod.name} failed with exit code {found[1]}"
+        )
     kind = _condition(rule.get("onPodConditions") or (), pod)
     return None if kind is None else f"Pod {pod.namespace}/{pod.name} has condition {kind}"
 
@@ -76,4 +82,6 @@ def _exit(wanted: Raw, statuses: Iterable[ContainerStatus]) -> tuple[str, int] |
 
 def _condition(patterns: Iterable[Raw], pod: Pod) -> str | None:
     said = {(each.type, each.status) for each in pod.status.conditions}
-    return next((str(each.get("type")) for each in patterns if (each.get("type"), each.get("status") or "True") in said), None)
+    return next(
+        (str(each.get("type")) for each in patterns if (each.get("type"), each.get("status") or "True") in said), None
+    )

@@ -1,7 +1,7 @@
 """What a Job's pods come to: which run, which ended and how, and which indexes are done or given up.
 
-An end is first noted by uid, and counted once its pod was let go: so none counts twice, whoever is restarted in between. Pure.
-"""
+An end is first noted by uid, and counted once its pod was let go: so none counts twice, whoever is restarted in
+between. Pure."""
 
 from __future__ import annotations
 
@@ -63,17 +63,26 @@ def tally(job: Job, pods: Iterable[Pod]) -> JobTally:
     verdicts = {pod.uid: judge_failure(job, pod) for pod in pods if has_failed(job, pod)}
     good = [pod for pod in pods if tracked(pod) and pod.status.phase == "Succeeded"]
     bad = [pod for pod in pods if tracked(pod) and pod.uid in verdicts]
-    counted, noted = _counted(job, pods, {"succeeded": good, "failed": [pod for pod in bad if verdicts[pod.uid].counts]})
+    counted, noted = _counted(
+        job, pods, {"succeeded": good, "failed": [pod for pod in bad if verdicts[pod.uid].counts]}
+    )
     return JobTally(
         active=tuple(pod for pod in pods if active(pod)),
         leaving=sum(pod.metadata.deleting and not tracked(pod) for pod in pods),
         terminating=tuple(pod for pod in pods if is_terminating(pod)) if only_replaces_failed(job) else (),
-        ended=(*good, *bad), succeeded=job.status.succeeded + counted["succeeded"], failed=job.status.failed + counted["failed"],
-        noted=noted, indexes=_read(job, job.status.completed_indexes).joined(indexes.of(numbers_of(job, good))),
-        given_up=_given_up(job, bad, verdicts), verdicts=verdicts)
+        ended=(*good, *bad),
+        succeeded=job.status.succeeded + counted["succeeded"],
+        failed=job.status.failed + counted["failed"],
+        noted=noted,
+        indexes=_read(job, job.status.completed_indexes).joined(indexes.of(numbers_of(job, good))),
+        given_up=_given_up(job, bad, verdicts),
+        verdicts=verdicts,
+    )
 
 
-def _counted(job: Job, pods: Sequence[Pod], ended: Mapping[str, Sequence[Pod]]) -> tuple[dict[str, int], dict[str, list[str]]]:
+def _counted(
+    job: Job, pods: Sequence[Pod], ended: Mapping[str, Sequence[Pod]]
+) -> tuple[dict[str, int], dict[str, list[str]]]:
     """How many noted ends are counted now, and the uids of those that are noted and wait for that."""
     held = {pod.uid for pod in pods if tracked(pod)}
     counted, noted = {}, {}
@@ -89,8 +98,11 @@ def _given_up(job: Job, failed: Iterable[Pod], verdicts: Mapping[str, FailureVer
     limit = job.spec.backoff_limit_per_index
     if limit is None:
         return Indexes()
-    over = [pod for pod in failed if verdicts[pod.uid].action == FAIL_INDEX
-            or (verdicts[pod.uid].counts and index_failures(pod) >= limit)]
+    over = [
+        pod
+        for pod in failed
+        if verdicts[pod.uid].action == FAIL_INDEX or (verdicts[pod.uid].counts and index_failures(pod) >= limit)
+    ]
     return _read(job, job.status.failed_indexes or "").joined(indexes.of(numbers_of(job, over)))
 
 

@@ -1,9 +1,9 @@
-"""batch/v1 Jobs: as many pods as parallelism and completions ask for, counted as they end, tried again as often as allowed.
+"""batch/v1 Jobs: as many pods as parallelism and completions ask for, counted as they end, tried again as often as
+allowed.
 
-`plan` compares a Job with its pods (job_tally.py) and returns what to create, delete, count and say; the shell below writes it. A pod
-carries a finalizer until its end is counted, so no result is lost when someone deletes it. No more pods are made in one turn than
-replicas.py allows, however many are asked for.
-"""
+`plan` compares a Job with its pods (job_tally.py) and returns what to create, delete, count and say; the shell below
+writes it. A pod carries a finalizer until its end is counted, so no result is lost when someone deletes it. No more
+pods are made in one turn than replicas.py allows, however many are asked for."""
 
 from __future__ import annotations
 
@@ -50,7 +50,8 @@ CONTROLLER = "kubernetes.io/job-controller"
 FIRST_BACKOFF, LONGEST_BACKOFF = 10.0, 600.0
 
 
-# --- thinking ----------------------------------------------------------------------------------------------------------
+# --- thinking
+# ----------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,12 +91,20 @@ def plan(job: Job, pods: Sequence[Pod], now: float) -> JobPlan:
     status = _status(job, found, now, len(found.active) - len(surplus) + len(missing.pods))
     moments = [moment for moment in (missing.again, _deadline(job, now)) if moment is not None]
     kept = _last_failures(job, found)
-    return JobPlan(missing.pods, tuple(surplus), tuple(pod for pod in found.ended if pod.uid not in kept), status,
-                again=min(moments, default=None), held_back=missing.held_back)
+    return JobPlan(
+        missing.pods,
+        tuple(surplus),
+        tuple(pod for pod in found.ended if pod.uid not in kept),
+        status,
+        again=min(moments, default=None),
+        held_back=missing.held_back,
+    )
 
 
 def finished(job: Job) -> bool:
-    return any(each.get("type") in ("Complete", "Failed") and each.get("status") == "True" for each in job.status.conditions)
+    return any(
+        each.get("type") in ("Complete", "Failed") and each.get("status") == "True" for each in job.status.conditions
+    )
 
 
 def _after_the_end(job: Job, pods: Sequence[Pod], now: float) -> JobPlan:
@@ -104,14 +113,23 @@ def _after_the_end(job: Job, pods: Sequence[Pod], now: float) -> JobPlan:
     live = job.spec.ttl_seconds_after_finished
     if live is None:
         return JobPlan(delete=rest, release=release)
-    ended = max(seconds_of(str(each["lastTransitionTime"])) for each in job.status.conditions if each.get("status") == "True")
+    ended = max(
+        seconds_of(str(each["lastTransitionTime"])) for each in job.status.conditions if each.get("status") == "True"
+    )
     over = now >= ended + live
     return JobPlan(delete=rest, release=release, remove=over, again=None if over else ended + live)
 
 
 def _end(job: Job, found: JobTally, now: float) -> tuple[str, str, str] | None:
     """Condition, reason and message of a Job that ends now; a failure that was decided earlier stands."""
-    decided = next((each for each in job.status.conditions if each.get("type") == "FailureTarget" and each.get("status") == "True"), None)
+    decided = next(
+        (
+            each
+            for each in job.status.conditions
+            if each.get("type") == "FailureTarget" and each.get("status") == "True"
+        ),
+        None,
+    )
     if decided is not None:
         return "Failed", str(decided.get("reason") or ""), str(decided.get("message") or "")
     failed = next((each.message for each in found.verdicts.values() if each.action == FAIL_JOB), "")
@@ -119,13 +137,18 @@ def _end(job: Job, found: JobTally, now: float) -> tuple[str, str, str] | None:
         return "Failed", "PodFailurePolicy", failed
     limit = 6 if job.spec.backoff_limit is None else job.spec.backoff_limit
     restarts = sum(status.restart_count for pod in found.active for status in pod.status.container_statuses)
-    if found.failures > limit or (restarts > limit and (job.spec.template.get("spec") or {}).get("restartPolicy") == "OnFailure"):
+    if found.failures > limit or (
+        restarts > limit and (job.spec.template.get("spec") or {}).get("restartPolicy") == "OnFailure"
+    ):
         return "Failed", "BackoffLimitExceeded", "Job has reached the specified backoff limit"
     deadline = job.spec.active_deadline_seconds
     if deadline is not None and job.status.start_time and now >= seconds_of(job.status.start_time) + deadline:
         return "Failed", "DeadlineExceeded", "Job was active longer than specified deadline"
     return _end_of_indexes(job, found) or (
-        ("Complete", "CompletionsReached", "Reached expected number of succeeded pods") if _complete(job, found) else None)
+        ("Complete", "CompletionsReached", "Reached expected number of succeeded pods")
+        if _complete(job, found)
+        else None
+    )
 
 
 def _end_of_indexes(job: Job, found: JobTally) -> tuple[str, str, str] | None:
@@ -176,14 +199,25 @@ def _missing(job: Job, pods: Sequence[Pod], found: JobTally, now: float) -> Miss
     return MissingPods(tuple(_pod(job, name) for name in names), held_back=waiting)
 
 
-def _missing_indexes(job: Job, pods: Sequence[Pod], found: JobTally, room: int, now: float) -> tuple[tuple[Raw, ...], float | None]:
+def _missing_indexes(
+    job: Job, pods: Sequence[Pod], found: JobTally, room: int, now: float
+) -> tuple[tuple[Raw, ...], float | None]:
     used = {pod.name for pod in pods}
     tried = _tried(job, found)
-    waits = {index: due for index, pod in tried.items() if (due := ended_at(pod) + _wait(index_failures(pod) + 1)) > now}
+    waits = {
+        index: due for index, pod in tried.items() if (due := ended_at(pod) + _wait(index_failures(pod) + 1)) > now
+    }
     busy = job_indexes.of([*numbers_of(job, (*found.active, *found.terminating)), *waits])
     free = found.indexes.joined(found.given_up).joined(busy).outside(job.spec.completions or 0)
-    made = tuple(_pod(job, fresh_names(f"{job.name}-{index}", f"{job.uid}/{index}", used, 1)[0], index,
-                      _failures_so_far(found, tried.get(index))) for index in islice(free, room))
+    made = tuple(
+        _pod(
+            job,
+            fresh_names(f"{job.name}-{index}", f"{job.uid}/{index}", used, 1)[0],
+            index,
+            _failures_so_far(found, tried.get(index)),
+        )
+        for index in islice(free, room)
+    )
     return made, min(waits.values(), default=None)
 
 
@@ -191,7 +225,9 @@ def _tried(job: Job, found: JobTally) -> dict[int, Pod]:
     """Of each index that is limited by itself: the pod that failed last."""
     if job.spec.backoff_limit_per_index is None:
         return {}
-    failed = sorted((pod for pod in found.ended if pod.uid in found.verdicts), key=lambda pod: (index_failures(pod), pod.name))
+    failed = sorted(
+        (pod for pod in found.ended if pod.uid in found.verdicts), key=lambda pod: (index_failures(pod), pod.name)
+    )
     return {index: pod for pod in failed for index in numbers_of(job, [pod])}
 
 
@@ -200,11 +236,11 @@ def _failures_so_far(found: JobTally, last: Pod | None) -> int:
 
 
 def _last_failures(job: Job, found: JobTally) -> set[str]:
-    """Failed pods that tell how often their index failed: kept until another pod of that index carries the number on."""
+    """Failed pods that tell how often their index failed: kept until another pod of that index carries the number
+    on."""
     going_on = set(numbers_of(job, found.active))
     over = found.indexes.joined(found.given_up)
-    return {pod.uid for index, pod in _tried(job, found).items()
-            if index not in going_on and not over.has(index)}
+    return {pod.uid for index, pod in _tried(job, found).items() if index not in going_on and not over.has(index)}
 
 
 def _backoff(job: Job, pods: Sequence[Pod], found: JobTally, now: float) -> float | None:
@@ -229,7 +265,7 @@ def _surplus(job: Job, found: JobTally) -> list[Pod]:
     if job.spec.completions is not None:
         wanted = min(wanted, job.spec.completions - _done(job, found))
     extra = len(found.active) - max(wanted, 0)
-    return by_worth(found.active)[:min(extra, BURST)] if extra > 0 else []
+    return by_worth(found.active)[: min(extra, BURST)] if extra > 0 else []
 
 
 def _deadline(job: Job, now: float) -> float | None:
@@ -255,14 +291,24 @@ def _pod(job: Job, name: str, index: int | None = None, failures: int = 0) -> Ra
 def _status(job: Job, found: JobTally, now: float, active: int, end: tuple[str, str, str] | None = None) -> Raw | None:
     """The status to write, or None when the Job already says it."""
     ready = min(sum(is_ready(pod) for pod in found.active), active)
-    wanted: Raw = {"active": active or None, "ready": ready, "terminating": found.leaving, "succeeded": found.succeeded or None,
-                   "failed": found.failed or None,
-                   "uncountedTerminatedPods": {how: uids or None for how, uids in found.noted.items()},
-                   "startTime": None if job.spec.suspend else job.status.start_time or timestamp(now)}
-    said: Raw = {"active": job.status.active or None, "ready": job.status.ready, "terminating": job.status.terminating,
-                 "succeeded": job.status.succeeded or None, "failed": job.status.failed or None,
-                 "startTime": job.status.start_time,
-                 "uncountedTerminatedPods": {how: job.status.uncounted_terminated_pods.get(how) or None for how in found.noted}}
+    wanted: Raw = {
+        "active": active or None,
+        "ready": ready,
+        "terminating": found.leaving,
+        "succeeded": found.succeeded or None,
+        "failed": found.failed or None,
+        "uncountedTerminatedPods": {how: uids or None for how, uids in found.noted.items()},
+        "startTime": None if job.spec.suspend else job.status.start_time or timestamp(now),
+    }
+    said: Raw = {
+        "active": job.status.active or None,
+        "ready": job.status.ready,
+        "terminating": job.status.terminating,
+        "succeeded": job.status.succeeded or None,
+        "failed": job.status.failed or None,
+        "startTime": job.status.start_time,
+        "uncountedTerminatedPods": {how: job.status.uncounted_terminated_pods.get(how) or None for how in found.noted},
+    }
     if is_indexed(job):
         wanted["completedIndexes"] = found.indexes.text() or None
         said["completedIndexes"] = job.status.completed_indexes or None
@@ -300,11 +346,18 @@ def _ends(conditions: Sequence[Raw], now: float, end: tuple[str, str, str], sett
 
 def _condition(kind: str, reason: str, message: str, now: float, status: str = "True") -> Raw:
     when = timestamp(now)
-    return {"type": kind, "status": status, "reason": reason, "message": message,
-            "lastProbeTime": when, "lastTransitionTime": when}
+    return {
+        "type": kind,
+        "status": status,
+        "reason": reason,
+        "message": message,
+        "lastProbeTime": when,
+        "lastTransitionTime": when,
+    }
 
 
-# --- doing -------------------------------------------------------------------------------------------------------------
+# --- doing
+# -------------------------------------------------------------------------------------------------------------
 
 
 async def reconcile(ctx: Context, key: Key) -> Again | None:
@@ -318,7 +371,9 @@ async def reconcile(ctx: Context, key: Key) -> Again | None:
         return None
     if todo.status is not None:
         guard = {"resourceVersion": job.metadata.resource_version}
-        await ctx.client.patch(JOB, job.name, job.namespace, {"metadata": guard, "status": todo.status}, subresource="status")
+        await ctx.client.patch(
+            JOB, job.name, job.namespace, {"metadata": guard, "status": todo.status}, subresource="status"
+        )
     await asyncio.gather(*(release(ctx, pod) for pod in todo.release))
     await create_pods(ctx, JOB, job, todo.create)
     tell_held_back(ctx, JOB, job, todo.held_back)
@@ -355,8 +410,21 @@ async def release_orphan(ctx: Context, key: Key) -> Again | None:
 
 
 def jobs() -> list[Controller]:
-    return [Controller("jobs", reconcile, watches=(Watch(JOB, itself), Watch(POD, owner(JOB)))),
-            Controller("job-orphans", release_orphan, watches=(
-                Watch(POD, itself, when=lambda before, after: after is not None and TRACKING in after.metadata.finalizers),
-                Watch(JOB, lambda job, read: [Key(pod.namespace, pod.name) for pod in read.owned(POD, job.uid)],
-                      when=lambda before, after: after is None or after.metadata.deleting)), workers=2)]
+    return [
+        Controller("jobs", reconcile, watches=(Watch(JOB, itself), Watch(POD, owner(JOB)))),
+        Controller(
+            "job-orphans",
+            release_orphan,
+            watches=(
+                Watch(
+                    POD, itself, when=lambda before, after: after is not None and TRACKING in after.metadata.finalizers
+                ),
+                Watch(
+                    JOB,
+                    lambda job, read: [Key(pod.namespace, pod.name) for pod in read.owned(POD, job.uid)],
+                    when=lambda before, after: after is None or after.metadata.deleting,
+                ),
+            ),
+            workers=2,
+        ),
+    ]

@@ -1,8 +1,8 @@
-"""What controllers that make pods share: a pod from a template, names that cannot be made twice, which count, which go first.
+"""What controllers that make pods share: a pod from a template, names that cannot be made twice, which count, which go
+first.
 
-Names come from the owner's uid and a number, not from chance: a controller whose cache is late asks for the same name again and
-is told that it exists, so nothing is made twice. Pure.
-"""
+Names come from the owner's uid and a number, not from chance: a controller whose cache is late asks for the same name
+again and is told that it exists, so nothing is made twice. Pure."""
 
 from __future__ import annotations
 
@@ -29,10 +29,12 @@ DELETION_COST = "controller.kubernetes.io/pod-deletion-cost"
 BURST = 500
 """Pods that a controller makes or deletes for one owner in one turn, as upstream's do."""
 MOST_WAITING = 5000
-"""Pods of one owner without a node: when there are so many, further ones wait until some have one. Upstream goes on, at the pace of a
-client with a rate limit, until the cluster's store is full; here an owner that asks for 2,147,483,647 stops at this number."""
+"""Pods of one owner without a node: when there are so many, further ones wait until some have one. Upstream goes on, at
+the pace of a client with a rate limit, until the cluster's store is full; here an owner that asks for 2,147,483,647
+stops at this number."""
 FIRST_WAIT, LONGEST_WAIT = 1.0, 900.0
-"""Seconds before a pod that failed on its node is replaced: the first is at once, then doubling, as upstream's DaemonSets do."""
+"""Seconds before a pod that failed on its node is replaced: the first is at once, then doubling, as upstream's
+DaemonSets do."""
 
 
 def suffix(*seed: object, length: int = 5) -> str:
@@ -58,7 +60,8 @@ def fresh_names(base: str, seed: str, taken: Collection[str], count: int) -> lis
 
 
 def allowed(missing: int, pods: Iterable[Pod]) -> tuple[int, int]:
-    """How many of the pods that an owner lacks may be made now; and how many wait for a node, where that is what holds them back."""
+    """How many of the pods that an owner lacks may be made now; and how many wait for a node, where that is what holds
+    them back."""
     waiting = sum(not pod.spec.node_name for pod in pods)
     room = max(MOST_WAITING - waiting, 0)
     return max(min(missing, BURST, room), 0), waiting if missing > room else 0
@@ -72,8 +75,15 @@ def replaced_at(pods: Iterable[Pod]) -> float:
 
 def ended_at(pod: Pod) -> float:
     """When a pod that has ended did so, as far as it says."""
-    times = [str(state["finishedAt"]) for status in pod.status.container_statuses if (state := status.state.get("terminated"))]
-    return max(seconds_of(each) for each in times or [pod.status.start_time or pod.metadata.creation_timestamp or "1970-01-01T00:00:00Z"])
+    times = [
+        str(state["finishedAt"])
+        for status in pod.status.container_statuses
+        if (state := status.state.get("terminated"))
+    ]
+    return max(
+        seconds_of(each)
+        for each in times or [pod.status.start_time or pod.metadata.creation_timestamp or "1970-01-01T00:00:00Z"]
+    )
 
 
 def share(value: object, of: int, *, up: bool) -> int:
@@ -85,8 +95,14 @@ def share(value: object, of: int, *, up: bool) -> int:
     return min(-(-amount // 100) if up else amount // 100, MOST_REPLICAS)
 
 
-def pod_from(template: Raw, kind: Kind[Any], owner: Object, name: str, labels: dict[str, str] | None = None,
-             annotations: dict[str, str] | None = None) -> Raw:
+def pod_from(
+    template: Raw,
+    kind: Kind[Any],
+    owner: Object,
+    name: str,
+    labels: dict[str, str] | None = None,
+    annotations: dict[str, str] | None = None,
+) -> Raw:
     """A pod as an owner's template says, owned by it."""
     meta = deepcopy(template.get("metadata") or {})
     meta |= {"name": name, "namespace": owner.namespace, "ownerReferences": [reference(kind, owner)]}
@@ -102,7 +118,11 @@ def orphans(selector: LabelSelector | None, objects: Iterable[T]) -> list[T]:
     if selector is None or not (selector.match_labels or selector.match_expressions):
         return []
     matches = from_selector(selector).matches
-    return [each for each in objects if each.metadata.controller is None and not each.metadata.deleting and matches(each.labels)]
+    return [
+        each
+        for each in objects
+        if each.metadata.controller is None and not each.metadata.deleting and matches(each.labels)
+    ]
 
 
 def by_label(obj: Object) -> list[str]:
@@ -137,9 +157,16 @@ def available_at(pod: Pod, seconds: int) -> float | None:
 
 def by_worth(pods: Iterable[Pod]) -> list[Pod]:
     """The pods to delete first come first: unbound, pending, not ready, cheap, young."""
+
     def worth(pod: Pod) -> tuple[bool, bool, bool, int, str]:
-        return (bool(pod.spec.node_name), pod.status.phase == "Running", is_ready(pod), _cost(pod),
-                _inverted(pod.metadata.creation_timestamp or ""))
+        return (
+            bool(pod.spec.node_name),
+            pod.status.phase == "Running",
+            is_ready(pod),
+            _cost(pod),
+            _inverted(pod.metadata.creation_timestamp or ""),
+        )
+
     return sorted(pods, key=lambda pod: (worth(pod), pod.name))
 
 

@@ -1,7 +1,7 @@
 """apps/v1 ReplicaSets: as many pods of a template as are asked for, no more and no fewer.
 
-`plan` is pure; the shell creates, deletes and says. Names of pods are not chance (replicas.py), so a late cache makes none twice.
-"""
+`plan` is pure; the shell creates, deletes and says. Names of pods are not chance (replicas.py), so a late cache makes
+none twice."""
 
 from __future__ import annotations
 
@@ -51,15 +51,28 @@ def plan(replicas: Replicated, pods: Sequence[Pod], now: float) -> ReplicaSetPla
     moments = [moment for pod in live if (moment := available_at(pod, replicas.spec.min_ready_seconds)) is not None]
     status = _status(replicas, live, sum(moment <= now for moment in moments))
     later = [moment for moment in (*moments, due if missing > 0 else 0.0) if moment > now]
-    return ReplicaSetPlan(create, tuple(by_worth(live)[:min(max(-missing, 0), BURST)]), status, min(later, default=None), held_back)
+    return ReplicaSetPlan(
+        create, tuple(by_worth(live)[: min(max(-missing, 0), BURST)]), status, min(later, default=None), held_back
+    )
 
 
 def _status(replicas: Replicated, live: Sequence[Pod], available: int) -> Raw | None:
     labels = ((replicas.spec.template.get("metadata") or {}).get("labels") or {}).items()
-    wanted = (len(live), sum(labels <= pod.labels.items() for pod in live), sum(is_ready(pod) for pod in live), available,
-              replicas.metadata.generation)
+    wanted = (
+        len(live),
+        sum(labels <= pod.labels.items() for pod in live),
+        sum(is_ready(pod) for pod in live),
+        available,
+        replicas.metadata.generation,
+    )
     said = replicas.status
-    if wanted == (said.replicas, said.fully_labeled_replicas, said.ready_replicas, said.available_replicas, said.observed_generation):
+    if wanted == (
+        said.replicas,
+        said.fully_labeled_replicas,
+        said.ready_replicas,
+        said.available_replicas,
+        said.observed_generation,
+    ):
         return None
     names = ("replicas", "fullyLabeledReplicas", "readyReplicas", "availableReplicas", "observedGeneration")
     return {name: value or (None if name != "replicas" else 0) for name, value in zip(names, wanted, strict=True)}
@@ -85,5 +98,9 @@ async def reconcile(ctx: Context, key: Key) -> Again | None:
 
 
 def replicasets() -> Controller:
-    return Controller("replicasets", reconcile, watches=(Watch(REPLICA_SET, itself), Watch(POD, owner(REPLICA_SET))),
-                      indexes=((POD, BY_LABEL, by_label),))
+    return Controller(
+        "replicasets",
+        reconcile,
+        watches=(Watch(REPLICA_SET, itself), Watch(POD, owner(REPLICA_SET))),
+        indexes=((POD, BY_LABEL, by_label),),
+    )

@@ -1,8 +1,7 @@
 """apps/v1 StatefulSets: pods with a number and volumes of their own, made, changed and removed in order.
 
-`plan` is pure and says the next thing only: one pod at a time unless the policy is Parallel. A template's revision is its hash;
-pods below `partition` keep what they have, and one of them that is lost comes back with the new template.
-"""
+`plan` is pure and says the next thing only: one pod at a time unless the policy is Parallel. A template's revision is
+its hash; pods below `partition` keep what they have, and one of them that is lost comes back with the new template."""
 
 from __future__ import annotations
 
@@ -44,7 +43,9 @@ class StatefulSetPlan:
     held_back: int = 0
 
 
-def plan(stateful: Replicated, pods: Sequence[Pod], now: float, waits: Mapping[str, float] = NONE_WAIT) -> StatefulSetPlan:
+def plan(
+    stateful: Replicated, pods: Sequence[Pod], now: float, waits: Mapping[str, float] = NONE_WAIT
+) -> StatefulSetPlan:
     """`waits`: failed pods that stay for now, and until when (failed_pod_delay.py)."""
     wanted = 1 if stateful.spec.replicas is None else stateful.spec.replicas
     first = int(stateful.spec.ordinals.get("start") or 0)
@@ -52,12 +53,24 @@ def plan(stateful: Replicated, pods: Sequence[Pod], now: float, waits: Mapping[s
     revision = f"{stateful.name}-{template_hash(stateful.spec.template)}"
     by_number = {number: pod for pod in pods if (number := ordinal(pod.name)) is not None}
     status = _status(stateful, pods, revision, now)
-    moments = [moment for pod in pods if (moment := available_at(pod, stateful.spec.min_ready_seconds)) is not None and moment > now]
-    room, held_back = allowed(wanted - sum(number in numbers for number in by_number), (pod for pod in pods if active(pod)))
+    moments = [
+        moment
+        for pod in pods
+        if (moment := available_at(pod, stateful.spec.min_ready_seconds)) is not None and moment > now
+    ]
+    room, held_back = allowed(
+        wanted - sum(number in numbers for number in by_number), (pod for pod in pods if active(pod))
+    )
     create, delete = _next(stateful, numbers, by_number, revision, now, room, waits)
     claims = tuple(claim for number in create for claim in _claims(stateful, number))
-    return StatefulSetPlan(claims, tuple(_pod(stateful, number, revision) for number in create), tuple(delete[:BURST]), status,
-                min((*moments, *waits.values()), default=None), held_back)
+    return StatefulSetPlan(
+        claims,
+        tuple(_pod(stateful, number, revision) for number in create),
+        tuple(delete[:BURST]),
+        status,
+        min((*moments, *waits.values()), default=None),
+        held_back,
+    )
 
 
 def ordinal(name: str) -> int | None:
@@ -65,12 +78,22 @@ def ordinal(name: str) -> int | None:
     return int(number) if number.isascii() and number.isdigit() and len(number) <= LONGEST_ORDINAL else None
 
 
-def _next(stateful: Replicated, numbers: range, pods: dict[int, Pod], revision: str, now: float, room: int,
-          waits: Mapping[str, float]) -> tuple[list[int], list[Pod]]:
+def _next(
+    stateful: Replicated,
+    numbers: range,
+    pods: dict[int, Pod],
+    revision: str,
+    now: float,
+    room: int,
+    waits: Mapping[str, float],
+) -> tuple[list[int], list[Pod]]:
     """Numbers to make, no more than there is room for, and pods to remove now."""
     parallel = stateful.spec.pod_management_policy == "Parallel"
-    finished = [pod for pod in pods.values() if pod.status.phase in ("Succeeded", "Failed") and not pod.metadata.deleting
-                and pod.uid not in waits]
+    finished = [
+        pod
+        for pod in pods.values()
+        if pod.status.phase in ("Succeeded", "Failed") and not pod.metadata.deleting and pod.uid not in waits
+    ]
     if finished:
         return [], finished
     missing = list(islice((number for number in numbers if number not in pods), room if parallel else min(room, 1)))
@@ -95,10 +118,14 @@ def _steady(stateful: Replicated, pod: Pod, now: float) -> bool:
 
 def _stuck(stateful: Replicated, pods: dict[int, Pod], unsteady: Sequence[int], revision: str) -> bool:
     """All that is not ready belongs to an old template: changing it is the way out."""
-    return all(pods[number].labels.get(REVISION) != revision and not pods[number].metadata.deleting for number in unsteady)
+    return all(
+        pods[number].labels.get(REVISION) != revision and not pods[number].metadata.deleting for number in unsteady
+    )
 
 
-def _outdated(stateful: Replicated, numbers: range, pods: dict[int, Pod], revision: str, unsteady: Sequence[int]) -> list[Pod]:
+def _outdated(
+    stateful: Replicated, numbers: range, pods: dict[int, Pod], revision: str, unsteady: Sequence[int]
+) -> list[Pod]:
     """The highest pod that still has an old template, when the ones above it are ready."""
     strategy = stateful.spec.update_strategy
     if strategy.get("type") == "OnDelete":
@@ -117,14 +144,23 @@ def _outdated(stateful: Replicated, numbers: range, pods: dict[int, Pod], revisi
 
 def _pod(stateful: Replicated, number: int, revision: str) -> Raw:
     name = f"{stateful.name}-{number}"
-    pod = pod_from(stateful.spec.template, STATEFUL_SET, stateful, name,
-                   {POD_NAME: name, POD_INDEX: str(number), REVISION: revision})
+    pod = pod_from(
+        stateful.spec.template,
+        STATEFUL_SET,
+        stateful,
+        name,
+        {POD_NAME: name, POD_INDEX: str(number), REVISION: revision},
+    )
     pod["spec"] |= {"hostname": name, "subdomain": stateful.spec.service_name}
-    own = {template["metadata"]["name"]: f"{template['metadata']['name']}-{name}" for template in stateful.spec.volume_claim_templates}
+    own = {
+        template["metadata"]["name"]: f"{template['metadata']['name']}-{name}"
+        for template in stateful.spec.volume_claim_templates
+    }
     others = [volume for volume in pod["spec"].get("volumes") or () if volume["name"] not in own]
     if own:
-        pod["spec"]["volumes"] = others + [{"name": volume, "persistentVolumeClaim": {"claimName": claim}}
-                                           for volume, claim in own.items()]
+        pod["spec"]["volumes"] = others + [
+            {"name": volume, "persistentVolumeClaim": {"claimName": claim}} for volume, claim in own.items()
+        ]
     return pod
 
 
@@ -135,9 +171,12 @@ def _claims(stateful: Replicated, number: int) -> list[Raw]:
     for template in stateful.spec.volume_claim_templates:
         claim = deepcopy(template)
         meta = claim["metadata"]
-        labels = (stateful.spec.selector.match_labels if stateful.spec.selector else {})
-        meta |= {"name": f"{meta['name']}-{stateful.name}-{number}", "namespace": stateful.namespace,
-                 "labels": (meta.get("labels") or {}) | labels}
+        labels = stateful.spec.selector.match_labels if stateful.spec.selector else {}
+        meta |= {
+            "name": f"{meta['name']}-{stateful.name}-{number}",
+            "namespace": stateful.namespace,
+            "labels": (meta.get("labels") or {}) | labels,
+        }
         if dies:
             meta["ownerReferences"] = [reference(STATEFUL_SET, stateful)]
         claims.append({"metadata": meta, "spec": claim["spec"]})
@@ -149,14 +188,26 @@ def _status(stateful: Replicated, pods: Sequence[Pod], revision: str, now: float
     updated = sum(pod.labels.get(REVISION) == revision for pod in live)
     said = stateful.status
     current = revision if updated == len(live) or not said.current_revision else said.current_revision
-    wanted: Raw = {"replicas": len(live), "readyReplicas": sum(is_ready(pod) for pod in live) or None,
-                   "availableReplicas": sum(_steady(stateful, pod, now) for pod in live), "updatedReplicas": updated or None,
-                   "currentReplicas": sum(pod.labels.get(REVISION) == current for pod in live) or None,
-                   "currentRevision": current, "updateRevision": revision, "observedGeneration": stateful.metadata.generation}
-    before = {"replicas": said.replicas, "readyReplicas": said.ready_replicas or None, "availableReplicas": said.available_replicas,
-              "updatedReplicas": said.updated_replicas or None, "currentReplicas": said.current_replicas or None,
-              "currentRevision": said.current_revision, "updateRevision": said.update_revision,
-              "observedGeneration": said.observed_generation}
+    wanted: Raw = {
+        "replicas": len(live),
+        "readyReplicas": sum(is_ready(pod) for pod in live) or None,
+        "availableReplicas": sum(_steady(stateful, pod, now) for pod in live),
+        "updatedReplicas": updated or None,
+        "currentReplicas": sum(pod.labels.get(REVISION) == current for pod in live) or None,
+        "currentRevision": current,
+        "updateRevision": revision,
+        "observedGeneration": stateful.metadata.generation,
+    }
+    before = {
+        "replicas": said.replicas,
+        "readyReplicas": said.ready_replicas or None,
+        "availableReplicas": said.available_replicas,
+        "updatedReplicas": said.updated_replicas or None,
+        "currentReplicas": said.current_replicas or None,
+        "currentRevision": said.current_revision,
+        "updateRevision": said.update_revision,
+        "observedGeneration": said.observed_generation,
+    }
     return None if wanted == before else wanted
 
 
@@ -181,4 +232,6 @@ class StatefulSets:
 
 
 def statefulsets() -> Controller:
-    return Controller("statefulsets", StatefulSets().reconcile, watches=(Watch(STATEFUL_SET, itself), Watch(POD, owner(STATEFUL_SET))))
+    return Controller(
+        "statefulsets", StatefulSets().reconcile, watches=(Watch(STATEFUL_SET, itself), Watch(POD, owner(STATEFUL_SET)))
+    )

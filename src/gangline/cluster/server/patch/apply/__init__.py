@@ -1,12 +1,12 @@
 """Server-side apply, and keeping account of who owns which field.
 
-    apply(live, applied, manager, force, schema, now, subresource, api_version, reset) -> object     raises ApplyConflict, Untypable
+    apply(live, applied, manager, force, schema, now, subresource, api_version, reset) -> object     raises
+    ApplyConflict, Untypable
     track_update(old, new, manager, schema, now, subresource, api_version, reset) -> object
 
-Both return the object with its `metadata.managedFields`; the caller admits, defaults and validates what `apply` returns before it is
-stored. `live` / `old` is None for a create. `reset` are the paths a strategy takes back on this endpoint (("status",) on the main one):
-nobody owns them there. Pure: the time is handed in.
-"""
+Both return the object with its `metadata.managedFields`; the caller admits, defaults and validates what `apply` returns
+before it is stored. `live` / `old` is None for a create. `reset` are the paths a strategy takes back on this endpoint
+(("status",) on the main one): nobody owns them there. Pure: the time is handed in."""
 
 from __future__ import annotations
 
@@ -35,9 +35,20 @@ __all__ = ["ApplyConflict", "Untypable", "apply", "as_set", "keep_times", "track
 
 Path = tuple[str, ...]
 BEFORE_FIRST_APPLY = "before-first-apply"
-_SERVER_FIELDS = ("name", "namespace", "creationTimestamp", "selfLink", "uid", "clusterName", "generation", "managedFields",
-                  "resourceVersion")
-_STRIPPED = FieldSet({"f:apiVersion", "f:kind", "f:metadata"}, {"f:metadata": FieldSet({f"f:{name}" for name in _SERVER_FIELDS})})
+_SERVER_FIELDS = (
+    "name",
+    "namespace",
+    "creationTimestamp",
+    "selfLink",
+    "uid",
+    "clusterName",
+    "generation",
+    "managedFields",
+    "resourceVersion",
+)
+_STRIPPED = FieldSet(
+    {"f:apiVersion", "f:kind", "f:metadata"}, {"f:metadata": FieldSet({f"f:{name}" for name in _SERVER_FIELDS})}
+)
 
 
 class ApplyConflict(GanglineError):
@@ -45,28 +56,52 @@ class ApplyConflict(GanglineError):
 
     def __init__(self, conflicts: list[tuple[FieldManager, FieldSet]]) -> None:
         self.causes = [
-            {"reason": "FieldManagerConflict", "message": f"conflict with {who.named()}", "field": "".join(map(element_text, path))}
-            for who, fields in conflicts for path in fields.paths()]
+            {
+                "reason": "FieldManagerConflict",
+                "message": f"conflict with {who.named()}",
+                "field": "".join(map(element_text, path)),
+            }
+            for who, fields in conflicts
+            for path in fields.paths()
+        ]
         super().__init__(_told(conflicts, len(self.causes)))
 
 
 def _told(conflicts: list[tuple[FieldManager, FieldSet]], count: int) -> str:
     if count == 1:
         who, fields = conflicts[0]
-        return f"Apply failed with 1 conflict: conflict with {who.named()}: {''.join(map(element_text, next(fields.paths())))}"
-    lines = [f"Apply failed with {count} conflicts: " + _listed(conflicts[0])] if len(conflicts) == 1 else [
-        f"Apply failed with {count} conflicts: " + "\n".join(_listed(each) for each in conflicts)]
+        return (
+            f"Apply failed with 1 conflict: conflict with {who.named()}: "
+            f"{''.join(map(element_text, next(fields.paths())))}"
+        )
+    lines = (
+        [f"Apply failed with {count} conflicts: " + _listed(conflicts[0])]
+        if len(conflicts) == 1
+        else [f"Apply failed with {count} conflicts: " + "\n".join(_listed(each) for each in conflicts)]
+    )
     return lines[0]
 
 
 def _listed(conflict: tuple[FieldManager, FieldSet]) -> str:
     who, fields = conflict
-    return f"conflicts with {who.named()}:" + "".join(f"\n- {''.join(map(element_text, path))}" for path in fields.paths())
+    return f"conflicts with {who.named()}:" + "".join(
+        f"\n- {''.join(map(element_text, path))}" for path in fields.paths()
+    )
 
 
-def apply(live: Obj | None, applied: Obj, manager: str, force: bool, schema: Schema, now: str, subresource: str = "",
-          api_version: str = "", reset: Iterable[Path] = ()) -> Obj:
-    """Merge what a manager wants into the live object; drop what it wanted before, wants no more, and nobody else owns."""
+def apply(
+    live: Obj | None,
+    applied: Obj,
+    manager: str,
+    force: bool,
+    schema: Schema,
+    now: str,
+    subresource: str = "",
+    api_version: str = "",
+    reset: Iterable[Path] = (),
+) -> Obj:
+    """Merge what a manager wants into the live object; drop what it wanted before, wants no more, and nobody else
+    owns."""
     node, hidden = schema.root, as_set(tuple(reset))
     check(node, applied)
     before, accounts_now = _live(live, applied, schema, api_version, hidden)
@@ -119,8 +154,11 @@ def _settle(managed: Managed, difference: Difference, me: FieldManager, force: b
     """Take changed fields from their other owners, or refuse; forget removed ones."""
     changed, removed = difference.changed, difference.removed
     if changed:
-        conflicts = [(who, taken) for who in sorted(managed, key=lambda each: (each.manager, each.operation, each.api_version))
-                     if who != me and (taken := managed[who].common(changed))]
+        conflicts = [
+            (who, taken)
+            for who in sorted(managed, key=lambda each: (each.manager, each.operation, each.api_version))
+            if who != me and (taken := managed[who].common(changed))
+        ]
         if conflicts and not force:
             raise ApplyConflict(conflicts)
         for who, taken in conflicts:
@@ -144,8 +182,16 @@ def as_set(paths: tuple[Path, ...]) -> FieldSet:
     return found
 
 
-def track_update(old: Obj | None, new: Obj, manager: str, schema: Schema, now: str, subresource: str = "", api_version: str = "",
-                 reset: Iterable[Path] = ()) -> Obj:
+def track_update(
+    old: Obj | None,
+    new: Obj,
+    manager: str,
+    schema: Schema,
+    now: str,
+    subresource: str = "",
+    api_version: str = "",
+    reset: Iterable[Path] = (),
+) -> Obj:
     """Account for a create, update or patch: the writer owns what it changed, and nobody owns what it removed."""
     managed = _accounts_of(old, new, subresource)
     if managed is None:

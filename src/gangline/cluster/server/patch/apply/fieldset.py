@@ -1,8 +1,8 @@
 """Sets of fields: which manager owns what.
 
-A set is a tree of path elements in the spelling of `fieldsV1`: `f:name` a field, `k:{…}` an item of a keyed list, `v:…` a value of a set.
-`members` are owned themselves, `children` hold what is owned below and are never empty. Sets are values: every operation returns a new one.
-"""
+A set is a tree of path elements in the spelling of `fieldsV1`: `f:name` a field, `k:{…}` an item of a keyed list, `v:…`
+a value of a set. `members` are owned themselves, `children` hold what is owned below and are never empty. Sets are
+values: every operation returns a new one."""
 
 from __future__ import annotations
 
@@ -86,7 +86,11 @@ class FieldSet:
 
 def common(tree: Tree, others: FieldSet) -> FieldSet:
     """What fieldsV1 and a set have in common, looking only where the set does."""
-    members = {element for element in others.members if (below := tree.get(element)) is not None and (not below or "." in below)}
+    members = {
+        element
+        for element in others.members
+        if (below := tree.get(element)) is not None and (not below or "." in below)
+    }
     children = {}
     for element, child in others.children.items():
         below = tree.get(element)

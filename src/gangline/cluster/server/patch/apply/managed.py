@@ -92,8 +92,10 @@ def read_stored(entries: Any) -> Managed:
 
 def write(managed: Managed) -> list[Obj]:
     """Appliers first, then by time, then by name."""
-    order = sorted(managed.items(), key=lambda pair: (
-        pair[0].operation, pair[1].time, pair[0].manager, pair[1].api_version, pair[0].subresource))
+    order = sorted(
+        managed.items(),
+        key=lambda pair: (pair[0].operation, pair[1].time, pair[0].manager, pair[1].api_version, pair[0].subresource),
+    )
     return list(_written(order))
 
 
@@ -128,7 +130,9 @@ def detached(obj: Obj) -> Obj:
 
 def capped(managed: Managed) -> Managed:
     """No more than ten updaters: the oldest are merged into one entry per version."""
-    updaters = sorted((who for who in managed if who.operation == UPDATE), key=lambda who: (managed[who].time, who.manager))
+    updaters = sorted(
+        (who for who in managed if who.operation == UPDATE), key=lambda who: (managed[who].time, who.manager)
+    )
     surplus = len(updaters) - MOST_UPDATERS
     if surplus <= 0:
         return managed

@@ -1,8 +1,9 @@
-"""Typed walks over an object, driven by its schema: what it sets, how two merge, how two differ, what is left without some fields.
+"""Typed walks over an object, driven by its schema: what it sets, how two merge, how two differ, what is left without
+some fields.
 
-The schema says which lists are keyed, sets or atomic, and which objects are owned as a whole. Where it says nothing (unknown fields are
-kept), the value itself does: objects field by field, lists as a whole. A value that is absent is MISSING; null is a value.
-"""
+The schema says which lists are keyed, sets or atomic, and which objects are owned as a whole. Where it says nothing
+(unknown fields are kept), the value itself does: objects field by field, lists as a whole. A value that is absent is
+MISSING; null is a value."""
 
 from __future__ import annotations
 
@@ -62,13 +63,16 @@ def element(node: SchemaNode, item: Any) -> str:
             keys[name] = value
     if not keys:
         told = " ".join(f'"{name}"' for name in node.keys)
-        raise Untypable(f": associative list with keys has an element that omits all key fields [{told}] "
-                        "(and doesn't have default values for any key fields)")
+        raise Untypable(
+            f": associative list with keys has an element that omits all key fields [{told}] "
+            "(and doesn't have default values for any key fields)"
+        )
     return f"k:{compact(keys)}"
 
 
 def _default_key(items: SchemaNode, name: str) -> Any:
-    """What a missing key counts as: its default, and in built-in kinds, whose keys always stand there, the empty value."""
+    """What a missing key counts as: its default, and in built-in kinds, whose keys always stand there, the empty
+    value."""
     key = items.fields[name]
     if key.default is not MISSING or not items.type_name:
         return key.default
@@ -99,7 +103,9 @@ def fields_of(node: SchemaNode, value: Any) -> FieldSet:
         declared = node.fields
         for name, item in value.items():
             child = declared.get(name)
-            _note(found, f"f:{name}", child or node.values or ANY, item, own=child is None or item is None or item == {})
+            _note(
+                found, f"f:{name}", child or node.values or ANY, item, own=child is None or item is None or item == {}
+            )
     elif kind == LIST and isinstance(value, list):
         assert node.items is not None
         for item in value:
@@ -201,7 +207,8 @@ def merge(node: SchemaNode, live: Any, applied: Any) -> Any:
 
 
 def _merge_items(node: SchemaNode, live: list[Any], applied: list[Any]) -> list[Any]:
-    """Items of both, each once: the applied ones in their order, the others where they stood before the next common one."""
+    """Items of both, each once: the applied ones in their order, the others where they stood before the next common
+    one."""
     assert node.items is not None
     mine = [(element(node, item), item) for item in live]
     theirs = [(element(node, item), item) for item in applied]
@@ -270,7 +277,9 @@ def compare(node: SchemaNode, old: Any, new: Any) -> Difference:
     return found
 
 
-def _compare_inside(node: SchemaNode, old: Any, new: Any, added: FieldSet, modified: FieldSet, removed: FieldSet) -> None:
+def _compare_inside(
+    node: SchemaNode, old: Any, new: Any, added: FieldSet, modified: FieldSet, removed: FieldSet
+) -> None:
     """Compare two values of one form field by field (or item by item)."""
     if isinstance(old, list) or isinstance(new, list):
         inner = node.items or ANY
@@ -294,7 +303,9 @@ def _different(before: dict[str, Any], after: dict[str, Any]) -> Iterator[tuple[
             yield name, MISSING, now
 
 
-def _compare_one(name: str, node: SchemaNode, was: Any, now: Any, added: FieldSet, modified: FieldSet, removed: FieldSet) -> None:
+def _compare_one(
+    name: str, node: SchemaNode, was: Any, now: Any, added: FieldSet, modified: FieldSet, removed: FieldSet
+) -> None:
     whole = _is_whole(node, was, now)
     if not whole:
         inner = FieldSet(), FieldSet(), FieldSet()

@@ -1,10 +1,10 @@
 """Field numbers of the built-in kinds in protobuf, as one table of facts.
 
-A line is a message: its name, then `number name type` for each field. Types: s text, b flag, i number, f float, y bytes, q quantity,
-t time, u time with microseconds, d duration, x number or text, r raw JSON, `.Name` a message of the same group, `group.version.Name` one
-of another. `*` before a type: a list of it; `%`: a map from texts to it; `@items`: a message that is only a list of texts. `?` behind a
-type: left out when it is empty. `=` instead of a name: the fields of that message stand in this one.
-"""
+A line is a message: its name, then `number name type` for each field. Types: s text, b flag, i number, f float, y
+bytes, q quantity, t time, u time with microseconds, d duration, x number or text, r raw JSON, `.Name` a message of the
+same group, `group.version.Name` one of another. `*` before a type: a list of it; `%`: a map from texts to it; `@items`:
+a message that is only a list of texts. `?` behind a type: left out when it is empty. `=` instead of a name: the fields
+of that message stand in this one."""
 
 from __future__ import annotations
 

@@ -14,14 +14,27 @@ from gangline.rules.values.documents import DocumentUnreadable, read_json
 
 MAGIC = b"k8s\x00"
 Obj = dict[str, Any]
-GROUPS = {"": "core", "rbac.authorization.k8s.io": "rbac", "admissionregistration.k8s.io": "admissionregistration",
-          "meta.k8s.io": "meta"}
+GROUPS = {
+    "": "core",
+    "rbac.authorization.k8s.io": "rbac",
+    "admissionregistration.k8s.io": "admissionregistration",
+    "meta.k8s.io": "meta",
+}
 EVERYWHERE = ("DeleteOptions",)
 """Kinds of `meta` that are sent under the version of the kind they are about."""
 
 
-_DAMAGE = (LookupError, ValueError, TypeError, AttributeError, ArithmeticError, OSError, RecursionError, DocumentUnreadable,
-           struct.error)
+_DAMAGE = (
+    LookupError,
+    ValueError,
+    TypeError,
+    AttributeError,
+    ArithmeticError,
+    OSError,
+    RecursionError,
+    DocumentUnreadable,
+    struct.error,
+)
 """What reading bytes that are no object of their kind ends in."""
 
 
@@ -65,7 +78,7 @@ def decode(body: bytes) -> Obj:
     if not body.startswith(MAGIC):
         raise NotUnderstood("the body does not begin as protobuf does")
     try:
-        envelope = dict(_wire(body[len(MAGIC):]))
+        envelope = dict(_wire(body[len(MAGIC) :]))
         about = {number: value.decode() for number, value in _wire(envelope.get(1, b""))}
         api_version, kind = about.get(1, ""), about.get(2, "")
         return {"apiVersion": api_version, "kind": kind} | _read(envelope.get(2, b""), _message_of(api_version, kind))
@@ -78,7 +91,9 @@ def decode(body: bytes) -> Obj:
 def _message_of(api_version: str, kind: str) -> Message:
     group, _, version = api_version.rpartition("/")
     short = GROUPS.get(group, group.partition(".")[0])
-    found = _messages().get(f"{short}.{version}.{kind}") or (_messages().get(f"meta.{kind}") if kind in EVERYWHERE else None)
+    found = _messages().get(f"{short}.{version}.{kind}") or (
+        _messages().get(f"meta.{kind}") if kind in EVERYWHERE else None
+    )
     if found is None:
         raise NotUnderstood(f"{kind or 'an object without a kind'} of {api_version} is not understood as protobuf")
     return found
@@ -169,7 +184,7 @@ def _wire(data: bytes) -> Iterator[tuple[int, Any]]:
             raise NotUnderstood(f"a field of wire type {wire}")
         if position + length > len(data):
             raise IndexError("a field is longer than the body")
-        yield number, data[position: position + length]
+        yield number, data[position : position + length]
         position += length
 
 
