@@ -35,7 +35,7 @@ from gangline.rules.cel.kinds import (
 )
 from gangline.rules.cel.runtime import Budget
 from gangline.rules.cel.syntax import (
-    CallExpr,
+    Call,
     CelSyntaxError,
     Expr,
     Ident,
@@ -126,7 +126,7 @@ def walk(tree: Expr) -> list[Expr]:
 def _parts(part: Expr) -> list[Expr]:
     if isinstance(part, Select):
         return [part.operand]
-    if isinstance(part, CallExpr):
+    if isinstance(part, Call):
         return [*([part.target] if part.target is not None else []), *part.args]
     if isinstance(part, ListLit):
         return part.items

@@ -31,7 +31,7 @@ from gangline.rules.cel.kinds import (
 )
 from gangline.rules.cel.syntax import (
     LEVELS,
-    CallExpr,
+    Call,
     CelSyntaxError,
     Const,
     Expr,
@@ -149,7 +149,7 @@ class _Checker:
                 raise self.error(f"expected type '{kinds[0]}' but found '{kind}'", part.at)
         return _common(kinds)
 
-    def _call(self, node: CallExpr, scope: dict[str, CelType]) -> CelType:
+    def _call(self, node: Call, scope: dict[str, CelType]) -> CelType:
         if node.target is not None:
             self._qualify(node, scope)
         if node.target is None:
@@ -167,13 +167,13 @@ class _Checker:
             raise self.error(f"undeclared reference to '{node.name}' (in container '')", node.at)
         return self._match(node, f".{node.name}", kinds)
 
-    def _qualify(self, node: CallExpr, scope: dict[str, CelType]) -> None:
+    def _qualify(self, node: Call, scope: dict[str, CelType]) -> None:
         """`sets.contains(…)` is one function, not a method of something called sets."""
         target = node.target
         if isinstance(target, Ident) and target.name in NAMESPACES and target.name not in scope:
             node.name, node.target = f"{target.name}.{node.name}", None
 
-    def _chain(self, node: CallExpr, scope: dict[str, CelType]) -> CelType:
+    def _chain(self, node: Call, scope: dict[str, CelType]) -> CelType:
         first, calls = chain(node)
         kind = self.kind(first, scope)
         for call in calls:
@@ -182,12 +182,12 @@ class _Checker:
             kind = call.kind = self._logic(call, kinds) if is_logic else self._match(call, call.name, kinds)
         return kind
 
-    def _logic(self, node: CallExpr, kinds: list[CelType]) -> CelType:
+    def _logic(self, node: Call, kinds: list[CelType]) -> CelType:
         if any(kind.name not in ("bool", "dyn") for kind in kinds):
             raise self._no_match(node, node.name, kinds)
         return BOOL
 
-    def _match(self, node: CallExpr, name: str, kinds: list[CelType]) -> CelType:
+    def _match(self, node: Call, name: str, kinds: list[CelType]) -> CelType:
         results: list[CelType] = []
         for overload in overloads()[name]:
             bound: dict[str, CelType] = {}
@@ -200,12 +200,12 @@ class _Checker:
         self._check_pattern(node, name)
         return results[0] if all(each == results[0] for each in results) else DYN
 
-    def _no_match(self, node: CallExpr, name: str, kinds: list[CelType]) -> CelSyntaxError:
+    def _no_match(self, node: Call, name: str, kinds: list[CelType]) -> CelSyntaxError:
         shown = [str(kind) for kind in kinds]
         applied = f"{shown[0]}.({', '.join(shown[1:])})" if name.startswith(".") else f"({', '.join(shown)})"
         return self.error(f"found no matching overload for '{name.lstrip('.')}' applied to '{applied}'", node.at)
 
-    def _check_pattern(self, node: CallExpr, name: str) -> None:
+    def _check_pattern(self, node: Call, name: str) -> None:
         if name.lstrip(".") in ("matches", "find", "findAll"):
             pattern = node.args[0] if node.target is not None else node.args[1]
             if isinstance(pattern, Const):

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gangline.rules.cel.kinds import unescape
-from gangline.rules.cel.syntax import LEVELS, CallExpr, Const, Expr, Ident, ListLit, Macro, MapLit, Select, chain
+from gangline.rules.cel.syntax import LEVELS, Call, Const, Expr, Ident, ListLit, Macro, MapLit, Select, chain
 from gangline.rules.values.schema_node import SchemaNode
 
 REQUEST = 3 * 2**20
@@ -136,7 +136,7 @@ class Estimate:
             return 30 + sum(costs), Size(len(tree.entries))
         if isinstance(tree, Macro):
             return self._macro(tree, scope)
-        assert isinstance(tree, CallExpr)
+        assert isinstance(tree, Call)
         return self._chain(tree, scope) if tree.target is None and tree.name in LEVELS else self._call(tree, scope)
 
     def _child(self, size: Size, name: str) -> Size:
@@ -164,18 +164,18 @@ class Estimate:
         result = Size(target.most, node) if tree.name in ("filter", "sortBy") else Size(target.most)
         return cost + 1 + rounds * step, result
 
-    def _chain(self, tree: CallExpr, scope: dict[str, Size]) -> tuple[int, Size]:
+    def _chain(self, tree: Call, scope: dict[str, Size]) -> tuple[int, Size]:
         first, calls = chain(tree)
         found = self._of(first, scope)
         for call in calls:
             found = self._sum(call, [found, self._of(call.args[1], scope)])
         return found
 
-    def _call(self, tree: CallExpr, scope: dict[str, Size]) -> tuple[int, Size]:
+    def _call(self, tree: Call, scope: dict[str, Size]) -> tuple[int, Size]:
         parts = [*([tree.target] if tree.target is not None else []), *tree.args]
         return self._sum(tree, [self._of(part, scope) for part in parts])
 
-    def _sum(self, tree: CallExpr, parts: list[tuple[int, Size]]) -> tuple[int, Size]:
+    def _sum(self, tree: Call, parts: list[tuple[int, Size]]) -> tuple[int, Size]:
         cost = sum(each for each, _ in parts) + (0 if tree.name in ("_&&_", "_||_", "_?_:_") else 1)
         if tree.name == "_?_:_":
             return parts[0][0] + max(parts[1][0], parts[2][0]), max(
@@ -187,7 +187,7 @@ class Estimate:
         )
         return cost + extra, result
 
-    def _extra(self, name: str, sizes: list[Size], tree: CallExpr) -> tuple[int, Size]:
+    def _extra(self, name: str, sizes: list[Size], tree: Call) -> tuple[int, Size]:
         first = sizes[0] if sizes else Size(1)
         text = self._is_text(tree)
         if (
@@ -240,7 +240,7 @@ class Estimate:
         return _longest(inside) if inside is not None and inside.scalar == "string" else 0
 
     @staticmethod
-    def _is_text(tree: CallExpr) -> bool:
+    def _is_text(tree: Call) -> bool:
         return any(getattr(arg.kind, "name", "") in ("string", "bytes", "dyn") for arg in tree.args)
 
 

@@ -15,7 +15,7 @@ from gangline.rules.cel import access, kubernetes, standard
 from gangline.rules.cel.charges import charge
 from gangline.rules.cel.kinds import CelType, field_of
 from gangline.rules.cel.runtime import RUNTIME
-from gangline.rules.cel.syntax import LEVELS, CallExpr, Const, Expr, Ident, ListLit, Macro, MapLit, Select, chain
+from gangline.rules.cel.syntax import LEVELS, Call, Const, Expr, Ident, ListLit, Macro, MapLit, Select, chain
 from gangline.rules.cel.values import CelError, TypeOf, UInt, duration, timestamp
 from gangline.rules.values.schema_node import MAP, SET, SchemaNode
 
@@ -88,7 +88,7 @@ class _Emitter:
         )
         return f"_map_lit([{entries}])"
 
-    def _call(self, node: CallExpr) -> str:
+    def _call(self, node: Call) -> str:
         name = node.name if node.target is None else f".{node.name}"
         args = [*([node.target] if node.target is not None else []), *node.args]
         if name in ("_&&_", "_||_"):
@@ -112,7 +112,7 @@ class _Emitter:
             return f"{function}({', '.join(codes)})"
         return f"_call(_b, {function}, {self.constant(charge(name))}, {', '.join(codes)})" if codes else f"{function}()"
 
-    def _long(self, node: CallExpr) -> str:
+    def _long(self, node: Call) -> str:
         """Arithmetic of many operands."""
         first, calls = chain(node)
         steps = []

@@ -59,7 +59,7 @@ class Select(Expr):
 
 
 @dataclass(eq=False, slots=True)
-class CallExpr(Expr):
+class Call(Expr):
     target: Expr | None
     name: str
     args: list[Expr]
@@ -183,12 +183,12 @@ def too_deep(limit: int = DEPTH, at: int = 0, text: str = "") -> CelSyntaxError:
     return CelSyntaxError(f"expression recursion limit exceeded: {limit}", at, text)
 
 
-def chain(tree: CallExpr) -> tuple[Expr, list[CallExpr]]:
+def chain(tree: Call) -> tuple[Expr, list[Call]]:
     """`a + b - c` taken apart: its first operand, and the operators that follow, each with its second one."""
     calls = [tree]
     while (
         (left := calls[-1].args[0])
-        and isinstance(left, CallExpr)
+        and isinstance(left, Call)
         and left.target is None
         and (LEVELS.get(left.name, 0) == LEVELS[tree.name])
     ):
@@ -241,7 +241,7 @@ class _Parser:
         if self.accept("?"):
             first = self.either()
             self.expect(":")
-            condition = CallExpr(at, None, "_?_:_", [condition, first, self.ternary()])
+            condition = Call(at, None, "_?_:_", [condition, first, self.ternary()])
         self.depth -= 1
         return condition
 
@@ -267,17 +267,17 @@ class _Parser:
             mark = self.accept(*marks)
             if not mark:
                 return left
-            left = CallExpr(at, None, "@in" if mark == "in" else f"_{mark}_", [left, operand()])
+            left = Call(at, None, "@in" if mark == "in" else f"_{mark}_", [left, operand()])
         raise too_deep(CHAIN, self.tokens[self.index][2], self.text)
 
     def unary(self) -> Expr:
         at = self.tokens[self.index][2]
         if self.accept("!"):
-            return CallExpr(at, None, "!_", [self.nested(self.unary)])
+            return Call(at, None, "!_", [self.nested(self.unary)])
         if self.accept("-"):
             if self.tokens[self.index][0] in ("number", "float"):
                 return self.member(negative=True)
-            return CallExpr(at, None, "-_", [self.nested(self.unary)])
+            return Call(at, None, "-_", [self.nested(self.unary)])
         return self.member()
 
     def nested(self, rule: Any) -> Expr:
@@ -297,7 +297,7 @@ class _Parser:
             elif mark := self.accept("[", "[?"):
                 index = self.ternary()
                 self.expect("]")
-                expr = CallExpr(at, None, "_[?_]" if mark == "[?" else "_[_]", [expr, index])
+                expr = Call(at, None, "_[?_]" if mark == "[?" else "_[_]", [expr, index])
             else:
                 return expr
 
@@ -317,12 +317,12 @@ class _Parser:
     def method(self, operand: Expr, name: str, args: list[Expr], at: int) -> Expr:
         shape = MACROS.get(name, {}).get(len(args))
         if shape is None:
-            return CallExpr(at, operand, name, args)
+            return Call(at, operand, name, args)
         variables: list[str] = []
         for arg in args[: shape[0]]:
             if not isinstance(arg, Ident):
                 if name == "map" or name == "sortBy":
-                    return CallExpr(at, operand, name, args)
+                    return Call(at, operand, name, args)
                 raise self.error("argument must be a simple name", arg.at)
             variables.append(arg.name)
         return Macro(at, name, operand, variables, args[shape[0] :])
@@ -386,7 +386,7 @@ class _Parser:
                 raise self.error("invalid argument to has() macro", opening)
             args[0].test = True
             return args[0]
-        return CallExpr(opening, None, word, args)
+        return Call(opening, None, word, args)
 
     def list_literal(self, at: int, first_optional: bool) -> Expr:
         items: list[Expr] = [self.ternary()] if first_optional else []
