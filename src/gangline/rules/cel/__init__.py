@@ -34,18 +34,7 @@ from gangline.rules.cel.kinds import (
     variables_of,
 )
 from gangline.rules.cel.runtime import Budget
-from gangline.rules.cel.syntax import (
-    Call,
-    CelSyntaxError,
-    Expr,
-    Ident,
-    ListLit,
-    Macro,
-    MapLit,
-    Select,
-    parse,
-    too_deep,
-)
+from gangline.rules.cel.syntax import Call, CelSyntaxError, Expr, Ident, ListLit, Macro, MapLit, Select, parse, too_deep
 from gangline.rules.cel.values import NONE, CelError, Optional, OutOfBudget, no_overload
 
 __all__ = [
