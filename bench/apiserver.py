@@ -176,7 +176,7 @@ async def measure_writes(sides: list[Side], where: str, count: int) -> None:
             for side, work, so_far in zip(sides, works, spent, strict=True):
                 await side.spend(many(numbers, work[scenario]), so_far)
         compare(
-            scenario, where, "per_second", [count / each.seconds for each in spent], spent, count, more={"count": count}
+            scenario, where, "per_second", [count / item.seconds for item in spent], spent, count, more={"count": count}
         )
 
 
@@ -223,7 +223,7 @@ async def measure_fan_out(sides: list[Side], where: str, events: int) -> None:
         "watch fan-out",
         where,
         "deliveries_per_second",
-        [told / each.seconds for each in spent],
+        [told / item.seconds for item in spent],
         spent,
         told,
         more={"watchers": WATCHERS, "events": events},

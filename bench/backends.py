@@ -111,7 +111,8 @@ def choose() -> None:
 def translate() -> None:
     pcs = typed(a_set("p"))
     groups = tuple(
-        GroupInfo(f"p-0-{each.name}", each.spec.min_available or 0, template=each) for each in pcs.spec.template.cliques
+        GroupInfo(f"p-0-{clique.name}", clique.spec.min_available or 0, template=clique)
+        for clique in pcs.spec.template.cliques
     )
     for backend in Registry(OperatorSettings()):
         for generation, facts in GENERATIONS.items() if backend.name == "default" else (("", Facts()),):
@@ -156,7 +157,7 @@ async def sync(backend: str, gangs: int) -> None:
     for number in range(gangs):
         await client.create(POD_GANG, pod_gang(made, base_gang(made, number), lambda name: (), chosen, None))
     manager = Manager(backend_component(OperatorSettings(), backend), Client(server.transport(ADMIN), "gangline"))
-    [kind] = [kind for each in Registry(OperatorSettings(backends=(backend,))) for kind in each.writes][:1]
+    [kind] = [kind for item in Registry(OperatorSettings(backends=(backend,))) for kind in item.writes][:1]
     before, watch = server.revision, Watch()
     await manager.start()
     await _until(lambda: manager.idle and len(manager.cache.list(kind)) == gangs)

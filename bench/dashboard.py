@@ -37,7 +37,7 @@ def look(pods: int, nodes: int) -> tuple[ClusterView, float]:
     groups = [read(POD_GROUP, group(number, running=number * GANG < pods * 3 // 4)) for number in range(pods // GANG)]
     queues = [read(QUEUE, queue(number)) for number in range(40)]
     started = time.perf_counter()
-    facts, rooms = [pod_fact(each) for each in made], [node_fact(each) for each in machines]
+    facts, rooms = [pod_fact(item) for item in made], [node_fact(machine) for machine in machines]
     spent = time.perf_counter() - started
     return ClusterView(
         source=Source(server="bench", now=1.8e9, heard=1.8e9), pods=facts, nodes=rooms, groups=groups, queues=queues

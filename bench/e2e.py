@@ -131,7 +131,7 @@ class Bench:
         self.team: Team
         self.cache: Cache
         self.apart: list[Apart] = []
-        self.beside = [Beside(name, int(pid)) for name, _, pid in (each.partition("=") for each in arguments.process)]
+        self.beside = [Beside(name, int(pid)) for name, _, pid in (item.partition("=") for item in arguments.process)]
 
     def count(self, number: int) -> int:
         return max(1, round(number * float(self.arguments.scale)))
@@ -262,8 +262,8 @@ class Bench:
         rest = iter(objects)
 
         async def worker() -> None:
-            for each in rest:
-                await self.client.create(kind, each)
+            for item in rest:
+                await self.client.create(kind, item)
 
         await asyncio.gather(*(worker() for _ in range(IN_FLIGHT)))
 
@@ -307,18 +307,18 @@ class Bench:
             await self.team.settles(60)
         quiet = 0
         while self.apart and quiet < 3:
-            used = sum(each.seconds() for each in self.apart)
+            used = sum(item.seconds() for item in self.apart)
             await asyncio.sleep(1)
-            quiet = quiet + 1 if sum(each.seconds() for each in self.apart) - used < QUIET else 0
+            quiet = quiet + 1 if sum(item.seconds() for item in self.apart) - used < QUIET else 0
 
     async def measure(self, scenario: str, work: Callable[[], Awaitable[int]], **more: Any) -> None:
         if self.arguments.only and self.arguments.only not in scenario:
             return
         before, began, used = Counter(self.counts), time.perf_counter(), time.process_time()
-        others = {each.name: each.seconds() for each in (*self.apart, *self.beside)}
+        others = {item.name: item.seconds() for item in (*self.apart, *self.beside)}
         pods = await work()
         seconds, busy = time.perf_counter() - began, time.process_time() - used
-        spent = {each.name: each.seconds() - others[each.name] for each in (*self.apart, *self.beside)}
+        spent = {item.name: item.seconds() - others[item.name] for item in (*self.apart, *self.beside)}
         await self.rest()
         rested = time.perf_counter() - began
         written = self.counts - before
@@ -340,8 +340,8 @@ class Bench:
             "load": round(os.getloadavg()[0], 1),
             "memory_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,
         } | more
-        for each in (*self.apart, *self.beside):
-            line |= {f"{each.name}_cpu_seconds": round(spent[each.name], 2), f"{each.name}_memory_mib": each.memory()}
+        for item in (*self.apart, *self.beside):
+            line |= {f"{item.name}_cpu_seconds": round(spent[item.name], 2), f"{item.name}_memory_mib": item.memory()}
         print(json.dumps(line), flush=True)
         if self.arguments.verbose:
             for what, number in written.most_common(20):
@@ -369,7 +369,7 @@ class Bench:
 
     async def singles(self) -> int:
         number = self.count(4000)
-        await self.many([self.pod(f"single-{each}", 1, names.DEFAULT_QUEUE) for each in range(number)])
+        await self.many([self.pod(f"single-{item}", 1, names.DEFAULT_QUEUE) for item in range(number)])
         await self.until(lambda: self.bound() == number, "all bound")
         return number
 
@@ -408,7 +408,7 @@ class Bench:
         """One queue borrows everything with pods of whole nodes; the other takes half of it back with one gang."""
         whole = self.nodes * GPUS
         await self._queues(whole / 2, whole / 2)
-        await self.many([self.pod(f"borrowed-{each}", GPUS, "borrower") for each in range(self.nodes)])
+        await self.many([self.pod(f"borrowed-{item}", GPUS, "borrower") for item in range(self.nodes)])
         await self.until(lambda: self.running() == self.nodes, "the borrower")
         return await self._claim_gang()
 
@@ -416,7 +416,7 @@ class Bench:
         """The same, from one-GPU pods: eight of them go for each pod of the gang."""
         whole = self.nodes * GPUS
         await self._queues(whole / 2, whole / 2)
-        await self.many([self.pod(f"borrowed-{each}", 1, "borrower") for each in range(whole)])
+        await self.many([self.pod(f"borrowed-{item}", 1, "borrower") for item in range(whole)])
         await self.until(lambda: self.running() == whole, "the borrower")
         return await self._claim_gang()
 
@@ -437,10 +437,10 @@ class Bench:
         by one."""
         number = self.count(self.nodes * GPUS)
         await self._queues(self.nodes * GPUS, 0)
-        await self.many([self.pod(f"borrowed-{each}", 1, "borrower") for each in range(number)])
+        await self.many([self.pod(f"borrowed-{item}", 1, "borrower") for item in range(number)])
         await self.until(lambda: self.running() == number, "the borrower")
         with self.part("reclaim-only"):
-            await self.many([self.pod(f"claim-{each}", 1, "lender") for each in range(number)])
+            await self.many([self.pod(f"claim-{item}", 1, "lender") for item in range(number)])
             await self.until(lambda: self.bound("claim") == number, "the claim")
         return number
 
@@ -448,10 +448,10 @@ class Bench:
         """Three one-GPU jobs are on every node, so nobody finds 6 GPUs; gangs of 10 × 6 GPUs, as many as there are GPUs
         for, need others to move together."""
         await self._queues(self.nodes * GPUS, self.nodes * GPUS)
-        await self.many([self.pod(f"early-{each}", 5, "lender") for each in range(self.nodes)])
+        await self.many([self.pod(f"early-{item}", 5, "lender") for item in range(self.nodes)])
         await self.until(lambda: self.running("early") == self.nodes, "the first pods")
         loose, gangs = self.nodes * 3, self.nodes * 5 // 60
-        await self.many([self.job(f"loose-{each}", 1, 1, "borrower") for each in range(loose)], JOB)
+        await self.many([self.job(f"loose-{item}", 1, 1, "borrower") for item in range(loose)], JOB)
         await self.until(lambda: self.running("loose") == loose, "the one-GPU jobs")
         for pod in [pod for pod in self.pods() if pod.name.startswith("early")]:
             await self.client.delete(POD, pod.name, SPACE, grace=0)
@@ -463,11 +463,11 @@ class Bench:
 
     async def idle(self) -> int:
         number = self.count(4000)
-        await self.many([self.pod(f"single-{each}", 1, names.DEFAULT_QUEUE) for each in range(number)])
+        await self.many([self.pod(f"single-{item}", 1, names.DEFAULT_QUEUE) for item in range(number)])
         await self.until(lambda: self.running() == number, "all running")
         await self.rest()
         used, began = time.process_time(), time.perf_counter()
-        others = {each.name: each.seconds() for each in self.apart}
+        others = {item.name: item.seconds() for item in self.apart}
         await asyncio.sleep(20)
         waited = time.perf_counter() - began
         line = {
@@ -476,7 +476,7 @@ class Bench:
             "percent_of_one_core": round((time.process_time() - used) / waited * 100, 2),
         }
         line |= {
-            f"{each.name}_percent": round((each.seconds() - others[each.name]) / waited * 100, 2) for each in self.apart
+            f"{item.name}_percent": round((item.seconds() - others[item.name]) / waited * 100, 2) for item in self.apart
         }
         print(json.dumps(line), flush=True)
         return number
@@ -503,8 +503,8 @@ async def main() -> None:
     await bench.measure("reclaim-singles", bench.reclaim_singles)
     await bench.measure("consolidation", bench.consolidation)
     await bench.measure("idle", bench.idle)
-    for each in bench.apart:
-        await each.stop()
+    for item in bench.apart:
+        await item.stop()
 
 
 if __name__ == "__main__":

@@ -34,7 +34,9 @@ async def live(name: str, pods: int, nodes: int, off: frozenset[str]) -> None:
     server = Server(ServerSettings())
     await server.open()
     settings = WorldSettings(nodes=(NodePool(name="n", count=nodes, gpus=8, pods=10_000),), off=off)
-    managers = [Manager(each, Client(server.transport(ADMIN), each.name)) for each in components(settings)]
+    managers = [
+        Manager(component, Client(server.transport(ADMIN), component.name)) for component in components(settings)
+    ]
     client = Client(server.transport(ADMIN), "bench")
     for manager in managers:
         await manager.start()

@@ -22,7 +22,7 @@ SHOWN = {
 """Backends that more than their own file of tests shows."""
 PROOF = "tests/real/test_backends.py"
 KUBE = {"default": KUBE_135, "default-1.36": KUBE_136, "default-1.37": KUBE_137}
-PROVEN = {KUBE.get(name, name): each for name, each in SCHEDULERS.items()}
+PROVEN = {KUBE.get(name, name): scheduler for name, scheduler in SCHEDULERS.items()}
 """The row of capabilities that each real scheduler is there for."""
 NOT_RUN = "not run against the real scheduler"
 OURS = "our own scheduler half"
@@ -92,8 +92,10 @@ def proofs() -> list[str]:
     ]
     lines += [f"* {sentence}" for sentence in sentences(PROOF)]
     lines += ["", "| backend | scheduler | what a gang without room says in the scheduler's words |", "|---|---|---|"]
-    for name, each in SCHEDULERS.items():
-        lines.append(f"| `{name}` | {each.product} {each.version} | {each.not_run or f'“{each.why}”'} |")
+    for name, scheduler in SCHEDULERS.items():
+        lines.append(
+            f"| `{name}` | {scheduler.product} {scheduler.version} | {scheduler.not_run or f'“{scheduler.why}”'} |"
+        )
     return lines
 
 

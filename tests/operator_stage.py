@@ -96,7 +96,7 @@ class Stage:
         def still() -> bool:
             nonlocal quiet
             seen = self.server.latest()
-            busy = any(not each.idle or each.behind(seen) for each in (self.manager, self.world))
+            busy = any(not item.idle or item.behind(seen) for item in (self.manager, self.world))
             quiet = 0 if busy else quiet + 1
             return quiet >= 3
 

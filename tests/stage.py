@@ -50,7 +50,7 @@ class Stage:
         while quiet < 3:
             quiet = quiet + 1 if self._quiet() else 0
             assert time.monotonic() < deadline, (
-                f"not settled: {[name for name, each in self.managers.items() if not each.idle]}"
+                f"not settled: {[name for name, manager in self.managers.items() if not manager.idle]}"
             )
             await asyncio.sleep(0.002)
 
@@ -60,7 +60,7 @@ class Stage:
             for shelf in self.server.store.shelves()
             if shelf.changes
         }
-        return all(each.idle and not each.behind(revisions) for each in self.managers.values())
+        return all(manager.idle and not manager.behind(revisions) for manager in self.managers.values())
 
     # --- objects
     # -------------------------------------------------------------------------------------------------------

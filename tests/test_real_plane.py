@@ -117,7 +117,7 @@ asyncio.run(hold())
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux kills a program with its parent")
-@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL], ids=lambda each: each.name)
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL], ids=lambda item: item.name)
 def test_a_program_on_a_leash_ends_with_the_process_that_holds_it(how: signal.Signals) -> None:
     bash, sleeper = _held(HOLDER, "alone", end_by=how)
     assert _ends(bash)
@@ -136,7 +136,7 @@ def test_a_group_on_a_leash_tells_how_its_program_ended() -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux kills a program with its parent")
 @pytest.mark.skipif(bool(missing()), reason=missing())
-@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL], ids=lambda each: each.name)
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL], ids=lambda item: item.name)
 def test_no_program_of_a_plane_outlives_the_process_that_started_it(tmp_path: Path, how: signal.Signals) -> None:
     pids = _held(PLANE_HOLDER, str(tmp_path), end_by=how)
     assert len(pids) == len(PROGRAMS)
@@ -154,7 +154,7 @@ def _held(script: str, *arguments: str, end_by: signal.Signals) -> list[int]:
         text=True,
     ) as holder:
         assert holder.stdout is not None
-        pids = [int(each) for each in holder.stdout.readline().split()]
+        pids = [int(item) for item in holder.stdout.readline().split()]
         holder.send_signal(end_by)
     return pids
 

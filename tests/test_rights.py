@@ -41,7 +41,7 @@ def allowed(name: str, verb: str, namespace: str = "") -> set[str]:
     }
 
 
-@pytest.mark.parametrize("name", [each for each in COMPONENTS if each != "controller-manager"])
+@pytest.mark.parametrize("name", [component for component in COMPONENTS if component != "controller-manager"])
 def test_a_component_may_read_all_that_it_watches(name: str) -> None:
     watched = {
         informer.kind.resource
@@ -51,13 +51,13 @@ def test_a_component_may_read_all_that_it_watches(name: str) -> None:
         assert watched <= allowed(name, verb)
 
 
-@pytest.mark.parametrize("name", [each for each in COMPONENTS if each != "controller-manager"])
+@pytest.mark.parametrize("name", [component for component in COMPONENTS if component != "controller-manager"])
 def test_no_component_has_a_wildcard_or_rights_over_rights_that_it_does_not_need(name: str) -> None:
     told = [*rules(name), *(rule for namespace in namespaces(name) for rule in rules(name, namespace))]
     assert told and not [rule for rule in told if "*" in (*rule["apiGroups"], *rule["resources"], *rule["verbs"])]
     assert not allowed(name, "escalate") and not allowed(name, "bind")
     if name not in ("operator", "installer"):
-        assert not {each for each in allowed(name, "create") if each.endswith("rbac.authorization.k8s.io")}
+        assert not {item for item in allowed(name, "create") if item.endswith("rbac.authorization.k8s.io")}
 
 
 def test_only_the_binder_may_bind_and_reservation_pods_are_made_in_their_namespace_only() -> None:
@@ -86,16 +86,16 @@ def test_every_elected_component_has_a_lease_of_its_own_half() -> None:
 def test_the_command_prints_accounts_roles_and_bindings_for_a_real_cluster(capsys: pytest.CaptureFixture[str]) -> None:
     command.main([], standalone_mode=False)
     printed = list(yaml.safe_load_all(capsys.readouterr().out))
-    accounts = {each["metadata"]["name"] for each in printed if each["kind"] == "ServiceAccount"}
+    accounts = {item["metadata"]["name"] for item in printed if item["kind"] == "ServiceAccount"}
     assert accounts == {*COMPONENTS, "dashboard"} - set(SIMULATED)
-    roles = {(each["kind"], each["metadata"]["name"]) for each in printed}
+    roles = {(item["kind"], item["metadata"]["name"]) for item in printed}
     assert all(
-        (each["roleRef"]["kind"], each["roleRef"]["name"]) in roles
-        for each in printed
-        if each["kind"].endswith("Binding")
+        (item["roleRef"]["kind"], item["roleRef"]["name"]) in roles
+        for item in printed
+        if item["kind"].endswith("Binding")
     )
     assert not [
-        each for each in printed if each["kind"].endswith("Binding") and each["roleRef"]["name"] == "cluster-admin"
+        item for item in printed if item["kind"].endswith("Binding") and item["roleRef"]["name"] == "cluster-admin"
     ]
 
 
@@ -109,7 +109,7 @@ def test_the_rights_of_a_backend_alone_are_printed_with_its_account(
     name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     found = printed(capsys, "backend", name)
-    assert [(each["kind"], each["metadata"]["name"]) for each in found] == [
+    assert [(item["kind"], item["metadata"]["name"]) for item in found] == [
         ("ServiceAccount", "backend-kai"),
         ("ClusterRole", "gangline-backend-kai"),
         ("ClusterRoleBinding", "gangline-backend-kai"),

@@ -71,7 +71,7 @@ def a_set(name: str, replicas: int, pods: int, scheduler: str = "") -> Raw:
 
 
 def is_ready(pod: Pod) -> bool:
-    return any(each.type == "Ready" and each.status == "True" for each in pod.status.conditions)
+    return any(condition.type == "Ready" and condition.status == "True" for condition in pod.status.conditions)
 
 
 async def until(what: Callable[[], bool], patience: float = PATIENCE) -> float:
@@ -138,7 +138,7 @@ class Bench:
     async def no_op(self) -> Raw:
         """One look at the whole set when nothing changed."""
         assert self.operator is not None
-        [running] = [each for each in self.operator.running if each.controller.name == "podcliqueset"]
+        [running] = [item for item in self.operator.running if item.controller.name == "podcliqueset"]
         for pcs in self.operator.cache.list(POD_CLIQUE_SET):
             running.queue.add(key_of(pcs))
         return await self.phase("no_op", lambda: running.idle)

@@ -55,7 +55,7 @@ def idle_flags(name: str) -> tuple[str, ...]:
     from gangline.scheduler.loop.flags import WITHOUT_MEANING
 
     webhooks = ("enable-podgroup-webhook", "enable-webhook", "enable-quota-validation")
-    admission = ("leader-elect", *(each for each in NO_EFFECT if each not in ("webhook-addr", "cert-dir")))
+    admission = ("leader-elect", *(item for item in NO_EFFECT if item not in ("webhook-addr", "cert-dir")))
     own: dict[str, Iterable[str]] = {
         "scheduler": WITHOUT_MEANING,
         "admission": admission,
@@ -66,7 +66,7 @@ def idle_flags(name: str) -> tuple[str, ...]:
         "grouper": (),
     }
     return tuple(
-        each for each in (*own.get(name, ()), *IDLE) if name != "grouper" or each != "max-concurrent-reconciles"
+        item for item in (*own.get(name, ()), *IDLE) if name != "grouper" or item != "max-concurrent-reconciles"
     )
 
 

@@ -255,8 +255,8 @@ def installer_parts() -> ComponentParts:
         found = list(hooks(replace(options, admission=_admission_settings(options)), Nothing()))
         place = WebhookAddress(address.service, address.namespace, address.port)
         return [
-            (MUTATING_WEBHOOK if each["kind"] == MUTATING_WEBHOOK.kind else VALIDATING_WEBHOOK, each)
-            for each in configurations(found, place, authority)
+            (MUTATING_WEBHOOK if configuration["kind"] == MUTATING_WEBHOOK.kind else VALIDATING_WEBHOOK, configuration)
+            for configuration in configurations(found, place, authority)
         ]
 
     def certificate(hosts: Sequence[str], now: float, kept: Pair | None) -> Pair:
@@ -295,7 +295,7 @@ def _world(part: str) -> Callable[[ComponentOptions], Component]:
         from gangline.cluster.world.settings import WorldSettings, read_settings
 
         settings = read_settings(options.nodes) if options.nodes else WorldSettings()
-        return next((each for each in components(settings) if each.name == part), Component(part))
+        return next((item for item in components(settings) if item.name == part), Component(part))
 
     return build_part
 
@@ -362,12 +362,12 @@ def hooks(options: ComponentOptions, read: Reader, probes: Probes | None = None)
         return
 
     def find_queue(name: str) -> Raw | None:
-        found = read.get(QUEUE, name)
-        return None if found is None else as_raw(found)
+        queue = read.get(QUEUE, name)
+        return None if queue is None else as_raw(queue)
 
     def labels(namespace: str) -> Mapping[str, str]:
-        found = read.get(NAMESPACE, namespace)
-        return {} if found is None else found.labels
+        queue = read.get(NAMESPACE, namespace)
+        return {} if queue is None else queue.labels
 
     how, said = manner(options.compat), options.admission
     schedulers_served = served(how) if said.scheduler_names == SERVED else said.scheduler_names

@@ -150,7 +150,7 @@ def manner(compat: Iterable[str] = ()) -> Manner:
     unknown = sorted(wanted - {GROVE, KAI})
     if unknown:
         raise ConfigError(f"compat knows {GROVE} and {KAI}, not {', '.join(unknown)}")
-    return replace(Manner(), **{each.name: True for each in fields(Manner) if each.metadata["compat"] in wanted})
+    return replace(Manner(), **{item.name: True for item in fields(Manner) if item.metadata["compat"] in wanted})
 
 
 NATIVE = Manner()

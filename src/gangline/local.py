@@ -91,7 +91,7 @@ class Team:
         """What a fresh cluster needs before the first component starts."""
         definitions = crds()
         await self._ensure(CRD, definitions)
-        ours = {each["metadata"]["name"] for each in definitions}
+        ours = {definition["metadata"]["name"] for definition in definitions}
         await asyncio.gather(*(self._served(kind) for kind in KINDS if kind.resource in ours))
         await self._ensure(NAMESPACE, ({"metadata": {"name": name}} for name in NAMESPACES))
         await self._give_rights()
@@ -107,7 +107,7 @@ class Team:
 
     async def _let_grouper_look(self) -> None:
         """At owners of every kind that is defined now."""
-        groups = {each["spec"]["group"] for each in await self.admin.list_raw(CRD)}
+        groups = {item["spec"]["group"] for item in await self.admin.list_raw(CRD)}
         for kind, obj in any_owner(groups):
             await self._right(kind, obj)
 
@@ -245,8 +245,8 @@ class Platform(Team):
                 raise self.server.store.broken
             task.result()
         finally:
-            for each in (task, failed):
-                each.cancel()
+            for item in (task, failed):
+                item.cancel()
             await asyncio.gather(task, failed, return_exceptions=True)
 
     async def count_nodes(self) -> int:
@@ -279,7 +279,7 @@ def _token(folder: Path | None) -> str:
 
 def write_kubeconfig(platform: Platform, url: str, path: Path) -> Path:
     """A kubeconfig of the administrator, readable by its owner only."""
-    if not path.parent.exists() or not {each.name for each in path.parent.iterdir()} - {"data", path.name}:
+    if not path.parent.exists() or not {item.name for item in path.parent.iterdir()} - {"data", path.name}:
         private_folder(path.parent)
     write_private(path, kubeconfig(url, platform.server.secrets.authority.pair.certificate, platform.token).encode())
     return path.resolve()

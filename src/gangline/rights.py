@@ -347,9 +347,9 @@ def rules(name: str, namespace: str = "") -> list[Raw]:
     if name == "installer" and not namespace:
         mine += [
             rule
-            for each in (*INSTALLED, *backends())
-            for place in ("", *namespaces(each))
-            for rule in rules(each, place)
+            for item in (*INSTALLED, *backends())
+            for place in ("", *namespaces(item))
+            for rule in rules(item, place)
         ]
         return _gathered(mine)
     return _joined(mine)
@@ -372,7 +372,7 @@ def _joined(found: Iterable[Raw]) -> list[Raw]:
     joined: dict[tuple[str, tuple[str, ...]], list[str]] = {}
     for rule in found:
         resources = joined.setdefault((rule["apiGroups"][0], tuple(rule["verbs"])), [])
-        resources += [each for each in rule["resources"] if each not in resources]
+        resources += [resource for resource in rule["resources"] if resource not in resources]
     return [
         {"apiGroups": [group], "resources": sorted(resources), "verbs": list(verbs)}
         for (group, verbs), resources in joined.items()

@@ -20,7 +20,7 @@ BLOCKING = AdmissionSettings(block_visible_devices=True)
 
 
 def pod(*containers: Raw, annotations: Raw | None = None, **meta: Any) -> Raw:
-    listed = [{"name": f"c{at}", **each} for at, each in enumerate(containers or ({},))]
+    listed = [{"name": f"c{at}", **container} for at, container in enumerate(containers or ({},))]
     return {
         "metadata": {"name": "p", "annotations": annotations or {}, **meta},
         "spec": {"schedulerName": "kai-scheduler", "containers": listed},
@@ -46,7 +46,7 @@ def test_a_part_of_a_gpu_is_announced_to_its_container() -> None:
     made = completed(pod(annotations={"gpu-fraction": "0.5"}))
     assert made["metadata"]["annotations"]["runai/shared-gpu-configmap"] == "p-bcdfghj-shared-gpu"
     container = made["spec"]["containers"][0]
-    assert [each["name"] for each in container["env"]] == ["NVIDIA_VISIBLE_DEVICES", "RUNAI_NUM_OF_GPUS", "GPU_PORTION"]
+    assert [item["name"] for item in container["env"]] == ["NVIDIA_VISIBLE_DEVICES", "RUNAI_NUM_OF_GPUS", "GPU_PORTION"]
     assert container["env"][0]["valueFrom"]["configMapKeyRef"] == {
         "name": "p-bcdfghj-shared-gpu-0",
         "key": "NVIDIA_VISIBLE_DEVICES",

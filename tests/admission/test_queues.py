@@ -27,7 +27,7 @@ def queue(
 def asked(
     which: Raw, *others: Raw, operation: str = "CREATE", old: Raw | None = None, settings: AdmissionSettings = CHECKING
 ) -> tuple[tuple[int, str] | None, list[str]]:
-    find = {each["metadata"]["name"]: each for each in others}.get
+    find = {other["metadata"]["name"]: other for other in others}.get
     review = HookReview(operation, which, old)
     denied = queues.problem(review, settings, find)
     return ((denied.code, denied.message) if denied else None), queues.warnings(review, settings, find)

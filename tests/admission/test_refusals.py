@@ -326,7 +326,7 @@ REFUSALS: list[tuple[str, Raw, str, str]] = [
     (
         "two topologies side by side",
         a_set(
-            *(clique(each) | {"topologyConstraint": pack(name=name)} for each, name in (("a", "dc"), ("b", "other")))
+            *(clique(item) | {"topologyConstraint": pack(name=name)} for item, name in (("a", "dc"), ("b", "other")))
         ),
         f"{CLIQUE}.topologyConstraint.topologyName",
         "a set follows one ClusterTopologyBinding, not dc, other",
@@ -362,7 +362,7 @@ REFUSALS: list[tuple[str, Raw, str, str]] = [
 
 
 @pytest.mark.parametrize(
-    ("raw", "path", "message"), [each[1:] for each in REFUSALS], ids=[each[0] for each in REFUSALS]
+    ("raw", "path", "message"), [refusal[1:] for refusal in REFUSALS], ids=[refusal[0] for refusal in REFUSALS]
 )
 def test_a_refusal_names_place_and_reason(raw: Raw, path: str, message: str) -> None:
     assert told(raw).get(path) == message, told(raw)

@@ -55,7 +55,7 @@ def test_a_completed_pod_comes_back_as_a_patch() -> None:
     response = asked("/mutate--v1-pod", POD_OBJECT)
     patch = msgspec.json.decode(base64.b64decode(response["patch"]))
     assert (response["uid"], response["allowed"], response["patchType"]) == ("1", True, "JSONPatch")
-    assert [(each["op"], each["path"]) for each in patch] == [
+    assert [(item["op"], item["path"]) for item in patch] == [
         ("add", "/metadata/annotations/runai~1shared-gpu-configmap"),
         ("replace", "/spec/containers"),
         ("add", "/spec/volumes"),
@@ -119,7 +119,9 @@ def test_the_cluster_asks_us_only_about_what_is_ours() -> None:
         "port": 443,
         "path": "/mutate--v1-pod",
     }
-    assert [(each["rules"][0]["resources"], each["rules"][0]["operations"]) for each in validating["webhooks"]] == [
+    assert [
+        (webhook["rules"][0]["resources"], webhook["rules"][0]["operations"]) for webhook in validating["webhooks"]
+    ] == [
         (["pods"], ["CREATE", "UPDATE"]),
         (["podgroups"], ["CREATE", "UPDATE"]),
         (["queues"], ["CREATE", "UPDATE", "DELETE"]),
@@ -178,7 +180,7 @@ async def asked_over_https(port: int) -> AsyncIterator[Client]:
 
 async def _registered(client: Client) -> bool:
     listed = [await client.list(kind) for kind in (MUTATING_WEBHOOK, VALIDATING_WEBHOOK)]
-    return all(each.items for each in listed)
+    return all(item.items for item in listed)
 
 
 async def test_a_server_that_asks_over_https_completes_and_refuses_alike(unused_tcp_port: int) -> None:

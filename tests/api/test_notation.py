@@ -10,7 +10,7 @@ from gangline.cluster.kinds.table import GROUPS
 
 
 def field(table: str, kind: str, name: str) -> notation.Field:
-    return next(each for each in notation.struct(table, kind).fields if each.name == name)
+    return next(item for item in notation.struct(table, kind).fields if item.name == name)
 
 
 def test_marks_behind_a_type_say_how_absent_and_zero_are_told_apart() -> None:

@@ -27,10 +27,10 @@ class Shelf:
         self._objects = objects
 
     def get(self, kind: Kind[Any], name: str, namespace: str = "") -> Any:
-        return next((obj for each, obj in self._objects if each == kind and obj.name == name), None)
+        return next((obj for item, obj in self._objects if item == kind and obj.name == name), None)
 
     def list(self, kind: Kind[Any], namespace: str = "", labels: Any = None) -> Any:
-        return [obj for each, obj in self._objects if each == kind]
+        return [obj for item, obj in self._objects if item == kind]
 
     def by(self, kind: Kind[Any], index: str, value: str) -> Any:
         return []
@@ -38,8 +38,8 @@ class Shelf:
     def owned(self, kind: Kind[Any], uid: str) -> Any:
         return [
             obj
-            for each, obj in self._objects
-            if each == kind and any(owner.uid == uid for owner in obj.metadata.owner_references)
+            for item, obj in self._objects
+            if item == kind and any(owner.uid == uid for owner in obj.metadata.owner_references)
         ]
 
 
@@ -79,7 +79,7 @@ def a_gang(
     **more: Any,
 ) -> PodGangInfo:
     the_set = pcs or a_set()
-    templates = {each.name: each for each in the_set.spec.template.cliques}
+    templates = {item.name: item for item in the_set.spec.template.cliques}
     above = "llm-0-pd-0" if parent is not None else ""
     groups = (
         GroupInfo(PREFILL, 2, constraint=prefill, parent=above, template=templates["prefill"]),
@@ -127,10 +127,10 @@ def objects(backend: Backend, gang: PodGangInfo) -> list[Raw]:
     made = list(backend.gang_objects(gang, gang.facts))
     return [
         {
-            "apiVersion": each.kind.api_version,
-            "kind": each.kind.kind,
-            **each.obj,
-            "spec": each.obj["spec"] | each.once.get("spec", {}),
+            "apiVersion": item.kind.api_version,
+            "kind": item.kind.kind,
+            **item.obj,
+            "spec": item.obj["spec"] | item.once.get("spec", {}),
         }
-        for each in made
+        for item in made
     ]

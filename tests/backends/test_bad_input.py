@@ -143,7 +143,7 @@ async def test_a_gang_that_yunikorn_rejected_says_so_and_is_tried_again_after_a_
         second = await here.pods()
         assert len(second) == 7 and not {pod.uid for pod in first} & {pod.uid for pod in second}
         ids = [{pod.labels["yunikorn.apache.org/app-id"] for pod in pods} for pods in (first, second)]
-        assert [len(each) for each in ids] == [1, 1] and ids[0] != ids[1]
+        assert [len(item) for item in ids] == [1, 1] and ids[0] != ids[1]
         assert (await said(here, "Scheduled"))[1] == "MinimumNotScheduled"
 
 
@@ -157,7 +157,7 @@ async def test_a_scheduler_that_says_nothing_for_two_minutes_is_asked_for_by_nam
         assert await said(here, "Scheduled") == ("False", "SchedulerSilent", told)
         assert await events(here, "SchedulerSilent") == [told]
         [summary] = (await here.the_set("llm")).status.pod_gang_statuses
-        assert told in [each["message"] for each in summary["conditions"]]
+        assert told in [condition["message"] for condition in summary["conditions"]]
         pod = (await here.pods())[0]
         found = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": "0/2 nodes"}
         await here.client.patch(POD, pod.name, NAMESPACE, {"status": {"conditions": [found]}}, subresource="status")
@@ -283,7 +283,7 @@ async def test_where_the_server_drops_the_link_to_a_composite_the_gang_is_one_fl
         )
         await noticed(here, KUBE_POD_GROUP)
         await here.apply(llm())
-        assert [each.name for each in await here.every(KUBE_POD_GROUP)] == ["llm-0"]
+        assert [item.name for item in await here.every(KUBE_POD_GROUP)] == ["llm-0"]
         assert await here.every(COMPOSITE_POD_GROUP) == []
         assert "switch on feature gate CompositePodGroup" in (await said(here, "WishesDropped"))[2]
 

@@ -150,16 +150,19 @@ def test_on_1_37_a_group_of_groups_is_a_composite_below_the_root() -> None:
     }
     assert [leaf["spec"]["parentCompositePodGroupName"] for leaf in leaves] == ["llm-0-pd-0", "llm-0-pd-0"]
     [template] = workload["spec"]["compositePodGroupTemplates"]
-    assert [each["name"] for each in template["compositePodGroupTemplates"][0]["podGroupTemplates"]] == [
-        PREFILL,
-        DECODE,
-    ]
+    assert [
+        pod_group_template["name"]
+        for pod_group_template in template["compositePodGroupTemplates"][0]["podGroupTemplates"]
+    ] == [PREFILL, DECODE]
 
 
 def test_groups_of_equal_shape_share_a_template_because_a_workload_holds_eight() -> None:
     alike = replace(a_gang(K137), groups=tuple(GroupInfo(f"g{number}", 2) for number in range(20)))
     workload, _, *leaves = objects(DefaultBackend(), alike)
-    assert [each["name"] for each in workload["spec"]["compositePodGroupTemplates"][0]["podGroupTemplates"]] == ["g0"]
+    assert [
+        pod_group_template["name"]
+        for pod_group_template in workload["spec"]["compositePodGroupTemplates"][0]["podGroupTemplates"]
+    ] == ["g0"]
     assert {leaf["spec"]["workloadRef"]["templateName"] for leaf in leaves} == {"g0"} and len(leaves) == 20
     unlike = replace(a_gang(K137), groups=tuple(GroupInfo(f"g{number}", number + 1) for number in range(9)))
     with pytest.raises(
@@ -170,7 +173,7 @@ def test_groups_of_equal_shape_share_a_template_because_a_workload_holds_eight()
 
 def test_the_newest_generation_that_is_served_whole_is_used() -> None:
     both = Facts(K135.served | K136.served, known=True)
-    assert [each["kind"] for each in objects(DefaultBackend(), a_gang(both))] == ["PodGroup"]
+    assert [item["kind"] for item in objects(DefaultBackend(), a_gang(both))] == ["PodGroup"]
     assert (
         DefaultBackend().capabilities_for(K135).groups
         == DefaultBackend().capabilities_for(K136).groups
@@ -204,7 +207,7 @@ def test_while_every_minimum_is_zero_the_former_minimum_stands() -> None:
     )
     assert objects(DefaultBackend(), kept)[0]["spec"]["schedulingPolicy"] == {"gang": {"minCount": 5}}
     fresh = objects(DefaultBackend(), released(a_gang(K137)))
-    assert [each["spec"]["schedulingPolicy"] for each in fresh[2:]] == [
+    assert [item["spec"]["schedulingPolicy"] for item in fresh[2:]] == [
         {"gang": {"minCount": 2}},
         {"gang": {"minCount": 4}},
     ]
@@ -258,7 +261,7 @@ def test_a_class_of_the_system_is_refused_where_groups_have_a_priority(facts: Fa
         "a priority class "
         "of your own: kube-scheduler's PodGroup takes at most 1000000000)"
     ]
-    assert [str(each) for each in DefaultBackend().check(a_set(priorityClassName="system-node-critical"), facts)] == (
+    assert [str(item) for item in DefaultBackend().check(a_set(priorityClassName="system-node-critical"), facts)] == (
         told if refused else []
     )
 
@@ -337,7 +340,7 @@ def test_what_the_group_lacks_is_told_with_what_the_nodes_lack() -> None:
 
 def test_a_gang_linked_to_one_flat_group_before_an_upgrade_stays_flat_until_its_pods_are_made_anew() -> None:
     linked = {"metadata": {"name": "p"}, "spec": {"schedulingGroup": {"podGroupName": "llm-0"}}}
-    assert [each["metadata"]["name"] for each in objects(DefaultBackend(), with_pods(a_gang(K137), linked))] == [
+    assert [item["metadata"]["name"] for item in objects(DefaultBackend(), with_pods(a_gang(K137), linked))] == [
         "llm-0"
     ]
     fresh = {"metadata": {"name": "p"}, "spec": {"schedulingGroup": {"podGroupName": PREFILL}}}

@@ -104,8 +104,8 @@ async def test_a_set_is_translated_owned_by_its_gang_and_pruned_with_it(
         made = await here.every(kinds[0])
         gang = await here.gang("llm-0")
         assert gang.labels[BACKEND] == backend
-        assert {each.name: each.spec["minMember"] for each in made} == wanted
-        assert [each.metadata.controller.uid for each in made] == [gang.uid] * len(made)
+        assert {item.name: item.spec["minMember"] for item in made} == wanted
+        assert [item.metadata.controller.uid for item in made] == [gang.uid] * len(made)
         pods = await here.pods()
         members = [pod for pod in pods if link in pod.labels | pod.annotations]
         assert len(pods) == 7 and len(members) == (6 if backend == "koordinator" else 7)
@@ -190,12 +190,12 @@ async def test_kube_1_37_gets_a_tree_where_composite_groups_are_served() -> None
         await here.apply(asked)
         gang = await here.gang("llm-0")
         made = [
-            each for kind in (WORKLOAD_V1BETA1, COMPOSITE_POD_GROUP, KUBE_POD_GROUP) for each in await here.every(kind)
+            item for kind in (WORKLOAD_V1BETA1, COMPOSITE_POD_GROUP, KUBE_POD_GROUP) for item in await here.every(kind)
         ]
-        assert [each.name for each in made] == ["llm-0", "llm-0", "llm-0-decode", "llm-0-prefill"]
-        assert {each.metadata.controller.uid for each in made} == {gang.uid}
+        assert [item.name for item in made] == ["llm-0", "llm-0", "llm-0-decode", "llm-0-prefill"]
+        assert {item.metadata.controller.uid for item in made} == {gang.uid}
         keys = [
-            ((each.spec.get("schedulingConstraints") or {}).get("topology") or [{}])[0].get("key") for each in made[1:]
+            ((item.spec.get("schedulingConstraints") or {}).get("topology") or [{}])[0].get("key") for item in made[1:]
         ]
         assert keys == ["example.com/block", "example.com/rack", None]
         members = [pod for pod in await here.pods() if pod.spec.scheduling_group is not None]
@@ -207,9 +207,9 @@ async def test_kube_1_37_gets_a_tree_where_composite_groups_are_served() -> None
             "surplus is no member"
         )
         later = [
-            each for kind in (WORKLOAD_V1BETA1, COMPOSITE_POD_GROUP, KUBE_POD_GROUP) for each in await here.every(kind)
+            item for kind in (WORKLOAD_V1BETA1, COMPOSITE_POD_GROUP, KUBE_POD_GROUP) for item in await here.every(kind)
         ]
-        assert [each.uid for each in later] == [each.uid for each in made], (
+        assert [item.uid for item in later] == [item.uid for item in made], (
             "what the server writes besides is no reason to make it anew"
         )
 
@@ -268,7 +268,7 @@ async def test_kube_1_37_is_told_of_a_class_that_preempts_nobody() -> None:
 
 
 async def _ranked(here: Stage, rank: tuple[str, int, str], count: int) -> bool:
-    made = [each.spec for kind in (COMPOSITE_POD_GROUP, KUBE_POD_GROUP) for each in await here.every(kind)]
+    made = [item.spec for kind in (COMPOSITE_POD_GROUP, KUBE_POD_GROUP) for item in await here.every(kind)]
     return [(spec["priorityClassName"], spec["priority"], spec["preemptionPolicy"]) for spec in made] == [rank] * count
 
 
@@ -386,7 +386,7 @@ async def test_a_foreign_object_with_our_name_is_left_alone_told_of_and_waited_o
 
 
 async def _minimum(here: Stage, kind: Kind[Any]) -> bool:
-    return [each.spec["minMember"] for each in await here.every(kind)] == [6]
+    return [item.spec["minMember"] for item in await here.every(kind)] == [6]
 
 
 async def test_a_scheduler_whose_kinds_are_not_installed_is_named_and_it_heals_once_they_are() -> None:

@@ -43,13 +43,13 @@ def test_bounds_and_wishes_reach_all_three_levels_and_nothing_is_lost() -> None:
         "preferredTopologyLevel": "example.com/rack",
     }
     assert made["spec"]["topologyConstraint"] == wanted
-    assert [each.get("topologyConstraint") for each in made["spec"]["subGroups"]] == [wanted, None, wanted]
+    assert [sub_group.get("topologyConstraint") for sub_group in made["spec"]["subGroups"]] == [wanted, None, wanted]
     assert KaiBackend().gang_status(gang, EMPTY).lost == ()
 
 
 def test_while_every_minimum_is_zero_kai_is_told_so() -> None:
     [made] = objects(KaiBackend(), released(a_gang()))
-    assert [each["minMember"] for each in made["spec"]["subGroups"]] == [0, 0]
+    assert [sub_group["minMember"] for sub_group in made["spec"]["subGroups"]] == [0, 0]
 
 
 def test_kais_own_grace_never_undercuts_the_sets_termination_delay() -> None:

@@ -60,7 +60,7 @@ def test_a_pod_names_its_groups_pod_group_and_its_quota() -> None:
 
 def test_a_required_domain_of_the_gang_becomes_a_layer_on_every_member() -> None:
     made = objects(KoordinatorBackend(), a_gang(Facts(read=Shelf(LAYERS)), constraint=BLOCK))
-    said = {each["metadata"]["annotations"]["gang.scheduling.koordinator.sh/network-topology-spec"] for each in made}
+    said = {item["metadata"]["annotations"]["gang.scheduling.koordinator.sh/network-topology-spec"] for item in made}
     assert said == {'{"gatherStrategy":[{"layer":"BlockLayer","strategy":"MustGather"}]}'}
 
 
@@ -96,7 +96,7 @@ def test_topology_together_with_surplus_pods_is_refused() -> None:
 
 def test_while_every_minimum_is_zero_the_former_minima_stand() -> None:
     kept = released(a_gang(), live(KOORDINATOR_POD_GROUP, PREFILL, {"minMember": 1}))
-    assert [each["spec"]["minMember"] for each in objects(KoordinatorBackend(), kept)] == [1, 4]
+    assert [item["spec"]["minMember"] for item in objects(KoordinatorBackend(), kept)] == [1, 4]
 
 
 def test_phases_say_which_group_waits() -> None:
@@ -163,8 +163,8 @@ def member(name: str, **spec: object) -> Raw:
 
 def test_until_the_last_gate_of_the_minimum_is_lifted_no_group_can_have_enough() -> None:
     made = objects(KoordinatorBackend(), with_pods(a_gang(), member("p", **GATES)))
-    assert [each["spec"]["minMember"] for each in made] == [4, 5]
-    assert [each["metadata"]["annotations"]["gang.scheduling.koordinator.sh/total-number"] for each in made] == [
+    assert [item["spec"]["minMember"] for item in made] == [4, 5]
+    assert [item["metadata"]["annotations"]["gang.scheduling.koordinator.sh/total-number"] for item in made] == [
         "4",
         "5",
     ]
@@ -173,7 +173,7 @@ def test_until_the_last_gate_of_the_minimum_is_lifted_no_group_can_have_enough()
         with_pods(a_gang(), member("p"), surplus),
         with_pods(a_gang(), member("p", **GATES), member("q", nodeName="n")),
     ):
-        assert [each["spec"]["minMember"] for each in objects(KoordinatorBackend(), gang)] == [2, 4]
+        assert [item["spec"]["minMember"] for item in objects(KoordinatorBackend(), gang)] == [2, 4]
 
 
 def test_pods_go_together_until_the_gang_stands_and_again_when_it_starts_again() -> None:
@@ -181,7 +181,7 @@ def test_pods_go_together_until_the_gang_stands_and_again_when_it_starts_again()
         group = live(KOORDINATOR_POD_GROUP, PREFILL, metadata={"name": PREFILL, "annotations": {POLICY: said}})
         alone = replace(a_gang(live=(group,)), groups=a_gang().groups[:1])
         return {
-            each["metadata"]["annotations"][POLICY] for each in objects(KoordinatorBackend(), with_pods(alone, *pods))
+            item["metadata"]["annotations"][POLICY] for item in objects(KoordinatorBackend(), with_pods(alone, *pods))
         }
 
     first, second = member("p", nodeName="n"), member("q", nodeName="n")

@@ -56,7 +56,7 @@ async def test_each_life_of_a_gang_is_an_application_of_its_own_to_yunikorn() ->
         for _ in range(2):
             await runs(here)
             lives.append({pod.labels[APPLICATION] for pod in await starts_again(here)})
-        assert [len(each) for each in lives] == [1, 1, 1] and len(set.union(*lives)) == 3
+        assert [len(live) for live in lives] == [1, 1, 1] and len(set.union(*lives)) == 3
         assert (await here.gang("llm-0")).annotations["grove.io/yunikorn-application"] in lives[1]
 
 
@@ -92,7 +92,7 @@ async def test_koordinator_is_told_to_place_a_second_life_together_although_it_w
         await until(lambda: here.manager.cache.revision(KOORDINATOR_POD_GROUP) > 0, "koordinator's kinds to be noticed")
 
         async def policies() -> set[str]:
-            return {each.annotations[POLICY] for each in await here.every(KOORDINATOR_POD_GROUP)}
+            return {item.annotations[POLICY] for item in await here.every(KOORDINATOR_POD_GROUP)}
 
         await here.apply(llm("koordinator"))
         assert await policies() == {"waiting-and-running"}

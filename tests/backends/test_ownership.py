@@ -36,8 +36,8 @@ async def ask_for_less(here: Stage) -> None:
 def status_part(kind: Kind[Any]) -> str:
     """Where a scheduler writes the status of its object: some have no subresource for it, and a whole write would erase
     it."""
-    versions = [each for each in definition(kind)["spec"]["versions"] if each["name"] == kind.version]
-    return "status" if any("status" in (each.get("subresources") or {}) for each in versions) else ""
+    versions = [version for version in definition(kind)["spec"]["versions"] if version["name"] == kind.version]
+    return "status" if any("status" in (version.get("subresources") or {}) for version in versions) else ""
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ async def test_what_a_smaller_set_no_longer_asks_for_goes_with_its_objects() -> 
                 annotations={BACKEND: "koordinator"},
             )
         )
-        assert [each.name for each in await here.every(KOORDINATOR_POD_GROUP)] == [
+        assert [item.name for item in await here.every(KOORDINATOR_POD_GROUP)] == [
             "llm-0-a",
             "llm-0-g-0-b",
             "llm-0-g-1-b",
@@ -111,7 +111,7 @@ async def test_what_a_smaller_set_no_longer_asks_for_goes_with_its_objects() -> 
         await here.client.patch(SCALING_GROUP, "llm-0-g", NAMESPACE, {"spec": {"replicas": 1}})
         await here.client.patch(POD_CLIQUE_SET, "llm", NAMESPACE, {"spec": {"replicas": 1}})
         await here.settles()
-        assert [each.name for each in await here.every(KOORDINATOR_POD_GROUP)] == ["llm-0-a", "llm-0-g-0-b"]
+        assert [item.name for item in await here.every(KOORDINATOR_POD_GROUP)] == ["llm-0-a", "llm-0-g-0-b"]
 
 
 @pytest.mark.parametrize(

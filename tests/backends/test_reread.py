@@ -54,7 +54,7 @@ async def passes(here: Stage, seconds: float = 6) -> None:
 
 async def _translated(here: Stage) -> bool:
     await passes(here, 2)
-    return [each.spec["minMember"] for each in await here.every(COSCHEDULING_POD_GROUP)] == [6]
+    return [item.spec["minMember"] for item in await here.every(COSCHEDULING_POD_GROUP)] == [6]
 
 
 async def test_a_backend_that_is_switched_on_while_the_operator_runs_serves_the_sets_that_wait_for_it(
@@ -88,7 +88,7 @@ async def test_a_profiles_settings_hold_from_the_next_look_on(tmp_path: Path) ->
 
 
 async def _patience(here: Stage, wanted: int) -> bool:
-    return [each.spec["scheduleTimeoutSeconds"] for each in await here.every(COSCHEDULING_POD_GROUP)] == [wanted]
+    return [item.spec["scheduleTimeoutSeconds"] for item in await here.every(COSCHEDULING_POD_GROUP)] == [wanted]
 
 
 async def test_a_configuration_that_cannot_be_used_leaves_the_former_one_in_force(

@@ -147,7 +147,7 @@ async def _refusals(here: Stage, count: int) -> bool:
 async def _minima(here: Stage, wanted: list[int]) -> bool:
     assert isinstance(here.clock, ManualClock)
     here.clock.advance(1)
-    return [each.spec["minMember"] for each in await here.every(COSCHEDULING_POD_GROUP)] == wanted
+    return [item.spec["minMember"] for item in await here.every(COSCHEDULING_POD_GROUP)] == wanted
 
 
 @pytest.mark.parametrize("name", list(BUILT_IN))

@@ -151,7 +151,7 @@ def test_a_selection_is_remembered_until_spec_or_annotation_changes() -> None:
     assert registry.for_set(a_set("kai-scheduler", uid="u")) is first
     assert registry.for_set(a_set("volcano", uid="u", generation=2)).backend.name == "volcano"
     assert registry.for_set(a_set(uid="u", generation=2, annotations={BACKEND: "kueue"})).backend.name == "kueue"
-    assert [each.backend.name for each in heard] == ["kai", "volcano", "kueue"]
+    assert [item.backend.name for item in heard] == ["kai", "volcano", "kueue"]
 
 
 def test_each_selection_is_counted_by_backend_and_by_how_it_was_chosen() -> None:

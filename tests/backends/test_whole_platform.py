@@ -86,7 +86,7 @@ async def test_a_set_waits_whole_runs_and_leaves_nothing_behind(generation: str)
         await story.running(4, of="llm")
         await story.settles()
         for group in await story.all(kinds[0]) if type else ():
-            assert [(each["type"], each["status"], each["reason"]) for each in group.status["conditions"]] == [
+            assert [(item["type"], item["status"], item["reason"]) for item in group.status["conditions"]] == [
                 (type, "True", "Scheduled")
             ]
         assert all([await story.all(kind) for kind in kinds])

@@ -61,7 +61,7 @@ async def test_a_claim_gets_its_devices_and_its_user_before_the_bind() -> None:
         pod, status = await here.get_pod("p"), await status_of(here)
         assert pod.spec.node_name == "n"
         assert status["allocation"]["devices"]["results"][0]["device"] == "gpu-0"
-        assert [(each["name"], each["uid"]) for each in status["reservedFor"]] == [("p", pod.uid)]
+        assert [(item["name"], item["uid"]) for item in status["reservedFor"]] == [("p", pod.uid)]
 
 
 async def test_a_second_user_of_a_claim_shares_the_allocation_that_is_there() -> None:
@@ -71,7 +71,7 @@ async def test_a_second_user_of_a_claim_shares_the_allocation_that_is_there() ->
         for name in ("p", "q"):
             await request_with_claim(here, name)
             await here.settles()
-        assert [each["name"] for each in (await status_of(here))["reservedFor"]] == ["p", "q"]
+        assert [item["name"] for item in (await status_of(here))["reservedFor"]] == ["p", "q"]
 
 
 async def test_a_failed_bind_gives_the_devices_back() -> None:
@@ -117,7 +117,7 @@ async def test_an_extended_resource_gets_a_claim_of_its_own_and_loses_it_when_th
         await here.start(component(), NoBinding(here))
         await here.request(await here.pod("q"), "n", extendedResourceClaimAllocation=given)
         await here.settles()
-        assert [each.name for each in (await here.client.list(RESOURCE_CLAIM, SPACE)).items] == [made.name]
+        assert [item.name for item in (await here.client.list(RESOURCE_CLAIM, SPACE)).items] == [made.name]
         assert (await here.get_pod("q")).status.extended_resource_claim_status is None
 
 
@@ -201,8 +201,8 @@ async def test_the_smallest_free_volume_of_the_node_is_reserved_for_the_claim() 
         await pod_with_volume(here)
         await here.settles()
         taken = {
-            each["metadata"]["name"]: each["spec"].get("claimRef", {}).get("name")
-            for each in await here.client.list_raw(PV)
+            item["metadata"]["name"]: item["spec"].get("claimRef", {}).get("name")
+            for item in await here.client.list_raw(PV)
         }
         assert taken == {"large": None, "fits": "data", "small": None, "far": None}
         await bind_claim(here, "fits")

@@ -74,7 +74,7 @@ async def test_a_pod_on_a_part_of_a_gpu_gets_a_reserved_device_and_sees_only_tha
         direct = await here.client.get(CONFIG_MAP, "p-abc-shared-gpu-0-evar", SPACE)
         assert capabilities.data == {"GPU_PORTION": "0.50", "RUNAI_NUM_OF_GPUS": "0.50"}
         assert direct.data == {"NVIDIA_VISIBLE_DEVICES": "GPU-1"}
-        assert [each.uid for each in direct.metadata.owner_references] == [pod.uid]
+        assert [owner_reference.uid for owner_reference in direct.metadata.owner_references] == [pod.uid]
         (held,) = await reservations_of(here)
         assert held.name == reservations.pod_name("n", "g1")
         assert held.spec.containers[0].resources.requests[names.NVIDIA_GPU] == "1"
@@ -240,7 +240,7 @@ def test_hami_limits_memory_to_the_pods_part_and_needs_gpu_sharing_before_it() -
     assert memory_limit("8192", "0.25") == "2048m"
     assert memory_limit("", "0.25") is None and memory_limit("8192", "x") is None
     on = BinderPluginSetting(enabled=True)
-    assert [each.name for each in build(BinderSettings(plugins={"hamicore": on}))][-2:] == ["gpusharing", "hamicore"]
+    assert [item.name for item in build(BinderSettings(plugins={"hamicore": on}))][-2:] == ["gpusharing", "hamicore"]
     with pytest.raises(ConfigError, match="hamicore needs gpusharing, switched on and with a higher priority"):
         build(BinderSettings(plugins={"hamicore": on, "gpusharing": BinderPluginSetting(enabled=False)}))
     with pytest.raises(ConfigError, match="there is no nonsense; known are reservation, volumebinding"):

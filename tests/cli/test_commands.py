@@ -104,8 +104,8 @@ def test_a_broken_manifest_is_refused_with_its_place(text: str, problem: str) ->
 
 def test_a_list_is_taken_apart() -> None:
     assert [
-        each["metadata"]["name"]
-        for each in parse(
+        item["metadata"]["name"]
+        for item in parse(
             """
 apiVersion: v1
 kind: List

@@ -73,7 +73,7 @@ async def test_the_dashboard_is_served_beside_it_at_a_free_port_if_its_own_is_ta
         port = taken.getsockname()[1]
         process = await up(tmp_path, "--memory", "--port", "0", "--dashboard-port", str(port))
         shown = await ready(process)
-    (line,) = [each for each in shown if each.startswith("dashboard    http://127.0.0.1:")]
+    (line,) = [item for item in shown if item.startswith("dashboard    http://127.0.0.1:")]
     assert line.endswith(f" ({port}: address already in use)")
     async with aiohttp.ClientSession() as session, session.get(line.split()[1]) as answer:
         assert answer.status == 200 and "gangline" in await answer.text()

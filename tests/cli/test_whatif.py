@@ -43,7 +43,7 @@ async def give(connection: ClusterConnection, *files: str) -> None:
 
 
 async def ask(connection: ClusterConnection, *files: str) -> WhatifAnswer:
-    async with Copy(connection.client, [each.kind for each in await connection.served()]) as copy:
+    async with Copy(connection.client, [item.kind for item in await connection.served()]) as copy:
         before = await copy.look()
         await give(ClusterConnection(copy.client, "default", "the copy"), *files)
         await copy.settles()

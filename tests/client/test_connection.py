@@ -91,8 +91,8 @@ async def test_requests_at_the_same_time_each_have_a_connection() -> None:
     async def says(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         waiting.append(writer)
         if len(waiting) == 3:
-            for each in waiting:
-                each.write(text("{}"))
+            for item in waiting:
+                item.write(text("{}"))
 
     async with line(says) as (client, other):
         answers = await asyncio.gather(*(client.send(Request("GET", "/pods")) for _ in range(3)))

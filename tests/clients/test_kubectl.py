@@ -80,7 +80,7 @@ async def test_delete_orphans_or_waits_as_it_is_told(story: Story, run: Kubectl)
     await run("delete", "deployment", "kept", "--cascade=orphan")
     await run("delete", "deployment", "gone", "--cascade=foreground", TIMEOUT)
     left = await story.all(REPLICA_SET)
-    assert [each.name.split("-")[0] for each in left] == ["kept"]
+    assert [item.name.split("-")[0] for item in left] == ["kept"]
     assert not left[0].metadata.owner_references
 
 

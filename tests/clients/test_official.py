@@ -72,7 +72,7 @@ async def test_pages_and_refusals_arrive_as_its_own_types(api: Any) -> None:
         rest = core.list_namespaced_config_map("default", label_selector="mine", _continue=first.metadata._continue)
         with pytest.raises(kubernetes.client.ApiException) as refusal:
             core.read_namespaced_config_map("d", "default")
-        return [each.metadata.name for each in first.items + rest.items], refusal.value
+        return [item.metadata.name for item in first.items + rest.items], refusal.value
 
     names, refusal = await asyncio.to_thread(use)
     assert names == ["a", "b", "c"]

@@ -43,7 +43,7 @@ def main() -> int:
         else:
             print(f"{suite}: not run, no recorded cases at {folder}")
     if not (tally.passed or tally.failed or tally.known):
-        places = ", ".join(dict.fromkeys(str(each) for each in folders.values()))
+        places = ", ".join(dict.fromkeys(str(item) for item in folders.values()))
         print(f"nothing was run: no recorded cases at {places}; CASES=folder names another folder")
         return 0 if arguments.allow_nothing else NOTHING
     if tally.known:

@@ -104,7 +104,7 @@ def autoscaler() -> Component:
 
 def _starves(pod: Pod) -> bool:
     asks = pod.spec.containers[0].resources.requests.get(names.NVIDIA_GPU)
-    return bool(asks) and any(each.reason == "Unschedulable" for each in pod.status.conditions)
+    return bool(asks) and any(condition.reason == "Unschedulable" for condition in pod.status.conditions)
 
 
 async def grow(client: Client, name: str) -> None:
@@ -125,5 +125,5 @@ async def test_an_autoscaler_that_knows_only_whole_gpus_makes_room_for_two_halve
         await here.settles()
         assert [node.name for node in (await here.client.list(NODE)).items] == ["for-work-a"]
         requests = [(await here.get_request(name)).spec for name in ("a", "b")]
-        assert {each.selected_node for each in requests} == {"for-work-a"}
-        assert len({each.selected_gpu_groups for each in requests}) == 1
+        assert {request.selected_node for request in requests} == {"for-work-a"}
+        assert len({request.selected_gpu_groups for request in requests}) == 1

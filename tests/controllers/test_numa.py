@@ -69,7 +69,7 @@ async def topology(here: Stage, node: str) -> None:
 
 async def zones_of(here: Stage, pod: str) -> dict[str, str]:
     text = (await here.client.get(POD, pod, SPACE)).annotations.get(OBSERVED, "[]")
-    return {each["zone"]: each["amount"][names.NVIDIA_GPU] for each in json.loads(text)}
+    return {load["zone"]: load["amount"][names.NVIDIA_GPU] for load in json.loads(text)}
 
 
 async def test_on_a_simulated_node_pods_stand_in_one_zone_if_one_has_room() -> None:

@@ -95,14 +95,14 @@ def test_a_pod_that_changes_its_sub_group_is_counted_once() -> None:
 def test_what_others_said_stays_and_times_move_with_the_state_only() -> None:
     theirs = {"type": "Theirs", "status": "True"}
     first = conditions([theirs], spec(minMember=1), pods("Pending"), "t1")
-    assert first[0] == theirs and [each["type"] for each in first[1:]] == ["Phase", "Scheduled"]
+    assert first[0] == theirs and [item["type"] for item in first[1:]] == ["Phase", "Scheduled"]
     changed = conditions(first, spec(minMember=1), pods("Running"), "t2")
-    assert [(each["reason"], each["lastTransitionTime"]) for each in changed[1:]] == [
+    assert [(item["reason"], item["lastTransitionTime"]) for item in changed[1:]] == [
         ("Running", "t2"),
         ("MinimumScheduled", "t2"),
     ]
     ended = conditions(changed, spec(minMember=1), pods("Succeeded"), "t3")
-    assert [(each["reason"], each["lastTransitionTime"]) for each in ended[1:]] == [
+    assert [(item["reason"], item["lastTransitionTime"]) for item in ended[1:]] == [
         ("Succeeded", "t3"),
         ("MinimumScheduled", "t2"),
     ]
@@ -111,7 +111,7 @@ def test_what_others_said_stays_and_times_move_with_the_state_only() -> None:
 
 async def said(here: Stage, name: str = "g") -> list[tuple[str, str, str]]:
     found = (await here.get_group(name)).status.conditions
-    return [(each["type"], each["status"], each["reason"]) for each in found]
+    return [(item["type"], item["status"], item["reason"]) for item in found]
 
 
 async def test_a_gang_goes_through_its_phases() -> None:

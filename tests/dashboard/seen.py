@@ -43,8 +43,8 @@ def look(*objects: Given, **source: Any) -> ClusterView:
     told: dict[str, Any] = {"server": "here", "now": now, "heard": now} | source
     return ClusterView(
         source=Source(**told),
-        pods=[pod_fact(each) for each in held.get(POD, [])],
-        nodes=[node_fact(each) for each in held.get(NODE, [])],
+        pods=[pod_fact(item) for item in held.get(POD, [])],
+        nodes=[node_fact(item) for item in held.get(NODE, [])],
         gangs=held.get(POD_GANG, []),
         groups=held.get(POD_GROUP, []),
         queues=held.get(QUEUE, []),
@@ -130,8 +130,8 @@ def verdict(name: str, why: str, *remedies: str) -> Raw:
     return {
         "headline": f"{name} waits: {why}",
         "text": f"{name} waits: {why}\n  needs     8 GPUs for 2 pods\n"
-        + "".join(f"  would start if   {each}\n" for each in remedies),
-        "remedies": [{"kind": "x", "text": each} for each in remedies],
+        + "".join(f"  would start if   {remedy}\n" for remedy in remedies),
+        "remedies": [{"kind": "x", "text": remedy} for remedy in remedies],
         "position": 2,
         "waiting": 3,
     }

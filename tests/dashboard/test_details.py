@@ -45,7 +45,7 @@ def test_a_gang_shows_its_verdict_with_proof_and_every_remedy() -> None:
     assert found.gang.why.headline == "llm-0 waits: 4 GPUs short" and found.gang.why.proof == (
         "needs     8 GPUs for 2 pods",
     )
-    assert [each.text for each in found.gang.why.remedies] == ["n grew", "m ended"]
+    assert [remedy.text for remedy in found.gang.why.remedies] == ["n grew", "m ended"]
     assert "It would start if" in document(found)
 
 
@@ -54,7 +54,7 @@ def test_a_gang_shows_its_own_part_of_the_sets_tree() -> None:
     assert isinstance(found, GangPage)
     (worker,) = found.tree.below
     assert (found.tree.kind, found.tree.name, worker.name) == ("set", "llm", "llm-0-w")
-    assert [(each.name, each.state, each.node) for each in worker.below] == [
+    assert [(item.name, item.state, item.node) for item in worker.below] == [
         ("llm-0-w-a", "Running", "n"),
         ("llm-0-w-b", "Pending", ""),
     ]
@@ -62,7 +62,7 @@ def test_a_gang_shows_its_own_part_of_the_sets_tree() -> None:
 
 def test_a_gang_shows_its_events_newest_first() -> None:
     found = page(look(*llm()), ["gang", "work", "llm-0"], {})
-    assert isinstance(found, GangPage) and [each.message for each in found.events] == ["newer", "older"]
+    assert isinstance(found, GangPage) and [item.message for item in found.events] == ["newer", "older"]
     assert "⚠ Told" in document(found) and "newer (×2)" in document(found)
 
 
@@ -71,7 +71,7 @@ def test_a_gang_without_a_set_shows_its_groups_and_pods() -> None:
         look(group("g", 1, owner=owned_by("Job", "train")), pod("a", "g", on="n")), ["gang", "work", "train"], {}
     )
     assert isinstance(found, GangPage) and (found.tree.kind, found.tree.name) == ("Job", "train")
-    assert [each.name for each in found.tree.below] == ["a"]
+    assert [item.name for item in found.tree.below] == ["a"]
 
 
 def test_a_gang_that_no_scheduler_of_ours_judged_says_what_its_conditions_say() -> None:
@@ -124,8 +124,8 @@ def test_a_queue_shows_where_it_stands_what_is_below_and_the_gangs_inside() -> N
         {},
     )
     assert isinstance(found, QueuePage) and found.path == ("company", "research")
-    assert [each.name for each in found.below] == ["research", "vision"]
-    assert [each.name for each in found.waiting.rows] == ["w"] and [each.name for each in found.running.rows] == ["r"]
+    assert [item.name for item in found.below] == ["research", "vision"]
+    assert [row.name for row in found.waiting.rows] == ["w"] and [row.name for row in found.running.rows] == ["r"]
     assert "No queue beside it has quota to spare." in document(found)
 
 
@@ -133,7 +133,7 @@ def test_a_node_shows_its_pods_and_the_gang_of_each() -> None:
     pods = [pod("a", "g", 2, on="n"), pod("alone", on="n"), pod("keeper", gpus=1, on="n", share="x")]
     found = page(look(node("n", 8), group("g", 1), *pods), ["node", "n"], {})
     assert isinstance(found, NodePage)
-    assert [(each.name, each.gpus, each.gang) for each in found.pods.rows] == [
+    assert [(row.name, row.gpus, row.gang) for row in found.pods.rows] == [
         ("a", 2, "g"),
         ("keeper", 0, ""),
         ("alone", 0, ""),

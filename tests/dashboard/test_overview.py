@@ -43,9 +43,9 @@ def test_a_gang_waits_until_each_of_its_groups_has_its_minimum() -> None:
         pod("b", gang="llm-0", clique="prefill", on="n"),
         pod("c", gang="llm-0", clique="decode"),
     ]
-    assert [each.name for each in seen(look(*objects)).waiting.rows] == ["llm-0"]
+    assert [row.name for row in seen(look(*objects)).waiting.rows] == ["llm-0"]
     whole = [*objects[:-1], pod("c", gang="llm-0", clique="decode", on="n")]
-    assert [(each.name, each.state) for each in seen(look(*whole)).running.rows] == [("llm-0", "running")]
+    assert [(row.name, row.state) for row in seen(look(*whole)).running.rows] == [("llm-0", "running")]
 
 
 def test_a_job_whose_first_pods_succeeded_does_not_wait() -> None:
@@ -56,7 +56,7 @@ def test_a_job_whose_first_pods_succeeded_does_not_wait() -> None:
             pod("b", "g", on="n"),
         )
     )
-    assert [(each.title, each.kind, each.state) for each in found.running.rows] == [("train", "Job", "running")]
+    assert [(row.title, row.kind, row.state) for row in found.running.rows] == [("train", "Job", "running")]
 
 
 def test_a_gang_that_has_ended_is_counted_and_not_listed() -> None:
@@ -72,7 +72,7 @@ def test_a_gang_below_a_pod_gang_is_one_gang_not_two() -> None:
             pod("a", "pg-llm-0", 1, gang="llm-0", clique="w"),
         )
     )
-    assert [(each.name, each.queue, each.why.headline if each.why else "") for each in found.waiting.rows] == [
+    assert [(row.name, row.queue, row.why.headline if row.why else "") for row in found.waiting.rows] == [
         ("llm-0", "q", "llm-0 waits: no room")
     ]
 
@@ -87,7 +87,9 @@ def test_remedies_call_other_gangs_as_their_users_do() -> None:
         )
     )
     why = found.waiting.rows[0].why
-    assert why is not None and [each.text for each in why.remedies] == ["gang train (queue q, holding 4 GPUs) ended"]
+    assert why is not None and [remedy.text for remedy in why.remedies] == [
+        "gang train (queue q, holding 4 GPUs) ended"
+    ]
 
 
 def test_who_waits_longest_and_who_holds_most_come_first() -> None:
@@ -105,8 +107,8 @@ def test_who_waits_longest_and_who_holds_most_come_first() -> None:
             pod("b", "large", 4, on="n"),
         )
     )
-    assert [each.name for each in found.waiting.rows] == ["early", "late"]
-    assert [each.name for each in found.running.rows] == ["large", "small"]
+    assert [row.name for row in found.waiting.rows] == ["early", "late"]
+    assert [row.name for row in found.running.rows] == ["large", "small"]
 
 
 def test_queues_are_a_tree_and_say_who_borrows_and_whose_quota_is_unused() -> None:
@@ -117,12 +119,12 @@ def test_queues_are_a_tree_and_say_who_borrows_and_whose_quota_is_unused() -> No
             queue("serving", "company", quota=8, held=2),
         )
     )
-    assert [(each.name, each.depth, each.borrows, each.unused) for each in found.queues.rows] == [
+    assert [(row.name, row.depth, row.borrows, row.unused) for row in found.queues.rows] == [
         ("company", 0, 0, 2),
         ("research", 1, 4, 0),
         ("serving", 1, 0, 6),
     ]
-    assert [(each.queue, each.gpus, each.lenders) for each in found.loans] == [("research", 4, (("serving", 6),))]
+    assert [(loan.queue, loan.gpus, loan.lenders) for loan in found.loans] == [("research", 4, (("serving", 6),))]
     text = document(found)
     assert "borrows 4 GPUs: it holds 12 with a quota of 8." in text and "(6 unused)" in text
     assert "GPUs of research: 12 held, 20 asked for, quota 8, limit –" in text
@@ -130,7 +132,7 @@ def test_queues_are_a_tree_and_say_who_borrows_and_whose_quota_is_unused() -> No
 
 def test_a_queue_without_its_parent_or_in_a_circle_is_still_shown_with_what_is_wrong() -> None:
     found = seen(look(queue("lost", "nowhere"), queue("a", "b"), queue("b", "a")))
-    assert {each.name: each.problem for each in found.queues.rows} == {
+    assert {row.name: row.problem for row in found.queues.rows} == {
         "lost": "its parent nowhere does not exist",
         "a": "it is its own ancestor",
         "b": "",
@@ -155,7 +157,7 @@ def test_each_gpu_is_used_shared_or_free() -> None:
         )
     )
     line = found.nodes.rows[0]
-    assert [(each.state, each.used) for each in line.devices] == [
+    assert [(device.state, device.used) for device in line.devices] == [
         ("used", 1),
         ("shared", 0.75),
         ("free", 0),
@@ -169,7 +171,7 @@ def test_a_pod_that_asks_for_gpu_memory_has_that_part_of_a_device() -> None:
     kind, machine = node("n", 1)
     machine["metadata"]["labels"] = {names.GPU_MEMORY_LABEL: "40000"}
     found = seen(look((kind, machine), pod("a", on="n", notes={names.GPU_MEMORY: "10000"}, share="x")))
-    assert [(each.state, each.used) for each in found.nodes.rows[0].devices] == [("shared", 0.25)]
+    assert [(device.state, device.used) for device in found.nodes.rows[0].devices] == [("shared", 0.25)]
 
 
 def test_an_annotation_that_asks_for_a_billion_devices_costs_nothing() -> None:
@@ -199,7 +201,7 @@ def test_free_room_is_told_in_pieces() -> None:
         3,
         8,
     )
-    assert [(each.gpus, each.nodes) for each in room.pieces] == [(8, 1), (2, 2)]
+    assert [(piece.gpus, piece.nodes) for piece in room.pieces] == [(8, 1), (2, 2)]
     text = document(found)
     assert (
         "8 on 1 node" in text
@@ -220,7 +222,9 @@ def test_free_room_is_told_for_each_level_of_a_topology() -> None:
     found = seen(
         look(racks, node("a", 8, rack="r1"), node("b", 8, rack="r2"), node("c", 4, rack="r2"), pod("x", gpus=8, on="a"))
     )
-    assert [(each.level, each.name, each.free, each.domains) for each in found.room.domains] == [("rack", "r2", 12, 2)]
+    assert [(domain.level, domain.name, domain.free, domain.domains) for domain in found.room.domains] == [
+        ("rack", "r2", 12, 2)
+    ]
 
 
 def test_pods_of_no_gang_are_told_as_holders() -> None:
@@ -254,7 +258,7 @@ def test_the_search_finds_gangs_queues_and_nodes_and_is_kept_while_paging() -> N
         node("n"),
     ]
     found = seen(look(*objects), q=" LLama ")
-    assert [each.name for each in found.waiting.rows] == ["llama"] and [each.name for each in found.nodes.rows] == [
+    assert [row.name for row in found.waiting.rows] == ["llama"] and [row.name for row in found.nodes.rows] == [
         "llama-node"
     ]
     assert found.queues.total == 1 and found.counts.waiting == 2
@@ -262,11 +266,7 @@ def test_the_search_finds_gangs_queues_and_nodes_and_is_kept_while_paging() -> N
 
 
 def test_nodes_are_in_the_order_people_count() -> None:
-    assert [each.name for each in seen(look(node("n-10"), node("n-2"), node("n-1"))).nodes.rows] == [
-        "n-1",
-        "n-2",
-        "n-10",
-    ]
+    assert [row.name for row in seen(look(node("n-10"), node("n-2"), node("n-1"))).nodes.rows] == ["n-1", "n-2", "n-10"]
 
 
 HOSTILE = '<script>alert("x")</script>'
@@ -305,7 +305,7 @@ def test_whatever_a_cluster_says_is_escaped() -> None:
 )
 def test_a_verdict_that_is_nonsense_does_not_hide_the_gang(why: str) -> None:
     found = seen(look(group("g", 1, why=why), pod("a", "g")))
-    assert [each.name for each in found.waiting.rows] == ["g"] and document(found)
+    assert [row.name for row in found.waiting.rows] == ["g"] and document(found)
 
 
 def test_the_data_is_what_the_page_is_made_from() -> None:
@@ -349,7 +349,7 @@ def test_tables_pictures_and_controls_have_words_for_who_cannot_see_them() -> No
     text = document(seen(look(node("n", 2), queue("q", quota=1), group("g"), pod("a", "g"))))
     assert text.count('<th scope="col"') == text.count("<th ") > 10
     assert all(
-        f"<{each} " not in text or f'role="{role}"' in text for each, role in (("svg", "img"), ("form", "search"))
+        f"<{item} " not in text or f'role="{role}"' in text for item, role in (("svg", "img"), ("form", "search"))
     )
     assert 'lang="en"' in text and 'aria-label="Waiting gangs"' in text and 'href="#main"' in text
     assert text.count("<svg") == text.count('role="img" aria-label=')

@@ -53,7 +53,7 @@ async def check(here: Stage) -> None:
     assert max((await booked(here)).values(), default=0) <= 8
 
     async def settled() -> bool:
-        return all(each.status.phase == "Succeeded" for each in (await here.client.list(BIND_REQUEST)).items)
+        return all(item.status.phase == "Succeeded" for item in (await here.client.list(BIND_REQUEST)).items)
 
     await until(settled, "every request to be fulfilled")
 
@@ -108,19 +108,19 @@ async def test_of_two_schedulers_of_one_shard_started_at_once_one_works_and_the_
             )
 
         both = [candidate("one"), candidate("two")]
-        await asyncio.gather(*(each.start() for each in both))
+        await asyncio.gather(*(item.start() for item in both))
         for number in range(4):
             await here.gang(f"g{number}", 1, gpus=2)
         await all_bound(here, 4)
-        assert sorted(each.leads for each in both) == [False, True]
-        leader = next(each for each in both if each.leads)
+        assert sorted(item.leads for item in both) == [False, True]
+        leader = next(item for item in both if item.leads)
         await leader.stop()
         for number in range(4, 8):
             await here.gang(f"g{number}", 1, gpus=2)
         await all_bound(here, 8)
         await check(here)
-        for each in both:
-            await each.stop()
+        for item in both:
+            await item.stop()
 
 
 async def test_a_node_taken_by_another_scheduler_is_seen_and_the_gang_goes_elsewhere() -> None:
@@ -146,7 +146,7 @@ async def test_a_pod_deleted_between_decision_and_bind_leaves_no_request_that_lo
         await here.settles()
         assert await here.placed() == {"g-1": "n0"}
         assert "g-0" not in {
-            each.name for each in (await here.client.list(BIND_REQUEST)).items if each.status.phase != "Failed"
+            item.name for item in (await here.client.list(BIND_REQUEST)).items if item.status.phase != "Failed"
         }
 
 
@@ -200,7 +200,7 @@ async def test_a_pod_whose_binds_fail_waits_longer_each_time_and_the_gang_says_s
 
         await until(failed, "four failures")
         pod = await here.get_pod("g-0")
-        told = {each.type: each.message for each in pod.status.conditions}
+        told = {condition.type: condition.message for condition in pod.status.conditions}
         assert "binding is tried again in" in told["PodBound"]
         assert len(await here.events("BindingError")) >= 2
 
@@ -237,7 +237,7 @@ async def test_shared_gpus_survive_trouble_and_nothing_is_left_behind(seed: int)
 
         await until(clean, "the reservations to go")
         owned = [
-            each for each in (await here.client.list(CONFIG_MAP, SPACE)).items if not each.metadata.owner_references
+            item for item in (await here.client.list(CONFIG_MAP, SPACE)).items if not item.metadata.owner_references
         ]
         assert owned == []
 

@@ -127,7 +127,7 @@ async def test_a_binder_that_dies_after_any_write_makes_one_claim_for_extended_r
         pod = await here.get_pod("p")
         assert pod.status.extended_resource_claim_status is not None
         assert pod.status.extended_resource_claim_status["resourceClaimName"] == claim.name
-        assert [each["uid"] for each in (claim.status or {})["reservedFor"]] == [pod.uid]
+        assert [item["uid"] for item in (claim.status or {})["reservedFor"]] == [pod.uid]
 
 
 async def test_a_third_party_that_takes_the_node_between_decision_and_bind_costs_a_try_and_not_the_gang() -> None:
@@ -137,7 +137,7 @@ async def test_a_third_party_that_takes_the_node_between_decision_and_bind_costs
         await story.nodes(1, gpus=4)
         await story.apply("examples/03-job/train.yaml")
         await story.settles()
-        assert {each.spec.selected_node for each in await story.all(BIND_REQUEST)} == {"node-0"}
+        assert {item.spec.selected_node for item in await story.all(BIND_REQUEST)} == {"node-0"}
         await foreign(story, "node-0", gpus=4)
         await add_node(story)
         await story.platform.start_component("binder")

@@ -222,10 +222,10 @@ def read(data: Iterator[bytes]) -> list[object]:
             found += reader.ready
             reader.ready.clear()
     return [
-        (each.method, each.path, each.query, each.head.headers, each.body, each.stays)
-        if isinstance(each, Asked)
-        else (each.status, each.body)
-        for each in found
+        (item.method, item.path, item.query, item.head.headers, item.body, item.stays)
+        if isinstance(item, Asked)
+        else (item.status, item.body)
+        for item in found
     ]
 
 

@@ -39,9 +39,9 @@ class Shelf:
     def get(self, kind: Kind[T], name: str, namespace: str = "") -> T | None:
         return next(
             (
-                each
-                for each in self._objects[kind]
-                if each.name == name and each.namespace == (namespace or each.namespace)
+                item
+                for item in self._objects[kind]
+                if item.name == name and item.namespace == (namespace or item.namespace)
             ),
             None,
         )
@@ -55,9 +55,9 @@ class Shelf:
     def list(self, kind: Kind[T], namespace: str = "", labels: Selector | Mapping[str, str] | None = None) -> list[T]:
         selector = labels if labels is None or isinstance(labels, Selector) else equals(labels)
         return [
-            each
-            for each in self._objects[kind]
-            if (not namespace or each.namespace == namespace) and (selector is None or selector.matches(each.labels))
+            item
+            for item in self._objects[kind]
+            if (not namespace or item.namespace == namespace) and (selector is None or selector.matches(item.labels))
         ]
 
 
@@ -144,12 +144,12 @@ class _Seen:
     def __getitem__(self, ref: Ref) -> Answer:
         if ref.name in self._refused:
             return self._refused[ref.name]
-        kind = [each for each in self._objects if (each["apiVersion"], each["kind"]) == (ref.api_version, ref.kind)]
+        kind = [item for item in self._objects if (item["apiVersion"], item["kind"]) == (ref.api_version, ref.kind)]
         if not ref.name:
             return [
-                each for each in kind if all(each["metadata"]["labels"].get(key) == value for key, value in ref.labels)
+                item for item in kind if all(item["metadata"]["labels"].get(key) == value for key, value in ref.labels)
             ]
-        return next(([each] for each in kind if each["metadata"]["name"] == ref.name), MISSING)
+        return next(([item] for item in kind if item["metadata"]["name"] == ref.name), MISSING)
 
 
 def shape(parts: Sequence[GroupPart]) -> dict[str, tuple[int | None, str | None]]:

@@ -160,7 +160,7 @@ async def test_a_pod_of_a_gang_is_marked_with_its_sub_group() -> None:
         await scene.pod("a-0", owner, labels={names.POD_GANG: "inf-0"})
         await scene.settles()
         (group,) = await scene.groups()
-        assert [(each.name, each.min_member) for each in group.spec.sub_groups] == [("a", 1)]
+        assert [(sub_group.name, sub_group.min_member) for sub_group in group.spec.sub_groups] == [("a", 1)]
         assert await scene.mark("a-0") == (group.name, "a")
 
 
@@ -214,7 +214,7 @@ async def test_a_group_that_is_deleted_is_made_anew_at_once() -> None:
         (group,) = await scene.groups()
         await scene.client.delete(POD_GROUP, group.name, SPACE)
         await scene.settles()
-        assert [each.name for each in await scene.groups()] == [group.name]
+        assert [item.name for item in await scene.groups()] == [group.name]
 
 
 async def test_a_group_that_is_deleted_waits_for_an_event_of_a_pod_where_upstream_is_imitated() -> None:
@@ -227,7 +227,7 @@ async def test_a_group_that_is_deleted_waits_for_an_event_of_a_pod_where_upstrea
         await scene.settles()
         assert await scene.groups() == []
         await scene.touch("j-0", "1")
-        assert [each.name for each in await scene.groups()] == [group.name]
+        assert [item.name for item in await scene.groups()] == [group.name]
 
 
 async def test_a_mark_that_somebody_removed_is_set_again() -> None:

@@ -411,7 +411,7 @@ def leaf(name: str, minimum: int, *pods: str) -> Raw:
     return {
         "name": name,
         "minReplicas": minimum,
-        "podReferences": [{"namespace": "work", "name": each} for each in pods],
+        "podReferences": [{"namespace": "work", "name": item} for item in pods],
     }
 
 

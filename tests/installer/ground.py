@@ -37,12 +37,14 @@ class Ground:
         return await self.client.get(DEPLOYMENT, name, SPACE)
 
     async def deployments(self) -> list[str]:
-        return sorted(each.name for each in (await self.client.list(DEPLOYMENT)).items)
+        return sorted(item.name for item in (await self.client.list(DEPLOYMENT)).items)
 
     async def said(self, kind: Kind[Any], name: str, type: str) -> tuple[str, str]:
         """Status and message of a condition of the present generation; empty: not said yet."""
         obj: Any = await self.client.get(kind, name)
-        found: Raw = next((each for each in obj.status.get("conditions", ()) if each["type"] == type), {})
+        found: Raw = next(
+            (condition for condition in obj.status.get("conditions", ()) if condition["type"] == type), {}
+        )
         return (
             (found["status"], found["message"])
             if found.get("observedGeneration") == obj.metadata.generation
@@ -71,7 +73,7 @@ class Ground:
     async def gone(self, kind: Kind[Any], name: str, namespace: str = SPACE) -> None:
         async def now() -> bool:
             return name not in {
-                each.name for each in (await self.client.list(kind, namespace if kind.namespaced else "")).items
+                item.name for item in (await self.client.list(kind, namespace if kind.namespaced else "")).items
             }
 
         await self.until(now, f"{kind.kind} {name} gone")
@@ -80,15 +82,15 @@ class Ground:
         """Everything the installer made."""
         found: list[tuple[str, Object]] = []
         for kind in ALWAYS:
-            found += [(kind.kind, each) for each in (await self.client.list(kind, labels=OURS)).items]
-        return sorted(f"{kind} {each.name}" for kind, each in found)
+            found += [(kind.kind, item) for item in (await self.client.list(kind, labels=OURS)).items]
+        return sorted(f"{kind} {item.name}" for kind, item in found)
 
     async def picture(self) -> str:
         lines = [
-            f"{kind.kind} {each.name}: {condition['type']}={condition['status']} {condition['message']}"
+            f"{kind.kind} {item.name}: {condition['type']}={condition['status']} {condition['message']}"
             for kind in (CONFIG, SCHEDULING_SHARD)
-            for each in (await self.client.list(kind)).items
-            for condition in _conditions(each)
+            for item in (await self.client.list(kind)).items
+            for condition in _conditions(item)
         ]
         return "\n".join(lines)
 

@@ -17,7 +17,7 @@ from gangline.runtime import SystemClock
 from gangline.runtime.election import Election, ElectionSettings
 from installer.ground import SPACE, Ground, ground
 
-ACCOUNTS = {each.component: each.name for each in SERVICES if each.component != "admission"} | {
+ACCOUNTS = {service.component: service.name for service in SERVICES if service.component != "admission"} | {
     "scheduler": "scheduler",
     "backend-kai": "gangline-backend-kai",
 }
@@ -71,15 +71,15 @@ async def test_a_job_and_a_set_run_under_the_accounts_that_the_installer_made_wi
 
         async def done() -> bool:
             running = [
-                each
-                for each in (await cluster.client.list(POD, "default", {"grove.io/podclique": "llm-0-a"})).items
-                if each.status.phase == "Running"
+                item
+                for item in (await cluster.client.list(POD, "default", {"grove.io/podclique": "llm-0-a"})).items
+                if item.status.phase == "Running"
             ]
             return (await cluster.client.get(JOB, "train", "default")).status.succeeded == 1 and len(running) == 2
 
         await cluster.until(done, "the Job done and the set running")
         groups = (await cluster.client.list(POD_GROUP, "default")).items
-        assert len(groups) == 2 and all(each.spec.queue == "default-queue" for each in groups)
+        assert len(groups) == 2 and all(group.spec.queue == "default-queue" for group in groups)
 
 
 async def test_an_account_may_not_do_the_work_of_another() -> None:

@@ -51,7 +51,7 @@ def documents(name: str) -> list[Raw]:
     text = "\n".join(lines).replace("{{ $name }}", "default")
     for said, word in (*WORDS.items(), (next(iter(OURS.values())), SERVICE)):
         text = text.replace(word, said)
-    return [each for each in yaml.safe_load_all(text) if each]
+    return [item for item in yaml.safe_load_all(text) if item]
 
 
 def place(obj: Raw) -> tuple[str, str]:
@@ -84,21 +84,23 @@ def test_the_chart_has_the_version_of_the_project() -> None:
 
 def test_every_value_says_in_one_line_what_it_means() -> None:
     said = dict(re.findall(r"^# (.+)\n(\w+):", (CHART / "values.yaml").read_text(), re.MULTILINE))
-    assert {name: meaning for meaning, name in said.items()} == {each.name: each.meaning for each in VALUES}
-    assert {each.name: each.usual for each in VALUES} == USUAL
+    assert {name: meaning for meaning, name in said.items()} == {value.name: value.meaning for value in VALUES}
+    assert {value.name: value.usual for value in VALUES} == USUAL
 
 
 def test_the_schema_knows_just_the_values_and_what_helm_adds() -> None:
     schema = json.loads((CHART / "values.schema.json").read_text())
     assert set(schema["properties"]) == {*USUAL, "global"} and schema["additionalProperties"] is False
-    assert [schema["properties"][each.name]["description"] for each in VALUES] == [each.meaning for each in VALUES]
+    assert [schema["properties"][value.name]["description"] for value in VALUES] == [value.meaning for value in VALUES]
     used = set(re.findall(r'"#/definitions/(\w+)"', json.dumps(schema)))
     assert used == set(schema["definitions"])
 
 
 def test_the_schema_of_the_config_is_that_of_its_definition_and_refuses_other_fields() -> None:
     schema = json.loads((CHART / "values.schema.json").read_text())
-    [definition] = [each.obj for each in install.manifests(None, None, "both") if each.name == CONFIG.resource]
+    [definition] = [
+        manifest.obj for manifest in install.manifests(None, None, "both") if manifest.name == CONFIG.resource
+    ]
     spec = definition["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]
     assert shape(schema["properties"]["config"], schema["definitions"]) == shape(spec, {})
     assert schema["properties"]["config"]["additionalProperties"] is False
@@ -110,7 +112,7 @@ def shape(schema: Raw, definitions: Raw) -> Any:
     """The fields of a schema, however deep, with their types."""
     schema = definitions[schema["$ref"].rpartition("/")[2]] if "$ref" in schema else schema
     rest = schema.get("additionalProperties")
-    inside = {name: shape(each, definitions) for name, each in schema.get("properties", {}).items()}
+    inside = {name: shape(item, definitions) for name, item in schema.get("properties", {}).items()}
     return (
         schema.get("type"),
         inside,
@@ -125,14 +127,14 @@ def shape(schema: Raw, definitions: Raw) -> Any:
 
 def test_the_usual_values_give_what_install_brings() -> None:
     wanted = {
-        place(each.whole): each.whole
-        for each in install.manifests(None, None, "both")
-        if each.kind not in (CRD, NAMESPACE)
+        place(manifest.whole): manifest.whole
+        for manifest in install.manifests(None, None, "both")
+        if manifest.kind not in (CRD, NAMESPACE)
     }
     found = {
-        place(each): each
+        place(document): document
         for name in ("rights", "installer", "defaults", "config")
-        for each in documents(f"{name}.yaml")
+        for document in documents(f"{name}.yaml")
     }
     assert set(found) == set(wanted)
     for where, obj in found.items():
@@ -158,7 +160,7 @@ def test_nothing_that_values_decide_is_left_as_install_prints_it() -> None:
 
 async def hooked(cluster: Ground) -> ClusterConnection:
     """Connected under the account of the chart's hook, with its rights and no others."""
-    kinds = {each.kind: each for each in (SERVICE_ACCOUNT, CLUSTER_ROLE, CLUSTER_ROLE_BINDING)}
+    kinds = {item.kind: item for item in (SERVICE_ACCOUNT, CLUSTER_ROLE, CLUSTER_ROLE_BINDING)}
     for obj in documents("uninstall.yaml"):
         if obj["kind"] in kinds:
             await cluster.client.create(kinds[obj["kind"]], obj)
@@ -170,7 +172,7 @@ async def hooked(cluster: Ground) -> ClusterConnection:
 
 async def test_the_hook_takes_what_users_made_too_and_leaves_the_installer() -> None:
     async with ground() as cluster:
-        [installer] = [each for each in install.manifests(None, None, "both") if each.kind == DEPLOYMENT]
+        [installer] = [manifest for manifest in install.manifests(None, None, "both") if manifest.kind == DEPLOYMENT]
         await cluster.client.create(DEPLOYMENT, installer.obj)
         await cluster.config()
         await cluster.shard("mine")
@@ -187,11 +189,11 @@ async def test_the_hook_refuses_while_sets_are_there() -> None:
         await cluster.ready(CONFIG, "kai-config")
         with pytest.raises(BadInput, match="1 PodCliqueSets are still there, such as default/s; delete them first"):
             await uninstall.take_components(await hooked(cluster), False, 30)
-        assert [each.name for each in (await cluster.client.list(CONFIG)).items] == ["kai-config"]
+        assert [item.name for item in (await cluster.client.list(CONFIG)).items] == ["kai-config"]
 
 
 def test_the_hook_runs_a_command_that_exists() -> None:
-    [job] = [each for each in documents("uninstall.yaml") if each["kind"] == "Job"]
+    [job] = [document for document in documents("uninstall.yaml") if document["kind"] == "Job"]
     words = job["spec"]["template"]["spec"]["containers"][0]["command"]
     assert words[:2] == ["gangline", "uninstall"]
     assert uninstall.command.make_context("uninstall", words[2:]).params["keep_installer"] is True

@@ -104,13 +104,13 @@ def command_lines(spec: dict[str, Any], shard: dict[str, Any]) -> list[tuple[lis
     found: list[tuple[list[str], str]] = []
     for wishes in answers:
         assert not wishes.problems and not wishes.notes
-        maps = [each.obj["data"]["config.yaml"] for each in wishes.objects if each.kind == CONFIG_MAP]
+        maps = [item.obj["data"]["config.yaml"] for item in wishes.objects if item.kind == CONFIG_MAP]
         found += [
-            (each.obj["spec"]["template"]["spec"]["containers"][0]["command"], (maps or [""])[0])
-            for each in wishes.objects
-            if each.kind == DEPLOYMENT
+            (item.obj["spec"]["template"]["spec"]["containers"][0]["command"], (maps or [""])[0])
+            for item in wishes.objects
+            if item.kind == DEPLOYMENT
         ]
-    [own] = [each.obj for each in install.manifests("r/g:1", None, "both") if each.kind == DEPLOYMENT]
+    [own] = [manifest.obj for manifest in install.manifests("r/g:1", None, "both") if manifest.kind == DEPLOYMENT]
     return [*found, (own["spec"]["template"]["spec"]["containers"][0]["command"], "")]
 
 
@@ -148,7 +148,7 @@ def test_every_command_line_is_read_by_the_program_that_it_starts(
 
 def test_the_addresses_of_probes_and_metrics_are_both_served() -> None:
     [binder] = [words for words, _ in command_lines(FULL, {}) if words[2] == "binder"]
-    options = ComponentOptions(flags=parse(each for each in binder[3:] if not each.startswith("--log")))
+    options = ComponentOptions(flags=parse(item for item in binder[3:] if not item.startswith("--log")))
     assert run_command._addresses("binder", options) == [("0.0.0.0", 2), ("0.0.0.0", 1)]
 
 
@@ -159,7 +159,7 @@ def test_the_addresses_of_probes_and_metrics_are_both_served() -> None:
 def test_a_dry_run_prints_all_of_it_in_order(capsys: pytest.CaptureFixture[str]) -> None:
     install.command.main(["--dry-run", "--image", "registry.example/gangline:1"], standalone_mode=False)
     printed = list(yaml.safe_load_all(capsys.readouterr().out))
-    kinds = list(dict.fromkeys(each["kind"] for each in printed))
+    kinds = list(dict.fromkeys(item["kind"] for item in printed))
     assert kinds == [
         "CustomResourceDefinition",
         "Namespace",
@@ -174,7 +174,7 @@ def test_a_dry_run_prints_all_of_it_in_order(capsys: pytest.CaptureFixture[str])
         "Config",
         "SchedulingShard",
     ]
-    [deployment] = [each for each in printed if each["kind"] == "Deployment"]
+    [deployment] = [item for item in printed if item["kind"] == "Deployment"]
     [container] = deployment["spec"]["template"]["spec"]["containers"]
     assert (
         container["image"] == "registry.example/gangline:1"
@@ -182,7 +182,7 @@ def test_a_dry_run_prints_all_of_it_in_order(capsys: pytest.CaptureFixture[str])
     )
     install.command.main(["--dry-run", "-o", "json", "--half", "scheduler"], standalone_mode=False)
     items = json.loads(capsys.readouterr().out)["items"]
-    assert "podcliquesets.grove.io" not in {each["metadata"]["name"] for each in items}
+    assert "podcliquesets.grove.io" not in {item["metadata"]["name"] for item in items}
 
 
 @pytest.mark.parametrize(
@@ -264,7 +264,7 @@ async def test_install_brings_all_of_it_and_a_second_time_changes_nothing(
         await cluster.client.delete(POD_CLIQUE_SET, "s", "default")
         await uninstall._uninstall(where, False, 60)
         assert await cluster.deployments() == [] and (await cluster.client.list(CONFIG)).items == []
-        assert [each.name for each in (await cluster.client.list(QUEUE)).items] == [
+        assert [item.name for item in (await cluster.client.list(QUEUE)).items] == [
             "default-parent-queue",
             "default-queue",
         ]
@@ -285,8 +285,8 @@ async def test_uninstalling_everything_takes_definitions_and_only_namespaces_tha
         await uninstall._uninstall(where, True, 60)
         await cluster.gone(NAMESPACE, "gpu-team")
         await cluster.gone(CRD, "configs.kai.scheduler")
-        assert {"default", "kai-scheduler"} <= {each.name for each in (await cluster.client.list(NAMESPACE)).items}
-        assert [each.name for each in (await cluster.client.list(PRIORITY_CLASS)).items if each.name == "train"] == []
+        assert {"default", "kai-scheduler"} <= {item.name for item in (await cluster.client.list(NAMESPACE)).items}
+        assert [item.name for item in (await cluster.client.list(PRIORITY_CLASS)).items if item.name == "train"] == []
 
 
 async def test_waiting_for_a_cluster_that_cannot_run_it_ends_with_what_to_look_at(tmp_path: Path) -> None:
@@ -298,7 +298,7 @@ async def test_waiting_for_a_cluster_that_cannot_run_it_ends_with_what_to_look_a
             r"-o yaml`, or at its log with `kubectl logs -n gangline-system deployment/gangline-installer`",
         ):
             await install._install(install.manifests(None, None, "both"), where, 0)
-        assert [each.name for each in (await cluster.client.list(SCHEDULING_SHARD)).items] == ["default"]
+        assert [item.name for item in (await cluster.client.list(SCHEDULING_SHARD)).items] == ["default"]
 
 
 SET = {

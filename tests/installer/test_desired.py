@@ -54,12 +54,12 @@ def shard(spec: Raw | None = None, of: Raw | None = None, **facts: Any) -> Wishe
 
 
 def only(wishes: Wishes, kind: Kind[Any], name: str) -> Raw:
-    [found] = [each.obj for each in wishes.objects if each.kind == kind and each.name == name]
+    [found] = [item.obj for item in wishes.objects if item.kind == kind and item.name == name]
     return found
 
 
 def names(wishes: Wishes, kind: Kind[Any]) -> list[str]:
-    return [each.name for each in wishes.objects if each.kind == kind]
+    return [item.name for item in wishes.objects if item.kind == kind]
 
 
 def pod(wishes: Wishes, name: str) -> Raw:
@@ -73,7 +73,7 @@ def container(wishes: Wishes, name: str) -> Raw:
 
 
 def flags(wishes: Wishes, name: str) -> Mapping[str, str]:
-    return dict(each[2:].split("=", 1) for each in container(wishes, name)["command"][3:])
+    return dict(item[2:].split("=", 1) for item in container(wishes, name)["command"][3:])
 
 
 def yaml_of(wishes: Wishes) -> Raw:
@@ -210,8 +210,8 @@ def test_the_operator_of_sets_and_its_hooks_are_left_to_somebody_else_where_that
 
     def hooked(wishes: Wishes) -> set[str]:
         return {
-            each["rules"][0]["resources"][0]
-            for each in only(wishes, VALIDATING_WEBHOOK, "validating-kai-admission")["webhooks"]
+            webhook["rules"][0]["resources"][0]
+            for webhook in only(wishes, VALIDATING_WEBHOOK, "validating-kai-admission")["webhooks"]
         }
 
     assert hooked(both) - hooked(half) == {"podcliquesets", "clustertopologybindings"}
@@ -287,7 +287,9 @@ def test_the_config_names_the_webhooks_and_switches_checks_off() -> None:
         answers=True,
     )
     [complete] = [
-        each for each in only(found, MUTATING_WEBHOOK, "m")["webhooks"] if each["name"] == "complete.pods.gangline.io"
+        webhook
+        for webhook in only(found, MUTATING_WEBHOOK, "m")["webhooks"]
+        if webhook["name"] == "complete.pods.gangline.io"
     ]
     apart, queued = complete["namespaceSelector"]["matchExpressions"]
     assert "kai" in apart["values"] and queued == {"key": "kai.scheduler/queue", "operator": "Exists"}
@@ -298,8 +300,8 @@ def test_the_config_names_the_webhooks_and_switches_checks_off() -> None:
         "path": "/mutate--v1-pod",
     }
     checked = {
-        each["rules"][0]["resources"][0]
-        for each in only(found, VALIDATING_WEBHOOK, "validating-kai-admission")["webhooks"]
+        webhook["rules"][0]["resources"][0]
+        for webhook in only(found, VALIDATING_WEBHOOK, "validating-kai-admission")["webhooks"]
     }
     assert "queues" not in checked and "podgroups" in checked
 
@@ -312,7 +314,7 @@ def test_rights_go_to_the_namespaces_that_the_config_names() -> None:
         }
     )
     bound = {
-        (each.namespace, each.name): each.obj["subjects"][0] for each in found.objects if each.kind == ROLE_BINDING
+        (item.namespace, item.name): item.obj["subjects"][0] for item in found.objects if item.kind == ROLE_BINDING
     }
     assert bound["reserved", "kai-binder"] == {"kind": "ServiceAccount", "name": "binder", "namespace": "kai"}
     assert bound["reserved", "kai-resource-reservation"]["name"] == "keeper"
@@ -321,9 +323,9 @@ def test_rights_go_to_the_namespaces_that_the_config_names() -> None:
 
 def test_an_admission_server_that_is_installed_needs_no_secrets_and_registers_nothing() -> None:
     roles = [
-        each.obj["rules"]
-        for each in config().objects
-        if each.kind in (CLUSTER_ROLE, ROLE) and each.name == "kai-scheduler-admission"
+        item.obj["rules"]
+        for item in config().objects
+        if item.kind in (CLUSTER_ROLE, ROLE) and item.name == "kai-scheduler-admission"
     ]
     rules = [rule for role in roles for rule in role]
     assert rules and "admissionregistration.k8s.io" not in {group for rule in rules for group in rule["apiGroups"]}
@@ -447,7 +449,7 @@ def test_plugins_and_actions_are_switched_ordered_and_told_their_arguments() -> 
         )
     )
     assert found["actions"] == "reclaim, allocate, consolidation, stalegangeviction"
-    plugins = {each["name"]: each.get("arguments", {}) for each in found["tiers"][0]["plugins"]}
+    plugins = {plugin["name"]: plugin.get("arguments", {}) for plugin in found["tiers"][0]["plugins"]}
     assert next(iter(plugins)) == "priority" and "elastic" not in plugins and next(reversed(plugins)) == "numa"
     assert plugins["nodeplacement"] == {"gpu": "spread"} and plugins["proportion"] == {"kValue": "0.5"}
     assert plugins["minruntime"] == {"defaultPreemptMinRuntime": "5m", "defaultReclaimMinRuntime": "10m"}
@@ -455,7 +457,7 @@ def test_plugins_and_actions_are_switched_ordered_and_told_their_arguments() -> 
 
 def test_a_shard_that_spreads_packs_nothing_and_moves_nothing() -> None:
     found = yaml_of(shard({"placementStrategy": {"gpu": "spread"}}))
-    plugins = [each["name"] for each in found["tiers"][0]["plugins"]]
+    plugins = [plugin["name"] for plugin in found["tiers"][0]["plugins"]]
     assert "gpuspread" in plugins and not {"gpupack", "gpusharingorder"} & set(plugins)
     assert "consolidation" not in found["actions"]
 
@@ -501,7 +503,7 @@ def test_a_shard_that_cannot_be_is_refused_with_the_place_and_the_remedy(spec: R
 
 def test_the_leaders_address_is_of_its_family() -> None:
     several = shard(of={"scheduler": {"replicas": 2}}, leader=Leader("p", "u", "fd00::1"))
-    [found] = [each.obj for each in several.objects if each.name == "kai-scheduler-s-leader"]
+    [found] = [item.obj for item in several.objects if item.name == "kai-scheduler-s-leader"]
     assert found["addressType"] == "IPv6" and found["endpoints"][0]["addresses"] == ["fd00::1"]
 
 

@@ -49,14 +49,14 @@ async def revisions(cluster: Ground) -> dict[str, str]:
 
     kinds: list[Kind[Any]] = [CONFIG, SCHEDULING_SHARD, *ALWAYS]
     return {
-        f"{kind.kind} {each.namespace}/{each.name}": each.metadata.resource_version
+        f"{kind.kind} {item.namespace}/{item.name}": item.metadata.resource_version
         for kind in kinds
-        for each in (await cluster.client.list(kind)).items
+        for item in (await cluster.client.list(kind)).items
     }
 
 
 async def events(cluster: Ground, reason: str) -> list[str]:
-    return [each.message for each in (await cluster.client.list(EVENT)).items if each.reason == reason]
+    return [item.message for item in (await cluster.client.list(EVENT)).items if item.reason == reason]
 
 
 async def test_a_config_and_two_shards_become_deployments_at_work(cluster: Ground) -> None:
@@ -79,7 +79,7 @@ async def test_a_config_and_two_shards_become_deployments_at_work(cluster: Groun
     ]
     assert "--partition-label-value=blue" in container(await cluster.deployment("kai-scheduler-blue"))["command"]
     config = await cluster.client.get(CONFIG, "kai-config")
-    said = {each["type"]: (each["status"], each["reason"]) for each in config.status["conditions"]}
+    said = {condition["type"]: (condition["status"], condition["reason"]) for condition in config.status["conditions"]}
     assert said == {
         "Reconciling": ("False", "reconciled"),
         "Deployed": ("True", "deployed"),
@@ -87,7 +87,7 @@ async def test_a_config_and_two_shards_become_deployments_at_work(cluster: Groun
         "DependenciesFulfilled": ("True", "dependencies_fulfilled"),
         "Ready": ("True", "ready"),
     }
-    assert {each["observedGeneration"] for each in config.status["conditions"]} == {1}
+    assert {condition["observedGeneration"] for condition in config.status["conditions"]} == {1}
 
 
 async def test_each_object_belongs_to_its_config_or_shard(cluster: Ground) -> None:
@@ -96,10 +96,13 @@ async def test_each_object_belongs_to_its_config_or_shard(cluster: Ground) -> No
     await cluster.ready(SCHEDULING_SHARD, "default")
     await cluster.ready(CONFIG, "kai-config")
     binder, scheduler = await cluster.deployment("binder"), await cluster.deployment("kai-scheduler-default")
-    assert [(each.kind, each.name, each.controller) for each in binder.metadata.owner_references] == [
-        ("Config", "kai-config", True)
-    ]
-    assert [(each.kind, each.name) for each in scheduler.metadata.owner_references] == [("SchedulingShard", "default")]
+    assert [
+        (owner_reference.kind, owner_reference.name, owner_reference.controller)
+        for owner_reference in binder.metadata.owner_references
+    ] == [("Config", "kai-config", True)]
+    assert [
+        (owner_reference.kind, owner_reference.name) for owner_reference in scheduler.metadata.owner_references
+    ] == [("SchedulingShard", "default")]
     [reservation] = (
         await cluster.client.list(SERVICE_ACCOUNT, "kai-resource-reservation", labels={"app": "binder"})
     ).items
@@ -144,7 +147,7 @@ async def test_what_is_changed_or_deleted_by_hand_is_put_back(cluster: Ground) -
     )
 
     async def put_back() -> bool:
-        services = {each.name for each in (await cluster.client.list(SERVICE, SPACE)).items}
+        services = {item.name for item in (await cluster.client.list(SERVICE, SPACE)).items}
         account = await cluster.client.get(SERVICE_ACCOUNT, "pod-grouper", SPACE)
         return (
             (await cluster.deployment("binder")).spec.replicas == 1
@@ -155,7 +158,7 @@ async def test_what_is_changed_or_deleted_by_hand_is_put_back(cluster: Ground) -
     await cluster.until(put_back, "all of it put back")
 
     async def told() -> bool:
-        return any("Deployment kai-scheduler/binder" in each for each in await events(cluster, "Repaired"))
+        return any("Deployment kai-scheduler/binder" in item for item in await events(cluster, "Repaired"))
 
     await cluster.until(told, "an event about it")
     await cluster.ready(CONFIG, "kai-config")
@@ -191,7 +194,7 @@ async def test_a_deployment_whose_pods_come_and_go_is_not_taken_for_changed_by_h
 
         async def replaced(gone: str = pod.uid) -> bool:
             pods = (await cluster.client.list(POD, SPACE, {"app": "binder"})).items
-            return [each.status.phase for each in pods if each.uid != gone] == ["Running"] and len(pods) == 1
+            return [item.status.phase for item in pods if item.uid != gone] == ["Running"] and len(pods) == 1
 
         await cluster.until(replaced, "a new pod")
     await cluster.ready(CONFIG, "kai-config")
@@ -265,7 +268,7 @@ async def test_a_foreign_object_of_our_name_is_left_alone_and_named(cluster: Gro
     assert "binder" in await cluster.deployments()
 
     async def warned() -> bool:
-        return any("Service kai-scheduler/admission exists" in each for each in await events(cluster, "NotDeployed"))
+        return any("Service kai-scheduler/admission exists" in item for item in await events(cluster, "NotDeployed"))
 
     await cluster.until(warned, "a warning")
 
@@ -298,7 +301,7 @@ async def test_with_its_config_everything_goes_and_shards_say_what_they_lack(clu
     await cluster.tells(
         SCHEDULING_SHARD, "default", "Ready", "there is no Config kai-config: create one (an empty spec will do)"
     )
-    assert {each.name for each in (await cluster.client.list(NAMESPACE)).items} >= {SPACE, "kai-resource-reservation"}
+    assert {item.name for item in (await cluster.client.list(NAMESPACE)).items} >= {SPACE, "kai-resource-reservation"}
     await cluster.config()
     await cluster.ready(CONFIG, "kai-config")
     await cluster.ready(SCHEDULING_SHARD, "default")
@@ -314,7 +317,7 @@ async def test_a_config_of_another_name_is_told_that_it_does_not_count(cluster: 
 
 async def test_the_api_server_is_told_to_ask_only_once_somebody_answers() -> None:
     async with ground(installer=False) as cluster:
-        kubelet = next(each for each in cluster.platform.managers if each.component.name == "kubelet")
+        kubelet = next(manager for manager in cluster.platform.managers if manager.component.name == "kubelet")
         cluster.platform.managers.remove(kubelet)
         await kubelet.stop()
         await cluster.platform.start_component("installer")
@@ -326,9 +329,9 @@ async def test_the_api_server_is_told_to_ask_only_once_somebody_answers() -> Non
 
         async def told() -> bool:
             found = [
-                each.name
+                item.name
                 for kind in (MUTATING_WEBHOOK, VALIDATING_WEBHOOK)
-                for each in (await cluster.client.list(kind)).items
+                for item in (await cluster.client.list(kind)).items
             ]
             return found == ["mutating-kai-admission", "validating-kai-admission"]
 
@@ -355,7 +358,7 @@ async def test_a_shard_that_changes_restarts_its_scheduler_and_no_other(cluster:
     await cluster.until(rolled, "the new flag")
     await cluster.ready(SCHEDULING_SHARD, "blue")
     text = (await cluster.client.get_raw(CONFIG_MAP, "kai-scheduler-blue", SPACE))["data"]["config.yaml"]
-    [proportion] = [each for each in yaml.safe_load(text)["tiers"][0]["plugins"] if each["name"] == "proportion"]
+    [proportion] = [plugin for plugin in yaml.safe_load(text)["tiers"][0]["plugins"] if plugin["name"] == "proportion"]
     assert proportion["arguments"] == {"kValue": "2"}
     assert (await cluster.deployment("kai-scheduler-default")).metadata.generation == before
     await cluster.client.delete(SCHEDULING_SHARD, "blue")
@@ -405,7 +408,7 @@ async def test_a_flag_that_does_not_exist_is_left_out_and_told(cluster: Ground) 
         "note: spec.args.verbose: the scheduler has no such flag; it is left out",
     )
     assert not [
-        each for each in container(await cluster.deployment("kai-scheduler-default"))["command"] if "verbose" in each
+        item for item in container(await cluster.deployment("kai-scheduler-default"))["command"] if "verbose" in item
     ]
 
 
@@ -415,7 +418,7 @@ async def test_with_several_copies_the_service_of_a_shard_leads_to_the_one_that_
     await cluster.ready(SCHEDULING_SHARD, "default")
     service = await cluster.client.get(SERVICE, "kai-scheduler-default", SPACE)
     assert service.spec.selector == {}
-    assert [each.name for each in (await cluster.client.list(PDB, SPACE)).items] == ["kai-scheduler-default"]
+    assert [item.name for item in (await cluster.client.list(PDB, SPACE)).items] == ["kai-scheduler-default"]
     pod = (await cluster.client.list(POD, SPACE, {"app": "kai-scheduler-default"})).items[1]
     await cluster.client.create(
         LEASE,
@@ -425,7 +428,7 @@ async def test_with_several_copies_the_service_of_a_shard_leads_to_the_one_that_
 
     async def leads() -> bool:
         found = await cluster.client.get_raw(ENDPOINT_SLICE, "kai-scheduler-default-leader", SPACE)
-        return [each["targetRef"]["name"] for each in found["endpoints"] or ()] == [pod.name]
+        return [endpoint["targetRef"]["name"] for endpoint in found["endpoints"] or ()] == [pod.name]
 
     await cluster.until(leads, "the leader's address")
 

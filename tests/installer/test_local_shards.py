@@ -58,7 +58,7 @@ async def node_of(here: Ground, name: str) -> str:
 
 async def blue_ground(here: Ground) -> str:
     """One of the two nodes, and a queue, belong to the pool."""
-    first = sorted(each.name for each in (await here.client.list(NODE)).items)[0]
+    first = sorted(item.name for item in (await here.client.list(NODE)).items)[0]
     await pooled(here, NODE, first)
     everything = {"quota": -1, "limit": -1, "overQuotaWeight": 1}
     await here.client.create(
@@ -93,7 +93,7 @@ async def test_a_shard_that_is_applied_places_what_belongs_to_its_pool(here: Gro
 
 async def test_a_shard_without_a_pool_takes_the_place_of_the_usual_scheduler_and_gives_it_back(here: Ground) -> None:
     def schedulers() -> int:
-        return sum(each.component.name == "scheduler" for each in here.platform.managers)
+        return sum(manager.component.name == "scheduler" for manager in here.platform.managers)
 
     await here.shard("default", placementStrategy={"gpu": "spread"})
     await here.ready(SCHEDULING_SHARD, "default")

@@ -26,14 +26,16 @@ def blocks(language: str) -> list[str]:
 
 
 def test_the_objects_of_the_page_are_deployed_without_a_complaint() -> None:
-    given: list[Any] = [each for text in blocks("yaml") for each in yaml.safe_load_all(text)]
+    given: list[Any] = [item for text in blocks("yaml") for item in yaml.safe_load_all(text)]
     config, shards = wanted(given)
     said = ConfigReading(config.obj["spec"])
     answers = [
         wishes_of_config(said, InstallFacts(), installer_parts()),
-        *(wishes_of_shard(said, each.name, each.obj["spec"], InstallFacts(), installer_parts()) for each in shards),
+        *(wishes_of_shard(said, shard.name, shard.obj["spec"], InstallFacts(), installer_parts()) for shard in shards),
     ]
-    assert len(answers) == 3 and not [text for each in answers for text in (*each.problems, *each.notes, *each.missing)]
+    assert len(answers) == 3 and not [
+        text for answer in answers for text in (*answer.problems, *answer.notes, *answer.missing)
+    ]
 
 
 def test_the_commands_of_the_page_exist_with_their_options() -> None:
@@ -50,5 +52,5 @@ def test_the_commands_of_the_page_exist_with_their_options() -> None:
 
 
 def test_the_page_lists_every_service() -> None:
-    words = [word for each in SERVICES for word in (each.name, each.section) if word != "workload"]
+    words = [word for service in SERVICES for word in (service.name, service.section) if word != "workload"]
     assert [word for word in words if f"`{word}`" not in PAGE] == []

@@ -42,18 +42,18 @@ def described() -> dict[str, tuple[Raw, str]]:
         *wishes_of_config(said, facts, PARTS).objects,
         *wishes_of_shard(said, "default", {}, facts, PARTS).objects,
     ]
-    maps = {each.name: each.obj["data"]["config.yaml"] for each in objects if each.kind == CONFIG_MAP}
-    pods = [each.obj["spec"]["template"]["spec"] for each in objects if each.kind == DEPLOYMENT]
+    maps = {item.name: item.obj["data"]["config.yaml"] for item in objects if item.kind == CONFIG_MAP}
+    pods = [item.obj["spec"]["template"]["spec"] for item in objects if item.kind == DEPLOYMENT]
     pods += [
-        each.obj["spec"]["template"]["spec"]
-        for each in install.manifests(None, None, "both")
-        if each.kind == DEPLOYMENT
+        manifest.obj["spec"]["template"]["spec"]
+        for manifest in install.manifests(None, None, "both")
+        if manifest.kind == DEPLOYMENT
     ]
     return {pod["containers"][0]["command"][2]: (pod["containers"][0], _mounted(pod, maps)) for pod in pods}
 
 
 def _mounted(pod: Raw, maps: dict[str, str]) -> str:
-    return next((maps[each["configMap"]["name"]] for each in pod.get("volumes", ()) if "configMap" in each), "")
+    return next((maps[volume["configMap"]["name"]] for volume in pod.get("volumes", ()) if "configMap" in volume), "")
 
 
 PORTS = itertools.count(20_000 + 1_000 * int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw")))

@@ -73,7 +73,7 @@ def test_a_daemon_set_is_at_work_on_every_node_it_is_meant_for() -> None:
 
 
 def told(outcome: Outcome) -> dict[str, tuple[str, str]]:
-    return {each["type"]: (each["status"], each["message"]) for each in conditions(outcome, 1)}
+    return {condition["type"]: (condition["status"], condition["message"]) for condition in conditions(outcome, 1)}
 
 
 def test_what_is_not_deployed_or_not_at_work_is_not_ready_and_says_both() -> None:
@@ -98,11 +98,11 @@ def test_what_was_said_in_vain_is_noted() -> None:
 
 def test_a_condition_that_says_nothing_new_is_not_written_and_its_time_moves_with_its_status_only() -> None:
     first = merged([], conditions(Outcome(), 1), "t1") or []
-    assert {each["lastTransitionTime"] for each in first} == {"t1"} and merged(
+    assert {item["lastTransitionTime"] for item in first} == {"t1"} and merged(
         first, conditions(Outcome(), 1), "t2"
     ) is None
     foreign = {"type": "Mine", "status": "True", "reason": "r", "message": "m", "lastTransitionTime": "t0"}
-    later = {each["type"]: each for each in merged([*first, foreign], conditions(Outcome(waits=["w"]), 2), "t2") or []}
+    later = {item["type"]: item for item in merged([*first, foreign], conditions(Outcome(waits=["w"]), 2), "t2") or []}
     assert later["Available"]["lastTransitionTime"] == "t2" and later["Deployed"]["lastTransitionTime"] == "t1"
     assert later["Deployed"]["observedGeneration"] == 2 and later["Mine"] == foreign
 

@@ -47,16 +47,16 @@ def config(spec: Raw, settings: InstallerSettings | None = None) -> Wishes:
 
 
 def only(wishes: Wishes, kind: Kind[Any], name: str) -> Raw:
-    [found] = [each.obj for each in wishes.objects if each.kind == kind and each.name == name]
+    [found] = [item.obj for item in wishes.objects if item.kind == kind and item.name == name]
     return found
 
 
 def names(wishes: Wishes, kind: Kind[Any]) -> list[str]:
-    return [each.name for each in wishes.objects if each.kind == kind]
+    return [item.name for item in wishes.objects if item.kind == kind]
 
 
 def commands(wishes: Wishes) -> Mapping[str, list[str]]:
-    pods = {each.name: each.obj["spec"]["template"]["spec"] for each in wishes.objects if each.kind == DEPLOYMENT}
+    pods = {item.name: item.obj["spec"]["template"]["spec"] for item in wishes.objects if item.kind == DEPLOYMENT}
     return {name: pod["containers"][0]["command"] for name, pod in pods.items()}
 
 
@@ -100,7 +100,9 @@ def test_what_a_config_says_of_the_operator_is_read_by_operator_backends_and_adm
         assert "--config=/etc/gangline/operator/config.yaml" in commands(found)[name]
         pod = only(found, DEPLOYMENT, name)["spec"]["template"]["spec"]
         assert {"name": "configuration", "configMap": {"name": "gangline-operator"}} in pod["volumes"]
-        assert "/etc/gangline/operator" in [each["mountPath"] for each in pod["containers"][0]["volumeMounts"]]
+        assert "/etc/gangline/operator" in [
+            volume_mount["mountPath"] for volume_mount in pod["containers"][0]["volumeMounts"]
+        ]
 
 
 def test_what_is_left_out_is_as_it_is_without_a_file() -> None:
@@ -140,8 +142,10 @@ def test_the_accounts_of_operator_and_backends_are_exempt_from_the_authorizer() 
         "system:serviceaccount:here:gangline-operator",
         "system:serviceaccount:here:gangline-backend-kai",
     )
-    hooks = {each["name"] for each in only(found, VALIDATING_WEBHOOK, "validating-kai-admission")["webhooks"]}
-    plain = {each["name"] for each in only(config({}), VALIDATING_WEBHOOK, "validating-kai-admission")["webhooks"]}
+    hooks = {webhook["name"] for webhook in only(found, VALIDATING_WEBHOOK, "validating-kai-admission")["webhooks"]}
+    plain = {
+        webhook["name"] for webhook in only(config({}), VALIDATING_WEBHOOK, "validating-kai-admission")["webhooks"]
+    }
     assert hooks - plain, "the API server is told to ask the authorizer"
 
 
@@ -187,7 +191,7 @@ def test_the_manner_reaches_every_component() -> None:
     scheduler = wishes_of_shard(ConfigReading({"global": {"compat": ["kai"]}}), "s", {}, InstallFacts(), PARTS)
     assert "--compat=kai" in commands(scheduler)["kai-scheduler-s"]
     assert "--scheduler-name=kai-scheduler" in commands(scheduler)["kai-scheduler-s"]
-    mutating = [each["name"] for each in only(found, MUTATING_WEBHOOK, "mutating-kai-admission")["webhooks"]]
+    mutating = [webhook["name"] for webhook in only(found, MUTATING_WEBHOOK, "mutating-kai-admission")["webhooks"]]
     assert "schedule.pods.gangline.io" not in mutating
 
 

@@ -17,7 +17,7 @@ STEP = 20.0
 
 def grows(nodes_file: str) -> Component:
     """The autoscaler of a cluster with such nodes."""
-    return next(each for each in components(read_settings(nodes_file)) if each.name == AUTOSCALER)
+    return next(component for component in components(read_settings(nodes_file)) if component.name == AUTOSCALER)
 
 
 async def nodes(story: Story) -> list[str]:

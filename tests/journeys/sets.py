@@ -268,12 +268,12 @@ class Diary:
         if pod.uid not in self.known:
             self.made.append(pod)
         leaves = change == "DELETED" or pod.metadata.deleting
-        if leaves and all(pod.uid != each.uid for each in self.gone):
+        if leaves and all(pod.uid != item.uid for item in self.gone):
             self.gone.append(pod)
         self.known[pod.uid] = pod
-        leaving = {each.uid for each in self.gone}
+        leaving = {item.uid for item in self.gone}
         there = Counter(
-            each.labels[names.POD_CLIQUE] for each in self.known.values() if each.uid not in leaving and is_ready(each)
+            item.labels[names.POD_CLIQUE] for item in self.known.values() if item.uid not in leaving and is_ready(item)
         )
         self.away.append(self.wanted - there)
 

@@ -85,7 +85,7 @@ async def told(
     """A story; with components of its own settings in place of the usual ones, in time that the test moves
     (`Story.advance`), or with the nodes of a nodes file (empty: those that `gangline up` has by itself)."""
     clock: Clock = SystemClock() if not moved else MovedClock() if REAL else ManualClock()
-    absent = (*without, *(each.name for each in hired))
+    absent = (*without, *(item.name for item in hired))
     options = ComponentOptions(
         period=0.0, nodes=nodes, admission=admission or AdmissionSettings(), operator=operator or OperatorSettings()
     )
@@ -134,7 +134,7 @@ class Story(Words):
     async def at_once(self) -> AsyncIterator[None]:
         """What is done inside is one change to the scheduler: on a real control plane, where requests take long, it is
         away meanwhile."""
-        working = [each for each in self.platform.managers if each.component.name == "scheduler"]
+        working = [item for item in self.platform.managers if item.component.name == "scheduler"]
         absent = working if not isinstance(self.platform, Platform) else []
         for manager in absent:
             self.platform.managers.remove(manager)
@@ -194,11 +194,11 @@ class Story(Words):
         await self.until(enough, f"{count} running pods of {of or 'all'}")
 
     async def explain(self, name: str) -> str:
-        return "\n".join(each.text for each in await explain(self.client, name, "default"))
+        return "\n".join(item.text for item in await explain(self.client, name, "default"))
 
     async def all(self, kind: Kind[Any]) -> list[Any]:
         found = (await self.client.list(kind, "default" if kind.namespaced else "")).items
-        return [each for each in found if each.name not in NOT_OURS]
+        return [item for item in found if item.name not in NOT_OURS]
 
     async def gone(self, *kinds: Kind[Object]) -> None:
         async def none_left() -> bool:
@@ -225,9 +225,9 @@ class Story(Words):
             for pod in await self.pods()
         ]
         told = [
-            f"  {each.involved_object.get('name')}: {each.reason}: {each.message}"
-            for each in (await self.client.list(EVENT)).items
-            if each.type == "Warning"
+            f"  {item.involved_object.get('name')}: {item.reason}: {item.message}"
+            for item in (await self.client.list(EVENT)).items
+            if item.type == "Warning"
         ]
         return "\n".join([*(pods or ["  no pods"]), *told[-20:]])
 

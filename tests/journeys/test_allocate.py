@@ -271,7 +271,7 @@ async def test_a_claim_made_for_a_pod_goes_when_that_is_done_and_the_device_is_u
 
 async def held_by(story: Story, claim: str, *pods: str) -> bool:
     status = (await story.client.get_raw(RESOURCE_CLAIM, claim, "default")).get("status") or {}
-    return [each["name"] for each in status.get("reservedFor") or ()] == list(pods) and "allocation" in status
+    return [item["name"] for item in status.get("reservedFor") or ()] == list(pods) and "allocation" in status
 
 
 async def test_a_claim_of_a_class_nobody_has_keeps_its_pod_waiting(story: Story) -> None:
@@ -308,7 +308,7 @@ async def test_a_claim_gets_only_devices_that_its_selector_means(story: Story) -
     given = (await story.client.get_raw(RESOURCE_CLAIM, "fits", "default"))["status"]["allocation"]["devices"][
         "results"
     ]
-    assert [each["device"] for each in given] == ["gpu-1"]
+    assert [item["device"] for item in given] == ["gpu-1"]
 
 
 async def test_a_claim_for_all_devices_of_a_node_waits_until_none_is_in_use(story: Story) -> None:
@@ -329,7 +329,7 @@ async def test_a_claim_for_all_devices_of_a_node_waits_until_none_is_in_use(stor
     await story.client.delete(POD, "p", "default")
     await story.runs("q")
     given = (await story.client.get_raw(RESOURCE_CLAIM, "all", "default"))["status"]["allocation"]["devices"]["results"]
-    assert len({each["device"] for each in given}) == 2
+    assert len({item["device"] for item in given}) == 2
 
 
 async def test_claimed_gpus_are_booked_on_the_queue(story: Story) -> None:

@@ -29,8 +29,8 @@ async def test_router_prefill_and_decode_start_as_one_gang_and_the_second_prefil
         "llama-0": {"llama-0-router": 1, "llama-0-p-0-prefill": 2, "llama-0-d-0-dleader": 1, "llama-0-d-0-dworker": 1},
         "llama-0-p-0": {"llama-0-p-1-prefill": 2},
     }
-    assert [each.name for each in await story.all(HPA)] == ["llama-0-p"]
-    assert "llama-0" in {each.name for each in await story.all(SERVICE)}
+    assert [item.name for item in await story.all(HPA)] == ["llama-0-p"]
+    assert "llama-0" in {item.name for item in await story.all(SERVICE)}
     decode = {pod.spec.node_name for pod in await story.pods(of="llama") if "-d-0-" in pod.name}
     assert len(decode) == 1
 
@@ -39,7 +39,7 @@ async def test_the_router_waits_for_prefill_and_decode_and_finds_them_by_name(st
     await start(story)
     router = next(pod for pod in await story.pods(of="llama") if "-router-" in pod.name)
     assert router.spec.subdomain == "llama-0" and router.spec.hostname.startswith("llama-0-router-")
-    cliques = {each.name: each.spec.starts_after for each in await story.all(POD_CLIQUE)}
+    cliques = {item.name: item.spec.starts_after for item in await story.all(POD_CLIQUE)}
     assert cliques["llama-0-router"] == ("llama-0-p-0-prefill", "llama-0-d-0-dleader")
     assert cliques["llama-0-d-0-dworker"] == ("llama-0-d-0-dleader",) and cliques["llama-0-p-1-prefill"] == ()
 
@@ -77,7 +77,7 @@ async def test_a_new_image_for_the_router_replaces_routers_and_nothing_else(stor
     await story.until(updated, "the update of the routers")
     await story.running(PODS, of="llama")
     pcs = await story.client.get(POD_CLIQUE_SET, "llama", "default")
-    progressing = next(each for each in pcs.status.conditions if each.type == "Progressing")
+    progressing = next(condition for condition in pcs.status.conditions if condition.type == "Progressing")
     assert (progressing.status, progressing.reason) == ("True", "UpdateComplete")
     assert others == {pod.uid for pod in await story.pods(of="llama") if "-router-" not in pod.name}
 

@@ -30,7 +30,7 @@ RUN_BY = {
 
 
 def test_every_example_is_listed_and_run_by_a_test_that_names_it() -> None:
-    there = sorted(each.name for each in EXAMPLES.iterdir() if each.name != "README.md")
+    there = sorted(item.name for item in EXAMPLES.iterdir() if item.name != "README.md")
     listed = (EXAMPLES / "README.md").read_text()
     assert there == sorted(RUN_BY) and all(f"| {name} |" in listed for name in there)
     silent = [name for name, test in RUN_BY.items() if name not in (REPOSITORY / "tests" / test).read_text()]
@@ -68,9 +68,10 @@ def nodes_files() -> dict[str, str]:
 
 def examples() -> dict[str, list[dict[str, Any]]]:
     """The objects of every example, in the order in which a reader applies its files."""
-    folders = sorted(each for each in EXAMPLES.iterdir() if each.is_dir() and each.name not in OWN_BACKEND)
+    folders = sorted(item for item in EXAMPLES.iterdir() if item.is_dir() and item.name not in OWN_BACKEND)
     paths = {
-        each.name: sorted(each.glob("*.yaml"), key=lambda path: (path.name not in FIRST, path.name)) for each in folders
+        folder.name: sorted(folder.glob("*.yaml"), key=lambda path: (path.name not in FIRST, path.name))
+        for folder in folders
     }
     return {name: [obj for path in found for obj in manifests.read([str(path)])] for name, found in paths.items()}
 
@@ -87,7 +88,7 @@ async def whole(story: Story) -> tuple[list[str], list[str]]:
     for group in await story.all(POD_GROUP):
         mine = [pod for pod in pods if pod.annotations.get(names.POD_GROUP_NAME) == group.name]
         placed = [pod for pod in mine if pod.status.phase in ("Running", "Succeeded")]
-        least = group.spec.min_member or sum(each.min_member or 0 for each in group.spec.sub_groups) or 1
+        least = group.spec.min_member or sum(sub_group.min_member or 0 for sub_group in group.spec.sub_groups) or 1
         (stand if len(placed) >= least else wrong if placed or not mine else []).append(
             f"{group.name}: {len(placed)} of {least}"
         )
@@ -126,11 +127,11 @@ async def test_every_example_runs_on_every_nodes_file(name: str) -> None:
 
 async def evicted(story: Story, action: str) -> set[str]:
     """The gangs that an action took places from."""
-    events = [each for each in (await story.client.list(EVENT, "default")).items if each.reason == "Evict"]
+    events = [item for item in (await story.client.list(EVENT, "default")).items if item.reason == "Evict"]
     return {
-        each.involved_object["name"].removeprefix("pg-")[:-37]
-        for each in events
-        if each.annotations["evictor-action-type"] == action
+        event.involved_object["name"].removeprefix("pg-")[:-37]
+        for event in events
+        if event.annotations["evictor-action-type"] == action
     }
 
 

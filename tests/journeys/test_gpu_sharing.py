@@ -91,7 +91,7 @@ async def test_the_part_may_be_for_a_container_by_name(story: Story) -> None:
     await story.runs("p")
     assert "NVIDIA_VISIBLE_DEVICES" in await given(story, "p", "1")
     proxy, model = (await story.get_pod("p")).spec.containers
-    assert not proxy.env and {each["name"] for each in model.env} >= {"NVIDIA_VISIBLE_DEVICES", "GPU_PORTION"}
+    assert not proxy.env and {item["name"] for item in model.env} >= {"NVIDIA_VISIBLE_DEVICES", "GPU_PORTION"}
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ async def test_the_memory_a_container_may_use_is_its_part_of_the_gpus(part: str,
         await story.runs("p")
         [one] = (await story.get_pod("p")).spec.containers
         assert (
-            next(each for each in one.env if each["name"] == LIMIT)["valueFrom"]["configMapKeyRef"]["optional"] is True
+            next(item for item in one.env if item["name"] == LIMIT)["valueFrom"]["configMapKeyRef"]["optional"] is True
         )
         assert (await given(story, "p"))[LIMIT] == f"{megabytes}m"
 

@@ -76,9 +76,9 @@ async def conditions(story: Story, kind: Kind[Any], name: str) -> dict[str, str]
     """Of the generation that is there."""
     obj: Any = await story.client.get(kind, name)
     return {
-        each["type"]: each["status"]
-        for each in obj.status.get("conditions", ())
-        if each["observedGeneration"] == obj.metadata.generation
+        condition["type"]: condition["status"]
+        for condition in obj.status.get("conditions", ())
+        if condition["observedGeneration"] == obj.metadata.generation
     }
 
 
@@ -90,12 +90,12 @@ async def ready(story: Story, *wanted: tuple[Kind[Any], str]) -> None:
 
 
 async def left(story: Story, *kinds: Kind[Any]) -> list[str]:
-    return [f"{kind.kind} {each.name}" for kind in kinds for each in (await story.client.list(kind, labels=OURS)).items]
+    return [f"{kind.kind} {item.name}" for kind in kinds for item in (await story.client.list(kind, labels=OURS)).items]
 
 
 async def gone(story: Story, name: str) -> None:
     async def none_left() -> bool:
-        return not [each for each in await left(story, DEPLOYMENT, CONFIG_MAP, POD) if name in each]
+        return not [item for item in await left(story, DEPLOYMENT, CONFIG_MAP, POD) if name in item]
 
     await story.until(none_left, f"nothing of {name}")
 
@@ -103,9 +103,9 @@ async def gone(story: Story, name: str) -> None:
 async def images(story: Story, app: str) -> set[str]:
     pods = (await story.client.list(POD, SPACE, {"app": app})).items
     return {
-        each["image"]
+        container["image"]
         for pod in pods
-        for each in (await story.client.get_raw(POD, pod.name, SPACE))["spec"]["containers"]
+        for container in (await story.client.get_raw(POD, pod.name, SPACE))["spec"]["containers"]
     }
 
 
@@ -122,7 +122,7 @@ async def test_components_follow_their_config_from_the_first_to_the_last(story: 
         "DependenciesFulfilled": "True",
         "Ready": "True",
     }
-    running = {each.name: each.status.available_replicas for each in (await story.client.list(DEPLOYMENT, SPACE)).items}
+    running = {item.name: item.status.available_replicas for item in (await story.client.list(DEPLOYMENT, SPACE)).items}
     assert running == {
         "admission": 1,
         "binder": 2,
@@ -203,7 +203,7 @@ async def test_two_commands_bring_it_into_a_cluster_and_one_takes_it_out(
     assert "configs.kai.scheduler/kai-config created" in told and told.endswith("everything is at work\n")
     installer = await story.client.get(DEPLOYMENT, "gangline-installer", "gangline-system")
     assert installer.spec.template["spec"]["containers"][0]["image"] == "registry.example/gangline:1"
-    running = {each.name for each in (await story.client.list(DEPLOYMENT, SPACE)).items}
+    running = {item.name for item in (await story.client.list(DEPLOYMENT, SPACE)).items}
     assert {
         "admission",
         "binder",

@@ -85,7 +85,7 @@ async def firm(story: Story) -> None:
     """Kinds that serve people are not preemptible by default, so their queue must deserve what they use."""
     for queue in (names.DEFAULT_PARENT_QUEUE, names.DEFAULT_QUEUE):
         await story.client.patch(
-            QUEUE, queue, "", {"spec": {"resources": {each: {"quota": -1} for each in ("gpu", "cpu", "memory")}}}
+            QUEUE, queue, "", {"spec": {"resources": {item: {"quota": -1} for item in ("gpu", "cpu", "memory")}}}
         )
 
 
@@ -93,8 +93,8 @@ async def shape(story: Story, pod: str) -> dict[str, int | None]:
     """The sub-groups of a pod's group, with their minima."""
     await story.settles()
     return {
-        each.name: each.min_member if each.min_sub_group is None else each.min_sub_group
-        for each in (await story.group_of(pod)).spec.sub_groups
+        sub_group.name: sub_group.min_member if sub_group.min_sub_group is None else sub_group.min_sub_group
+        for sub_group in (await story.group_of(pod)).spec.sub_groups
     }
 
 
@@ -265,7 +265,10 @@ async def test_simple_kinds_get_one_group_by_their_owner(story: Story, kind: str
     await owner.pods("owner-0")
     await story.runs("owner-0")
     group = await story.group_of("owner-0")
-    assert (group.spec.min_member, [each.uid for each in group.metadata.owner_references]) == (1, [owner.made.uid])
+    assert (group.spec.min_member, [owner_reference.uid for owner_reference in group.metadata.owner_references]) == (
+        1,
+        [owner.made.uid],
+    )
 
 
 async def test_pods_of_an_azure_job_start_together(story: Story) -> None:
@@ -572,7 +575,9 @@ async def test_a_revision_that_was_scheduled_pod_by_pod_stays_so(story: Story) -
     )
     await service.pods("p-1", **{"serving.knative.dev__revision": "chat-00001"})
     await story.runs("p-0", "p-1")
-    assert [each.kind for each in (await story.group_of("p-1")).metadata.owner_references] == ["Pod"]
+    assert [owner_reference.kind for owner_reference in (await story.group_of("p-1")).metadata.owner_references] == [
+        "Pod"
+    ]
 
 
 # --- kinds described by a Karta
@@ -655,7 +660,7 @@ async def test_only_pods_and_namespaces_that_are_selected_are_grouped() -> None:
         await story.settles()
         assert [group.namespace for group in (await story.client.list(POD_GROUP)).items] == ["chosen"]
         assert [
-            each.name for each in (await story.client.list(POD, "chosen")).items if each.status.phase == "Running"
+            item.name for item in (await story.client.list(POD, "chosen")).items if item.status.phase == "Running"
         ] == ["ours"]
 
 

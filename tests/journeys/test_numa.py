@@ -96,7 +96,7 @@ async def test_restricted_takes_as_few_zones_as_the_pod_could_ever_need() -> Non
         await story.pod("wide", containers=container(6, guaranteed=False))
         await story.runs("wide")
         zones = json.loads((await story.get_pod("wide")).annotations[PREDICTED])
-        assert [each["amount"] for each in zones] == [{names.NVIDIA_GPU: "4"}, {names.NVIDIA_GPU: "2"}]
+        assert [zone["amount"] for zone in zones] == [{names.NVIDIA_GPU: "4"}, {names.NVIDIA_GPU: "2"}]
 
 
 async def test_restricted_does_not_take_more_zones_than_the_pod_could_ever_need() -> None:

@@ -154,7 +154,7 @@ async def test_nobody_goes_before_the_preemption_delay_has_passed() -> None:
         await story.shares(old=1)
         await story.gang("new", 1, priorityClassName="train", preemptionDelay="10m")
         await story.shares(old=1)
-        assert "PreemptionDelayNotElapsed" in [each["reason"] for each in await story.reasons("new")]
+        assert "PreemptionDelayNotElapsed" in [item["reason"] for item in await story.reasons("new")]
         story.advance(601)
         await story.shares(new=1)
 

@@ -213,6 +213,6 @@ async def test_what_was_evicted_is_told_and_comes_back_when_there_is_room(story:
     await story.shares(web=1)
     await story.gang("new", 1, queue="mine")
     await story.shares(new=1)
-    assert [each.annotations["evictor-action-type"] for each in await story.events("Evict")] == ["reclaim"]
+    assert [item.annotations["evictor-action-type"] for item in await story.events("Evict")] == ["reclaim"]
     await story.nodes(1, gpus=1)
     await story.shares(new=1, web=1)

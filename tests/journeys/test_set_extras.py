@@ -155,7 +155,7 @@ async def test_cascade_a_deleted_set_takes_everything_with_it(sets: Sets) -> Non
         assert await sets.story.all(kind), f"no {kind.plural} to begin with"
     await sets.client.delete(POD_CLIQUE_SET, NAME, "default")
     await sets.story.gone(POD_CLIQUE_SET, *made)
-    assert [each.name for each in await sets.story.all(SERVICE_ACCOUNT)] == ["default"]
+    assert [item.name for item in await sets.story.all(SERVICE_ACCOUNT)] == ["default"]
 
 
 # --- CM1
@@ -179,7 +179,7 @@ async def webhook(client: Client, port: int) -> AsyncIterator[None]:
 
 async def _trusts(client: Client) -> bool:
     found = await client.list_raw(VALIDATING_WEBHOOK)
-    bundles = {each["clientConfig"]["caBundle"] for configuration in found for each in configuration["webhooks"]}
+    bundles = {item["clientConfig"]["caBundle"] for configuration in found for item in configuration["webhooks"]}
     return bool(bundles) and bundles == {await _kept(client)}
 
 
@@ -247,7 +247,7 @@ async def create(sets: Sets, *cliques: Raw, mark: str = "", groups: list[Raw] | 
 
 async def domains(sets: Sets) -> list[str]:
     await sets.story.settles()
-    return sorted(each.name for each in await sets.story.all(COMPUTE_DOMAIN))
+    return sorted(item.name for item in await sets.story.all(COMPUTE_DOMAIN))
 
 
 async def test_MNNVL_a_set_that_does_not_ask_gets_none() -> None:

@@ -68,10 +68,12 @@ async def domains(sets: Sets, prefix: str, key: str) -> int:
 
 async def tree(sets: Sets, gang: str = f"{NAME}-0") -> dict[str, tuple[str, str]]:
     """The gang's PodGroup: sub-group → (parent, required level); the group itself under its own name."""
-    [found] = [each for each in await sets.story.all(POD_GROUP) if each.metadata.controller.name == gang]
+    [found] = [item for item in await sets.story.all(POD_GROUP) if item.metadata.controller.name == gang]
     raw = await sets.client.get_raw(POD_GROUP, found.name, "default")
     level = {gang: ("", _level(raw["spec"]))}
-    return level | {each["name"]: (each.get("parent", ""), _level(each)) for each in raw["spec"]["subGroups"]}
+    return level | {
+        sub_group["name"]: (sub_group.get("parent", ""), _level(sub_group)) for sub_group in raw["spec"]["subGroups"]
+    }
 
 
 def _level(part: Raw) -> str:

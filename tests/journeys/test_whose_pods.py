@@ -70,7 +70,7 @@ async def test_in_a_namespace_that_says_so_a_pod_with_a_queue_is_completed_as_ou
         await story.client.create(POD, queued(name, {"gpu-fraction": "0.5"}))
     found, left = [await story.client.get(POD, "p", name) for name in ("chosen", "other")]
     assert (found.spec.scheduler_name, left.spec.scheduler_name) == ("kai-scheduler", "default-scheduler")
-    assert ["runai/shared-gpu-configmap" in each.annotations for each in (found, left)] == [True, False]
+    assert ["runai/shared-gpu-configmap" in item.annotations for item in (found, left)] == [True, False]
 
 
 async def test_by_a_setting_pods_with_a_queue_are_ours_everywhere() -> None:

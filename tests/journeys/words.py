@@ -162,8 +162,8 @@ class Words:
         child → parent."""
         above = under or {}
         groups = [
-            {"name": each, **({} if least is None else {"minSubGroup": least}), **_parent(each, above)}
-            for each, least in (parents or {}).items()
+            {"name": item, **({} if least is None else {"minSubGroup": least}), **_parent(item, above)}
+            for item, least in (parents or {}).items()
         ]
         groups += [{"name": leaf, "minMember": least, **_parent(leaf, above)} for leaf, (least, _) in leaves.items()]
         await self.group(name, subGroups=groups, **spec)
@@ -190,8 +190,8 @@ class Words:
     async def topology(self, name: str, *levels: str | tuple[str, str]) -> None:
         """Levels from wide to narrow: a node label, or a node label and its alias."""
         made = [
-            {"nodeLabel": each} if isinstance(each, str) else {"nodeLabel": each[0], "alias": each[1]}
-            for each in levels
+            {"nodeLabel": level} if isinstance(level, str) else {"nodeLabel": level[0], "alias": level[1]}
+            for level in levels
         ]
         await self.client.create(TOPOLOGY, {"metadata": {"name": name}, "spec": {"levels": made}})
 
@@ -226,7 +226,7 @@ class Words:
         """A definition of another journey that this one needs in a version of its own."""
         known = await self.client.get_raw(CRD, wanted["metadata"]["name"])
         [version] = wanted["spec"]["versions"]
-        if version["name"] not in [each["name"] for each in known["spec"]["versions"]]:
+        if version["name"] not in [item["name"] for item in known["spec"]["versions"]]:
             known["spec"]["versions"].append(version | {"storage": False})
             await self.client.replace(CRD, known)
 
@@ -324,7 +324,7 @@ class Words:
     async def events(self, reason: str, about: str = "") -> list[Event]:
         found = (await self.client.list(EVENT)).items
         return [
-            each for each in found if each.reason == reason and (not about or each.involved_object.get("name") == about)
+            item for item in found if item.reason == reason and (not about or item.involved_object.get("name") == about)
         ]
 
     async def scheduled(self, pod: str) -> Condition | None:
@@ -335,7 +335,7 @@ class Words:
         """The structured reasons why a group waits."""
         await self.settles()
         told = (await self.get_group(group)).status.scheduling_conditions
-        return [reason for each in told for reason in each.reasons]
+        return [reason for item in told for reason in item.reasons]
 
     async def is_gone(self, kind: Kind[Any], name: str, namespace: str = "default") -> bool:
         try:
@@ -411,10 +411,14 @@ def _parent(name: str, above: Mapping[str, str]) -> Raw:
 def scheduler(*more: str, placement: str = "binpack", **settings: Any) -> Component:
     """A scheduler that decides at once, with further plugins, another placement, or settings of its own."""
     packs = placement == "binpack"
-    chosen = [each.name for each in DEFAULT_PLUGINS if packs or each.name not in ("gpupack", "gpusharingorder")]
+    chosen = [
+        default_plugin.name
+        for default_plugin in DEFAULT_PLUGINS
+        if packs or default_plugin.name not in ("gpupack", "gpusharingorder")
+    ]
     told = {"nodeplacement": {"cpu": placement, "gpu": placement}}
     plugins = tuple(
-        PluginSetting(each, told.get(each, {})) for each in [*chosen, *more, *(() if packs else ("gpuspread",))]
+        PluginSetting(item, told.get(item, {})) for item in [*chosen, *more, *(() if packs else ("gpuspread",))]
     )
-    actions = tuple(each for each in ACTIONS if packs or each != "consolidation")
+    actions = tuple(action for action in ACTIONS if packs or action != "consolidation")
     return scheduler_component(SchedulerSettings(plugins=plugins, actions=actions, **settings), period=0.0)

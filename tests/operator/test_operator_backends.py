@@ -172,7 +172,7 @@ def test_volcano_gets_a_policy_per_group_that_really_matches() -> None:
 def test_under_compat_backends_without_topology_refuse_a_set_that_has_a_constraint() -> None:
     pcs = a_set(topologyConstraint={"topologyName": "t", "pack": {"required": "rack"}})
     for backend in (VolcanoBackend(), PassthroughBackend()):
-        [problem] = [each for each in backend.check(pcs, Facts(manner=GROVE)) if each.kind == "FieldValueForbidden"]
+        [problem] = [item for item in backend.check(pcs, Facts(manner=GROVE)) if item.kind == "FieldValueForbidden"]
         assert problem.path == "spec" and "backend that knows topology" in problem.hint
 
 

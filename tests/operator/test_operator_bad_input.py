@@ -214,7 +214,7 @@ def a_secret(name: str, owner: PodCliqueSet | None = None) -> Raw:
 
 
 async def secrets(here: Stage) -> set[str]:
-    return {each.name for each in await here.every(SECRET, "w-")}
+    return {item.name for item in await here.every(SECRET, "w-")}
 
 
 async def test_a_token_under_groves_former_name_goes_once_no_pod_mounts_it() -> None:

@@ -105,7 +105,7 @@ def _whoever(plural: str, judges: Callable[[], list[Hook]]) -> Hook:
 
 
 def only(*backends: str) -> OperatorSettings:
-    profiles = tuple(each for each in OperatorSettings().profiles if each.backend in backends)
+    profiles = tuple(profile for profile in OperatorSettings().profiles if profile.backend in backends)
     return OperatorSettings(backends=backends, profiles=profiles)
 
 
@@ -245,7 +245,7 @@ async def test_a_namespace_with_sets_of_backends_that_are_off_is_deleted() -> No
         await it.here.client.delete(NAMESPACE_KIND, "team")
 
         async def gone() -> bool:
-            return all(each.name != "team" for each in (await it.here.client.list(NAMESPACE_KIND)).items)
+            return all(item.name != "team" for item in (await it.here.client.list(NAMESPACE_KIND)).items)
 
         await until(gone, "the namespace to go")
 

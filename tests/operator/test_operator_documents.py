@@ -31,7 +31,7 @@ def a_set(name: str, cliques: dict[str, Raw], scheduler: str, **spec: Any) -> Ra
         "kind": "PodCliqueSet",
         "metadata": {"name": name, "namespace": NAMESPACE},
         "spec": spec
-        | {"template": {"cliques": [{"name": each, "spec": own | {"podSpec": pod}} for each, own in cliques.items()]}},
+        | {"template": {"cliques": [{"name": item, "spec": own | {"podSpec": pod}} for item, own in cliques.items()]}},
     }
 
 

@@ -95,7 +95,7 @@ async def test_upstream_leaves_a_failed_pod_where_it_is() -> None:
         await here.apply(pod_clique_set("w", clique("main", 1), labels={"kai.scheduler/queue": "default-queue"}))
         [pod] = await here.pods()
         await refuse(here, pod)
-        assert [each.name for each in await living(here)] == [pod.name]
+        assert [item.name for item in await living(here)] == [pod.name]
 
 
 def test_pauses_grow_up_to_five_minutes_and_a_pod_that_lived_long_begins_anew() -> None:

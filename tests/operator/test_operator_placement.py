@@ -76,11 +76,11 @@ async def test_a_set_tells_of_each_gang_its_phase_and_conditions_and_of_many_onl
             (await here.the_set("few")).status.pod_gang_statuses,
             (await here.the_set("many")).status.pod_gang_statuses,
         )
-        assert [(each["name"], each["phase"]) for each in few] == [("few-0", "Running"), ("few-1", "Pending")]
-        assert [[each["type"] for each in gang["conditions"]] for gang in few] == [
+        assert [(item["name"], item["phase"]) for item in few] == [("few-0", "Running"), ("few-1", "Pending")]
+        assert [[condition["type"] for condition in gang["conditions"]] for gang in few] == [
             ["Initialized", "Scheduled", "Ready"]
         ] * 2
-        told = {gang["name"]: [each["type"] for each in gang.get("conditions", [])] for gang in many}
+        told = {gang["name"]: [condition["type"] for condition in gang.get("conditions", [])] for gang in many}
         assert len(told) == 21 and told["many-0"] == [] and told["many-1"] == ["Scheduled"]
 
 

@@ -41,7 +41,7 @@ def test_pods_are_given_up_unscheduled_then_unready_then_outdated_then_youngest_
     outdated, unready = pod(2, node="n", ready=True, hash="old", created=old), pod(3, node="n", created=old)
     unscheduled = pod(4, created=old)
     order = desired.removal_order([keeper, younger, outdated, unready, unscheduled], "new")
-    assert [each.name for each in order] == ["c-4", "c-3", "c-2", "c-1", "c-0"]
+    assert [item.name for item in order] == ["c-4", "c-3", "c-2", "c-1", "c-0"]
 
 
 def built(pcs: PodCliqueSet, live: PodClique, place: CliquePlace, *, keep_gates: bool = True) -> Raw:
@@ -57,7 +57,7 @@ def test_a_pod_knows_its_place_by_environment_hostname_and_labels() -> None:
     pcs = msgspec.convert(pod_clique_set("llm", clique("a", 2)), PodCliqueSet)
     live, place = a_clique(pcs, "a")
     made = built(pcs, live, place)
-    assert [each["name"] for each in made["spec"]["containers"][0]["env"]] == [
+    assert [item["name"] for item in made["spec"]["containers"][0]["env"]] == [
         "GROVE_PCS_NAME",
         "GROVE_PCS_INDEX",
         "GROVE_PCLQ_NAME",
@@ -81,7 +81,7 @@ def test_a_members_pod_also_knows_its_group_and_a_users_variable_of_that_name_is
     place = group_places(pcs, 0, config, 1)[0]
     live = msgspec.convert(grouped_clique(pcs, owner, place), PodClique)
     env = built(pcs, live, place)["spec"]["containers"][0]["env"]
-    assert [each["name"] for each in env][5:] == [
+    assert [item["name"] for item in env][5:] == [
         "GROVE_PCSG_NAME",
         "GROVE_PCSG_TEMPLATE_NUM_PODS",
         "GROVE_PCSG_INDEX",
@@ -96,7 +96,7 @@ def test_a_clique_that_waits_gets_the_init_container_last_and_what_it_needs_to_l
     pcs = msgspec.convert(raw, PodCliqueSet)
     live, place = a_clique(pcs, "b")
     spec = built(pcs, live, place)["spec"]
-    assert [each["name"] for each in spec["initContainers"]] == ["own", "grove-initc"]
+    assert [init_container["name"] for init_container in spec["initContainers"]] == ["own", "grove-initc"]
     assert spec["initContainers"][1]["args"] == ["--podcliques=llm-0-a:2"]
     assert [volume["name"] for volume in spec["volumes"]] == ["sa-token-secret-vol", "pod-info-vol"]
 

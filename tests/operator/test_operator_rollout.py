@@ -71,7 +71,7 @@ def test_unhealthy_old_pods_go_at_once_and_one_ready_old_pod_with_them() -> None
         pod(2, node="n", ready=True, hash="old", created="2026-01-01T00:00:02Z"),
     ]
     found = rollout.replace_pods(a_clique(OPEN), OPEN, old, 2, NOW)
-    assert [each.name for each in found.remove] == ["c-0", "c-1"]
+    assert [item.name for item in found.remove] == ["c-0", "c-1"]
     assert found.progress == OPEN | {"readyPodsSelectedToUpdate": {"current": "c-1"}}
 
 
@@ -126,7 +126,7 @@ def old_and_ready(*numbers: int) -> list[Any]:
 
 def test_as_many_ready_pods_go_at_once_as_may_be_unavailable() -> None:
     found = rollout.replace_pods(a_clique(OPEN), OPEN, old_and_ready(0, 1, 2), 3, NOW, most=2)
-    assert [each.name for each in found.remove] == ["c-0", "c-1"]
+    assert [item.name for item in found.remove] == ["c-0", "c-1"]
     assert found.progress == OPEN | {"readyPodsSelectedToUpdate": {"current": "c-1", "completed": ["c-0"]}}
     progress = found.progress
     starting = [*old_and_ready(2), pod(0, name="n0", node="n"), pod(1, name="n1", node="n")]
@@ -135,7 +135,7 @@ def test_as_many_ready_pods_go_at_once_as_may_be_unavailable() -> None:
     )
     one_up = [*old_and_ready(2), pod(0, name="n0", node="n", ready=True), pod(1, name="n1", node="n")]
     assert [
-        each.name for each in rollout.replace_pods(a_clique(progress), progress, one_up, 2, NOW, most=2).remove
+        item.name for item in rollout.replace_pods(a_clique(progress), progress, one_up, 2, NOW, most=2).remove
     ] == ["c-2"]
 
 
@@ -147,7 +147,7 @@ def test_a_pod_that_was_chosen_and_is_still_there_is_removed_again() -> None:
     progress = OPEN | {"readyPodsSelectedToUpdate": {"current": "c-0"}}
     for most in (None, 1):
         found = rollout.replace_pods(a_clique(progress), progress, old_and_ready(0, 1, 2), 3, NOW, most=most)
-        assert [each.name for each in found.remove] == ["c-0"] and found.progress == progress
+        assert [item.name for item in found.remove] == ["c-0"] and found.progress == progress
 
 
 def test_replicas_of_a_group_go_as_many_at_once_as_may_be_unavailable() -> None:
@@ -217,7 +217,7 @@ def viewed(pods: list[Any], *, terminating: bool = False, **more: Any) -> Raw:
 
 
 def reasons(found: Raw) -> dict[str, tuple[str, str]]:
-    return {each["type"]: (each["status"], each["reason"]) for each in found["conditions"]}
+    return {condition["type"]: (condition["status"], condition["reason"]) for condition in found["conditions"]}
 
 
 def test_a_clique_is_in_breach_until_its_minimum_is_scheduled() -> None:
@@ -236,7 +236,7 @@ def test_pods_that_start_are_no_breach_but_crashed_ones_are() -> None:
 
 
 def test_a_first_breach_dates_from_the_cliques_creation() -> None:
-    assert {each["lastTransitionTime"] for each in viewed([])["conditions"]} == {"2026-01-01T00:00:00Z"}
+    assert {condition["lastTransitionTime"] for condition in viewed([])["conditions"]} == {"2026-01-01T00:00:00Z"}
 
 
 def test_leaving_pods_count_only_where_upstream_is_imitated() -> None:

@@ -19,7 +19,10 @@ async def test_a_clique_that_hibernates_leaves_its_gang_running_and_wakes_up_whe
     async with stage() as here:
         await here.apply(pod_clique_set("w", clique("front", 1), clique("worker", 0, 0)))
         gang = await here.gang("w-0")
-        assert [(each.name, each.min_replicas) for each in gang.spec.podgroups] == [("w-0-front", 1), ("w-0-worker", 0)]
+        assert [(podgroup.name, podgroup.min_replicas) for podgroup in gang.spec.podgroups] == [
+            ("w-0-front", 1),
+            ("w-0-worker", 0),
+        ]
         await here.run(*await here.pods())
         found = await here.the_set("w")
         assert found.status.available_replicas == 1 and (await here.gang("w-0")).status.phase == "Running"

@@ -30,7 +30,7 @@ def test_a_pod_keeps_all_but_what_nobody_reads_back() -> None:
     }
     given = msgspec.convert({"metadata": meta("p"), "spec": spec, "status": {"phase": "Running"}}, Pod)
     kept = bare_pod(given)
-    assert (kept.spec.containers, kept.spec.tolerations, [each["name"] for each in kept.spec.volumes]) == (
+    assert (kept.spec.containers, kept.spec.tolerations, [volume["name"] for volume in kept.spec.volumes]) == (
         (),
         (),
         ["token"],
@@ -61,7 +61,7 @@ def test_cliques_of_one_template_share_a_pod_spec_unless_somebody_edited_theirs(
         clique_of_template(msgspec.convert({"metadata": meta(str(number)), "spec": {"podSpec": spec}}, PodClique))
         for number, spec in enumerate(specs)
     ]
-    assert kept[0].spec.pod_spec is kept[1].spec.pod_spec and [each.spec.pod_spec for each in kept] == specs
+    assert kept[0].spec.pod_spec is kept[1].spec.pod_spec and [item.spec.pod_spec for item in kept] == specs
 
 
 def test_a_node_is_only_its_labels() -> None:
@@ -76,4 +76,4 @@ async def test_what_is_left_out_is_still_on_the_server() -> None:
         assert pod.spec.containers[0].image == "registry.example/app:1"
         await here.client.patch(POD_CLIQUE, "w-0-a", NAMESPACE, {"spec": {"replicas": 2}})
         await here.settles()
-        assert {each.spec.containers[0].image for each in await here.pods()} == {"registry.example/app:1"}
+        assert {item.spec.containers[0].image for item in await here.pods()} == {"registry.example/app:1"}

@@ -38,16 +38,16 @@ async def test_several_replicas_of_a_set_are_updated_at_once() -> None:
         await here.run(*await here.pods())
         await change_image(here, "registry.example/app:2")
         progress = (await here.the_set("w")).status.update_progress or {}
-        assert [each["replicaIndex"] for each in progress["currentlyUpdating"]] == [0, 1]
+        assert [item["replicaIndex"] for item in progress["currentlyUpdating"]] == [0, 1]
         for _ in range(5):
-            for each in await here.pods():
-                if each.metadata.deleting:
-                    await here.client.delete(POD, each.name, NAMESPACE, grace=0)
+            for item in await here.pods():
+                if item.metadata.deleting:
+                    await here.client.delete(POD, item.name, NAMESPACE, grace=0)
             await here.settles()
-            await here.run(*[each for each in await here.pods() if not each.spec.node_name])
+            await here.run(*[item for item in await here.pods() if not item.spec.node_name])
         found = await here.the_set("w")
         assert (found.status.update_progress or {}).get("updateEndedAt") and found.status.updated_replicas == 5
-        assert {each.spec.containers[0].image for each in await here.pods()} == {"registry.example/app:2"}
+        assert {item.spec.containers[0].image for item in await here.pods()} == {"registry.example/app:2"}
 
 
 async def moves(here: Stage) -> Condition | None:
@@ -72,14 +72,14 @@ async def test_an_update_that_does_not_move_is_named_after_its_deadline_and_goes
             "ProgressDeadlineExceeded",
             "updated: 0 of 1 cliques (1 pods), 0 of 0 scaling groups; nothing has moved for 10m0s",
         )
-        [event] = [each for each in await here.every(EVENT) if each.reason == "ProgressDeadlineExceeded"]
+        [event] = [item for item in await here.every(EVENT) if item.reason == "ProgressDeadlineExceeded"]
         assert (event.type, event.count) == ("Warning", 1)
         for _ in range(4):
-            for each in await here.pods():
-                if each.metadata.deleting:
-                    await here.client.delete(POD, each.name, NAMESPACE, grace=0)
+            for item in await here.pods():
+                if item.metadata.deleting:
+                    await here.client.delete(POD, item.name, NAMESPACE, grace=0)
             await here.settles()
-            await here.run(*[each for each in await here.pods() if not each.spec.node_name])
+            await here.run(*[item for item in await here.pods() if not item.spec.node_name])
         done = await moves(here)
         assert done is not None and (done.status, done.reason) == ("True", "UpdateComplete")
 
@@ -93,7 +93,7 @@ async def lose(here: Stage, clock: ManualClock) -> list[str]:
     clock.advance(5 * 3600)
     await asyncio.sleep(0)
     await here.settles()
-    return [each.uid for each in await here.every(POD_CLIQUE)]
+    return [item.uid for item in await here.every(POD_CLIQUE)]
 
 
 async def test_gangs_of_a_set_that_opts_out_are_not_ended_and_those_of_others_are() -> None:
@@ -103,5 +103,5 @@ async def test_gangs_of_a_set_that_opts_out_are_not_ended_and_those_of_others_ar
         async with stage(clock=clock) as here:
             await here.apply(pod_clique_set("w", clique("a", 2), annotations=notes))
             await here.run(*await here.pods())
-            before = [each.uid for each in await here.every(POD_CLIQUE)]
+            before = [item.uid for item in await here.every(POD_CLIQUE)]
             assert (await lose(here, clock) == before) is stays

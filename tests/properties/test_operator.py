@@ -137,11 +137,11 @@ async def converge(here: Stage) -> None:
 
 
 async def reconcile_all(here: Stage) -> None:
-    for each in here.manager.running:
+    for item in here.manager.running:
         for kind in OWNERS:
-            if each.controller.watches[0].kind is kind:
+            if item.controller.watches[0].kind is kind:
                 for obj in here.manager.cache.list(kind):
-                    each.queue.add(key_of(obj))
+                    item.queue.add(key_of(obj))
     await here.settles()
 
 
@@ -177,8 +177,8 @@ async def _each_in_one_gang(here: Stage, pods: list[Pod]) -> None:
     listed = Counter(
         reference.name
         for gang in await here.every(POD_GANG)
-        for each in gang.spec.podgroups
-        for reference in each.pod_references
+        for podgroup in gang.spec.podgroups
+        for reference in podgroup.pod_references
     )
     assert listed == Counter(pod.name for pod in pods)
 

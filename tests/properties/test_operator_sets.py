@@ -33,11 +33,11 @@ def sets(draw: Any) -> Raw:
         clique(name, *draw(FREE_SIZES if index else SIZES), scheduler="") for index, name in enumerate("abc"[:count])
     ]
     scheduler = draw(st.sampled_from(["kai-scheduler", "default-scheduler"]))
-    for each in cliques:
-        each["spec"]["podSpec"]["schedulerName"] = scheduler
-    members = [each["name"] for each in cliques[1:]]
+    for item in cliques:
+        item["spec"]["podSpec"]["schedulerName"] = scheduler
+    members = [item["name"] for item in cliques[1:]]
     groups = [group("g", members, *draw(FREE_SIZES))] if members and draw(st.booleans()) else []
-    if groups and not any(each["spec"]["minAvailable"] for each in cliques[1:]):
+    if groups and not any(item["spec"]["minAvailable"] for item in cliques[1:]):
         cliques[1]["spec"] |= {"replicas": 2, "minAvailable": 1}
     return pod_clique_set(
         "p",
@@ -73,16 +73,16 @@ async def act(here: Stage, deed: str, number: int) -> None:
         case "set":
             await here.client.patch(POD_CLIQUE_SET, "p", NAMESPACE, {"spec": {"replicas": number}})
         case "group":
-            for each in await here.every(SCALING_GROUP):
-                least = each.spec.min_available or 1
-                await here.client.patch(SCALING_GROUP, each.name, NAMESPACE, {"spec": {"replicas": max(number, least)}})
+            for item in await here.every(SCALING_GROUP):
+                least = item.spec.min_available or 1
+                await here.client.patch(SCALING_GROUP, item.name, NAMESPACE, {"spec": {"replicas": max(number, least)}})
         case "clique":
-            for each in (await here.every(POD_CLIQUE))[:1]:
+            for item in (await here.every(POD_CLIQUE))[:1]:
                 least = (
-                    each.spec.min_available or 1
+                    item.spec.min_available or 1
                 )  # below it the gang can never run: tests/operator/test_operator_sizes.py
                 await here.client.patch(
-                    POD_CLIQUE, each.name, NAMESPACE, {"spec": {"replicas": max(number + 1, least)}}
+                    POD_CLIQUE, item.name, NAMESPACE, {"spec": {"replicas": max(number + 1, least)}}
                 )
         case "lose":
             for pod in (await here.pods())[:number]:
@@ -116,20 +116,20 @@ async def kubelet(here: Stage) -> None:
             for pod in await here.pods()
             if not pod.spec.scheduling_gates
             and not pod.metadata.deleting
-            and not any(each.type == "Ready" and each.status == "True" for each in pod.status.conditions)
+            and not any(condition.type == "Ready" and condition.status == "True" for condition in pod.status.conditions)
         ]
         await here.run(*waiting)
 
 
 async def as_planned(here: Stage) -> None:
     pcs = await here.the_set("p")
-    sizes = {each.name: each.spec.replicas for each in await here.every(SCALING_GROUP)}
+    sizes = {item.name: item.spec.replicas for item in await here.every(SCALING_GROUP)}
     wanted = {place.name for replica in range(pcs.spec.replicas) for place in standalone_places(pcs, replica)}
     for replica in range(pcs.spec.replicas):
         for config in pcs.spec.template.pod_clique_scaling_groups:
             for index in range(sizes[names.scaling_group("p", replica, config.name)]):
                 wanted |= {place.name for place in group_places(pcs, replica, config, index)}
-    cliques = {each.name: each for each in await here.every(POD_CLIQUE)}
+    cliques = {item.name: item for item in await here.every(POD_CLIQUE)}
     assert set(cliques) == wanted
     gangs = await here.every(POD_GANG)
     assert {gang.name for gang in gangs} == {place.name for place in gang_places(pcs, sizes)}

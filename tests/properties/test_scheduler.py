@@ -256,8 +256,11 @@ def test_renaming_everything_renames_the_decisions(world: World) -> None:
         tuple(replace(gang, uid=name(gang.uid), queue=name(gang.queue)) for gang in world.gangs),
         tuple(replace(task, uid=name(task.uid), gang=name(task.gang), node=name(task.node)) for task in world.tasks),
     )
-    ours = [(type(each), name(each.task), name(each.node)) for each in decide(world.cluster(), SETTINGS, NOW).commits]
-    theirs = [(type(each), each.task, each.node) for each in decide(renamed.cluster(), SETTINGS, NOW).commits]
+    ours = [
+        (type(commit), name(commit.task), name(commit.node))
+        for commit in decide(world.cluster(), SETTINGS, NOW).commits
+    ]
+    theirs = [(type(commit), commit.task, commit.node) for commit in decide(renamed.cluster(), SETTINGS, NOW).commits]
     assert ours == theirs
 
 

@@ -71,17 +71,17 @@ class Broom:
 
     async def sweep(self, client: Client, seconds: float = 90.0) -> None:
         deadline = time.monotonic() + seconds
-        while left := [each for each in await self._found(client) if each[0] not in self.clean]:
+        while left := [item for item in await self._found(client) if item[0] not in self.clean]:
             if time.monotonic() > deadline:
                 raise TimeoutError(
                     f"not swept after {seconds} s: {', '.join(':'.join(kept) for kept, _, _ in left[:10])}"
                 )
-            urgent = [each for each in left if each[0].resource in FIRST]
+            urgent = [item for item in left if item[0].resource in FIRST]
             await _each(_remove(client, resource, kept, meta) for kept, resource, meta in urgent or left)
 
     async def _found(self, client: Client) -> list[tuple[Kept, Resource, dict[str, Any]]]:
         lists = await _each(_list(client, resource) for resource in await _resources(client))
-        return [each for listed in lists for each in listed if not _made_anew(each[0])]
+        return [item for listed in lists for item in listed if not _made_anew(item[0])]
 
 
 def _made_anew(kept: Kept) -> bool:
@@ -125,10 +125,12 @@ async def _resources(client: Client) -> list[Resource]:
             name = group["metadata"].get("name", "")
             for version in group["versions"]:
                 base = f"{root}/{name}/{version['version']}" if name else f"{root}/{version['version']}"
-                for each in version["resources"]:
-                    full = f"{each['resource']}.{name}" if name else each["resource"]
-                    if full not in STAY and {"list", "delete"} <= set(each["verbs"]):
-                        found.setdefault(full, Resource(full, base, each["resource"], each["scope"] == "Namespaced"))
+                for resource in version["resources"]:
+                    full = f"{resource['resource']}.{name}" if name else resource["resource"]
+                    if full not in STAY and {"list", "delete"} <= set(resource["verbs"]):
+                        found.setdefault(
+                            full, Resource(full, base, resource["resource"], resource["scope"] == "Namespaced")
+                        )
     return list(found.values())
 
 
@@ -139,4 +141,4 @@ async def _each(work: Iterable[Any]) -> list[Any]:
         async with slots:
             return await each
 
-    return await asyncio.gather(*(one(each) for each in work))
+    return await asyncio.gather(*(one(item) for item in work))

@@ -89,7 +89,7 @@ class Containers:
 
     async def play(self) -> None:
         while True:
-            pods = {each.uid: each for each in (await self.team.admin.list(POD, self.namespace)).items if _lives(each)}
+            pods = {item.uid: item for item in (await self.team.admin.list(POD, self.namespace)).items if _lives(item)}
             for uid in [uid for uid in self._running if uid not in pods]:
                 await self._end(uid)
             for uid, pod in pods.items():
@@ -115,7 +115,7 @@ class Containers:
         )
         self._running[uid] = None
         if words[:3] == ["gangline", "run", "installer"]:
-            flags = parse(each for each in words[3:] if not each.startswith("--log"))
+            flags = parse(word for word in words[3:] if not word.startswith("--log"))
             self._running[uid] = await self.team.hire(build("installer", ComponentOptions(flags=flags)), client)
         elif words[:2] == ["gangline", "uninstall"]:
             await self._uninstall(pod, words[2:], client)

@@ -52,7 +52,7 @@ class Ground(Home):
     def __init__(self, scheduler: Scheduler) -> None:
         super().__init__(scheduler.release)
         self.scheduler = scheduler
-        self._ports = {each.name: free_port() for each in scheduler.programs}
+        self._ports = {program.name: free_port() for program in scheduler.programs}
         self._programs: dict[str, subprocess.Popen[bytes]] = {}
         self.ended: list[str] = []
         """Which programs have ended by themselves, and their last words."""
@@ -112,8 +112,8 @@ class Ground(Home):
         for kind, name, status in self.scheduler.makes:
 
             async def there(kind: Kind[Any] = kind, name: str = name, status: Raw = status) -> bool:
-                made = [each for each in (await team.admin.list(kind)).items if each.name == name]
-                return any(status.items() <= (each.status or {}).items() for each in made)
+                made = [item for item in (await team.admin.list(kind)).items if item.name == name]
+                return any(status.items() <= (item.status or {}).items() for item in made)
 
             await Story(team).until(there, f"{kind.kind} {name}, which {self.scheduler.backend} makes")
 
@@ -129,7 +129,7 @@ class Ground(Home):
         told = {key: filled(value, fill) for key, value in program.environment.items()}
         with (self.log_file(program.name)).open("ab") as log:
             self._programs[program.name] = subprocess.Popen(
-                leashed([str(assets() / program.name), *(filled(each, fill) for each in program.arguments)]),
+                leashed([str(assets() / program.name), *(filled(argument, fill) for argument in program.arguments)]),
                 env=os.environ | told,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
@@ -222,8 +222,8 @@ class Proof(Story):
     async def _create(self, sizes: Mapping[str, int], **template: Any) -> None:
         scheduler = self.ground.scheduler
         cliques = [clique(name, wanted, self.LEAST[name], scheduler="") for name, wanted in sizes.items()]
-        for each in cliques:
-            each["spec"]["podSpec"]["containers"][0]["resources"] = SIZE
+        for item in cliques:
+            item["spec"]["podSpec"]["containers"][0]["resources"] = SIZE
         await self.client.create(
             POD_CLIQUE_SET,
             pod_clique_set(
@@ -290,9 +290,9 @@ class Proof(Story):
 
     async def picture(self) -> str:
         gangs = [
-            f"  {each.name} {found.type}={found.status} {found.reason}: {found.message}"
-            for each in (await self.client.list(POD_GANG, "default")).items
-            for found in each.status.conditions
+            f"  {item.name} {found.type}={found.status} {found.reason}: {found.message}"
+            for item in (await self.client.list(POD_GANG, "default")).items
+            for found in item.status.conditions
         ]
         said = [
             f"  {pod.name} {found.reason}: {found.message}"

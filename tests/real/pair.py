@@ -145,7 +145,7 @@ def _headers(request: Request) -> CIMultiDict[str]:
         found["content-type"] = request.content_type
     for name, value in request.headers.items():
         if name not in ("accept", "content-type"):
-            found.extend([(name, each) for each in value.split("\n")])
+            found.extend([(name, item) for item in value.split("\n")])
     return found
 
 

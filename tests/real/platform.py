@@ -64,9 +64,9 @@ class Home:
         """Until kube-controller-manager has given every namespace what each has."""
         deadline = time.monotonic() + seconds
         while True:
-            spaces = {each.name for each in (await client.list(NAMESPACE)).items}
-            accounts = {each.namespace for each in (await client.list(SERVICE_ACCOUNT)).items if each.name == "default"}
-            maps = {each.namespace for each in (await client.list(CONFIG_MAP)).items if each.name == "kube-root-ca.crt"}
+            spaces = {item.name for item in (await client.list(NAMESPACE)).items}
+            accounts = {item.namespace for item in (await client.list(SERVICE_ACCOUNT)).items if item.name == "default"}
+            maps = {item.namespace for item in (await client.list(CONFIG_MAP)).items if item.name == "kube-root-ca.crt"}
             if spaces == accounts == maps and {"default", *NAMESPACES} <= spaces:
                 return
             if time.monotonic() > deadline:

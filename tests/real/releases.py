@@ -28,8 +28,8 @@ class Release:
 _TOPOLOGY = "TopologyAwareWorkloadScheduling"
 
 RELEASES: Mapping[str, Release] = {
-    each.name: each
-    for each in (
+    item.name: item
+    for item in (
         Release("1.35", ("v1alpha1",), ("GenericWorkload", "GangScheduling")),
         Release(
             "1.36",

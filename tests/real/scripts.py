@@ -38,7 +38,7 @@ def scripts(folder: str = "") -> Iterator[Case]:
 
 def folders() -> list[str]:
     """Of which releases, beyond the usual one, there are scripts, with their gates on or plain."""
-    return sorted(each.name for each in CORPUS.iterdir() if each.is_dir())
+    return sorted(item.name for item in CORPUS.iterdir() if item.is_dir())
 
 
 def title(case: Case) -> str:

@@ -115,17 +115,17 @@ async def test_what_it_renders_is_what_install_brings(values: Raw, tmp_path: Pat
         "template", RELEASE, str(CHART), "-n", "gangline-system", "--include-crds", "-f", str(tmp_path / "values.yaml")
     )
     rendered = parse(shown, "what helm rendered")
-    hooks = [each for each in rendered if each["metadata"].get("annotations", {}).get("helm.sh/hook") == "pre-delete"]
-    found = {place(each): plain(each) for each in rendered if each not in hooks}
+    hooks = [item for item in rendered if item["metadata"].get("annotations", {}).get("helm.sh/hook") == "pre-delete"]
+    found = {place(item): plain(item) for item in rendered if item not in hooks}
     assert found == {
-        place(each.whole): plain(each.whole) for each in brought(values, tmp_path) if each.kind != NAMESPACE
+        place(item.whole): plain(item.whole) for item in brought(values, tmp_path) if item.kind != NAMESPACE
     }
-    assert [each["kind"] for each in hooks] == ["ServiceAccount", "ClusterRole", "ClusterRoleBinding", "Job"]
-    pods = [each["spec"]["template"]["spec"] for each in rendered if each["kind"] in ("Deployment", "Job")]
-    assert [each["containers"][0].get("securityContext") for each in pods].count(
+    assert [hook["kind"] for hook in hooks] == ["ServiceAccount", "ClusterRole", "ClusterRoleBinding", "Job"]
+    pods = [item["spec"]["template"]["spec"] for item in rendered if item["kind"] in ("Deployment", "Job")]
+    assert [pod["containers"][0].get("securityContext") for pod in pods].count(
         pods[0]["containers"][0].get("securityContext")
     ) == 2
-    assert [each.get("imagePullSecrets") for each in pods] == [pods[0].get("imagePullSecrets")] * 2
+    assert [pod.get("imagePullSecrets") for pod in pods] == [pods[0].get("imagePullSecrets")] * 2
 
 
 def brought(values: Raw, folder: Path) -> list[Any]:
@@ -187,31 +187,33 @@ class Cluster:
         async def now() -> bool:
             return all(
                 [
-                    await self._is_ready(kind, each)
+                    await self._is_ready(kind, item)
                     for kind in (CONFIG, SCHEDULING_SHARD)
-                    for each in (await self.story.client.list(kind)).items
+                    for item in (await self.story.client.list(kind)).items
                 ]
             )
 
         await self.story.until(now, "Config and shards ready")
 
     async def _is_ready(self, kind: Any, obj: Any) -> bool:
-        found: Raw = next((each for each in obj.status.get("conditions", ()) if each["type"] == "Ready"), {})
+        found: Raw = next(
+            (condition for condition in obj.status.get("conditions", ()) if condition["type"] == "Ready"), {}
+        )
         return found.get("status") == "True" and found["observedGeneration"] == obj.metadata.generation
 
     async def deployments(self) -> set[str]:
-        return {each.name for each in (await self.story.client.list(DEPLOYMENT)).items}
+        return {item.name for item in (await self.story.client.list(DEPLOYMENT)).items}
 
     async def made(self) -> list[str]:
         """Everything that the installer made."""
         return [
-            f"{kind.kind} {each.name}"
+            f"{kind.kind} {item.name}"
             for kind in ALWAYS
-            for each in (await self.story.client.list(kind, labels=OURS)).items
+            for item in (await self.story.client.list(kind, labels=OURS)).items
         ]
 
     async def names(self, kind: Any) -> set[str]:
-        return {each.name for each in (await self.story.client.list(kind)).items}
+        return {item.name for item in (await self.story.client.list(kind)).items}
 
     async def spec(self) -> Raw:
         found: Raw = (await self.story.client.get_raw(CONFIG, "kai-config"))["spec"]
@@ -220,11 +222,11 @@ class Cluster:
 
 async def cleared(team: Team, definitions: bool) -> None:
     """Takes away what a platform of ours has from its start and a cluster has not."""
-    for each in reversed(install.manifests(None, None, "both")):
-        if each.kind == NAMESPACE or (each.kind == CRD and not definitions):
+    for manifest in reversed(install.manifests(None, None, "both")):
+        if manifest.kind == NAMESPACE or (manifest.kind == CRD and not definitions):
             continue
         with suppress(NotFound):
-            await team.admin.delete(each.kind, each.name, each.namespace)
+            await team.admin.delete(manifest.kind, manifest.name, manifest.namespace)
 
 
 @asynccontextmanager
@@ -235,7 +237,9 @@ async def cluster(server: str, folder: Path) -> AsyncIterator[Cluster]:
         kubeconfig = platform.home.plane.kubeconfig
         carrier: Callable[[], Transport] = lambda: platform._client("release").transport  # noqa: E731
     else:
-        platform = embedded_platform(without=tuple(each for each in COMPONENTS if each not in (*WORLD, *ELSEWHERE)))
+        platform = embedded_platform(
+            without=tuple(component for component in COMPONENTS if component not in (*WORLD, *ELSEWHERE))
+        )
         await platform.start()
         kubeconfig = write_kubeconfig(platform, await platform.listen(), folder / "kubeconfig")
         carrier = lambda: platform._connect("admin").transport  # noqa: E731
@@ -341,6 +345,6 @@ async def test_helm_takes_over_from_install_only_when_told_to(tmp_path: Path) ->
         assert "exists and cannot be imported into the current release" in shown
         await it.helm("install", RELEASE, str(CHART), *mine, "--take-ownership", "--set", f"image={IMAGE}")
         owned = json.loads(await it.helm("list", *mine, "-o", "json"))
-        assert [(each["name"], each["status"]) for each in owned] == [(RELEASE, "deployed")]
+        assert [(item["name"], item["status"]) for item in owned] == [(RELEASE, "deployed")]
         installer = await it.story.client.get(DEPLOYMENT, "gangline-installer", "gangline-system")
         assert installer.spec.template["spec"]["containers"][0]["image"] == IMAGE

@@ -79,7 +79,7 @@ async def test_kube_scheduler_binds_pods_and_whole_gangs(unscheduled: Stage) -> 
     for number in range(2):
         await stage.client.create(POD, pod(f"g{number}", workloadRef={"name": "w", "podGroup": "g"}))
     await stage.story.running(1)
-    assert [each.name for each in await stage.story.pods(phase="Running")] == ["alone"]
+    assert [item.name for item in await stage.story.pods(phase="Running")] == ["alone"]
     await stage.client.create(POD, pod("g2", workloadRef={"name": "w", "podGroup": "g"}))
 
     async def all_run() -> bool:
@@ -96,8 +96,8 @@ async def test_kube_scheduler_says_why_a_pod_waits(unscheduled: Stage) -> None:
     async def told() -> bool:
         found = await stage.client.get(POD, "picky", "default")
         return any(
-            each.reason == "Unschedulable" and "2 node(s) didn't match" in each.message
-            for each in found.status.conditions
+            condition.reason == "Unschedulable" and "2 node(s) didn't match" in condition.message
+            for condition in found.status.conditions
         )
 
     await stage.until(told, "the condition PodScheduled")
@@ -142,7 +142,7 @@ async def test_kube_controller_manager_completes_jobs_and_empties_namespaces(bar
 
     async def settled() -> bool:
         accounts = (await stage.client.list(SERVICE_ACCOUNT, "team")).items
-        return [each.name for each in accounts] == ["default"]
+        return [account.name for account in accounts] == ["default"]
 
     await stage.until(settled, "the namespace's account")
     await stage.client.create(CONFIG_MAP, {"metadata": {"name": "c", "namespace": "team"}})

@@ -172,7 +172,7 @@ async def test_workloads_run_scale_and_go(cluster: Cluster) -> None:
             and ((await client.get(DAEMON_SET, "agent", "default")).status or {}).get("numberReady") == 3
             and (await client.get(JOB, "j", "default")).status.succeeded == 3
             and ((await client.get(PDB, "web", "default")).status or {}).get("disruptionsAllowed") == 1
-            and sum(len(each.endpoints or ()) for each in slices) == 4
+            and sum(len(slice_.endpoints or ()) for slice_ in slices) == 4
         )
 
     await cluster.until(live, "everything runs")

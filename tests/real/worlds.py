@@ -56,8 +56,8 @@ class Bare:
             yield bare
         finally:
             await bare._sweep()
-            for each in bare._transports:
-                await each.close()
+            for item in bare._transports:
+                await item.close()
             bare._transports.clear()
 
     async def _start(self) -> None:

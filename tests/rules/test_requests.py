@@ -13,7 +13,7 @@ from gangline.rules.requests import FRACTION, GPU_MEMORY, MIG, REGULAR, GpuReque
 
 
 def pod(*containers: dict[str, Any], annotations: dict[str, str] | None = None, **spec: Any) -> Pod:
-    body = {"containers": [{"resources": {"requests": each}} for each in containers], **spec}
+    body = {"containers": [{"resources": {"requests": container}} for container in containers], **spec}
     return msgspec.convert({"metadata": {"annotations": annotations or {}}, "spec": body}, Pod)
 
 

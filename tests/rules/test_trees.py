@@ -11,7 +11,7 @@ from gangline.rules.trees import Branch, of_set
 
 
 def texts(branch: Branch, depth: int = 0) -> list[str]:
-    return [" " * depth + branch.text, *(text for each in branch.below for text in texts(each, depth + 1))]
+    return [" " * depth + branch.text, *(text for item in branch.below for text in texts(item, depth + 1))]
 
 
 def test_scaling_groups_cliques_and_pods_stand_below_their_set_with_their_states() -> None:

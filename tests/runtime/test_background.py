@@ -121,6 +121,6 @@ async def test_an_event_that_cannot_be_written_keeps_no_other_from_being_told(ca
         manager.events.tell(CONFIG_MAP, told, "Odd", "half a character: \ud800")
         manager.events.tell(CONFIG_MAP, told, "Good", "whole")
         await until(lambda: manager.events.idle, "the events")
-        assert [each.reason for each in (await client.list(EVENT)).items] == ["Good"]
+        assert [item.reason for item in (await client.list(EVENT)).items] == ["Good"]
         assert "a not written" in caplog.text and "UnicodeEncodeError" in caplog.text
         await manager.stop()

@@ -34,8 +34,8 @@ async def test_a_reader_sees_what_was_there_and_what_comes() -> None:
         assert cache.get(CONFIG_MAP, "a1", "default") is not None
         await client.create(CONFIG_MAP, config_map("a2", owner="u1"))
         await until(lambda: cache.get(CONFIG_MAP, "a2", "default") is not None)
-        assert [each.name for each in cache.owned(CONFIG_MAP, "u1")] == ["a2"]
-        assert [each.name for each in cache.list(CONFIG_MAP, labels={"app": "a"})] == ["a1", "a2"]
+        assert [item.name for item in cache.owned(CONFIG_MAP, "u1")] == ["a2"]
+        assert [item.name for item in cache.list(CONFIG_MAP, labels={"app": "a"})] == ["a1", "a2"]
         await client.delete(CONFIG_MAP, "a2", "default")
         await until(lambda: cache.owned(CONFIG_MAP, "u1") == [])
         await cache.stop()
@@ -116,7 +116,7 @@ async def test_selectors_keep_the_rest_out() -> None:
         cache = Cache(client)
         cache.informer(POD, fields="spec.schedulerName=kai-scheduler")
         await cache.start()
-        assert [each.name for each in cache.list(POD)] == ["p"]
+        assert [pod.name for pod in cache.list(POD)] == ["p"]
         await cache.stop()
 
 
@@ -148,7 +148,7 @@ async def test_a_kind_that_is_taken_away_is_empty_and_followed_again_once_it_is_
         cache.informer(QUEUE)
         await client.create(QUEUE, {"metadata": {"name": "q"}, "spec": {}})
         await cache.start()
-        assert [each.name for each in cache.list(QUEUE)] == ["q"]
+        assert [queue.name for queue in cache.list(QUEUE)] == ["q"]
         await client.delete(CRD, QUEUE.resource)
         await until(lambda: cache.list(QUEUE) == [] and cache.revision(QUEUE) == 0)
         await client.create(CRD, next(crd for crd in crds() if crd["metadata"]["name"] == QUEUE.resource))
@@ -165,7 +165,7 @@ async def test_a_kind_that_is_taken_away_is_empty_and_followed_again_once_it_is_
 def loose_queues() -> dict[str, Any]:
     """Queues as a server holds them whose definition says nothing of their spec."""
     found: dict[str, Any] = json.loads(
-        json.dumps(next(each for each in crds() if each["spec"]["names"]["kind"] == "Queue"))
+        json.dumps(next(crd for crd in crds() if crd["spec"]["names"]["kind"] == "Queue"))
     )
     for version in found["spec"]["versions"]:
         version["schema"] = {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}}
@@ -181,7 +181,7 @@ async def test_an_object_that_cannot_be_read_keeps_no_other_from_being_seen(capl
         cache = Cache(client)
         cache.informer(QUEUE)
         await cache.start()
-        assert [each.name for each in cache.list(QUEUE)] == ["good"]
+        assert [queue.name for queue in cache.list(QUEUE)] == ["good"]
         assert (
             "Queue odd cannot be read and is left as it was: Expected `str`, got `array` - at `$.spec.parentQueue`"
             in caplog.text

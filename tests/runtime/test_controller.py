@@ -152,8 +152,8 @@ async def test_a_service_that_fails_is_started_again() -> None:
 async def test_what_was_put_off_waits_once_and_a_change_brings_it_to_the_front() -> None:
     queue = WorkQueue(ManualClock())
     key, other = Key("ns", "a"), Key("ns", "b")
-    for each in (key, other, key):
-        queue.put_off(each)
+    for item in (key, other, key):
+        queue.put_off(item)
     assert not queue.idle
     queue.add(key)
     assert await queue.take() == key

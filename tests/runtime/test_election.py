@@ -62,7 +62,7 @@ class Candidate(Elected):
 
 async def pass_time(seconds: float, *candidates: Candidate, check: Callable[[], None] = lambda: None) -> None:
     for _ in range(round(seconds * 2)):
-        for clock in {id(each.clock): each.clock for each in candidates}.values():
+        for clock in {id(candidate.clock): candidate.clock for candidate in candidates}.values():
             clock.advance(0.5)
         for _ in range(60):
             await asyncio.sleep(0)
@@ -77,28 +77,28 @@ async def candidates(*names: str, dates: float = 0.0) -> AsyncIterator[list[Cand
         found = [
             Candidate(name, server, ManualClock(1_700_000_000.0 + number * dates)) for number, name in enumerate(names)
         ]
-        for each in found:
-            await each.start()
+        for item in found:
+            await item.start()
             await until(lambda: found[0].leads, "the first to lead")
         await pass_time(12, *found)
-        assert [each.leads for each in found] == [True] + [False] * (len(found) - 1)
+        assert [item.leads for item in found] == [True] + [False] * (len(found) - 1)
         try:
             yield found
         finally:
-            for each in found:
-                each.line.hangs, each.line.delay = False, 0.0
-                await each.stop()
+            for item in found:
+                item.line.hangs, item.line.delay = False, 0.0
+                await item.stop()
 
 
 def never_two(found: list[Candidate]) -> Callable[[], None]:
     def check() -> None:
-        assert sum(each.leads for each in found) <= 1
+        assert sum(item.leads for item in found) <= 1
 
     return check
 
 
 async def ensure_default(server: Server) -> None:
-    names = [each.name for each in (await admin(server).list(NAMESPACE)).items]
+    names = [item.name for item in (await admin(server).list(NAMESPACE)).items]
     if "default" not in names:
         await admin(server).create(NAMESPACE, {"metadata": {"name": "default"}})
 
@@ -128,7 +128,7 @@ async def test_who_cannot_renew_stops_before_another_starts(fault: str) -> None:
         await pass_time(10, *found, check=never_two(found))
         assert not one.leads and one.lost.is_set() and one.refused is None
         await pass_time(20, *found, check=never_two(found))
-        assert sorted(each.leads for each in found) == [False, False, True]
+        assert sorted(item.leads for item in found) == [False, False, True]
 
 
 async def test_a_leader_whose_lease_ran_out_writes_nothing_more_even_where_it_has_not_noticed_yet() -> None:
@@ -143,7 +143,7 @@ async def test_a_leader_whose_lease_ran_out_writes_nothing_more_even_where_it_ha
         assert str(refused.value) == (
             "not sent: lease default/test was not renewed for 10 s; it may belong to somebody else now"
         )
-        assert [each.name for each in (await client.list(CONFIG_MAP)).items if each.name in ("a", "b")] == ["a"]
+        assert [item.name for item in (await client.list(CONFIG_MAP)).items if item.name in ("a", "b")] == ["a"]
 
 
 @pytest.mark.parametrize("seconds", [20.0, -20.0, 86400.0, -86400.0])
@@ -187,20 +187,20 @@ async def test_after_a_leader_was_killed_exactly_one_of_two_takes_over_once_its_
         await ensure_default(server)
         await Election(admin(server), ManualClock(), ElectionSettings("test", "default", "killed")).win()
         two, three = both = [Candidate(name, server) for name in ("two", "three")]
-        for each in both:
-            await each.start()
+        for item in both:
+            await item.start()
         await pass_time(15, *both)
         assert not two.leads and not three.leads
         await pass_time(5, *both, check=never_two(both))
-        assert sorted(each.leads for each in both) == [False, True]
-        for each in both:
-            await each.stop()
+        assert sorted(item.leads for item in both) == [False, True]
+        for item in both:
+            await item.stop()
 
 
 async def test_answers_that_take_three_seconds_are_soon_enough() -> None:
     async with candidates("one", "two") as found:
-        for each in found:
-            each.line.delay = 3.0
+        for item in found:
+            item.line.delay = 3.0
         await pass_time(60, *found, check=never_two(found))
         assert found[0].leads
         found[0].line.delay = 6.0
@@ -248,11 +248,11 @@ async def test_two_that_start_at_the_same_moment_do_not_both_win() -> None:
     async with embedded() as server:
         await ensure_default(server)
         both = [Candidate(name, server) for name in ("one", "two")]
-        await asyncio.gather(*(each.start() for each in both))
+        await asyncio.gather(*(item.start() for item in both))
         await pass_time(30, *both, check=never_two(both))
-        assert sorted(each.leads for each in both) == [False, True]
-        for each in both:
-            await each.stop()
+        assert sorted(item.leads for item in both) == [False, True]
+        for item in both:
+            await item.stop()
 
 
 async def test_without_a_place_for_its_lease_a_candidate_says_so_instead_of_waiting_for_ever() -> None:

@@ -264,7 +264,7 @@ async def test_an_object_without_readable_metadata_is_passed_over_and_said(caplo
         await until(
             lambda: cache.get(CONFIG_MAP, "later", "default") is not None, "the object behind those that cannot be read"
         )
-        assert [each.name for each in cache.list(CONFIG_MAP)] == ["good", "later"]
+        assert [item.name for item in cache.list(CONFIG_MAP)] == ["good", "later"]
         assert caplog.text.count("ConfigMap without a readable name cannot be read and is left as it was") == 4
         await cache.stop()
 
@@ -286,8 +286,8 @@ async def test_an_object_that_an_index_or_a_trim_chokes_on_keeps_no_other_from_b
         cache = Cache(admin(server), ManualClock())
         cache.informer(CONFIG_MAP, trim=trim).add_index("first", index)
         await cache.start()
-        assert [each.name for each in cache.list(CONFIG_MAP, "default") if each.name in ("a", "b", "c")] == ["a", "b"]
-        assert [each.name for each in cache.by(CONFIG_MAP, "first", "found")] == ["a"]
+        assert [item.name for item in cache.list(CONFIG_MAP, "default") if item.name in ("a", "b", "c")] == ["a", "b"]
+        assert [item.name for item in cache.by(CONFIG_MAP, "first", "found")] == ["a"]
         assert "ConfigMap default/c cannot be read and is left as it was: ValueError: too odd" in caplog.text
         assert "ConfigMap default/b cannot be found by an index" in caplog.text
         await cache.stop()

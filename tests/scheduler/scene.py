@@ -94,9 +94,9 @@ class Scene:
         tree = plain_gang(size if needs is None else needs, rule)
         sets = [(DEFAULT_POD_SET, size)]
         if groups:
-            sets = [(each, number) for each, (number, _) in groups.items()]
+            sets = [(item, number) for item, (number, _) in groups.items()]
             tree = GroupRecord(
-                topology=rule, pod_sets=tuple(PodSetRecord(each, number, own) for each, (number, own) in groups.items())
+                topology=rule, pod_sets=tuple(PodSetRecord(item, number, own) for item, (number, own) in groups.items())
             )
         self.records.append(GangRecord(short, queue, short, "ns", priority, created=self.born, tree=tree, **more))
         places = [on] if isinstance(on, str) else list(on)
@@ -134,7 +134,7 @@ class Scene:
     def explain(self, gang: str) -> Verdict:
         """The verdict after one cycle in which the gang was not placed."""
         cluster = self.cluster()
-        refusals = {each.gang: each for each in decide(cluster, self.settings, self.now).refusals}
+        refusals = {refusal.gang: refusal for refusal in decide(cluster, self.settings, self.now).refusals}
         verdict = explain(cluster, gang, self.settings, self.now, refusals)
         assert verdict is not None, f"{gang} waits for nothing"
         return verdict
@@ -146,16 +146,16 @@ class Outcome:
 
     @property
     def bound(self) -> dict[str, str]:
-        return {each.task: each.node for each in self.decisions.commits if isinstance(each, Bind)}
+        return {commit.task: commit.node for commit in self.decisions.commits if isinstance(commit, Bind)}
 
     @property
     def waiting(self) -> dict[str, str]:
         """Tasks that were promised a place."""
-        return {each.task: each.node for each in self.decisions.commits if isinstance(each, Nominate)}
+        return {commit.task: commit.node for commit in self.decisions.commits if isinstance(commit, Nominate)}
 
     @property
     def evicted(self) -> list[str]:
-        return sorted(each.task for each in self.decisions.commits if isinstance(each, Evict))
+        return sorted(commit.task for commit in self.decisions.commits if isinstance(commit, Evict))
 
     def why(self, gang: str) -> str:
-        return next((each.text for each in self.decisions.refusals if each.gang == gang), "")
+        return next((refusal.text for refusal in self.decisions.refusals if refusal.gang == gang), "")

@@ -93,8 +93,8 @@ def test_tasks_can_be_spread_instead() -> None:
 
     scene = Scene().nodes(2, gpus=8).queue("a", quota=24).gang("a/runs", 4, on="n0").gang("a/next", 2)
     plugins = tuple(
-        replace(each, arguments={"gpu": "spread", "cpu": "spread"}) if each.name == "nodeplacement" else each
-        for each in scene.settings.plugins
+        replace(plugin, arguments={"gpu": "spread", "cpu": "spread"}) if plugin.name == "nodeplacement" else plugin
+        for plugin in scene.settings.plugins
     )
     assert scene.with_settings(plugins=plugins).decide().bound == {"next-0": "n1", "next-1": "n1"}
 
@@ -163,7 +163,7 @@ def test_queues_whose_parents_run_in_a_circle_stop_nobody_else() -> None:
 
 def test_the_first_full_start_is_stamped_on_the_gang() -> None:
     updates = Scene().nodes(1).queue("a", quota=8).gang("a/one", 1).decide().decisions.updates
-    assert [(each.gang, each.last_start) for each in updates] == [("one", NOW)]
+    assert [(update.gang, update.last_start) for update in updates] == [("one", NOW)]
 
 
 def test_with_a_queue_depth_only_so_many_gangs_per_queue_are_looked_at() -> None:

@@ -199,7 +199,7 @@ def test_a_gang_below_its_minimum_gives_back_what_it_holds_after_its_grace() -> 
 
 def test_within_its_grace_it_is_only_stamped() -> None:
     after = Scene().nodes(1, gpus=4).queue("a", quota=4).gang("a/broken", 2, needs=4, on="n0").decide()
-    assert not after.evicted and [(each.gang, each.stale_since) for each in after.decisions.updates] == [
+    assert not after.evicted and [(update.gang, update.stale_since) for update in after.decisions.updates] == [
         ("broken", NOW)
     ]
 
@@ -210,7 +210,9 @@ def test_a_negative_grace_means_never_and_a_recovered_gang_loses_its_stamp() -> 
     )
     assert not never.decide().evicted
     well = Scene().nodes(1).queue("a", quota=4).gang("a/well", 2, on="n0", stale_since=NOW - 5).decide()
-    assert [(each.gang, each.stale_since, each.stale) for each in well.decisions.updates] == [("well", None, False)]
+    assert [(update.gang, update.stale_since, update.stale) for update in well.decisions.updates] == [
+        ("well", None, False)
+    ]
 
 
 def test_a_surplus_sub_group_goes_before_the_whole_gang() -> None:

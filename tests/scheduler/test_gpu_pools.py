@@ -30,7 +30,7 @@ def devices(scene: Scene, node: str, number: int, resource: str = "") -> Scene:
     scene.records += [
         DeviceClassRecord(DRIVER, resource),
         SliceRecord(
-            f"slice-{node}", node, DRIVER, node, tuple(DeviceRecord(str(each), DRIVER) for each in range(number))
+            f"slice-{node}", node, DRIVER, node, tuple(DeviceRecord(str(item), DRIVER) for item in range(number))
         ),
     ]
     return scene.with_settings(dynamic_resources=True)

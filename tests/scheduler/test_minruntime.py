@@ -13,8 +13,8 @@ from gangline.scheduler.settings import DEFAULT_PLUGINS, PluginSetting
 from .scene import Scene
 
 QUEUES = {
-    each.name: each
-    for each in (
+    item.name: item
+    for item in (
         QueueRecord("prod", preempt_min_runtime=20, reclaim_min_runtime=30),
         QueueRecord("prod-a", "prod", reclaim_min_runtime=25),
         QueueRecord("prod-b", "prod", preempt_min_runtime=15),
@@ -86,7 +86,7 @@ def test_preemption_inside_a_queue_is_held_back_too() -> None:
 
 def test_the_default_for_all_queues_is_an_argument_and_nonsense_counts_as_none() -> None:
     def with_default(text: str) -> Scene:
-        others = tuple(each for each in DEFAULT_PLUGINS if each.name != "minruntime")
+        others = tuple(default_plugin for default_plugin in DEFAULT_PLUGINS if default_plugin.name != "minruntime")
         return contest().with_settings(
             plugins=(*others, PluginSetting("minruntime", {"defaultReclaimMinRuntime": text}))
         )

@@ -132,7 +132,7 @@ def test_upstreams_configuration_is_read_unchanged() -> None:
     }
     settings = read_config(config)
     assert settings.actions == ("allocate", "reclaim") and settings.queue_depth == {"reclaim": 3}
-    assert [each.name for each in settings.plugins] == ["proportion", "priority"] and settings.arguments(
+    assert [plugin.name for plugin in settings.plugins] == ["proportion", "priority"] and settings.arguments(
         "proportion"
     ) == {"kValue": "0.5"}
 

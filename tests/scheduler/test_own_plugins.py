@@ -260,7 +260,7 @@ def test_every_hook_of_a_plugin_is_in_the_table() -> None:
 
 @pytest.mark.usefixtures("packages")
 def test_a_binder_plugin_of_another_package_takes_its_place_by_priority() -> None:
-    assert [each.name for each in build(BinderSettings())][-1] == "stamp"
+    assert [item.name for item in build(BinderSettings())][-1] == "stamp"
     first = build(BinderSettings(plugins={"stamp": BinderPlugin(priority=9999)}))
     assert first[0].name == "stamp"
 

@@ -56,7 +56,7 @@ def given(
 ) -> list[str] | None:
     cluster = ClusterModel.build(records)
     found = choose(cluster.devices, cluster.nodes["n0"], [ClaimRecord("c", requests=requests, constraints=constraints)])
-    return None if found is None else [each.device for each in found[0]]
+    return None if found is None else [item.device for item in found[0]]
 
 
 def wants(expression: str = "", count: int | None = 1, name: str = "r", **more: Any) -> DeviceRequest:
@@ -135,7 +135,7 @@ def test_the_first_choice_that_can_be_met_is_taken_and_named() -> None:
     found = choose(
         cluster.devices, cluster.nodes["n0"], [ClaimRecord("c", requests=(DeviceRequest("r", "gpu", choices=choices),))]
     )
-    assert found is not None and [each.request for each in found[0]] == ["r/any"]
+    assert found is not None and [item.request for item in found[0]] == ["r/any"]
 
 
 def test_a_look_at_a_device_does_not_take_it() -> None:
@@ -183,9 +183,9 @@ def claimed(*needs: ExtendedNeed, allocatable: dict[str, float] | None = None) -
     found = extended_claim(cluster.devices, TaskRecord("p", extended=needs), cluster.nodes["n0"])
     if found is None:
         return None
-    assert all(isinstance(each, ContainerUse) for each in found.uses)
-    return [(each.name, each.count) for each in found.claim.requests], [
-        (each.container, each.request) for each in found.uses
+    assert all(isinstance(use, ContainerUse) for use in found.uses)
+    return [(request.name, request.count) for request in found.claim.requests], [
+        (use.container, use.request) for use in found.uses
     ]
 
 

@@ -62,7 +62,7 @@ def saved(objects: list[dict[str, Any]] | None = None) -> Saved:
 
 
 def placed(decisions: Decisions) -> list[tuple[str, str]]:
-    return [(each.task, each.node) for each in decisions.commits if isinstance(each, Bind)]
+    return [(commit.task, commit.node) for commit in decisions.commits if isinstance(commit, Bind)]
 
 
 def test_objects_become_records_of_every_kind() -> None:

@@ -49,7 +49,7 @@ class WebhookAddress:
 
 def path_of(verb: str, hook: Hook) -> str:
     """`/validate-scheduling-run-ai-v2-queue`: verb, group, version and kind."""
-    kind = next((each for each in KINDS if (each.group, each.plural) == (hook.group, hook.plural)), None)
+    kind = next((item for item in KINDS if (item.group, item.plural) == (hook.group, hook.plural)), None)
     version = kind.version if kind else next(iter(hook.versions))
     name = kind.kind.lower() if kind else hook.plural
     return f"/{verb}-{hook.group.replace('.', '-')}-{version}-{name}"
@@ -80,7 +80,7 @@ def configurations(hooks: Sequence[Hook], place: WebhookAddress, authority: byte
 
 
 def _webhook(hook: Hook, verb: str, place: WebhookAddress, authority: bytes) -> Raw:
-    resources = [f"{hook.plural}/{each}" if each else hook.plural for each in hook.subresources]
+    resources = [f"{hook.plural}/{subresource}" if subresource else hook.plural for subresource in hook.subresources]
     webhook: Raw = {
         "name": hook.name,
         "clientConfig": place.client_config(path_of(verb, hook), authority),

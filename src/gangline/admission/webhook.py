@@ -89,7 +89,10 @@ def _refused(denied: Denied) -> Raw:
     status: Raw = {"message": denied.message, "code": denied.code, "reason": denied.reason}
     if denied.problems:
         status["details"] = {
-            "causes": [{"reason": each.kind, "message": each.message, "field": each.path} for each in denied.problems]
+            "causes": [
+                {"reason": problem.kind, "message": problem.message, "field": problem.path}
+                for problem in denied.problems
+            ]
         }
     return {"allowed": False, "status": status}
 

@@ -239,7 +239,7 @@ ABOUT = {
 
 def crds() -> list[Obj]:
     """Every definition; the caller's own copies."""
-    found: list[Obj] = json.loads(json.dumps([_definition(each) for each in DEFINITIONS]))
+    found: list[Obj] = json.loads(json.dumps([_definition(definition) for definition in DEFINITIONS]))
     return found
 
 
@@ -309,11 +309,11 @@ def schema_of(table: str, name: str) -> Obj:
     struct = notation.struct(table, name)
     schema: Obj = {"type": "object"}
     properties = _head(struct) | {
-        each.name: _field_schema(each) for each in struct.fields if each.name not in _NEWER.get(name, ())
+        field.name: _field_schema(field) for field in struct.fields if field.name not in _NEWER.get(name, ())
     }
     if properties:
         schema["properties"] = properties
-    required = [each.name for each in struct.fields if each.required]
+    required = [field.name for field in struct.fields if field.required]
     if required:
         schema["required"] = required
     if struct.crd_atomic:

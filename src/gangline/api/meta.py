@@ -105,7 +105,7 @@ class LabelSelector(Model, frozen=True):
 
 def condition(conditions: tuple[Condition, ...], type: str) -> Condition | None:
     """The condition of a type, if the object has it."""
-    return next((each for each in conditions if each.type == type), None)
+    return next((item for item in conditions if item.type == type), None)
 
 
 def as_raw(model: Model) -> Any:

@@ -123,7 +123,7 @@ ResourceList = Mapping[str, Any]
 def add(*lists: ResourceList) -> dict[str, int]:
     """The sum of resource lists, in nano-units."""
     total: dict[str, int] = {}
-    for each in lists:
-        for name, value in each.items():
+    for item in lists:
+        for name, value in item.items():
             total[name] = total.get(name, 0) + nanos(value)
     return total

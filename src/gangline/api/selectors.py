@@ -111,12 +111,15 @@ def from_selector(selector: LabelSelector | Mapping[str, Any] | None) -> Selecto
         return EVERYTHING
     if isinstance(selector, LabelSelector):
         labels: Mapping[str, str] = selector.match_labels
-        expressions = [(each.key, each.operator, each.values) for each in selector.match_expressions]
+        expressions = [
+            (match_expression.key, match_expression.operator, match_expression.values)
+            for match_expression in selector.match_expressions
+        ]
     else:
         labels = selector.get("matchLabels") or {}
         expressions = [
-            (each["key"], each["operator"], tuple(each.get("values") or ()))
-            for each in selector.get("matchExpressions") or ()
+            (match_expression["key"], match_expression["operator"], tuple(match_expression.get("values") or ()))
+            for match_expression in selector.get("matchExpressions") or ()
         ]
     equal = tuple(SelectorRequirement(key, "=", (value,)) for key, value in sorted(labels.items()))
     return Selector(

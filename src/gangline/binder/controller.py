@@ -49,7 +49,14 @@ def settled(
 ) -> RequestSettled | None:
     """Whether there is nothing to do for a request, or nothing that can be done."""
     spec = request.spec
-    owner = next((each.uid for each in request.metadata.owner_references if each.kind == POD.kind), None)
+    owner = next(
+        (
+            owner_reference.uid
+            for owner_reference in request.metadata.owner_references
+            if owner_reference.kind == POD.kind
+        ),
+        None,
+    )
     if pod is None:
         return RequestSettled(f"pod {request.namespace}/{spec.pod_name} does not exist")
     if owner is not None and owner != pod.uid:
@@ -263,10 +270,10 @@ async def _condition(ctx: Context, pod: Pod, status: str, reason: str, message: 
 
 def _waiting_for(index: str, values: Iterable[str], read: Reader) -> list[Key]:
     return [
-        Key(each.namespace, each.name)
+        Key(item.namespace, item.name)
         for value in values
-        for each in read.by(BIND_REQUEST, index, value)
-        if each.status.phase != SUCCEEDED
+        for item in read.by(BIND_REQUEST, index, value)
+        if item.status.phase != SUCCEEDED
     ]
 
 

@@ -21,7 +21,7 @@ def _object(text: str) -> dict[str, Any]:
 
 def _words(text: str) -> tuple[str, ...]:
     found = json.loads(text or "[]")
-    if not isinstance(found, list) or not all(isinstance(each, str) for each in found):
+    if not isinstance(found, list) or not all(isinstance(item, str) for item in found):
         raise ValueError("must be a JSON list of words")
     return tuple(found)
 

@@ -141,7 +141,7 @@ def reservation_pod(attempt: BindAttempt, group: str, settings: BinderSettings) 
         "nodeName": attempt.node.name,
         "serviceAccountName": settings.reservation_service_account,
         "containers": [container],
-        "tolerations": [as_raw(each) for each in attempt.pod.spec.tolerations],
+        "tolerations": [as_raw(toleration) for toleration in attempt.pod.spec.tolerations],
     }
     if settings.reservation_runtime_class:
         spec["runtimeClassName"] = settings.reservation_runtime_class
@@ -172,7 +172,7 @@ async def settle(ctx: Context, group: str, settings: BinderSettings) -> None:
     held, sharers = await _members(ctx.client, group, settings)
     if not held:
         await _delete_unheld(ctx, group, sharers)
-    elif not sharers and not any(_wants(each, group) for each in (await ctx.client.list(BIND_REQUEST)).items):
+    elif not sharers and not any(_wants(item, group) for item in (await ctx.client.list(BIND_REQUEST)).items):
         _, late = await _members(ctx.client, group, settings)
         for pod in [] if late else held:
             await _delete(ctx.client, pod)
@@ -196,7 +196,7 @@ def in_order(read: Reader, group: str, settings: BinderSettings) -> bool:
     held, sharers = split(read.by(POD, GROUP, group), settings)
     if sharers or not held:
         return bool(held) or not any(pod.status.phase == "Running" for pod in sharers)
-    return any(_wants(each, group) for each in read.by(BIND_REQUEST, GROUP, group))
+    return any(_wants(item, group) for item in read.by(BIND_REQUEST, GROUP, group))
 
 
 def clean_up(settings: BinderSettings) -> Controller:

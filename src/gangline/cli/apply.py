@@ -42,9 +42,9 @@ async def _apply(objects: list[Raw], kubeconfig: str | None, namespace: str | No
 
 
 async def kind_of(connection: ClusterConnection, obj: Raw) -> Kind[Object]:
-    for each in await connection.served():
-        if (each.kind.api_version, each.kind.kind) == (obj.get("apiVersion"), obj.get("kind")):
-            return each.kind
+    for item in await connection.served():
+        if (item.kind.api_version, item.kind.kind) == (obj.get("apiVersion"), obj.get("kind")):
+            return item.kind
     raise BadInput(f"the server at {connection.server} serves no {obj.get('kind')} of {obj.get('apiVersion')}")
 
 

@@ -51,16 +51,16 @@ class ClusterConnection:
         """The kind a user means by `pods`, `pcs`, `podgroup` or `podgroups.scheduling.run.ai`."""
         served = await self.served()
         wanted = name.lower()
-        found = [each for each in served if wanted in each.names or wanted == each.kind.resource]
+        found = [item for item in served if wanted in item.names or wanted == item.kind.resource]
         if not found:
-            known = sorted({each.kind.plural for each in served})
+            known = sorted({item.kind.plural for item in served})
             raise BadInput(f"the server at {self.server} serves no {name!r}; it serves: {', '.join(known)}")
-        return min(found, key=lambda each: (each.kind.group not in PREFERRED, each.kind.resource)).kind
+        return min(found, key=lambda item: (item.kind.group not in PREFERRED, item.kind.resource)).kind
 
     async def served(self) -> list[ServedKinds]:
-        groups = [""] + [each["name"] for each in (await self.json("/apis")).get("groups", [])]
+        groups = [""] + [item["name"] for item in (await self.json("/apis")).get("groups", [])]
         versions = await asyncio.gather(*(self._preferred(group) for group in groups))
-        return [each for listing in versions for each in listing]
+        return [item for listing in versions for item in listing]
 
     async def _preferred(self, group: str) -> list[ServedKinds]:
         """What a group serves, each kind in the first version that has it; the preferred version goes first."""
@@ -70,10 +70,11 @@ class ClusterConnection:
         try:
             about = await self.json(f"/apis/{group}")
             for version in dict.fromkeys(
-                each["groupVersion"] for each in (about["preferredVersion"], *about["versions"])
+                item["groupVersion"] for item in (about["preferredVersion"], *about["versions"])
             ):
                 found = {
-                    each.kind.plural: each for each in _resources(version, await self.json(f"/apis/{version}"))
+                    resource.kind.plural: resource
+                    for resource in _resources(version, await self.json(f"/apis/{version}"))
                 } | found
         except ApiError:
             pass
@@ -92,13 +93,17 @@ class ServedKinds:
 
 def _resources(group_version: str, listing: dict[str, Any]) -> list[ServedKinds]:
     served = []
-    for each in listing.get("resources", []):
-        if "/" in each["name"]:
+    for resource in listing.get("resources", []):
+        if "/" in resource["name"]:
             continue
-        kind = kinds.known(group_version, each["kind"]) or kinds.foreign(
-            group_version, each["kind"], each["name"], each["namespaced"]
+        kind = kinds.known(group_version, resource["kind"]) or kinds.foreign(
+            group_version, resource["kind"], resource["name"], resource["namespaced"]
         )
-        names = {each["name"], each.get("singularName") or each["kind"].lower(), *each.get("shortNames", [])}
+        names = {
+            resource["name"],
+            resource.get("singularName") or resource["kind"].lower(),
+            *resource.get("shortNames", []),
+        }
         served.append(ServedKinds(kind, frozenset(names)))
     return served
 

@@ -135,15 +135,15 @@ class Stage:
 
         async def seen() -> str | None:
             events = [
-                each
-                for each in (await self.client.list(EVENT, NAMESPACE)).items
-                if each.reason == "Evict"
-                and each.annotations.get("evictor-action-type") == action
-                and each.involved_object.get("name", "").partition("pg-")[2].startswith(f"{name}-")
+                item
+                for item in (await self.client.list(EVENT, NAMESPACE)).items
+                if item.reason == "Evict"
+                and item.annotations.get("evictor-action-type") == action
+                and item.involved_object.get("name", "").partition("pg-")[2].startswith(f"{name}-")
             ]
             if len(events) < gangs:
                 return None
-            return "\n".join(made_room(each.involved_object["name"], each.annotations) for each in events)
+            return "\n".join(made_room(event.involved_object["name"], event.annotations) for event in events)
 
         await self.step(f"{gangs} gang{'s' if gangs > 1 else ''} of {name} made room, whole, by {action}", seen)
 
@@ -153,10 +153,10 @@ class Stage:
         async def gone() -> str | None:
             left = [kind.plural for kind in (POD_CLIQUE, POD_GANG, POD) if await self.owned(kind, name)]
             left += [
-                each.name
+                item.name
                 for kind in (POD_GROUP, WORKLOAD, BIND_REQUEST)
-                for each in (await self.client.list(kind, NAMESPACE)).items
-                if f"{name}-" in each.name
+                for item in (await self.client.list(kind, NAMESPACE)).items
+                if f"{name}-" in item.name
             ]
             return None if left else ""
 
@@ -174,7 +174,7 @@ async def gang_by_kai(stage: Stage) -> None:
         groups = (await stage.client.list(POD_GROUP, NAMESPACE)).items
         if not groups:
             return None
-        parts = ", ".join(f"{each.name} ≥ {each.min_member}" for each in groups[0].spec.sub_groups)
+        parts = ", ".join(f"{sub_group.name} ≥ {sub_group.min_member}" for sub_group in groups[0].spec.sub_groups)
         return f"needs {groups[0].spec.min_member} pods together ({parts})"
 
     await stage.step("one PodGang", gang)
@@ -305,13 +305,13 @@ def used(queues: Iterable[Queue], name: str) -> float:
 
 def queue_lines(queues: Sequence[Queue], name: str, indent: str = "        ", mark: str = "") -> list[str]:
     """The queue and those below it, one a line, with a bar of GPUs."""
-    queue = next(each for each in queues if each.name == name)
+    queue = next(item for item in queues if item.name == name)
     quota = round(queue.spec.resources.gpu.quota) if queue.spec.resources is not None else 0
     uses = used(queues, name)
     bar = "█" * round(min(uses, quota)) + "▒" * round(max(uses - quota, 0)) + "░" * round(max(quota - uses, 0))
     head = f"{indent}{mark}{name}".ljust(28)
     lines = [f"{head}{uses:>3g} of {quota:<3}{click.style(bar, fg='yellow' if uses > quota else 'green')}"]
-    below = sorted(each.name for each in queues if each.spec.parent_queue == name)
+    below = sorted(item.name for item in queues if item.spec.parent_queue == name)
     inner = indent + ("" if not mark else "   " if mark.startswith("└") else "│  ")
     for place, child in enumerate(below):
         lines += queue_lines(queues, child, inner, "└─ " if place == len(below) - 1 else "├─ ")

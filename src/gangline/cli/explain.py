@@ -36,9 +36,11 @@ async def _explain(name: str, output: str, kubeconfig: str | None, namespace: st
     async with connect(kubeconfig, namespace) as connection:
         answers = await explain(connection.client, name, connection.namespace)
         if output == "json":
-            click.echo(json.dumps([each.data for each in answers], indent=2, ensure_ascii=False))
+            click.echo(json.dumps([answer.data for answer in answers], indent=2, ensure_ascii=False))
         else:
-            click.echo("\n".join(line for each in answers for line in (each.text, each.evicted, *each.failed) if line))
+            click.echo(
+                "\n".join(line for answer in answers for line in (answer.text, answer.evicted, *answer.failed) if line)
+            )
 
 
 async def explain(client: Client, name: str, namespace: str) -> list[GangAnswer]:
@@ -84,7 +86,7 @@ async def headline(client: Client, name: str, namespace: str) -> str | None:
     """The one sentence of a gang that waits; None as long as the scheduler has not judged it, or when it does not
     wait."""
     try:
-        judged = [each for each in await explain(client, name, namespace) if each.judged]
+        judged = [item for item in await explain(client, name, namespace) if item.judged]
     except BadInput:
         return None
     return judged[0].text.splitlines()[0] if judged else None

@@ -75,9 +75,9 @@ async def _ask(
 def as_text(table: Any, *, wide: bool, everywhere: bool) -> str:
     """A Table answer as aligned columns."""
     columns = [
-        (number, each["name"].upper())
-        for number, each in enumerate(table["columnDefinitions"])
-        if wide or not each.get("priority")
+        (number, column_definition["name"].upper())
+        for number, column_definition in enumerate(table["columnDefinitions"])
+        if wide or not column_definition.get("priority")
     ]
     heading = (["NAMESPACE"] if everywhere else []) + [title for _, title in columns]
     rows = [

@@ -20,4 +20,4 @@ from gangline.operator import initc
 )
 def command(podcliques: tuple[str, ...]) -> None:
     """Wait until other cliques of the same gang have ready pods."""
-    sys.exit(initc.main([f"--podcliques={each}" for each in podcliques]))
+    sys.exit(initc.main([f"--podcliques={podclique}" for podclique in podcliques]))

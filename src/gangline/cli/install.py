@@ -81,7 +81,7 @@ def manifests(image: str | None, file: str | None, half: str) -> list[Manifest]:
     from gangline.rights import objects
 
     settings = read_flags({"half": half} | ({"image": image} if image else {}))
-    definitions = [each for each in crds() if half == "both" or each["spec"]["group"] not in WORKLOAD]
+    definitions = [crd for crd in crds() if half == "both" or crd["spec"]["group"] not in WORKLOAD]
     return wanted(settings, definitions, objects(("installer",)), default_objects(), read([file]) if file else [])
 
 
@@ -90,9 +90,9 @@ def printed(found: list[Manifest], output: str) -> str:
 
     if output == "json":
         return (
-            json.dumps({"apiVersion": "v1", "kind": "List", "items": [each.whole for each in found]}, indent=2) + "\n"
+            json.dumps({"apiVersion": "v1", "kind": "List", "items": [item.whole for item in found]}, indent=2) + "\n"
         )
-    return yaml.safe_dump_all([each.whole for each in found], sort_keys=False)
+    return yaml.safe_dump_all([item.whole for item in found], sort_keys=False)
 
 
 async def _install(found: list[Manifest], kubeconfig: str | None, seconds: float | None) -> None:
@@ -100,14 +100,14 @@ async def _install(found: list[Manifest], kubeconfig: str | None, seconds: float
 
     async with connect(kubeconfig, None) as connection:
         click.echo(f"installing into {connection.server} …")
-        definitions = [each for each in found if each.kind == CRD]
-        for each in definitions:
-            await _write(connection, each)
+        definitions = [item for item in found if item.kind == CRD]
+        for definition in definitions:
+            await _write(connection, definition)
         await served(connection, definitions)
-        for each in found[len(definitions) :]:
-            await _write(connection, each)
+        for item in found[len(definitions) :]:
+            await _write(connection, item)
         if seconds is not None:
-            await at_work(connection, [each for each in found if each.kind in (CONFIG, SCHEDULING_SHARD)], seconds)
+            await at_work(connection, [item for item in found if item.kind in (CONFIG, SCHEDULING_SHARD)], seconds)
 
 
 async def _write(connection: ClusterConnection, manifest: Manifest) -> None:
@@ -134,8 +134,8 @@ async def served(connection: ClusterConnection, definitions: list[Manifest], sec
     """A server needs a moment before it serves a new kind."""
     from gangline.api.kinds import KINDS
 
-    names, deadline = {each.name for each in definitions}, time.monotonic() + seconds
-    for kind in (each for each in KINDS if each.resource in names):
+    names, deadline = {definition.name for definition in definitions}, time.monotonic() + seconds
+    for kind in (item for item in KINDS if item.resource in names):
         while True:
             try:
                 await connection.client.list(kind)
@@ -154,7 +154,7 @@ async def at_work(connection: ClusterConnection, wanted: list[Manifest], seconds
     """Until Config and shards say so; whatever they wait for is told when it changes."""
     deadline, told = time.monotonic() + seconds, ""
     while True:
-        waits = [text for each in wanted if (text := await _waits(connection, each))]
+        waits = [text for item in wanted if (text := await _waits(connection, item))]
         news = "\n".join(waits)
         if news != told:
             click.echo(f"waiting …\n{news}" if news else "everything is at work")
@@ -174,7 +174,9 @@ async def _waits(connection: ClusterConnection, manifest: Manifest) -> str:
     """What a Config or shard says that it waits for; empty: it is ready."""
     obj: Any = await connection.client.get(manifest.kind, manifest.name)
     label = f"  {manifest.kind.kind} {manifest.name}: "
-    ready: dict[str, Any] = next((each for each in obj.status.get("conditions") or () if each["type"] == "Ready"), {})
+    ready: dict[str, Any] = next(
+        (condition for condition in obj.status.get("conditions") or () if condition["type"] == "Ready"), {}
+    )
     if not ready or ready.get("observedGeneration") != obj.metadata.generation:
         return f"{label}the installer has not looked at it yet"
     return "" if ready["status"] == "True" else label + str(ready["message"])

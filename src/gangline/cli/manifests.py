@@ -22,7 +22,7 @@ def _texts(source: str) -> Iterator[tuple[str, str]]:
         return
     path = Path(source)
     if path.is_dir():
-        files = sorted(each for each in path.iterdir() if each.suffix in (".yaml", ".yml", ".json"))
+        files = sorted(item for item in path.iterdir() if item.suffix in (".yaml", ".yml", ".json"))
         if not files:
             raise BadInput(f"{path} holds no .yaml, .yml or .json file")
     elif path.exists():
@@ -43,7 +43,7 @@ def _text(file: Path) -> str:
 def parse(text: str, name: str) -> list[Raw]:
     """The documents of one text; a List is taken apart."""
     try:
-        documents = [each for each in read_documents(text) if each is not None]
+        documents = [read_document for read_document in read_documents(text) if read_document is not None]
     except DocumentUnreadable as error:
         raise BadInput(f"{name} is not YAML: {error}") from None
     objects: list[Raw] = []

@@ -69,7 +69,7 @@ def _backend(name: str) -> str:
 
     [real] = real_backends([name])
     if f"{BACKEND}{real}" not in backends():
-        there = ", ".join(each.removeprefix(BACKEND) for each in backends())
+        there = ", ".join(backend.removeprefix(BACKEND) for backend in backends())
         raise BadInput(f"no backend is called {name!r}; there are: {there}")
     return f"{BACKEND}{real}"
 

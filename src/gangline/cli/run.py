@@ -32,7 +32,7 @@ class RunCommand(click.Command):
     """Its help says the flags of the component that is named with it."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        ctx.meta["component"] = next((each for each in args if each in NAMES), "")
+        ctx.meta["component"] = next((argument for argument in args if argument in NAMES), "")
         return super().parse_args(ctx, args)
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -45,16 +45,16 @@ class RunCommand(click.Command):
             formatter.write_text("`gangline run COMPONENT --help` lists the flags of that component.")
             return
         known = sorted(set(known_flags(name)) - set(_options(self)))
-        idle = [f"--{each}" for each in known if each in idle_flags(name)]
+        idle = [f"--{item}" for item in known if item in idle_flags(name)]
         with formatter.section(f"Flags of {name}"):
-            formatter.write_dl([(f"--{each}", MEANINGS[each]) for each in known if f"--{each}" not in idle])
+            formatter.write_dl([(f"--{item}", MEANINGS[item]) for item in known if f"--{item}" not in idle])
         with formatter.section("Accepted as upstream's, without effect here"):
             formatter.write_text(", ".join(idle))
 
 
 def _options(command: click.Command) -> list[str]:
     """Those of `gangline run` itself, without dashes."""
-    return [text.lstrip("-") for each in command.params if isinstance(each, click.Option) for text in each.opts]
+    return [text.lstrip("-") for param in command.params if isinstance(param, click.Option) for text in param.opts]
 
 
 @click.command(

@@ -64,8 +64,8 @@ async def take_components(connection: ClusterConnection, everything: bool, secon
 
     await _check(connection, everything)
     for kind in (SCHEDULING_SHARD, CONFIG):
-        for each in await _listed(connection, kind):
-            await _delete(connection, kind, each.name)
+        for item in await _listed(connection, kind):
+            await _delete(connection, kind, item.name)
     await _emptied(connection, seconds)
 
 
@@ -75,8 +75,8 @@ async def _take_rest(connection: ClusterConnection, everything: bool) -> None:
 
     for kind, name, namespace in _own(everything):
         await _delete(connection, kind, name, namespace)
-    for each in await _listed(connection, NAMESPACE, dict(OURS)) if everything else ():
-        await _delete(connection, NAMESPACE, each.name)
+    for item in await _listed(connection, NAMESPACE, dict(OURS)) if everything else ():
+        await _delete(connection, NAMESPACE, item.name)
     click.echo(
         "everything is gone"
         if everything
@@ -93,8 +93,8 @@ async def _check(connection: ClusterConnection, everything: bool) -> None:
 
     sets = await _listed(connection, POD_CLIQUE_SET)
     operator = any(
-        each.name == OPERATOR.name and each.labels.get(names.MANAGED_BY) == names.INSTALLER
-        for each in await _listed(connection, DEPLOYMENT)
+        item.name == OPERATOR.name and item.labels.get(names.MANAGED_BY) == names.INSTALLER
+        for item in await _listed(connection, DEPLOYMENT)
     )
     if sets and (operator or everything):
         raise BadInput(
@@ -127,10 +127,10 @@ async def _emptied(connection: ClusterConnection, seconds: float) -> None:
     deadline, told = time.monotonic() + seconds, -1
     while True:
         left = [
-            f"{kind.kind} {each.name}"
+            f"{kind.kind} {item.name}"
             for kind in (*ALWAYS, *SOMETIMES)
-            for each in await _listed(connection, kind, dict(OURS))
-            if any(owner.group == "kai.scheduler" for owner in each.metadata.owner_references)
+            for item in await _listed(connection, kind, dict(OURS))
+            if any(owner.group == "kai.scheduler" for owner in item.metadata.owner_references)
         ]
         if not left:
             return
@@ -152,9 +152,9 @@ def _own(everything: bool) -> list[tuple[Kind[Any], str, str]]:
     from gangline.cli.install import manifests
 
     kept = (CONFIG, SCHEDULING_SHARD)
-    found = [each for each in reversed(manifests(None, None, "both")) if each.kind not in kept]
-    always = [each for each in found if not each.once and each.kind != CRD]
-    rest = [each for each in found if each.once and each.kind != NAMESPACE] + [
-        each for each in found if each.kind == CRD
+    found = [manifest for manifest in reversed(manifests(None, None, "both")) if manifest.kind not in kept]
+    always = [item for item in found if not item.once and item.kind != CRD]
+    rest = [item for item in found if item.once and item.kind != NAMESPACE] + [
+        item for item in found if item.kind == CRD
     ]
-    return [(each.kind, each.name, each.namespace) for each in (*always, *(rest if everything else ()))]
+    return [(item.kind, item.name, item.namespace) for item in (*always, *(rest if everything else ()))]

@@ -53,7 +53,7 @@ async def _whatif(objects: list[Raw], output: str, kubeconfig: str | None, names
     from gangline.whatif import Copy, compare
 
     async with connect(kubeconfig, namespace) as cluster:
-        kinds = [each.kind for each in await cluster.served()]
+        kinds = [item.kind for item in await cluster.served()]
         async with Copy(cluster.client, kinds) as copy:
             before = await copy.look()
             await _apply(objects, ClusterConnection(copy.client, cluster.namespace, "the copy"))

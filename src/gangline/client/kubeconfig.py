@@ -81,15 +81,15 @@ def _which(path: str | Path | None) -> Path:
 
 def _entry(config: dict[str, Any], listing: str, key: str, name: str, file: Path) -> dict[str, Any]:
     given = config.get(listing) or []
-    if not isinstance(given, list) or not all(isinstance(each, dict) for each in given):
+    if not isinstance(given, list) or not all(isinstance(item, dict) for item in given):
         raise ConfigError(f"{file} is not a kubeconfig: its {listing} are no list of mappings")
-    entries = {str(each.get("name")): each.get(key) or {} for each in given}
+    entries = {str(item.get("name")): item.get(key) or {} for item in given}
     if name not in entries:
         raise ConfigError(f"{file} has no {key} {name!r}; it has: {', '.join(sorted(entries)) or 'none'}")
-    found = entries[name]
-    if not isinstance(found, dict):
+    entry = entries[name]
+    if not isinstance(entry, dict):
         raise ConfigError(f"{file} is not a kubeconfig: {key} {name!r} is no mapping")
-    return found
+    return entry
 
 
 def transport(target: ClusterTarget, agent: str = "gangline") -> Http:
@@ -222,14 +222,14 @@ class ExecToken:
 
     async def _ask(self) -> None:
         spec = self._spec
-        environment = dict(os.environ) | {each["name"]: each["value"] for each in spec.get("env") or []}
+        environment = dict(os.environ) | {item["name"]: item["value"] for item in spec.get("env") or []}
         environment["KUBERNETES_EXEC_INFO"] = json.dumps(
             {"apiVersion": spec.get("apiVersion"), "kind": "ExecCredential", "spec": {"interactive": False}}
         )
         try:
             process = await asyncio.create_subprocess_exec(
                 str(spec["command"]),
-                *[str(each) for each in spec.get("args") or []],
+                *[str(argument) for argument in spec.get("args") or []],
                 env=environment,
                 stdout=asyncio.subprocess.PIPE,
                 stderr=asyncio.subprocess.PIPE,

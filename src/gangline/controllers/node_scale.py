@@ -113,13 +113,13 @@ def _hundredths(pod: Pod, settings: NodeScaleSettings) -> int:
 def scaling_pod(pod: Pod, settings: NodeScaleSettings) -> Raw:
     gpu = {names.NVIDIA_GPU: str(requests.request(pod).gpu.count)}
     plain = total(
-        amounts({name: value for name, value in each.resources.requests.items() if name in ("cpu", "memory")})
-        for each in pod.spec.containers
+        amounts({name: value for name, value in container.resources.requests.items() if name in ("cpu", "memory")})
+        for container in pod.spec.containers
     )
     spec: Raw = {
         "restartPolicy": "OnFailure",
         "serviceAccountName": settings.service_account,
-        "tolerations": [as_raw(each) for each in pod.spec.tolerations],
+        "tolerations": [as_raw(toleration) for toleration in pod.spec.tolerations],
         "nodeSelector": pod.spec.node_selector,
         "containers": [
             {

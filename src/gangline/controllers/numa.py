@@ -88,8 +88,8 @@ def zone_gpus(topology: NodeResourceTopology) -> dict[int, int]:
     found: dict[int, int] = {}
     for zone in topology.zones:
         number = str(zone.get("name") or "").rpartition("-")[2]
-        listed = [each for each in zone.get("resources") or () if requests.is_gpu(str(each.get("name")))]
-        gpus = sum(resources.units(each.get("allocatable", 0)) for each in listed)
+        listed = [resource for resource in zone.get("resources") or () if requests.is_gpu(str(resource.get("name")))]
+        gpus = sum(resources.units(item.get("allocatable", 0)) for item in listed)
         if number.isdigit() and gpus:
             found[int(number)] = gpus
     return found
@@ -99,7 +99,7 @@ def assign(pods: Iterable[Pod], gpus: Mapping[int, int]) -> list[Assigned]:
     """GPUs for each pod as a topology manager gives them: all of one zone if one has enough (that which was predicted,
     else the fullest that fits), else zone after zone. Pods that started earlier keep theirs."""
     free = dict(gpus)
-    found = []
+    assigneds = []
     for pod in sorted(
         pods, key=lambda pod: (OBSERVED not in pod.annotations, pod.status.start_time or "", pod.namespace, pod.name)
     ):
@@ -107,8 +107,8 @@ def assign(pods: Iterable[Pod], gpus: Mapping[int, int]) -> list[Assigned]:
         number = wanted.count if wanted.kind == requests.REGULAR else 0
         if 0 < number <= sum(free.values()):
             zones = _choose(free, number, observed_zones(pod))
-            found.append(Assigned(key_of(pod), tuple((names.NVIDIA_GPU, (zone,)) for zone in zones)))
-    return found
+            assigneds.append(Assigned(key_of(pod), tuple((names.NVIDIA_GPU, (zone,)) for zone in zones)))
+    return assigneds
 
 
 def _choose(free: dict[int, int], number: int, wished: Sequence[int]) -> list[int]:
@@ -127,7 +127,7 @@ def observed_zones(pod: Pod) -> list[int]:
     """The zones it was seen in, else those predicted for it."""
     text = pod.annotations.get(OBSERVED) or pod.annotations.get(PREDICTED)
     try:
-        return [int(str(each["zone"]).rpartition("-")[2]) for each in json.loads(text or "[]")]
+        return [int(str(load["zone"]).rpartition("-")[2]) for load in json.loads(text or "[]")]
     except (ValueError, KeyError, TypeError):
         return []
 

@@ -44,7 +44,7 @@ def part(pod: Pod, claims: list[Raw], node: Node | None, manner: Manner) -> PodP
         allocated = scheduled is not None and scheduled.status == "True"
     if not requested:
         return PodPart()
-    plain = total(amounts(each.resources.requests) for each in pod.spec.containers)
+    plain = total(amounts(container.resources.requests) for container in pod.spec.containers)
     devices = {
         name: ExactAmount(count * resources.NANO, False)
         for name, count in requests.gpu_devices(claims).items()
@@ -116,10 +116,10 @@ def _device_memory(pod: Pod, node: Node | None) -> float:
     nvidia = node.labels.get(names.GPU_MEMORY_LABEL)
     amd = next(
         (
-            found
+            match_
             for label in sorted(node.labels)
             if label.startswith(AMD_MEMORY_LABEL)
-            and (found := re.search(r"\d+.*", label.removeprefix(AMD_MEMORY_LABEL)))
+            and (match_ := re.search(r"\d+.*", label.removeprefix(AMD_MEMORY_LABEL)))
         ),
         None,
     )

@@ -59,11 +59,11 @@ class Standings:
             self.counts[now] += 1
 
     def by_part(self, states: Iterable[str]) -> Counter[str]:
-        found: Counter[str] = Counter()
+        counter: Counter[str] = Counter()
         for (part, state), count in self.counts.items():
             if state in states:
-                found[part] += count
-        return found
+                counter[part] += count
+        return counter
 
 
 def phase(spec: PodGroupSpec, pods: Standings) -> str:
@@ -84,8 +84,8 @@ def met(spec: PodGroupSpec, counts: Mapping[str, int]) -> bool:
     if not spec.sub_groups:
         return sum(counts.values()) >= (1 if spec.min_member is None else spec.min_member)
     below: dict[str, list[SubGroup]] = {}
-    for each in spec.sub_groups:
-        below.setdefault((each.parent or "").lower(), []).append(each)
+    for sub_group in spec.sub_groups:
+        below.setdefault((sub_group.parent or "").lower(), []).append(sub_group)
 
     def good(part: SubGroup) -> bool:
         if part.name not in below:
@@ -111,8 +111,8 @@ def conditions(
         _condition(PHASE, True, found, f"{SAYS[found]}; {minimum(spec)}"),
         _condition(SCHEDULED, placed, "MinimumScheduled" if placed else "MinimumNotScheduled", minimum(spec)),
     ]
-    others = [each for each in before if each.get("type") not in (PHASE, SCHEDULED)]
-    return [*others, *(_since([*written, *before], each, now) for each in new)]
+    others = [item for item in before if item.get("type") not in (PHASE, SCHEDULED)]
+    return [*others, *(_since([*written, *before], item, now) for item in new)]
 
 
 def minimum(spec: PodGroupSpec) -> str:
@@ -121,11 +121,12 @@ def minimum(spec: PodGroupSpec) -> str:
         return f"minimum: {1 if spec.min_member is None else spec.min_member} pods"
     needed = "" if spec.min_sub_group is None else f"{spec.min_sub_group} of "
     parts = [
-        f"{each.name} {each.min_member}"
-        if each.min_member is not None
-        else each.name + (f" ({each.min_sub_group} sub-groups)" if each.min_sub_group is not None else "")
-        for each in spec.sub_groups
-        if not each.parent
+        f"{sub_group.name} {sub_group.min_member}"
+        if sub_group.min_member is not None
+        else sub_group.name
+        + (f" ({sub_group.min_sub_group} sub-groups)" if sub_group.min_sub_group is not None else "")
+        for sub_group in spec.sub_groups
+        if not sub_group.parent
     ]
     return f"minimum: {needed}{', '.join(parts)}"
 
@@ -136,7 +137,7 @@ def _condition(kind: str, holds: bool, reason: str, message: str) -> Raw:
 
 def _since(before: Sequence[Raw], new: Raw, now: str) -> Raw:
     """With the time of its last transition: of the status, and of the phase."""
-    old = next((each for each in before if each.get("type") == new["type"]), None)
+    old = next((item for item in before if item.get("type") == new["type"]), None)
     same = old is not None and (old.get("status"), old.get("reason")) == (new["status"], new["reason"])
     return new | {
         "lastTransitionTime": old["lastTransitionTime"] if same and old and old.get("lastTransitionTime") else now

@@ -176,7 +176,7 @@ def controller(schedulers: Sequence[str] = SERVED, manner: Manner = NATIVE, work
             Watch(POD, lambda pod, read: [key for key in [group_of(pod)] if key is not None], ledger.pod_changed),
             Watch(RESOURCE_CLAIM, lambda claim, read: again(claim, read, CLAIM, f"{claim.namespace}/{claim.name}")),
             Watch(NODE, lambda node, read: again(node, read, "memory-on", node.name), _labels_changed),
-            Watch(PRIORITY_CLASS, lambda each, read: [key_of(group) for group in read.list(POD_GROUP)]),
+            Watch(PRIORITY_CLASS, lambda item, read: [key_of(group) for group in read.list(POD_GROUP)]),
         ),
         indexes=(
             (POD, CLAIM, lambda pod: [f"{pod.namespace}/{name}" for name in requests.claim_names(pod).values()]),

@@ -45,8 +45,8 @@ def plus(left: ExactAmount, right: ExactAmount) -> ExactAmount:
 
 def total(lists: Iterable[Amounts]) -> Amounts:
     found: Amounts = {}
-    for each in lists:
-        for name, value in each.items():
+    for item in lists:
+        for name, value in item.items():
             found[name] = plus(found[name], value) if name in found else value
     return found
 
@@ -95,7 +95,7 @@ class Sum:
     @property
     def amounts(self) -> Amounts:
         """A resource that some member names is there, even at zero."""
-        return {name: ExactAmount(each.nanos, each.binary > 0) for name, each in self._running.items()}
+        return {name: ExactAmount(item.nanos, item.binary > 0) for name, item in self._running.items()}
 
     def _add(self, part: Amounts, sign: int) -> None:
         for name, value in part.items():

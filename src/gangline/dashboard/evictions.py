@@ -71,12 +71,20 @@ def by_whom(eviction: EvictionStory, other: str) -> str:
 def failure(job: Job | None) -> Raw | None:
     """The condition of a Job that failed."""
     conditions = job.status.conditions if job is not None else ()
-    return next((each for each in conditions if each.get("type") == "Failed" and each.get("status") == "True"), None)
+    return next(
+        (
+            condition
+            for condition in conditions
+            if condition.get("type") == "Failed" and condition.get("status") == "True"
+        ),
+        None,
+    )
 
 
 def is_over(job: Job) -> bool:
     return any(
-        each.get("type") in ("Complete", "Failed") and each.get("status") == "True" for each in job.status.conditions
+        condition.get("type") in ("Complete", "Failed") and condition.get("status") == "True"
+        for condition in job.status.conditions
     )
 
 

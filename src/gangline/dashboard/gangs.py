@@ -80,12 +80,18 @@ class CountedGang:
     def minima(self) -> dict[str, int]:
         """Group → minimum; the empty name stands for the whole gang."""
         if self.gang is not None:
-            return {each.name: each.min_replicas for each in self.gang.spec.podgroups}
+            return {podgroup.name: podgroup.min_replicas for podgroup in self.gang.spec.podgroups}
         spec = self.group.spec if self.group is not None else None
         if spec is None:
             return {}
-        leaves = {each.name: each.min_member or 0 for each in spec.sub_groups if each.min_member is not None}
-        chosen = spec.min_sub_group is not None or any(each.min_sub_group is not None for each in spec.sub_groups)
+        leaves = {
+            sub_group.name: sub_group.min_member or 0
+            for sub_group in spec.sub_groups
+            if sub_group.min_member is not None
+        }
+        chosen = spec.min_sub_group is not None or any(
+            sub_group.min_sub_group is not None for sub_group in spec.sub_groups
+        )
         return leaves if leaves and not chosen else {"": spec.min_member or 1}
 
     @property
@@ -180,11 +186,25 @@ class GangTable(dict[Place, CountedGang]):
         by_uid = {gang.uid: gang for gang in look.gangs}
         jobs, evicted = {job.uid: job for job in look.jobs}, evictions.told(look.events)
         for group in look.groups:
-            owner = next((by_uid[each.uid] for each in group.metadata.owner_references if each.uid in by_uid), None)
+            owner = next(
+                (
+                    by_uid[owner_reference.uid]
+                    for owner_reference in group.metadata.owner_references
+                    if owner_reference.uid in by_uid
+                ),
+                None,
+            )
             gang = self._by_group[group.namespace, group.name] = self._stand_for(group, owner)
             self._titles[group.name] = gang.title
             gang.eviction = evictions.last(group, evicted)
-            gang.job = next((jobs[each.uid] for each in group.metadata.owner_references if each.uid in jobs), None)
+            gang.job = next(
+                (
+                    jobs[owner_reference.uid]
+                    for owner_reference in group.metadata.owner_references
+                    if owner_reference.uid in jobs
+                ),
+                None,
+            )
         for fact in look.pods:
             mine = self.of(fact)
             if mine is not None:
@@ -286,23 +306,23 @@ def _way_out(text: str) -> bool:
 
 def _remedies(given: object) -> Iterable[str]:
     """What is there of them: an annotation may hold anything."""
-    for each in given if isinstance(given, list) else ():
-        if isinstance(each, dict) and each.get("text"):
-            yield str(each["text"])
+    for item in given if isinstance(given, list) else ():
+        if isinstance(item, dict) and item.get("text"):
+            yield str(item["text"])
 
 
 def _count(given: object) -> int:
     return given if isinstance(given, int) else 0
 
 
-def longest_first(found: Iterable[CountedGang]) -> list[CountedGang]:
+def longest_first(gangs: Iterable[CountedGang]) -> list[CountedGang]:
     """Who waits longest comes first."""
-    return sorted(found, key=lambda gang: (gang.since or 0.0, gang.namespace, gang.name))
+    return sorted(gangs, key=lambda gang: (gang.since or 0.0, gang.namespace, gang.name))
 
 
-def largest_first(found: Iterable[CountedGang]) -> list[CountedGang]:
+def largest_first(gangs: Iterable[CountedGang]) -> list[CountedGang]:
     """Who holds most GPUs comes first."""
-    return sorted(found, key=lambda gang: (-gang.held, gang.namespace, gang.name))
+    return sorted(gangs, key=lambda gang: (-gang.held, gang.namespace, gang.name))
 
 
 def matches(gang: CountedGang, search: str) -> bool:

@@ -93,9 +93,9 @@ def node_line(fact: NodeFact, pods: Sequence[PodFact]) -> NodeLine:
 
 def devices(fact: NodeFact, pods: Sequence[PodFact], use: Use) -> tuple[GpuCell, ...]:
     """Used ones first, then shared, then free."""
-    found = [
+    gpu_cells = [
         GpuCell(state="used", used=1.0, pods=(f"{pod.pod.namespace}/{pod.pod.name}",))
-        for pod in sorted(pods, key=lambda each: each.pod.name)
+        for pod in sorted(pods, key=lambda pod: pod.pod.name)
         if not pod.shared
         for _ in range(min(pod.whole, MOST))
     ]
@@ -103,8 +103,8 @@ def devices(fact: NodeFact, pods: Sequence[PodFact], use: Use) -> tuple[GpuCell,
         names = tuple(
             sorted(f"{pod.pod.namespace}/{pod.pod.name}" for pod in pods if group in pod.shared and not pod.reserves)
         )
-        found.append(GpuCell(state="shared", used=round(min(used, 1.0), 2), pods=names))
-    return (*found, *[FREE] * min(use.free(fact), MOST))[:MOST]
+        gpu_cells.append(GpuCell(state="shared", used=round(min(used, 1.0), 2), pods=names))
+    return (*gpu_cells, *[FREE] * min(use.free(fact), MOST))[:MOST]
 
 
 def room(look: ClusterView, held: Holders) -> FreeRoom:

@@ -153,7 +153,7 @@ def gang_page(look: ClusterView, namespace: str, name: str) -> Page:
         gang=ganged.line(gang, known),
         tree=tree(look, gang, facts),
         events=events(look, gang, facts),
-        conditions=tuple((each.type, each.status, each.message or each.reason) for each in told),
+        conditions=tuple((item.type, item.status, item.message or item.reason) for item in told),
     )
 
 
@@ -177,19 +177,23 @@ def _no_gang(look: ClusterView, known: GangTable, namespace: str, name: str) -> 
 
 def tree(look: ClusterView, gang: CountedGang, facts: Sequence[PodFact]) -> Branch:
     """Set → cliques → pods where there is a set, else gang → groups → pods."""
-    owner = next((each for each in look.sets if each.namespace == gang.namespace and each.name == gang.set), None)
+    owner = next((item for item in look.sets if item.namespace == gang.namespace and item.name == gang.set), None)
     if gang.gang is None or owner is None:
         return _plain_tree(gang, facts)
-    mine = {each.name for each in gang.gang.spec.podgroups}
-    cliques = [each for each in look.cliques if each.namespace == gang.namespace and each.name in mine]
-    scaled = {each.labels.get(names.SCALING_GROUP) for each in cliques}
-    groups = [each for each in look.scaling_groups if each.namespace == gang.namespace and each.name in scaled]
+    mine = {podgroup.name for podgroup in gang.gang.spec.podgroups}
+    cliques = [clique for clique in look.cliques if clique.namespace == gang.namespace and clique.name in mine]
+    scaled = {clique.labels.get(names.SCALING_GROUP) for clique in cliques}
+    groups = [
+        scaling_group
+        for scaling_group in look.scaling_groups
+        if scaling_group.namespace == gang.namespace and scaling_group.name in scaled
+    ]
     return trees.of_set(owner, [gang.gang], groups, cliques, [fact.pod for fact in facts])
 
 
 def _plain_tree(gang: CountedGang, facts: Sequence[PodFact]) -> Branch:
     parts: dict[str, list[Branch]] = {part: [] for part in gang.minima if part}
-    for fact in sorted(facts, key=lambda each: each.pod.name):
+    for fact in sorted(facts, key=lambda fact: fact.pod.name):
         parts.setdefault(fact.part, []).append(trees.of_pod(fact.pod))
     minima = gang.minima
     below = [
@@ -211,9 +215,9 @@ def events(look: ClusterView, gang: CountedGang, facts: Sequence[PodFact]) -> tu
     if gang.group is not None:
         about.add(gang.group.name)
     mine = [
-        each for each in look.events if each.involved_object.get("name") in about and _where(each) == gang.namespace
+        event for event in look.events if event.involved_object.get("name") in about and _where(event) == gang.namespace
     ]
-    return tuple(_event(each) for each in sorted(mine, key=lambda each: -(_at(each) or 0.0))[:EVENTS])
+    return tuple(_event(item) for item in sorted(mine, key=lambda item: -(_at(item) or 0.0))[:EVENTS])
 
 
 def _where(event: Event) -> str:
@@ -283,17 +287,17 @@ def _below(lines: Sequence[QueueLine], name: str) -> Iterable[QueueLine]:
 
 
 def node_page(look: ClusterView, name: str, query: Query) -> Page:
-    fact = next((each for each in look.nodes if each.node.name == name), None)
+    fact = next((node for node in look.nodes if node.node.name == name), None)
     if fact is None:
-        return _missing(look, f"There is no node {name}.", name, "node", [each.node.name for each in look.nodes])
+        return _missing(look, f"There is no node {name}.", name, "node", [node.node.name for node in look.nodes])
     known, pods = GangTable(look), noded.holders(look.pods).get(name, [])
-    rows = sorted(pods, key=lambda each: (-each.gpus, each.pod.namespace, each.pod.name))
+    rows = sorted(pods, key=lambda pod: (-pod.gpus, pod.pod.namespace, pod.pod.name))
     return NodePage(
         source=look.source,
         node=noded.node_line(fact, pods),
-        pods=table(rows, query, "pods", lambda each: pod_line(each, known), PODS),
+        pods=table(rows, query, "pods", lambda row: pod_line(row, known), PODS),
         taints=tuple(
-            f"{each.key}{'=' if each.value else ''}{each.value}:{each.effect}" for each in fact.node.spec.taints
+            f"{taint.key}{'=' if taint.value else ''}{taint.value}:{taint.effect}" for taint in fact.node.spec.taints
         ),
         labels=tuple(sorted(fact.node.labels.items())),
     )
@@ -321,7 +325,7 @@ def _missing(look: ClusterView, text: str, name: str, kind: str, there: Sequence
     return MissingPage(
         source=look.source,
         text=text,
-        near=tuple((address(kind, each), each) for each in near),
+        near=tuple((address(kind, item), item) for item in near),
         hint="The overview lists all that there are." if near else f"This cluster has no {kind}s.",
     )
 
@@ -329,7 +333,7 @@ def _missing(look: ClusterView, text: str, name: str, kind: str, there: Sequence
 def alike(name: str, there: Sequence[str]) -> list[str]:
     """Names that hold this one, or are spelt much like it; of very many, only the first are compared letter by
     letter."""
-    holding = [each for each in there if name and name in each]
+    holding = [item for item in there if name and name in item]
     return holding[:NEAR] or get_close_matches(name, there[:COMPARED], NEAR)
 
 

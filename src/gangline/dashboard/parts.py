@@ -77,13 +77,13 @@ def badge(state: str) -> Html:
 def grid(label: str, heads: Sequence[str], rows: Iterable[Sequence[object]], numeric: Sequence[str] = ()) -> Html:
     """A table whose cells carry their heading too, so that a narrow screen can show each row as a card."""
     classes = ["num" if head in numeric else None for head in heads]
-    head = tag("tr", *(tag("th", each, scope="col", class_=cls) for each, cls in zip(heads, classes, strict=True)))
+    head = tag("tr", *(tag("th", item, scope="col", class_=cls) for item, cls in zip(heads, classes, strict=True)))
     body = (
         tag(
             "tr",
             *(
-                tag("td", cell, data_label=each, class_=cls)
-                for each, cell, cls in zip(heads, row, classes, strict=True)
+                tag("td", cell, data_label=item, class_=cls)
+                for item, cell, cls in zip(heads, row, classes, strict=True)
             ),
         )
         for row in rows
@@ -122,8 +122,8 @@ others a dot."""
 def scale(rows: Iterable[Amounts]) -> float:
     """What the full width of bars that stand together means; more than that is cut."""
     given = list(rows)
-    had = max((max(each.quota or 0.0, each.allocated) for each in given), default=0.0)
-    asked = max((each.requested for each in given), default=0.0)
+    had = max((max(item.quota or 0.0, item.allocated) for item in given), default=0.0)
+    asked = max((item.requested for item in given), default=0.0)
     return max(had, min(asked, had * MOST_ASKED)) if had else asked or 1.0
 
 
@@ -184,12 +184,12 @@ def share(part: float, whole: float, label: str) -> Html:
 def gpu_map(node: NodeLine) -> Html:
     """One square per GPU: full is used, filled from below is shared, empty is free, crossed is free on a node that
     takes no pods."""
-    used = sum(each.state == "used" for each in node.devices)
-    shared = sum(each.state == "shared" for each in node.devices)
+    used = sum(device.state == "used" for device in node.devices)
+    shared = sum(device.state == "shared" for device in node.devices)
     words = f"{node.name}: {counted(node.total, 'GPU')}, {used} used, {shared} shared, {node.free} free"
     lines = -(-len(node.devices) // ACROSS) or 1
     width, height = min(len(node.devices), ACROSS) * (CELL + GAP), lines * (CELL + GAP)
-    cells = [_device(each, place, bool(node.closed)) for place, each in enumerate(node.devices)]
+    cells = [_device(device, place, bool(node.closed)) for place, device in enumerate(node.devices)]
     return tag("svg", *cells, class_="gpus", width=width or 1, height=height, role="img", aria_label=words)
 
 

@@ -22,7 +22,7 @@ def tree(queues: Sequence[Queue], gangs: Iterable[CountedGang]) -> list[QueueLin
     """Every queue once, parents before children."""
     known = {queue.name: queue for queue in queues}
     below: dict[str, list[Queue]] = defaultdict(list)
-    for queue in sorted(queues, key=lambda each: each.name):
+    for queue in sorted(queues, key=lambda queue: queue.name):
         below[queue.spec.parent_queue].append(queue)
     counts = _counts(gangs, known)
     found: dict[str, QueueLine] = {}
@@ -53,8 +53,8 @@ def _counts(gangs: Iterable[CountedGang], known: Mapping[str, Queue]) -> dict[st
         own[gang.queue][gang.state] += 1
     total: dict[str, Counter[str]] = defaultdict(Counter)
     for name, counted in own.items():
-        for each in line_up(name, known):
-            total[each] += counted
+        for item in line_up(name, known):
+            total[item] += counted
     return total
 
 
@@ -134,7 +134,7 @@ def loans(lines: Sequence[QueueLine]) -> tuple[Loan, ...]:
             gpus=line.borrows,
             held=line.gpu.allocated,
             quota=line.gpu.quota or 0.0,
-            lenders=tuple((each.name, each.unused) for each in siblings[line.parent] if each.unused > 0),
+            lenders=tuple((item.name, item.unused) for item in siblings[line.parent] if item.unused > 0),
         )
         for line in lines
         if line.borrows > 0

@@ -46,7 +46,7 @@ LOANS = 5
 
 def _absent(source: Source, *resources: str) -> str:
     """Why something is not there: its kind may not be installed."""
-    gone = [each for each in resources if each in source.absent]
+    gone = [resource for resource in resources if resource in source.absent]
     return f"This cluster does not serve {' and '.join(gone)}." if gone else ""
 
 
@@ -119,8 +119,8 @@ def waiting(rows: Table[GangLine], source: Source, search: str = "") -> Html:
         "Waiting gangs",
         ("Gang", "Why it waits", "Needs", "Queue", "Waits for"),
         (
-            [gang_link(each), _reason(each), _needs(each), queue_link(each.queue), age(each.since, source.now)]
-            for each in rows.rows
+            [gang_link(row), _reason(row), _needs(row), queue_link(row.queue), age(row.since, source.now)]
+            for row in rows.rows
         ),
     )
     return section("waiting", titled("Waiting", rows.total), table, turned(rows, "waiting", "gang", search))
@@ -178,15 +178,15 @@ def running(rows: Table[GangLine], source: Source, counts: GangCounts | None, se
         heads,
         (
             [
-                gang_link(each),
-                badge(each.state),
-                _pods(each),
-                number(each.gpus_held),
-                number(each.nodes),
-                queue_link(each.queue),
-                age(each.since, source.now),
+                gang_link(row),
+                badge(row.state),
+                _pods(row),
+                number(row.gpus_held),
+                number(row.nodes),
+                queue_link(row.queue),
+                age(row.since, source.now),
             ]
-            for each in rows.rows
+            for row in rows.rows
         ),
         numeric=("GPUs", "Nodes"),
     )
@@ -205,8 +205,8 @@ def _failed(page: Overview) -> Html:
         "Gangs that failed",
         ("Gang", "Why it failed", "Queue"),
         (
-            [gang_link(each), join([tag("span", each.failure, class_="why"), eviction(each)]), queue_link(each.queue)]
-            for each in page.failed.rows
+            [gang_link(row), join([tag("span", row.failure, class_="why"), eviction(row)]), queue_link(row.queue)]
+            for row in page.failed.rows
         ),
     )
     return section(
@@ -241,10 +241,10 @@ def _room(room: FreeRoom) -> Html:
     ]
     facts += [
         (
-            f"Most in one {each.level}",
-            f"{counted(each.free, 'GPU')} in {each.name}, of {counted(each.domains, 'domain')}",
+            f"Most in one {domain.level}",
+            f"{counted(domain.free, 'GPU')} in {domain.name}, of {counted(domain.domains, 'domain')}",
         )
-        for each in room.domains
+        for domain in room.domains
     ]
     if room.closed:
         facts.append(("Out of reach", f"{counted(room.closed, 'GPU')} on nodes that take no pods"))
@@ -260,7 +260,7 @@ def _pieces(room: FreeRoom) -> object:
     if not room.pieces:
         return "none"
     return join(
-        [tag("span", f"{each.gpus} on {counted(each.nodes, 'node')}", class_="piece") for each in room.pieces], " "
+        [tag("span", f"{piece.gpus} on {counted(piece.nodes, 'node')}", class_="piece") for piece in room.pieces], " "
     )
 
 
@@ -299,18 +299,18 @@ def _key() -> Html:
 
 def queue_table(rows: Sequence[QueueLine]) -> Html:
     heads = ("Queue", "GPUs", "Held", "Asked", "Quota", "Limit", "Gangs")
-    least, top = min((each.depth for each in rows), default=0), scale(each.gpu for each in rows)
+    least, top = min((row.depth for row in rows), default=0), scale(row.gpu for row in rows)
     return grid(
         "Queues with their GPUs",
         heads,
         (
             [
-                _queue_name(each, each.depth - least),
-                bar(each.gpu, top, f"GPUs of {each.name}"),
-                *amounts(each.gpu),
-                gang_count(each),
+                _queue_name(row, row.depth - least),
+                bar(row.gpu, top, f"GPUs of {row.name}"),
+                *amounts(row.gpu),
+                gang_count(row),
             ]
-            for each in rows
+            for row in rows
         ),
         numeric=heads[2:6],
     )
@@ -337,7 +337,7 @@ def loan_list(loans: Sequence[Loan]) -> Html:
     rest = (
         tag("li", f"{counted(len(loans) - LOANS, 'more queue')} borrow.", class_="dim") if len(loans) > LOANS else None
     )
-    return tag("ul", *(tag("li", _loan(each)) for each in loans[:LOANS]), rest, class_="loans")
+    return tag("ul", *(tag("li", _loan(loan)) for loan in loans[:LOANS]), rest, class_="loans")
 
 
 def _loan(loan: Loan) -> Html:
@@ -354,7 +354,7 @@ def _nodes(page: Overview) -> Html:
     if not page.nodes.total:
         return section("nodes", "Nodes", none(f"There is no node{_like(page.search)}."))
     heads = ("Node", "GPUs", "Free", "CPU free", "Memory free", "Pods", "State")
-    table = grid("Nodes with their GPUs", heads, (_node_row(each) for each in page.nodes.rows), numeric=heads[2:6])
+    table = grid("Nodes with their GPUs", heads, (_node_row(row) for row in page.nodes.rows), numeric=heads[2:6])
     return section(
         "nodes", titled("Nodes", page.nodes.total), _legend(), table, turned(page.nodes, "nodes", "node", page.search)
     )

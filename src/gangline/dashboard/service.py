@@ -152,17 +152,19 @@ class Dashboard:
         )
 
     def _source(self) -> Source:
-        absent = [each for each in self._informers if isinstance(each.trouble, NotFound)]
-        troubled = [each for each in self._informers if each.trouble is not None and each not in absent]
-        reading = [each for each in self._informers if not each.synced.is_set() and each.trouble is None]
+        absent = [informer for informer in self._informers if isinstance(informer.trouble, NotFound)]
+        troubled = [informer for informer in self._informers if informer.trouble is not None and informer not in absent]
+        reading = [
+            informer for informer in self._informers if not informer.synced.is_set() and informer.trouble is None
+        ]
         return Source(
             server=self._server,
             now=self._clock.now(),
             heard=self._heard,
             problem=self._problem,
-            reading=tuple(each.kind.resource for each in reading),
-            absent=tuple(each.kind.resource for each in absent),
-            troubles=tuple(f"{each.kind.resource}: {each.trouble}" for each in troubled),
+            reading=tuple(item.kind.resource for item in reading),
+            absent=tuple(item.kind.resource for item in absent),
+            troubles=tuple(f"{item.kind.resource}: {item.trouble}" for item in troubled),
         )
 
     # --- requests

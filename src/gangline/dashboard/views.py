@@ -134,7 +134,9 @@ def _alarms(source: Source) -> Html:
         if lost
         else []
     )
-    said += [tag("p", tag("strong", "Cannot be read: "), each, class_="alarm") for each in source.troubles if not lost]
+    said += [
+        tag("p", tag("strong", "Cannot be read: "), trouble, class_="alarm") for trouble in source.troubles if not lost
+    ]
     if source.reading:
         said.append(tag("p", f"Reading {', '.join(source.reading)} for the first time …", class_="note"))
     return tag("div", *said, id="state", role="status")
@@ -204,15 +206,15 @@ def _verdict(line: GangLine) -> Html:
         return Html("")
     why: Why = line.why
     title = "Why it waits" if line.state in ("waiting", "evicted") else "Why the rest of it waits"
-    proof = tag("ul", *(tag("li", each) for each in why.proof), class_="proof") if why.proof else None
-    ways = tag("ul", *(tag("li", each.text) for each in why.remedies), class_="ways")
+    proof = tag("ul", *(tag("li", item) for item in why.proof), class_="proof") if why.proof else None
+    ways = tag("ul", *(tag("li", remedy.text) for remedy in why.remedies), class_="ways")
     would = [tag("h3", "It would start if"), ways] if why.remedies else []
     return section("verdict", title, tag("p", why.headline, class_="headline"), proof, *would)
 
 
 def _branch(branch: Branch) -> Html:
     where = join([" on ", node_link(branch.node)]) if branch.node else None
-    below = tag("ul", *(_branch(each) for each in branch.below)) if branch.below else None
+    below = tag("ul", *(_branch(item) for item in branch.below)) if branch.below else None
     return tag(
         "li",
         tag("span", branch.kind, class_="kind"),
@@ -235,12 +237,12 @@ def _events(events: Sequence[EventLine], source: Source) -> Html:
         return section("events", "Recent events", none("None. A cluster keeps events for about an hour."))
     rows = (
         [
-            age(each.at, source.now),
-            tag("span", f"⚠ {each.reason}", class_="warned") if each.warning else each.reason,
-            each.about,
-            each.message + (f" (×{each.count})" if each.count > 1 else ""),
+            age(event.at, source.now),
+            tag("span", f"⚠ {event.reason}", class_="warned") if event.warning else event.reason,
+            event.about,
+            event.message + (f" (×{event.count})" if event.count > 1 else ""),
         ]
-        for each in events
+        for event in events
     )
     return section(
         "events", "Recent events", grid("Recent events, newest first", ("Ago", "What", "About", "Message"), rows)
@@ -265,7 +267,7 @@ def queue(page: QueuePage) -> list[Html]:
 
 def _queue_facts(page: QueuePage) -> Iterator[tuple[object, object]]:
     line = page.queue
-    yield "Below", join([queue_link(each) for each in page.path[:-1]], " › ") or "the root"
+    yield "Below", join([queue_link(item) for item in page.path[:-1]], " › ") or "the root"
     yield "Gangs", gang_count(line)
     yield "Weight above quota", number(line.weight)
     if line.priority is not None:
@@ -277,8 +279,8 @@ def _queue_facts(page: QueuePage) -> Iterator[tuple[object, object]]:
 def _use(line: QueueLine) -> Html:
     resources = (("GPUs", line.gpu, number), ("CPU cores", line.cpu, number), ("Memory", line.memory, size))
     rows = (
-        [name, bar(each, scale([each]), f"{name} of {line.name}", shown), *amounts(each, shown)]
-        for name, each, shown in resources
+        [name, bar(item, scale([item]), f"{name} of {line.name}", shown), *amounts(item, shown)]
+        for name, item, shown in resources
     )
     return grid("Resources of the queue", USE, rows, numeric=USE[2:])
 
@@ -286,8 +288,8 @@ def _use(line: QueueLine) -> Html:
 def node(page: NodePage) -> list[Html]:
     heads = ("Pod", "Namespace", "State", "GPUs", "Gang")
     rows = (
-        [tag("span", each.name, class_="name"), each.namespace, each.state, number(each.gpus), _belongs(each)]
-        for each in page.pods.rows
+        [tag("span", row.name, class_="name"), row.namespace, row.state, number(row.gpus), _belongs(row)]
+        for row in page.pods.rows
     )
     pods = (
         grid("Pods on the node", heads, rows, numeric=("GPUs",))
@@ -311,7 +313,7 @@ def _node_facts(page: NodePage) -> Iterator[tuple[object, object]]:
     yield "CPU free", f"{number(round(line.cpu_free, 1))} of {number(line.cpu)} cores"
     yield "Memory free", f"{line.memory_free / 1e9:,.0f} of {size(line.memory)}"
     yield from (("Slices", f"{name}: {number(free)} of {number(total)} free") for name, free, total in line.slices)
-    yield from (("Taint", each) for each in page.taints)
+    yield from (("Taint", taint) for taint in page.taints)
 
 
 def _belongs(pod: PodLine) -> Html:

@@ -39,13 +39,13 @@ def defaults_of(read: GrouperView) -> dict[str, Defaults]:
     try:
         written = msgspec.json.decode(found.data[KEY], type=list[dict[str, Any] | None] | None) or []
         entries = [
-            msgspec.convert({key.lower(): value for key, value in (each or {}).items()}, _Entry) for each in written
+            msgspec.convert({key.lower(): value for key, value in (item or {}).items()}, _Entry) for item in written
         ]
     except msgspec.MsgspecError:
         return {}
     return {
-        _key(each.group or "", each.typename or ""): Defaults(each.priorityname or "", each.preemptibility or "")
-        for each in entries
+        _key(entry.group or "", entry.typename or ""): Defaults(entry.priorityname or "", entry.preemptibility or "")
+        for entry in entries
     }
 
 

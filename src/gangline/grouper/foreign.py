@@ -31,7 +31,7 @@ class Foreign:
             kind = await self._kind(ref.api_version, ref.kind)
             if ref.name:
                 return [_typed(ref, await self._client.get_raw(kind, ref.name, ref.namespace))]
-            return [_typed(ref, each) for each in await self._client.list_raw(kind, labels=dict(ref.labels))]
+            return [_typed(ref, item) for item in await self._client.list_raw(kind, labels=dict(ref.labels))]
         except ApiError as error:
             if error.code >= 500:
                 raise
@@ -56,10 +56,10 @@ class Foreign:
             listed = msgspec.json.decode((await self._client.send("GET", root)).body).get("resources") or []
         except NotFound:
             listed = []
-        for each in listed:
-            if "/" not in each["name"]:
-                self._served[api_version, each["kind"]] = kinds.foreign(
-                    api_version, each["kind"], each["name"], bool(each["namespaced"])
+        for item in listed:
+            if "/" not in item["name"]:
+                self._served[api_version, item["kind"]] = kinds.foreign(
+                    api_version, item["kind"], item["name"], bool(item["namespaced"])
                 )
         if (api_version, kind) not in self._served:
             self._missing[api_version, kind] = self._clock.now() + MISSING_FOR

@@ -50,7 +50,7 @@ def walk(pod: Pod, look: GrouperView) -> Chain:
 def _next(owner: Raw, reference: OwnerReference, pod: Pod, steps: int) -> OwnerReference | None:
     above = owner["metadata"].get("ownerReferences") or []
     if len(above) > 1:
-        kinds = ", ".join(f"{each.get('kind')} {each.get('name')}" for each in above)
+        kinds = ", ".join(f"{item.get('kind')} {item.get('name')}" for item in above)
         raise Ungroupable(
             f"{_where(reference, pod)} has several owners ({kinds}); a gang has one: remove the other references, "
             f"or group its pods yourself"

@@ -51,13 +51,13 @@ class OwnerWriter:
         self._report = Report()
 
     async def carry_out(self, plan: InstallPlan) -> Report:
-        steps = [(wanted.kind, wanted, live) for wanted, live in (*((each, None) for each in plan.create), *plan.apply)]
-        for _, alike in groupby(sorted(steps, key=lambda each: ORDER[each[0]]), key=lambda each: each[0]):
+        steps = [(wanted.kind, wanted, live) for wanted, live in (*((item, None) for item in plan.create), *plan.apply)]
+        for _, alike in groupby(sorted(steps, key=lambda step: ORDER[step[0]]), key=lambda step: step[0]):
             await _each(
                 list(alike), lambda step: self._make(step[1]) if step[2] is None else self._apply(step[1], step[2])
             )
-        for _, alike_gone in groupby(plan.delete, key=lambda each: each[0]):
-            await _each(list(alike_gone), lambda each: self._remove(*each))
+        for _, alike_gone in groupby(plan.delete, key=lambda item: item[0]):
+            await _each(list(alike_gone), lambda item: self._remove(*item))
         return self._report
 
     def _owned(self, wanted: Wanted) -> Raw:
@@ -142,9 +142,9 @@ class OwnerWriter:
         except ApiError:
             live = {}
         others = {
-            str(each.get("manager")): None
-            for each in at(live, "metadata.managedFields", [])
-            if not each.get("subresource")
+            str(item.get("manager")): None
+            for item in at(live, "metadata.managedFields", [])
+            if not item.get("subresource")
         }
         others.pop(self._client.manager, None)
         self._report.contested.append(

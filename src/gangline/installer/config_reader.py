@@ -49,7 +49,7 @@ class ConfigReading:
     @property
     def compat(self) -> tuple[str, ...]:
         """Upstream systems that all components imitate."""
-        return tuple(each for each in self.at("global.compat", self.settings.compat) if each in (GROVE, KAI))
+        return tuple(item for item in self.at("global.compat", self.settings.compat) if item in (GROVE, KAI))
 
     @property
     def scheduler_names(self) -> str:

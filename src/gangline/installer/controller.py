@@ -139,17 +139,17 @@ def _next(outcome: Outcome) -> Again | None:
 def _waits(read: Reader, obj: Object, wanted: Iterable[Wanted], written: dict[ObjectKey, WrittenObject]) -> list[str]:
     """What is not at work yet. A view that is older than our last write tells nothing."""
     found: list[str] = []
-    for each in wanted:
-        if each.kind not in (DEPLOYMENT, DAEMON_SET):
+    for item in wanted:
+        if item.kind not in (DEPLOYMENT, DAEMON_SET):
             continue
-        live: Any = read.get(each.kind, each.name, each.namespace)
-        known = written.get(place_of(each))
+        live: Any = read.get(item.kind, item.name, item.namespace)
+        known = written.get(place_of(item))
         if live is not None and (known is None or int(live.metadata.resource_version or 0) < known.revision):
             live = None
-        if each.kind == DAEMON_SET:
-            found.append(daemon_set_waits(None if live is None else live.status or {}, each.name))
+        if item.kind == DAEMON_SET:
+            found.append(daemon_set_waits(None if live is None else live.status or {}, item.name))
         else:
-            found.append(deployment_waits(live, each.name, _pods(read, each)))
+            found.append(deployment_waits(live, item.name, _pods(read, item)))
     return [text for text in found if text]
 
 
@@ -194,7 +194,7 @@ def controllers(installer: Installer) -> list[Controller]:
     selectors: dict[Kind[Any], tuple[str, str]] = dict.fromkeys((*kinds, POD), (mark, ""))
 
     def watches(kind: Kind[Any]) -> list[Watch]:
-        return [*(Watch(each, owner(kind)) for each in kinds), Watch(POD, _owner_of_pod(kind))]
+        return [*(Watch(item, owner(kind)) for item in kinds), Watch(POD, _owner_of_pod(kind))]
 
     return [
         Controller(

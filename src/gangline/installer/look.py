@@ -50,8 +50,8 @@ class Installer:
 
 def the_config(read: Reader) -> Config | None:
     """The Config that counts, unless it is on its way out."""
-    found = read.get(CONFIG, CONFIG_NAME)
-    return None if found is None or found.metadata.deleting else found
+    config = read.get(CONFIG, CONFIG_NAME)
+    return None if config is None or config.metadata.deleting else config
 
 
 def owned(read: Reader, uid: str) -> list[tuple[Kind[Any], Object]]:
@@ -68,19 +68,19 @@ def served(read: Reader) -> frozenset[str]:
 
 
 async def config_facts(installer: Installer, ctx: Context, config: Config, said: ConfigReading) -> InstallFacts:
-    shards = sorted(ctx.read.list(SCHEDULING_SHARD), key=lambda each: each.name)
+    shards = sorted(ctx.read.list(SCHEDULING_SHARD), key=lambda scheduling_shard: scheduling_shard.name)
     detect = said.enabled("binder") and said.at("binder.cdiEnabled") is None
     return InstallFacts(
         served=served(ctx.read),
         fake_gpus=said.enabled("binder") and bool((await ctx.client.list(NODE, labels=FAKE_GPU)).items),
         cdi=detect and await _cdi(ctx.client),
-        shards=tuple(each.spec for each in shards),
+        shards=tuple(shard.spec for shard in shards),
         certificate=await _certificate(installer.parts, ctx, said) if said.enabled(ADMISSION.section) else None,
         answers=_answers(ctx.read, config, said),
         now=ctx.clock.now(),
         instances=tuple(
-            {"metadata": as_raw(each.metadata), "spec": each.spec or {}}
-            for each in ctx.read.owned(PROMETHEUS, config.uid)
+            {"metadata": as_raw(prometheus.metadata), "spec": prometheus.spec or {}}
+            for prometheus in ctx.read.owned(PROMETHEUS, config.uid)
         ),
     )
 
@@ -91,7 +91,7 @@ async def _cdi(client: Client) -> bool:
         policies = await client.list_raw(CLUSTER_POLICY)
     except NotFound:
         return False
-    return bool(policies) and cdi_of(sorted(policies, key=lambda each: str(each["metadata"]["name"]))[0])
+    return bool(policies) and cdi_of(sorted(policies, key=lambda policy: str(policy["metadata"]["name"]))[0])
 
 
 def cdi_of(policy: Raw) -> bool:
@@ -145,9 +145,9 @@ def rivals(said: ConfigReading, shard: SchedulingShard, shards: Iterable[Schedul
         return str(each.spec.get("partitionLabelValue") or "") if said.pool_key else ""
 
     same = [
-        each for each in shards if not each.metadata.deleting and pool(each) == pool(shard) and age(each) < age(shard)
+        item for item in shards if not item.metadata.deleting and pool(item) == pool(shard) and age(item) < age(shard)
     ]
-    return [each.name for each in sorted(same, key=age)]
+    return [item.name for item in sorted(same, key=age)]
 
 
 async def _leader(ctx: Context, shard: SchedulingShard, said: ConfigReading) -> Leader | None:

@@ -97,15 +97,15 @@ def plan(
     wishes: Wishes, live: Iterable[tuple[Kind[Any], Object]], written: Mapping[ObjectKey, WrittenObject]
 ) -> InstallPlan:
     there = {place(kind, obj): (kind, obj) for kind, obj in live}
-    found = InstallPlan()
-    for wanted in sorted(wishes.objects, key=lambda each: ORDER[each.kind]):
+    install_plan = InstallPlan()
+    for wanted in sorted(wishes.objects, key=lambda item: ORDER[item.kind]):
         known = there.pop(place_of(wanted), None)
         if known is None:
-            found.create.append(wanted)
+            install_plan.create.append(wanted)
         elif not as_written(wanted, known[1], written.get(place_of(wanted))):
-            found.apply.append((wanted, known[1]))
-    found.delete = _surplus(there.values(), wishes.kept)
-    return found
+            install_plan.apply.append((wanted, known[1]))
+    install_plan.delete = _surplus(there.values(), wishes.kept)
+    return install_plan
 
 
 def as_written(wanted: Wanted, obj: Object, before: WrittenObject | None) -> bool:
@@ -120,4 +120,4 @@ def as_written(wanted: Wanted, obj: Object, before: WrittenObject | None) -> boo
 def _surplus(left: Iterable[tuple[Kind[Any], Object]], kept: Sequence[str]) -> list[tuple[Kind[Any], Object]]:
     """What is no longer wanted: webhooks first, so that nobody calls a server that is gone."""
     surplus = [(kind, obj) for kind, obj in left if obj.labels.get(APP) not in kept and not obj.metadata.deleting]
-    return sorted(surplus, key=lambda each: -ORDER[each[0]])
+    return sorted(surplus, key=lambda item: -ORDER[item[0]])

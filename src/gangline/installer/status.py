@@ -60,7 +60,7 @@ def conditions(outcome: Outcome, generation: int) -> list[Raw]:
 
     blocked, lacking = outcome.in_the_way, outcome.missing
     ready = not blocked and not outcome.waits
-    notes = [f"note: {each}" for each in outcome.notes]
+    notes = [f"note: {note}" for note in outcome.notes]
     still = bool(outcome.failures or outcome.leaving)
     return [
         said(
@@ -120,10 +120,10 @@ def _text(found: Sequence[str], otherwise: str) -> str:
 
 def merged(before: Sequence[Mapping[str, Any]], after: Sequence[Raw], now: str) -> list[Raw] | None:
     """The list to write, or None where nothing changed. Conditions that are not named here stay."""
-    known = {each.get("type"): dict(each) for each in before}
-    found = {each["type"]: _since(known.get(each["type"]), each, now) for each in after}
+    known = {item.get("type"): dict(item) for item in before}
+    found = {item["type"]: _since(known.get(item["type"]), item, now) for item in after}
     together = list((known | found).values())
-    return None if together == [dict(each) for each in before] else together
+    return None if together == [dict(item) for item in before] else together
 
 
 def _since(old: Mapping[str, Any] | None, new: Raw, now: str) -> Raw:
@@ -160,10 +160,21 @@ def daemon_set_waits(status: Mapping[str, Any] | None, name: str) -> str:
 
 def _why(pods: Sequence[Pod]) -> str:
     """The first reason that a pod gives."""
-    for pod in sorted(pods, key=lambda each: each.name):
-        waiting = next((_waiting(each) for each in pod.status.container_statuses if _waiting(each)), "")
+    for pod in sorted(pods, key=lambda pod: pod.name):
+        waiting = next(
+            (
+                _waiting(container_status)
+                for container_status in pod.status.container_statuses
+                if _waiting(container_status)
+            ),
+            "",
+        )
         unplaced = next(
-            (each.message for each in pod.status.conditions if each.type == "PodScheduled" and each.status == "False"),
+            (
+                condition.message
+                for condition in pod.status.conditions
+                if condition.type == "PodScheduled" and condition.status == "False"
+            ),
             "",
         )
         if waiting or unplaced:

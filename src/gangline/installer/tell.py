@@ -30,7 +30,7 @@ class ConfigTeller:
 
     async def begin(self, ctx: Context, kind: Kind[Any], obj: Any) -> None:
         """Say that work on a new generation has begun, so that nobody takes the old answer for the new one."""
-        said: Raw = next((each for each in self.conditions(obj) if each.get("type") == RECONCILING), {})
+        said: Raw = next((condition for condition in self.conditions(obj) if condition.get("type") == RECONCILING), {})
         if said.get("observedGeneration") != obj.metadata.generation:
             await self.tell(ctx, kind, obj, begun(obj.metadata.generation))
 
@@ -39,10 +39,10 @@ class ConfigTeller:
         found = merged(before, news, timestamp(ctx.clock.now()))
         if found is None:
             return
-        heard = {each.get("message") for each in before if each.get("type") == DEPLOYED}
-        for each in news:
-            if each["type"] == DEPLOYED and each["status"] == "False" and each["message"] not in heard:
-                ctx.events.tell(kind, obj, "NotDeployed", each["message"], warning=True)
+        heard = {item.get("message") for item in before if item.get("type") == DEPLOYED}
+        for item in news:
+            if item["type"] == DEPLOYED and item["status"] == "False" and item["message"] not in heard:
+                ctx.events.tell(kind, obj, "NotDeployed", item["message"], warning=True)
         self._told[obj.uid] = await ctx.client.patch(
             kind, obj.name, "", {"status": {"conditions": found}}, subresource="status"
         )

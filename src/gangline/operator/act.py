@@ -68,7 +68,7 @@ def joined(events: Sequence[EventNote]) -> list[EventNote]:
     alike: dict[tuple[str, str, bool], list[EventNote]] = {}
     for said in events:
         alike.setdefault((said.obj.uid, said.reason, said.warning), []).append(said)
-    return [_join(each) for each in alike.values()]
+    return [_join(item) for item in alike.values()]
 
 
 def _join(events: Sequence[EventNote]) -> EventNote:

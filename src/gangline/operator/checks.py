@@ -118,10 +118,10 @@ def backend_move(settings: Settings) -> Callable[[PodCliqueSet, PodCliqueSet, Re
 
 def _with_bound_pods(pcs: PodCliqueSet, read: Reader | None) -> list[str]:
     """Cliques of a set that have bound pods, and how many."""
-    found = read.list(POD_CLIQUE, pcs.namespace, {names.PART_OF: pcs.name}) if read is not None else []
+    pod_cliques = read.list(POD_CLIQUE, pcs.namespace, {names.PART_OF: pcs.name}) if read is not None else []
     return sorted(
         f"{clique.name} has {clique.status.scheduled_replicas}"
-        for clique in found
+        for clique in pod_cliques
         if clique.status.scheduled_replicas > 0
     )
 

@@ -52,10 +52,10 @@ def why(pod: Pod) -> str:
 
 def told(pods: Iterable[Pod]) -> str:
     """What is said of pods that failed, and of those that replace one and are not ready yet; empty: nothing."""
-    found = [
+    texts = [
         text for pod in sorted(pods, key=lambda pod: pod.name) if not pod.metadata.deleting and (text := _told_of(pod))
     ]
-    return "; ".join(found[:TOLD]) + (f"; and {len(found) - TOLD} more" if len(found) > TOLD else "")
+    return "; ".join(texts[:TOLD]) + (f"; and {len(texts) - TOLD} more" if len(texts) > TOLD else "")
 
 
 def failed_condition(before: tuple[Condition, ...], pods: Iterable[Pod]) -> Condition | None:
@@ -98,8 +98,11 @@ def _before(pod: Pod) -> int:
 
 def _ended(pod: Pod, now: float) -> float:
     """When it failed, as well as can be told."""
-    ends = [_finished(each) for each in (*pod.status.container_statuses, *pod.status.init_container_statuses)]
-    moved = [seconds(each.last_transition_time) for each in pod.status.conditions]
+    ends = [
+        _finished(container_status)
+        for container_status in (*pod.status.container_statuses, *pod.status.init_container_statuses)
+    ]
+    moved = [seconds(item.last_transition_time) for item in pod.status.conditions]
     known = [time for time in (*ends, *moved, seconds(pod.metadata.creation_timestamp)) if time is not None]
     return max(known, default=now)
 
@@ -110,7 +113,7 @@ def _finished(status: ContainerStatus) -> float | None:
 
 def _exits(pod: Pod) -> str:
     every = (*pod.status.init_container_statuses, *pod.status.container_statuses)
-    ends = [(each.name, each.state.get("terminated") or {}) for each in every]
+    ends = [(item.name, item.state.get("terminated") or {}) for item in every]
     return ", ".join(
         f"container {name} ended with {end.get('reason') or 'Error'}, exit code {end.get('exitCode')}"
         for name, end in ends

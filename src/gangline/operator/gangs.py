@@ -60,7 +60,7 @@ def status(view: GangView, now: str) -> Raw:
         *_stays(view),
         None if view.sticky else failed_condition(before, (pod for group in view.info.groups for pod in group.pods)),
     ]
-    new: Raw = {"phase": phase, "conditions": [with_condition(before, each, now) for each in found if each is not None]}
+    new: Raw = {"phase": phase, "conditions": [with_condition(before, item, now) for item in found if item is not None]}
     score = view.says.score if view.says.score is not None else view.score if not placed else None
     return new | ({"placementScore": score} if score is not None else {})
 
@@ -79,7 +79,7 @@ def absent(gang: PodGang, why: str, now: str) -> Raw:
     """The status of a gang whose backend does not run: as it was, but not whole."""
     before = gang.status.conditions
     told = Condition(type="Initialized", status="False", reason=NOT_RUNNING, message=why)
-    others = [condition_raw(each) for each in before if each.type != "Initialized"]
+    others = [condition_raw(item) for item in before if item.type != "Initialized"]
     known: Raw = as_raw(gang.status)
     return known | {"phase": gang.status.phase or PENDING, "conditions": [with_condition(before, told, now), *others]}
 

@@ -30,7 +30,9 @@ async def guarded(kind: Kind[Any], reconcile: Reconcile, ctx: Context, key: Key)
 
 async def _tell(kind: Kind[Any], ctx: Context, key: Key, text: str) -> None:
     live = ctx.read.get(kind, key.name, key.namespace)
-    if live is None or any((each.code, each.description) == (UNEXPECTED, text) for each in live.status.last_errors):
+    if live is None or any(
+        (last_error.code, last_error.description) == (UNEXPECTED, text) for last_error in live.status.last_errors
+    ):
         return
     errors = error_list(live.status.last_errors, [(UNEXPECTED, text)], timestamp(ctx.clock.now()))
     try:

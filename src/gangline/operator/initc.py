@@ -51,7 +51,9 @@ def missing(needs: Mapping[str, int], pods: Iterable[Mapping[str, Any]]) -> dict
     for pod in pods:
         clique = ((pod.get("metadata") or {}).get("labels") or {}).get(CLIQUE, "")
         conditions = (pod.get("status") or {}).get("conditions") or ()
-        if clique in ready and any(each.get("type") == "Ready" and each.get("status") == "True" for each in conditions):
+        if clique in ready and any(
+            condition.get("type") == "Ready" and condition.get("status") == "True" for condition in conditions
+        ):
             ready[clique] += 1
     return {clique: count - ready[clique] for clique, count in needs.items() if ready[clique] < count}
 

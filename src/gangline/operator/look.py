@@ -311,8 +311,8 @@ def pods_of_life(read: Reader, gang: Object) -> list[Pod]:
 
 
 def external_template(read: Reader, namespace: str, name: str) -> Raw | None:
-    found = read.get(RESOURCE_CLAIM_TEMPLATE, name, namespace)
-    return (found.spec or {}).get("spec") or {} if found is not None else None
+    resource_claim_template = read.get(RESOURCE_CLAIM_TEMPLATE, name, namespace)
+    return (resource_claim_template.spec or {}).get("spec") or {} if resource_claim_template is not None else None
 
 
 def living(objects: Iterable[PodClique]) -> list[PodClique]:

@@ -26,8 +26,8 @@ def score(pods: Iterable[Pod], keys: Sequence[str], labels_of: LabelsOf) -> floa
 
 def _domain(node: str, key: str, labels_of: LabelsOf) -> str:
     """A node without the label is a domain of its own."""
-    found = (labels_of(node) or {}).get(key)
-    return f"={found}" if found else node
+    label = (labels_of(node) or {}).get(key)
+    return f"={label}" if label else node
 
 
 def _together(domains: Sequence[str]) -> float:

@@ -163,13 +163,13 @@ def missing_finalizer(obj: Object, finalizer: str) -> Raw | None:
 def without_finalizer(obj: Object, finalizer: str) -> Raw | None:
     if finalizer not in obj.metadata.finalizers:
         return None
-    rest = [each for each in obj.metadata.finalizers if each != finalizer]
+    rest = [item for item in obj.metadata.finalizers if item != finalizer]
     return {"metadata": {"finalizers": rest, "resourceVersion": obj.metadata.resource_version}}
 
 
 def with_condition(before: tuple[Condition, ...], new: Condition, now: str) -> Raw:
     """A condition as it is written: the transition time moves only with the status, and equal ones stay as they are."""
-    old = next((each for each in before if each.type == new.type), None)
+    old = next((item for item in before if item.type == new.type), None)
     if old is not None and (old.status, old.reason, old.message) == (new.status, new.reason, new.message):
         return condition_raw(old)
     since = old.last_transition_time if old is not None and old.status == new.status else now

@@ -376,7 +376,7 @@ def _new_pods(
     )
     there, can = {pod.name: pod for pod in look.pods}, selection.backend.capabilities_for(facts)
     fallen = {} if manner.failed_pods_stay else {desired.index_of(pod): pod for pod in look.pods if desired.failed(pod)}
-    found: list[Create] = []
+    creates: list[Create] = []
     for index in desired.free_indices(look.pods, missing):
         pod = desired.build(clique, recipe, index, desired.pod_name(clique, index, there))
         pod["spec"]["schedulerName"] = selection.scheduler_name
@@ -385,8 +385,8 @@ def _new_pods(
         if index in fallen:
             pod["metadata"].setdefault("annotations", {}).update(failures.marks(fallen[index], seconds_of(now)))
         prepared = selection.backend.prepare_pod(pod, info)
-        found.append(Create(POD, placed(prepared, group_of(pod, info)) if can.reuse else prepared, "ERR_CREATE_POD"))
-    return found
+        creates.append(Create(POD, placed(prepared, group_of(pod, info)) if can.reuse else prepared, "ERR_CREATE_POD"))
+    return creates
 
 
 def _relinked(
@@ -615,10 +615,10 @@ def _group_moved(before: PodCliqueScalingGroup | None, after: PodCliqueScalingGr
         return False
     old, new = (
         (
-            each.status.current_pod_clique_set_generation_hash,
-            (each.status.update_progress or {}).get("podCliqueSetGenerationHash"),
+            item.status.current_pod_clique_set_generation_hash,
+            (item.status.update_progress or {}).get("podCliqueSetGenerationHash"),
         )
-        for each in (before, after)
+        for item in (before, after)
     )
     return old != new
 

@@ -64,8 +64,8 @@ class ScalingGroupObjects:
                 self.by_index.setdefault(clique.labels.get(names.SCALING_GROUP_REPLICA, ""), []).append(clique)
 
     def living(self, name: str) -> PodClique | None:
-        found = self.cliques.get(name)
-        return found if found is not None and not found.metadata.deleting else None
+        clique = self.cliques.get(name)
+        return clique if clique is not None and not clique.metadata.deleting else None
 
     def members(self, index: int) -> list[PodClique]:
         """Every living clique with that replica index, expected or not."""

@@ -123,12 +123,12 @@ class SetObjects:
         return self.size < self.pcs.spec.replicas
 
     def living_clique(self, name: str) -> PodClique | None:
-        found = self.cliques.get(name)
-        return found if found is not None and not found.metadata.deleting else None
+        clique = self.cliques.get(name)
+        return clique if clique is not None and not clique.metadata.deleting else None
 
     def living_group(self, name: str) -> PodCliqueScalingGroup | None:
-        found = self.groups.get(name)
-        return found if found is not None and not found.metadata.deleting else None
+        group = self.groups.get(name)
+        return group if group is not None and not group.metadata.deleting else None
 
 
 async def reconcile(op: Operator, unseen: UnseenWrites, ctx: Context, key: Key) -> Again | None:
@@ -507,7 +507,7 @@ def _terminating(group: PodCliqueScalingGroup, now: str) -> Patch:
         reason="GangTerminationActive",
         message="the set's replica is ended as a gang",
     )
-    others = [condition_raw(each) for each in group.status.conditions if each.type != status.TERMINATING]
+    others = [condition_raw(item) for item in group.status.conditions if item.type != status.TERMINATING]
     body = {"conditions": [*others, with_condition(group.status.conditions, new, now)]}
     return Patch(SCALING_GROUP, group.name, group.namespace, {"status": body}, "status", "ERR_DELETE_PCS_REPLICA")
 
@@ -628,7 +628,7 @@ async def _tell(op: Operator, ctx: Context, look: SetObjects, errors: list[tuple
     view = _view(op, look, pcs.status.observed_generation if errors else pcs.metadata.generation)
     new = status.set_status(view, now)
     moves = progress.progressing(view, new.get("updateProgress") or {}, now)
-    others = [each for each in new["conditions"] if each["type"] not in (progress.PROGRESSING, INVALID, HELD_BACK)]
+    others = [item for item in new["conditions"] if item["type"] not in (progress.PROGRESSING, INVALID, HELD_BACK)]
     new["conditions"] = [*others, *([moves] if moves else []), *_invalid(op, pcs, now), *_held_back(op, look, now)]
     new["lastErrors"] = error_list(pcs.status.last_errors, errors, now)
     if (

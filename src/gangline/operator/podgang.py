@@ -139,7 +139,9 @@ def think(op: Operator, read: Reader, look: GangObjects) -> tuple[WritePlan, Pod
     info = gang_info(gang, look.pcs, look.selection, look.facts, look.live, look.pods)
     _say_several(look, plan)
     try:
-        objects = [_stamped(op, look, each) for each in look.selection.backend.gang_objects(info, look.facts)]
+        objects = [
+            _stamped(op, look, gang_object) for gang_object in look.selection.backend.gang_objects(info, look.facts)
+        ]
     except CannotTranslate as error:
         plan.events.append(
             EventNote(
@@ -155,7 +157,7 @@ def think(op: Operator, read: Reader, look: GangObjects) -> tuple[WritePlan, Pod
         metadata=_metadata_matters(op, plan),
         metadata_removed=not op.settings.manner.metadata_with_spec,
     )
-    if trouble and all(each.message != trouble for each in gang.status.conditions):
+    if trouble and all(condition.message != trouble for condition in gang.status.conditions):
         plan.events.append(EventNote(POD_GANG, look.gang, "BackendBlocked", trouble, True))
     return plan, info, trouble
 
@@ -195,7 +197,7 @@ def _say_several(look: GangObjects, plan: WritePlan) -> None:
 
 def _not_served(look: GangObjects, objects: Sequence[GangObject]) -> str:
     """Which kind the cluster lacks, in words."""
-    missing = next((each.kind for each in objects if look.facts.known and not look.facts.serves(each.kind)), None)
+    missing = next((item.kind for item in objects if look.facts.known and not look.facts.serves(item.kind)), None)
     if missing is None:
         return ""
     return (
@@ -237,9 +239,11 @@ def _only_less(look: GangObjects, wanted: Raw) -> bool:
         return False
     if spec == gang.spec:
         return names.SKIP_GROUPER in gang.annotations
-    before = {group.name: {each.name for each in group.pod_references} for group in gang.spec.podgroups}
-    after = {group.name: {each.name for each in group.pod_references} for group in spec.podgroups}
-    bare = [msgspec.structs.replace(each, podgroups=()) for each in (gang.spec, spec)]
+    before = {
+        group.name: {pod_reference.name for pod_reference in group.pod_references} for group in gang.spec.podgroups
+    }
+    after = {group.name: {pod_reference.name for pod_reference in group.pod_references} for group in spec.podgroups}
+    bare = [msgspec.structs.replace(item, podgroups=()) for item in (gang.spec, spec)]
     return (
         bare[0] == bare[1]
         and before.keys() == after.keys()
@@ -272,25 +276,25 @@ def _sync(
     live = {(kind, obj.name): obj for kind, obj in look.live}
     first: list[Step] = []
     second: list[Step] = []
-    for each in objects:
-        name = each.obj["metadata"]["name"]
-        wanted = each.obj | {"metadata": each.obj["metadata"] | {"ownerReferences": [reference(POD_GANG, look.gang)]}}
-        found = live.pop((each.kind, name), None)
-        if found is None and read.get(each.kind, name, look.gang.namespace) is not None:
-            return f"{each.kind.kind} {name} exists and belongs to someone else; remove or rename it"
+    for item in objects:
+        name = item.obj["metadata"]["name"]
+        wanted = item.obj | {"metadata": item.obj["metadata"] | {"ownerReferences": [reference(POD_GANG, look.gang)]}}
+        found = live.pop((item.kind, name), None)
+        if found is None and read.get(item.kind, name, look.gang.namespace) is not None:
+            return f"{item.kind.kind} {name} exists and belongs to someone else; remove or rename it"
         if found is not None and not metadata_removed:
             wanted["metadata"] = _kept(wanted["metadata"], found)
-        if found is not None and found.metadata.deleting and each.fixed:
-            return f"{each.kind.kind} {name} is made anew once the old one is gone; it stays while pods belong to it"
-        if found is not None and _must_be_made_anew(each, wanted, found):
-            first.append(delete(each.kind, found))
+        if found is not None and found.metadata.deleting and item.fixed:
+            return f"{item.kind.kind} {name} is made anew once the old one is gone; it stays while pods belong to it"
+        if found is not None and _must_be_made_anew(item, wanted, found):
+            first.append(delete(item.kind, found))
         elif found is None:
             first.append(
-                Apply(each.kind, _joined(wanted, each.once), manager=CREATION if each.once else "", force=False)
+                Apply(item.kind, _joined(wanted, item.once), manager=CREATION if item.once else "", force=False)
             )
-        elif not found.metadata.deleting and not _as_wanted(each, wanted, found, metadata):
-            first.append(Apply(each.kind, wanted))
-            second += _hand_over(each, found)
+        elif not found.metadata.deleting and not _as_wanted(item, wanted, found, metadata):
+            first.append(Apply(item.kind, wanted))
+            second += _hand_over(item, found)
     first += [delete(kind, obj) for (kind, _), obj in live.items() if not obj.metadata.deleting]
     plan.stage(first)
     plan.stage(second)
@@ -464,14 +468,14 @@ def _patience(op: Operator, look: GangObjects, says: GangState, now: float) -> f
 
 def _say_causes(ctx: Context, gang: PodGang, new: Raw, says: GangState) -> None:
     """A cause outside the gang is an event too, once."""
-    known = {(each.reason, each.message) for each in gang.status.conditions}
-    for each in new["conditions"]:
-        fresh = (each["reason"], each["message"]) not in known
-        outside = each["type"] == "Scheduled" and (
-            each["reason"] == gangs.SILENT or (says.blocked and each["message"] == says.why)
+    known = {(condition.reason, condition.message) for condition in gang.status.conditions}
+    for condition in new["conditions"]:
+        fresh = (condition["reason"], condition["message"]) not in known
+        outside = condition["type"] == "Scheduled" and (
+            condition["reason"] == gangs.SILENT or (says.blocked and condition["message"] == says.why)
         )
-        if fresh and (outside or each["reason"] == gangs.NOT_READY):
-            ctx.events.tell(POD_GANG, gang, each["reason"], each["message"], warning=True)
+        if fresh and (outside or condition["reason"] == gangs.NOT_READY):
+            ctx.events.tell(POD_GANG, gang, condition["reason"], condition["message"], warning=True)
 
 
 # --- the controller

@@ -32,4 +32,4 @@ async def _served(client: Client) -> bool:
     except NotFound:
         return False
     resources = msgspec.json.decode(answer.body).get("resources") or []
-    return any(each.get("name") == COMPUTE_DOMAIN.plural for each in resources)
+    return any(resource.get("name") == COMPUTE_DOMAIN.plural for resource in resources)

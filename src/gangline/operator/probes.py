@@ -50,8 +50,8 @@ class Probes:
             return
         async with self._lock:
             if self.due(facts, clock.now()):
-                found = [await _dropped(client, each, namespace) for each in wanted]
-                self.dropped = frozenset(pair for each in found for pair in each)
+                found = [await _dropped(client, item, namespace) for item in wanted]
+                self.dropped = frozenset(pair for item in found for pair in item)
                 self._asked = facts.served, clock.now()
 
 

@@ -34,7 +34,7 @@ from gangline.rules import wishes
 
 def current_replicas(progress: Raw | None) -> tuple[int, ...]:
     """The replicas of the set that are being updated."""
-    return tuple(int(each.get("replicaIndex", 0)) for each in (progress or {}).get("currentlyUpdating") or ())
+    return tuple(int(item.get("replicaIndex", 0)) for item in (progress or {}).get("currentlyUpdating") or ())
 
 
 # --- the set
@@ -63,7 +63,7 @@ def next_replica(view: SetView, doomed: Sequence[int], now: str) -> Raw | None:
     if not pending:
         return rest | {"updateEndedAt": now}
     most = wishes.max_unavailable(view.pcs.annotations, view.pcs.spec.replicas) or 1
-    kept = [each for each in progress.get("currentlyUpdating") or () if int(each.get("replicaIndex", 0)) in pending]
+    kept = [item for item in progress.get("currentlyUpdating") or () if int(item.get("replicaIndex", 0)) in pending]
     waiting = sorted(set(pending) - set(current_replicas(progress)), key=lambda replica: _turn(view, replica))
     chosen = [{"replicaIndex": replica, "updateStartedAt": now} for replica in waiting[: max(0, most - len(kept))]]
     return rest | {"currentlyUpdating": [*kept, *chosen]}
@@ -84,11 +84,11 @@ def _turn(view: SetView, replica: int) -> tuple[bool, bool, int]:
         if (group := view.groups(names.scaling_group(pcs.name, replica, config.name))) is not None
     ]
     statuses: list[PodCliqueStatus | ScalingGroupStatus] = [
-        *(each.status for each in cliques),
-        *(each.status for each in groups),
+        *(item.status for item in cliques),
+        *(item.status for item in groups),
     ]
-    running = sum(each.scheduled_replicas for each in statuses)
-    breached = any(is_true(each.conditions, BREACHED) for each in statuses)
+    running = sum(status.scheduled_replicas for status in statuses)
+    breached = any(is_true(status.conditions, BREACHED) for status in statuses)
     return running > 0, not breached, replica
 
 

@@ -167,8 +167,8 @@ def notes(config: Raw) -> list[str]:
     ]
     raw = [
         f"scheduler.profiles[{index}].config has no effect: no backend reads it"
-        for index, each in enumerate(_at(config, "scheduler.profiles", ()))
-        if each.get("config")
+        for index, item in enumerate(_at(config, "scheduler.profiles", ()))
+        if item.get("config")
     ]
     return unknown + idle + raw
 
@@ -190,13 +190,13 @@ def _seconds(config: Raw, path: str, default: float) -> float:
 
 
 def _profiles(config: Raw) -> tuple[Profile, ...]:
-    found = [
-        Profile(each["name"], each.get("backend") or GROVE_PROFILES.get(each["name"], ""), each.get("config") or {})
-        for each in _at(config, "scheduler.profiles", ())
+    profiles = [
+        Profile(item["name"], item.get("backend") or GROVE_PROFILES.get(item["name"], ""), item.get("config") or {})
+        for item in _at(config, "scheduler.profiles", ())
     ]
-    if all(profile.name != names.DEFAULT_SCHEDULER for profile in found):
-        found.append(Profile(names.DEFAULT_SCHEDULER, "default"))
-    return tuple(found)
+    if all(profile.name != names.DEFAULT_SCHEDULER for profile in profiles):
+        profiles.append(Profile(names.DEFAULT_SCHEDULER, "default"))
+    return tuple(profiles)
 
 
 def _default_profile(config: Raw) -> str:
@@ -297,7 +297,7 @@ def _contradictory(config: Raw) -> Iterable[Problem]:
 
 def _wrong_profiles(config: Raw) -> Iterable[Problem]:
     profiles = _at(config, "scheduler.profiles", ())
-    given = [str(each.get("name") or "") if isinstance(each, dict) else "" for each in profiles]
+    given = [str(profile.get("name") or "") if isinstance(profile, dict) else "" for profile in profiles]
     for index, name in enumerate(given):
         if not name:
             yield Problem(f"scheduler.profiles[{index}].name", "must be given", "FieldValueRequired")
@@ -311,9 +311,11 @@ def _wrong_profiles(config: Raw) -> Iterable[Problem]:
             hint=f"profiles: {', '.join(given)}",
         )
     on = [ALIASES.get(name, name) for name in _at(config, "scheduler.backends", ())]
-    for index, each in enumerate(profiles):
+    for index, profile in enumerate(profiles):
         backend = (
-            (each.get("backend") or GROVE_PROFILES.get(str(each.get("name")), "")) if isinstance(each, dict) else ""
+            (profile.get("backend") or GROVE_PROFILES.get(str(profile.get("name")), ""))
+            if isinstance(profile, dict)
+            else ""
         )
         if on and backend and ALIASES.get(backend, backend) not in on:
             yield Problem(

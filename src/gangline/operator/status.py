@@ -62,7 +62,7 @@ def gated(pod: Pod) -> bool:
 
 def errored(pod: Pod) -> bool:
     statuses = (*pod.status.init_container_statuses, *pod.status.container_statuses)
-    return any(_failed(each) for each in statuses)
+    return any(_failed(status) for status in statuses)
 
 
 def _failed(status: ContainerStatus) -> bool:
@@ -70,7 +70,9 @@ def _failed(status: ContainerStatus) -> bool:
 
 
 def started_not_ready(pod: Pod) -> bool:
-    return any(each.started and not each.ready for each in pod.status.container_statuses)
+    return any(
+        container_status.started and not container_status.ready for container_status in pod.status.container_statuses
+    )
 
 
 def count(pods: Iterable[Pod], *, terminating: bool, ended: bool = False) -> PodCounts:
@@ -177,7 +179,7 @@ def _overtaken(view: CliqueView, progress: Raw) -> bool:
 def _clique_conditions(view: CliqueView, now: str) -> list[Raw]:
     before = view.clique.status.conditions
     found = [_breach(view), _scheduled(view)]
-    return [with_condition(before, each, _since(view.clique, before, each, now)) for each in found]
+    return [with_condition(before, item, _since(view.clique, before, item, now)) for item in found]
 
 
 def _since(obj: PodClique | PodCliqueScalingGroup, before: tuple[Condition, ...], new: Condition, now: str) -> str:
@@ -314,11 +316,11 @@ def _group_hash(view: GroupView, replicas: Sequence[list[PodClique] | None], exp
 def _group_conditions(view: GroupView, whole: list[list[PodClique]], now: str) -> list[Raw]:
     before = view.group.status.conditions
     breach = _group_breach(view, whole)
-    found = [with_condition(before, breach, _since(view.group, before, breach, now))]
+    group_conditions = [with_condition(before, breach, _since(view.group, before, breach, now))]
     ongoing = condition(before, TERMINATING)
     if ongoing is not None and breach.status != "False":
-        found.append(condition_raw(ongoing))
-    return found
+        group_conditions.append(condition_raw(ongoing))
+    return group_conditions
 
 
 def _in_doubt(clique: PodClique, failed_is_fine: bool) -> bool:
@@ -442,20 +444,20 @@ def _told_gangs(gangs: Sequence[PodGang]) -> list[PodGang]:
     if len(gangs) <= MANY:
         return list(gangs)
     wrong = {
-        gang.name for gang in gangs if any(_WRONG.get(each.type) == each.status for each in gang.status.conditions)
+        gang.name for gang in gangs if any(_WRONG.get(item.type) == item.status for item in gang.status.conditions)
     }
     return sorted(sorted(gangs, key=lambda gang: gang.name not in wrong)[:MANY], key=lambda gang: gang.name)
 
 
 def _gang_summary(gang: PodGang, whole: bool) -> Raw:
     """A gang in short: its phase, and its conditions or those that say what is wrong with it."""
-    told = [condition_raw(each) for each in gang.status.conditions if whole or _WRONG.get(each.type) == each.status]
+    told = [condition_raw(item) for item in gang.status.conditions if whole or _WRONG.get(item.type) == item.status]
     return {"name": gang.name, "phase": gang.status.phase or "Pending"} | ({"conditions": told} if told else {})
 
 
 def _set_conditions(view: SetView, now: str) -> list[Raw]:
     levels = _levels_condition(view)
-    others = [condition_raw(each) for each in view.pcs.status.conditions if each.type != LEVELS_UNAVAILABLE]
+    others = [condition_raw(item) for item in view.pcs.status.conditions if item.type != LEVELS_UNAVAILABLE]
     return others + ([with_condition(view.pcs.status.conditions, levels, now)] if levels is not None else [])
 
 

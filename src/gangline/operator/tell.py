@@ -37,7 +37,7 @@ def error_list(
 ) -> list[Raw]:
     """status.lastErrors: an error that is still there keeps its time. `linger`: without a new one the old ones stay."""
     if linger and not errors:
-        errors = [(each.code, each.description) for each in before]
-    since = {(each.code, each.description): each.observed_at or now for each in before}
+        errors = [(item.code, item.description) for item in before]
+    since = {(item.code, item.description): item.observed_at or now for item in before}
     distinct = dict.fromkeys((code, text[:LONGEST]) for code, text in errors if code)
     return [{"code": code, "description": text, "observedAt": since.get((code, text), now)} for code, text in distinct]

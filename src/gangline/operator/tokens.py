@@ -63,7 +63,7 @@ class TokenSecrets:
         named = (names.token_secret(pcs.name), names.legacy_token_secret(pcs.name))
         current, former = await asyncio.gather(*(_owned(ctx, pcs, name) for name in named))
         if len(self._known) > _MANY:
-            living = {each.uid for each in ctx.read.list(POD_CLIQUE_SET)}
+            living = {pod_clique_set.uid for pod_clique_set in ctx.read.list(POD_CLIQUE_SET)}
             self._known = {uid: tokens for uid, tokens in self._known.items() if uid in living}
         self._known[pcs.uid] = SetTokens(current, former, version, known.looks + 1 if not known.ready else 0)
         return ctx.read.get(POD_CLIQUE_SET, pcs.name, pcs.namespace) or pcs

@@ -43,11 +43,11 @@ async def reconcile(op: Operator, ctx: Context, key: Key) -> Again | None:
     binding = ctx.read.get(TOPOLOGY_BINDING, key.name)
     if binding is None or binding.metadata.deleting:
         return None
-    plan, found = think(op, ctx.read, binding)
+    plan, founds = think(op, ctx.read, binding)
     failures = await act(ctx, plan)
     if failures:
-        found = [Found(each.scheduler, each.topology, False, str(failures[0])) for each in found]
-    await _tell(ctx, binding, found, not failures)
+        founds = [Found(item.scheduler, item.topology, False, str(failures[0])) for item in founds]
+    await _tell(ctx, binding, founds, not failures)
     if failures:
         raise GanglineError(str(failures[0]))
     return None
@@ -137,12 +137,12 @@ def compare(binding: ClusterTopologyBinding, entry: BackendTopology, live: Topol
     )
 
 
-async def _tell(ctx: Context, binding: ClusterTopologyBinding, found: list[Found], done: bool) -> None:
+async def _tell(ctx: Context, binding: ClusterTopologyBinding, founds: list[Found], done: bool) -> None:
     now = timestamp(ctx.clock.now())
-    drift = _drift(found, binding.metadata.generation)
+    drift = _drift(founds, binding.metadata.generation)
     new: Raw = {
         "conditions": [with_condition(binding.status.conditions, drift, now)] if drift is not None else [],
-        "schedulerTopologyStatuses": [_status(each) for each in found],
+        "schedulerTopologyStatuses": [_status(item) for item in founds],
         "observedGeneration": binding.metadata.generation if done else binding.status.observed_generation,
     }
     before = condition(binding.status.conditions, DRIFT)
@@ -165,18 +165,18 @@ def _status(found: Found) -> Raw:
     )
 
 
-def _drift(found: list[Found], generation: int) -> Condition | None:
+def _drift(founds: list[Found], generation: int) -> Condition | None:
     def answer(status: str, reason: str, message: str) -> Condition:
         return Condition(type=DRIFT, status=status, reason=reason, message=message, observed_generation=generation)
 
-    if not found:
+    if not founds:
         return None
-    unknown = [each for each in found if not each.known]
+    unknown = [item for item in founds if not item.known]
     if unknown:
         return answer("Unknown", "TopologyNotFound", unknown[0].message)
-    bad = [each for each in found if not each.in_sync]
+    bad = [item for item in founds if not item.in_sync]
     if bad:
-        return answer("True", "Drift", "; ".join(f"{each.scheduler}: {each.message}" for each in bad))
+        return answer("True", "Drift", "; ".join(f"{item.scheduler}: {item.message}" for item in bad))
     return answer("False", "InSync", "every scheduler's topology has the binding's levels")
 
 

@@ -18,16 +18,16 @@ def parse(arguments: Iterable[str]) -> dict[str, str]:
     """Arguments → flag and value; a flag without one is `true`."""
     found: dict[str, str] = {}
     name = ""
-    for each in arguments:
-        if each.startswith("-"):
-            name, equals, value = each.lstrip("-").partition("=")
+    for argument in arguments:
+        if argument.startswith("-"):
+            name, equals, value = argument.lstrip("-").partition("=")
             found[name] = value if equals else "true"
             name = "" if equals else name
         elif name:
-            found[name] = each
+            found[name] = argument
             name = ""
         else:
-            raise ConfigError(f"{each!r} is no flag: write --name=value")
+            raise ConfigError(f"{argument!r} is no flag: write --name=value")
     return found
 
 
@@ -57,7 +57,7 @@ def refuse_unknown(component: str, flags: Iterable[str], known: Iterable[str], o
 def _meant(unknown: Iterable[str], known: list[str]) -> str:
     from difflib import get_close_matches
 
-    near = [f"--{found[0]}" for each in unknown if (found := get_close_matches(each, known, 1, 0.75))]
+    near = [f"--{found[0]}" for item in unknown if (found := get_close_matches(item, known, 1, 0.75))]
     return f"; did you mean {' and '.join(near)}?" if near else ""
 
 

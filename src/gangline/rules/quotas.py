@@ -48,10 +48,10 @@ def covers(spec: Raw, resource: str, obj: Raw) -> bool:
     """Whether an object is within the scopes of a quota."""
     wanted = [(scope, "Exists", ()) for scope in spec.get("scopes") or ()]
     wanted += [
-        (each.get("scopeName"), each.get("operator"), each.get("values") or ())
-        for each in (spec.get("scopeSelector") or {}).get("matchExpressions") or ()
+        (match_expression.get("scopeName"), match_expression.get("operator"), match_expression.get("values") or ())
+        for match_expression in (spec.get("scopeSelector") or {}).get("matchExpressions") or ()
     ]
-    return not wanted or (resource == PODS and all(_in_scope(obj.get("spec") or {}, *each) for each in wanted))
+    return not wanted or (resource == PODS and all(_in_scope(obj.get("spec") or {}, *item) for item in wanted))
 
 
 def unstated(pod: Raw, limits: Iterable[str]) -> dict[str, list[str]]:
@@ -62,7 +62,9 @@ def unstated(pod: Raw, limits: Iterable[str]) -> dict[str, list[str]]:
         return missing
     for name in sorted(STATED.intersection(limits)):
         side, _, amount = name.rpartition(".")
-        silent = [each["name"] for each in _containers(spec) if amount not in _side(each, side or "requests")]
+        silent = [
+            container["name"] for container in _containers(spec) if amount not in _side(container, side or "requests")
+        ]
         if silent:
             missing[name] = sorted(set(silent))
     return missing
@@ -113,16 +115,16 @@ def _together(spec: Raw, side: str) -> dict[str, int]:
         return {name: resources.nanos(value) for name, value in spec["resources"][side].items()}
     sums: dict[str, int] = {}
     peaks: dict[str, int] = {}
-    for each in spec.get("initContainers") or ():
-        for name, value in _side(each, side).items():
-            if each.get("restartPolicy") == "Always":
+    for init_container in spec.get("initContainers") or ():
+        for name, value in _side(init_container, side).items():
+            if init_container.get("restartPolicy") == "Always":
                 sums[name] = sums.get(name, 0) + resources.nanos(value)
             peaks[name] = max(
                 peaks.get(name, 0),
-                sums.get(name, 0) + (0 if each.get("restartPolicy") == "Always" else resources.nanos(value)),
+                sums.get(name, 0) + (0 if init_container.get("restartPolicy") == "Always" else resources.nanos(value)),
             )
-    for each in spec.get("containers") or ():
-        for name, value in _side(each, side).items():
+    for container in spec.get("containers") or ():
+        for name, value in _side(container, side).items():
             sums[name] = sums.get(name, 0) + resources.nanos(value)
     over = spec.get("overhead") or {}
     most = {name: max(sums.get(name, 0), peaks.get(name, 0)) for name in (*sums, *peaks)}
@@ -145,7 +147,7 @@ def _side(container: Raw, side: str) -> Raw:
 def _service(spec: Raw) -> dict[str, int]:
     kind, ports = spec.get("type") or "ClusterIP", len(spec.get("ports") or ())
     if kind == "LoadBalancer" and spec.get("allocateLoadBalancerNodePorts") is False:
-        ports = sum(bool(each.get("nodePort")) for each in spec.get("ports") or ())
+        ports = sum(bool(port.get("nodePort")) for port in spec.get("ports") or ())
     return {
         "services.nodeports": ports * NANO if kind in ("NodePort", "LoadBalancer") else 0,
         "services.loadbalancers": NANO if kind == "LoadBalancer" else 0,
@@ -162,7 +164,7 @@ def _claim(spec: Raw) -> dict[str, int]:
 
 
 def _in_scope(spec: Raw, scope: Any, operator: Any, values: Iterable[str]) -> bool:
-    asks = any(_side(each, side) for each in _containers(spec) for side in ("requests", "limits"))
+    asks = any(_side(container, side) for container in _containers(spec) for side in ("requests", "limits"))
     ends = (spec.get("activeDeadlineSeconds") or -1) >= 0
     if scope == "PriorityClass":
         return _chosen(spec.get("priorityClassName") or "", operator, values)

@@ -131,12 +131,12 @@ def container_amounts(container: Container) -> dict[str, float]:
 
 def amounts_of(quantities: Mapping[str, Any]) -> dict[str, float]:
     """A resource list in the scheduler's units; names that are no resource a node can have are left out."""
-    found: dict[str, float] = {}
+    amounts: dict[str, float] = {}
     for name, value in quantities.items():
         amount = amount_of(name, value)
         if amount is not None:
-            found[name] = amount
-    return found
+            amounts[name] = amount
+    return amounts
 
 
 def amount_of(name: str, value: Any) -> float | None:
@@ -233,7 +233,7 @@ def gpu_devices(claims: Iterable[Raw]) -> dict[str, int]:
         ]
         if exact:
             name = exact[0]["deviceClassName"]
-            counts[name] = min(counts.get(name, 0) + sum(_device_count(each) for each in exact), LARGEST)
+            counts[name] = min(counts.get(name, 0) + sum(_device_count(item) for item in exact), LARGEST)
     return counts
 
 

@@ -22,10 +22,10 @@ def served(manner: Manner) -> tuple[str, ...]:
 
 def read_names(text: str) -> tuple[str, ...]:
     """`kai-scheduler,grove-scheduler` → each once, in order."""
-    found = tuple(dict.fromkeys(part.strip() for part in text.split(",")))
-    if not all(found):
+    fromkeys = tuple(dict.fromkeys(part.strip() for part in text.split(",")))
+    if not all(fromkeys):
         raise ValueError("names no scheduler: write one name, or several with commas between them")
-    return found
+    return fromkeys
 
 
 def pod_fields(schedulers: Sequence[str]) -> str:

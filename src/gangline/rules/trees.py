@@ -50,17 +50,17 @@ def of_set(
     mine: Pods = defaultdict(list)
     for pod in pods:
         mine[pod.labels.get(names.POD_CLIQUE, "")].append(pod)
-    below = [_clique(each, mine) for each in cliques if names.SCALING_GROUP not in each.labels]
+    below = [_clique(clique, mine) for clique in cliques if names.SCALING_GROUP not in clique.labels]
     below += [_group(group, cliques, mine) for group in groups]
     phases = ", ".join(f"{gang.name} {gang.status.phase or 'Pending'}" for gang in _sorted(gangs)) or "none yet"
     state = f"{pcs.status.available_replicas}/{pcs.spec.replicas} available   gangs: {phases}"
-    return Branch("set", pcs.name, state, below=tuple(sorted(below, key=lambda each: each.name)))
+    return Branch("set", pcs.name, state, below=tuple(sorted(below, key=lambda item: item.name)))
 
 
 def _group(group: PodCliqueScalingGroup, cliques: Iterable[PodClique], pods: Pods) -> Branch:
-    members = [each for each in cliques if each.labels.get(names.SCALING_GROUP) == group.name]
+    members = [clique for clique in cliques if clique.labels.get(names.SCALING_GROUP) == group.name]
     state = f"{group.status.available_replicas}/{group.spec.replicas} available"
-    return Branch(SCALED, group.name, state, below=tuple(_clique(each, pods) for each in _sorted(members)))
+    return Branch(SCALED, group.name, state, below=tuple(_clique(item, pods) for item in _sorted(members)))
 
 
 def _clique(clique: PodClique, pods: Pods) -> Branch:
@@ -87,4 +87,4 @@ def pod_state(pod: Pod) -> str:
 
 
 def _sorted(objects: Iterable[T]) -> list[T]:
-    return sorted(objects, key=lambda each: each.name)
+    return sorted(objects, key=lambda item: item.name)

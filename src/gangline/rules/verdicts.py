@@ -49,7 +49,7 @@ def group_of(gang: PodGang, groups: Iterable[PodGroup]) -> PodGroup | None:
 
 
 def of_gang(gang: PodGang, group: PodGroup | None) -> GangAnswer:
-    conditions = {each.type: each for each in gang.status.conditions}
+    conditions = {condition.type: condition for condition in gang.status.conditions}
     failures = conditions.get("PodsFailed")
     more = f"\n{failures.message}" if failures is not None and failures.status == "True" else ""
     whole = conditions.get("Initialized")
@@ -59,9 +59,13 @@ def of_gang(gang: PodGang, group: PodGroup | None) -> GangAnswer:
         return msgspec.structs.replace(found, text=found.text + more)
     phase = gang.status.phase or "Pending"
     ordered = [conditions[kind] for kind in ORDER if kind in conditions]
-    blocking = next((each for each in ordered if each.status != "True"), None)
+    blocking = next((item for item in ordered if item.status != "True"), None)
     why = f": {blocking.message or blocking.reason}" if blocking else ""
-    data = {"gang": gang.name, "phase": phase, "conditions": {key: each.status for key, each in conditions.items()}}
+    data = {
+        "gang": gang.name,
+        "phase": phase,
+        "conditions": {key: condition.status for key, condition in conditions.items()},
+    }
     return _with_eviction(GangAnswer(f"{gang.name} is {phase}{why}{more}", data, False), group)
 
 
@@ -95,7 +99,7 @@ def failures(pods: Iterable[Pod], gang: str, group: str) -> tuple[str, ...]:
 
 def _failure(pod: Pod) -> str:
     where = f" on {pod.spec.node_name}" if pod.spec.node_name else ""
-    why = ": ".join(each for each in (pod.status.reason, pod.status.message) if each)
+    why = ": ".join(item for item in (pod.status.reason, pod.status.message) if item)
     return f"pod {pod.name} failed{where}" + (f": {why}" if why else "")
 
 
@@ -109,7 +113,7 @@ def _with_eviction(answer: GangAnswer, group: PodGroup | None) -> GangAnswer:
 
 def owner(group: PodGroup) -> str:
     """The name users know: of the gang, Job or pod that a PodGroup is made for."""
-    return next((each.name for each in group.metadata.owner_references), group.name)
+    return next((owner_reference.name for owner_reference in group.metadata.owner_references), group.name)
 
 
 def renamed(text: str, titles: Mapping[str, str]) -> str:

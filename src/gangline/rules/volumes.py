@@ -70,15 +70,17 @@ def best_fit(
     node, of those in reach."""
     if claim.spec.volume_name:
         named = (
-            each for each in volumes if _meta(each).get("name") == claim.spec.volume_name and suits_by_name(each, claim)
+            volume
+            for volume in volumes
+            if _meta(volume).get("name") == claim.spec.volume_name and suits_by_name(volume, claim)
         )
-        return next((each for each in named if node is None or reaches(each, node, name)), None)
-    fitting = [each for each in volumes if fits(each, claim)]
-    mine = next((each for each in fitting if is_held(each)), None)
+        return next((item for item in named if node is None or reaches(item, node, name)), None)
+    fitting = [volume for volume in volumes if fits(volume, claim)]
+    mine = next((item for item in fitting if is_held(item)), None)
     if mine is not None:
         return mine if node is None or reaches(mine, node, name) else None
-    near = (each for each in fitting if node is None or reaches(each, node, name))
-    return min(near, key=lambda each: (size_of(each), str(_meta(each).get("name"))), default=None)
+    near = (item for item in fitting if node is None or reaches(item, node, name))
+    return min(near, key=lambda item: (size_of(item), str(_meta(item).get("name"))), default=None)
 
 
 def reaches(volume: Raw, labels: Mapping[str, str], name: str = "") -> bool:
@@ -99,8 +101,10 @@ def _term(term: Raw, labels: Mapping[str, str], name: str) -> bool:
 def _selector(expressions: Iterable[Raw]) -> Selector:
     return Selector(
         tuple(
-            SelectorRequirement(str(each["key"]), _OPERATORS[str(each["operator"])], tuple(each.get("values") or ()))
-            for each in expressions
+            SelectorRequirement(
+                str(expression["key"]), _OPERATORS[str(expression["operator"])], tuple(expression.get("values") or ())
+            )
+            for expression in expressions
         )
     )
 

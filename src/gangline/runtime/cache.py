@@ -177,7 +177,7 @@ class Informer(Generic[T]):
     async def _list(self) -> None:
         listing = await self._client.list(self.kind, labels=self._labels, fields=self._fields)
         present = {key_of(obj): obj for obj in listing.items}
-        unread = {self._leave(each.metadata, each.problem) for each in listing.unread}
+        unread = {self._leave(item.metadata, item.problem) for item in listing.unread}
         for key in [key for key in self._objects if key not in present and key not in unread]:
             self._forget(key)
         for key, obj in present.items():
@@ -317,9 +317,9 @@ class Cache:
         while True:
             await self._clock.sleep(PATIENCE)
             missing = [
-                f"{each.kind.resource} ({each.trouble or 'no answer yet'})"
-                for each in self.informers
-                if not each.synced.is_set()
+                f"{informer.kind.resource} ({informer.trouble or 'no answer yet'})"
+                for informer in self.informers
+                if not informer.synced.is_set()
             ]
             waited = self._clock.monotonic() - began
             log.warning("not started yet: %.0f s without a first list of %s", waited, ", ".join(missing))

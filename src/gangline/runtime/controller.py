@@ -84,9 +84,9 @@ def owner(kind: Kind[Any]) -> ToKeys:
 
     def keys(obj: Object, read: Reader) -> Iterable[Key]:
         return [
-            Key(obj.namespace if kind.namespaced else "", each.name)
-            for each in obj.metadata.owner_references
-            if each.kind == kind.kind and each.group == kind.group
+            Key(obj.namespace if kind.namespaced else "", owner_reference.name)
+            for owner_reference in obj.metadata.owner_references
+            if owner_reference.kind == kind.kind and owner_reference.group == kind.group
         ]
 
     return keys

@@ -18,7 +18,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 def overriding(default: Callable[..., Any], methods: Iterable[F]) -> list[F]:
     """The bound methods that are not the default itself."""
-    return [each for each in methods if not (ismethod(each) and each.__func__ is default)]
+    return [method for method in methods if not (ismethod(method) and method.__func__ is default)]
 
 
 def key(methods: Sequence[Callable[P, Any]]) -> Callable[P, tuple[Any, ...]]:

@@ -47,8 +47,8 @@ def _min_runtimes(cluster: ClusterModel, settings: SchedulerSettings) -> Iterabl
         return
     for gang in cluster.gangs.values():
         if gang.last_start is not None and gang.active_allocated:
-            times = defaults | {each for queue in cluster.path_of(gang.queue) for each in _of_queue(queue.record)}
-            yield from (gang.last_start + each for each in times)
+            times = defaults | {item for queue in cluster.path_of(gang.queue) for item in _of_queue(queue.record)}
+            yield from (gang.last_start + time for time in times)
 
 
 def start_matters(settings: SchedulerSettings, queues: Iterable[Queue]) -> bool:
@@ -61,4 +61,4 @@ def start_matters(settings: SchedulerSettings, queues: Iterable[Queue]) -> bool:
 
 def _of_queue(record: object) -> list[float]:
     both = (getattr(record, "preempt_min_runtime", None), getattr(record, "reclaim_min_runtime", None))
-    return [each for each in both if each]
+    return [item for item in both if item]

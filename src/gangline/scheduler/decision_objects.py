@@ -77,16 +77,16 @@ def claim_allocations(bind: Bind, pod: Pod) -> Iterable[Raw]:
 
 def allocation(devices: Iterable[DeviceId], node: str, configs: Iterable[Mapping[str, object]] = ()) -> Raw:
     """Devices of one node, usable there, with what their drivers are told."""
-    told = [dict(each) for each in configs]
+    told = [dict(config) for config in configs]
     results = [
         {
-            "request": each.request,
-            "driver": each.driver,
-            "pool": each.pool,
-            "device": each.device,
-            **({"adminAccess": True} if each.admin else {}),
+            "request": device.request,
+            "driver": device.driver,
+            "pool": device.pool,
+            "device": device.device,
+            **({"adminAccess": True} if device.admin else {}),
         }
-        for each in devices
+        for device in devices
     ]
     here = {"matchFields": [{"key": "metadata.name", "operator": "In", "values": [node]}]}
     return {
@@ -99,14 +99,17 @@ def extended_allocation(given: ExtendedBind, node: str) -> Raw:
     """The claim that the binder makes for a pod's extended resources, with its devices and who uses them."""
     requests_ = [
         {
-            "name": each.name,
-            "exactly": {"deviceClassName": each.device_class, "allocationMode": "ExactCount", "count": each.count},
+            "name": request.name,
+            "exactly": {
+                "deviceClassName": request.device_class,
+                "allocationMode": "ExactCount",
+                "count": request.count,
+            },
         }
-        for each in given.requests
+        for request in given.requests
     ]
     uses = [
-        {"containerName": each.container, "resourceName": each.resource, "requestName": each.request}
-        for each in given.uses
+        {"containerName": use.container, "resourceName": use.resource, "requestName": use.request} for use in given.uses
     ]
     return {
         "allocation": allocation(given.devices, node, given.configs),
@@ -123,7 +126,9 @@ def numa_zones(bind: Bind, pod: Pod) -> list[Raw]:
     return [
         {
             "zone": f"node-{zone}",
-            "amount": {gpu if name == requests.GPU else name: quantity(name, each) for name, each in amounts.items()},
+            "amount": {
+                gpu if name == requests.GPU else name: quantity(name, amount) for name, amount in amounts.items()
+            },
         }
         for zone, amounts in shares
     ]
@@ -174,8 +179,8 @@ def group_condition(
     message = message[:TOO_LONG]
     if stored and _same(stored[-1], message, reasons, options):
         return None
-    last = max((int(each.transition_id) for each in stored if each.transition_id.isdigit()), default=0)
-    others = [as_raw(each) for each in stored if each.node_pool != options.pool_name]
+    last = max((int(item.transition_id) for item in stored if item.transition_id.isdigit()), default=0)
+    others = [as_raw(item) for item in stored if item.node_pool != options.pool_name]
     return [
         *others,
         {
@@ -203,7 +208,7 @@ def _same(last: SchedulingCondition, message: str, reasons: list[Raw], options: 
 
 def _plain(reasons: Iterable[Raw]) -> list[Raw]:
     """Without the figures, which change with every other gang."""
-    return [{key: value for key, value in each.items() if key != "details"} for each in reasons]
+    return [{key: value for key, value in reason.items() if key != "details"} for reason in reasons]
 
 
 def reasons_of(refuse: Refuse) -> list[Raw]:

@@ -35,57 +35,57 @@ class Hooks:
         asked = self.plugins = list(plugins)
 
         # key
-        self.gang_order = key(overriding(Plugin.gang_order, [each.gang_order for each in asked]))
-        self.sub_group_order = key(overriding(Plugin.sub_group_order, [each.sub_group_order for each in asked]))
-        self.task_order = key(overriding(Plugin.task_order, [each.task_order for each in asked]))
-        self.queue_order = compare(overriding(Plugin.queue_order, [each.queue_order for each in asked]))
+        self.gang_order = key(overriding(Plugin.gang_order, [item.gang_order for item in asked]))
+        self.sub_group_order = key(overriding(Plugin.sub_group_order, [item.sub_group_order for item in asked]))
+        self.task_order = key(overriding(Plugin.task_order, [item.task_order for item in asked]))
+        self.queue_order = compare(overriding(Plugin.queue_order, [item.queue_order for item in asked]))
 
         # veto
-        self.over_capacity = veto(overriding(Plugin.over_capacity, [each.over_capacity for each in asked]))
-        self.firm_over_quota = veto(overriding(Plugin.firm_over_quota, [each.firm_over_quota for each in asked]))
-        self.before_task = vetoes(overriding(Plugin.before_task, [each.before_task for each in asked]))
-        self.victim_invariant = veto(overriding(Plugin.victim_invariant, [each.victim_invariant for each in asked]))
+        self.over_capacity = veto(overriding(Plugin.over_capacity, [item.over_capacity for item in asked]))
+        self.firm_over_quota = veto(overriding(Plugin.firm_over_quota, [item.firm_over_quota for item in asked]))
+        self.before_task = vetoes(overriding(Plugin.before_task, [item.before_task for item in asked]))
+        self.victim_invariant = veto(overriding(Plugin.victim_invariant, [item.victim_invariant for item in asked]))
         self.task_over_capacity = veto(
-            overriding(Plugin.task_over_capacity, [each.task_over_capacity for each in asked])
+            overriding(Plugin.task_over_capacity, [item.task_over_capacity for item in asked])
         )
-        self.predicate = veto(overriding(Plugin.predicate, [each.predicate for each in asked]))
-        self.never = exclusion(overriding(Plugin.never, [each.never for each in asked]))
-        self.before_bind = veto(overriding(Plugin.before_bind, [each.before_bind for each in asked]))
-        self.can_reclaim = veto(overriding(Plugin.can_reclaim, [each.can_reclaim for each in asked]))
-        self.reclaim_queue = consent(overriding(Plugin.reclaim_queue, [each.reclaim_queue for each in asked]))
-        self.reclaim_victim = consent(overriding(Plugin.reclaim_victim, [each.reclaim_victim for each in asked]))
-        self.preempt_victim = consent(overriding(Plugin.preempt_victim, [each.preempt_victim for each in asked]))
-        self.reclaim_scenario = consent(overriding(Plugin.reclaim_scenario, [each.reclaim_scenario for each in asked]))
-        self.preempt_scenario = consent(overriding(Plugin.preempt_scenario, [each.preempt_scenario for each in asked]))
-        self.reclaim_most = least(overriding(Plugin.reclaim_most, [each.reclaim_most for each in asked]))
+        self.predicate = veto(overriding(Plugin.predicate, [item.predicate for item in asked]))
+        self.never = exclusion(overriding(Plugin.never, [item.never for item in asked]))
+        self.before_bind = veto(overriding(Plugin.before_bind, [item.before_bind for item in asked]))
+        self.can_reclaim = veto(overriding(Plugin.can_reclaim, [item.can_reclaim for item in asked]))
+        self.reclaim_queue = consent(overriding(Plugin.reclaim_queue, [item.reclaim_queue for item in asked]))
+        self.reclaim_victim = consent(overriding(Plugin.reclaim_victim, [item.reclaim_victim for item in asked]))
+        self.preempt_victim = consent(overriding(Plugin.preempt_victim, [item.preempt_victim for item in asked]))
+        self.reclaim_scenario = consent(overriding(Plugin.reclaim_scenario, [item.reclaim_scenario for item in asked]))
+        self.preempt_scenario = consent(overriding(Plugin.preempt_scenario, [item.preempt_scenario for item in asked]))
+        self.reclaim_most = least(overriding(Plugin.reclaim_most, [item.reclaim_most for item in asked]))
 
         # sum
-        self.node_score = total_or_none(overriding(Plugin.node_score, [each.node_score for each in asked]))
-        self.shape_score = total(overriding(Plugin.shape_score, [each.shape_score for each in asked]))
-        self.node_rank = total(overriding(Plugin.node_rank, [each.node_rank for each in asked]))
-        self.gpu_score = total(overriding(Plugin.gpu_score, [each.gpu_score for each in asked]))
+        self.node_score = total_or_none(overriding(Plugin.node_score, [item.node_score for item in asked]))
+        self.shape_score = total(overriding(Plugin.shape_score, [item.shape_score for item in asked]))
+        self.node_rank = total(overriding(Plugin.node_rank, [item.node_rank for item in asked]))
+        self.gpu_score = total(overriding(Plugin.gpu_score, [item.gpu_score for item in asked]))
 
         # pass on: `subset_nodes` and `bind_annotations` below
-        self._subsets = overriding(Plugin.subset_nodes, [each.subset_nodes for each in asked])
-        self._annotations = overriding(Plugin.bind_annotations, [each.bind_annotations for each in asked])
+        self._subsets = overriding(Plugin.subset_nodes, [item.subset_nodes for item in asked])
+        self._annotations = overriding(Plugin.bind_annotations, [item.bind_annotations for item in asked])
 
         # tell
-        self.before_gang = tell(overriding(Plugin.before_gang, [each.before_gang for each in asked]))
-        self.before_scoring = tell(overriding(Plugin.before_scoring, [each.before_scoring for each in asked]))
-        self.before_solving = tell(overriding(Plugin.before_solving, [each.before_solving for each in asked]))
-        self.allocated = tell(overriding(Plugin.allocated, [each.allocated for each in asked]))
-        self.deallocated = tell(overriding(Plugin.deallocated, [each.deallocated for each in asked]))
+        self.before_gang = tell(overriding(Plugin.before_gang, [item.before_gang for item in asked]))
+        self.before_scoring = tell(overriding(Plugin.before_scoring, [item.before_scoring for item in asked]))
+        self.before_solving = tell(overriding(Plugin.before_solving, [item.before_solving for item in asked]))
+        self.allocated = tell(overriding(Plugin.allocated, [item.allocated for item in asked]))
+        self.deallocated = tell(overriding(Plugin.deallocated, [item.deallocated for item in asked]))
 
         # first
-        self.numa_placement = first(overriding(Plugin.numa_placement, [each.numa_placement for each in asked]))
-        self.queue_allocated = first(overriding(Plugin.queue_allocated, [each.queue_allocated for each in asked]))
-        self.queue_deserved = first(overriding(Plugin.queue_deserved, [each.queue_deserved for each in asked]))
-        self.queue_fair_share = first(overriding(Plugin.queue_fair_share, [each.queue_fair_share for each in asked]))
+        self.numa_placement = first(overriding(Plugin.numa_placement, [item.numa_placement for item in asked]))
+        self.queue_allocated = first(overriding(Plugin.queue_allocated, [item.queue_allocated for item in asked]))
+        self.queue_deserved = first(overriding(Plugin.queue_deserved, [item.queue_deserved for item in asked]))
+        self.queue_fair_share = first(overriding(Plugin.queue_fair_share, [item.queue_fair_share for item in asked]))
 
         # one plugin after the other is asked by the caller
-        self.somebody_reclaims = bool(overriding(Plugin.can_reclaim, [each.can_reclaim for each in asked]))
-        self.generators = [each for each in asked if overriding(Plugin.scenario_generator, [each.scenario_generator])]
-        self.beyond_shape = [each for each in asked if each.beyond_shape or _scores_only_nodes(each)]
+        self.somebody_reclaims = bool(overriding(Plugin.can_reclaim, [item.can_reclaim for item in asked]))
+        self.generators = [item for item in asked if overriding(Plugin.scenario_generator, [item.scenario_generator])]
+        self.beyond_shape = [item for item in asked if item.beyond_shape or _scores_only_nodes(item)]
 
     def subset_nodes(
         self,
@@ -98,7 +98,7 @@ class Hooks:
         """Node sets to try one after the other; each plugin splits the sets of the one before."""
         sets: list[Sequence[NodeInfo]] = [nodes]
         for split in self._subsets:
-            sets = [subset for each in sets for subset in split(gang, member, pod_sets, tasks, each)]
+            sets = [subset for item in sets for subset in split(gang, member, pod_sets, tasks, item)]
         return sets
 
     def bind_annotations(self, task: TaskInfo, node: NodeInfo) -> dict[str, str]:
@@ -109,7 +109,7 @@ class Hooks:
 
     def scored_alone(self, task: TaskInfo) -> bool:
         """Whether some plugin's score of this task depends on more than its shape."""
-        return any(each.scores(task) for each in self.beyond_shape)
+        return any(item.scores(task) for item in self.beyond_shape)
 
     def refused_on(self, task: TaskInfo, node: NodeInfo) -> str | None:
         """Why the node will not do for the task, in words: too much for its queue, or what predicates say."""

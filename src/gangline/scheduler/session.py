@@ -220,16 +220,16 @@ class Session:
         cached = gang.step
         if cached is None or cached[0] != gang.original.version:
             cached = gang.step = (gang.original.version, tasks_to_evict(gang, self.member_key, self.task_key))
-        found: tuple[list[TaskInfo], bool] = cached[1]
-        return found
+        steps: tuple[list[TaskInfo], bool] = cached[1]
+        return steps
 
     def held(self, gang: GangInfo) -> QueueAmount:
         """What the gang holds, kept until a status changes."""
         cached = gang.held
         if cached is None or cached[0] != gang.original.version:
             cached = gang.held = (gang.original.version, held_by(gang, self.cluster.names))
-        found: QueueAmount = cached[1]
-        return found
+        queue_amount: QueueAmount = cached[1]
+        return queue_amount
 
     # ── capacity ──
 
@@ -281,10 +281,10 @@ class Session:
             gang, mine = self.cluster.gangs[uid], self._refusals[uid]
             if mine.gang and gang.pending:
                 refusals = tuple(
-                    Refusal(each.plugin, message, each.resolvable) for each in mine.gang for message in each.messages
+                    Refusal(item.plugin, message, item.resolvable) for item in mine.gang for message in item.messages
                 )
-                reasons = tuple(each.reason for each in mine.gang for _ in each.messages)
-                queues = tuple(each.queue for each in mine.gang for _ in each.messages)
+                reasons = tuple(item.reason for item in mine.gang for _ in item.messages)
+                queues = tuple(item.queue for item in mine.gang for _ in item.messages)
                 yield Refuse(
                     uid,
                     refusals,

@@ -145,7 +145,7 @@ class SchedulerSettings:
     @property
     def plugins_key(self) -> tuple[tuple[str, tuple[tuple[str, str], ...]], ...]:
         """The plugins and their arguments as something to compare and to look up by."""
-        return tuple((each.name, tuple(sorted(each.arguments.items()))) for each in self.plugins)
+        return tuple((plugin.name, tuple(sorted(plugin.arguments.items()))) for plugin in self.plugins)
 
     def arguments(self, plugin: str) -> Mapping[str, str]:
         for setting in self.plugins:

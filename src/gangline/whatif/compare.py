@@ -113,16 +113,19 @@ def _gang(pod: Pod, owners: dict[Place, str]) -> str:
     group = pod.annotations.get(names.POD_GROUP_NAME, "")
     if (pod.namespace, group) in owners:
         return owners[pod.namespace, group]
-    controller = next((each.name for each in pod.metadata.owner_references if each.controller), pod.name)
+    controller = next(
+        (owner_reference.name for owner_reference in pod.metadata.owner_references if owner_reference.controller),
+        pod.name,
+    )
     return pod.labels.get(names.POD_GANG) or controller
 
 
 def _condition(pods: list[Pod]) -> str:
     """Why a gang without a PodGroup waits: what its first pod was told."""
     told = [
-        each.message or each.reason
+        condition.message or condition.reason
         for pod in pods
-        for each in pod.status.conditions
-        if each.type == "PodScheduled" and each.status == "False"
+        for condition in pod.status.conditions
+        if condition.type == "PodScheduled" and condition.status == "False"
     ]
     return told[0] if told else "no scheduler has said why"

@@ -20,7 +20,7 @@ class Caller:
 
 def crowd(callers: Callers, address: str, count: int) -> list[Caller]:
     found = [Caller(address) for _ in range(count)]
-    assert all(callers.enter(each) for each in found)
+    assert all(callers.enter(item) for item in found)
     return found
 
 
@@ -34,8 +34,8 @@ def test_over_the_limit_the_one_that_was_silent_the_longest_makes_way() -> None:
 
 def test_when_all_have_asked_something_a_new_one_is_turned_away() -> None:
     callers = Callers(2, 100, lambda: 0.0)
-    for each in crowd(callers, "10.0.0.1", 2):
-        callers.spoke(each)
+    for item in crowd(callers, "10.0.0.1", 2):
+        callers.spoke(item)
     assert not callers.enter(Caller("10.0.0.1"))
     assert callers.enter(Caller("10.0.0.2")), "others are not concerned"
 
@@ -59,7 +59,7 @@ def test_over_the_limit_for_all_the_address_with_the_most_silent_ones_loses_one(
     callers = Callers(10, 5, lambda: 0.0)
     quiet, few = crowd(callers, "10.0.0.9", 3), crowd(callers, "10.0.0.1", 2)
     crowd(callers, "10.0.0.2", 1)
-    assert [each.gone for each in quiet] == [True, False, False] and not any(each.gone for each in few)
+    assert [item.gone for item in quiet] == [True, False, False] and not any(item.gone for item in few)
 
 
 def test_it_is_logged_once_a_minute_whatever_happens(caplog: pytest.LogCaptureFixture) -> None:

@@ -69,9 +69,9 @@ async def test_each_generation_serves_its_own_versions(
     generation: str, gates: tuple[str, ...], served: dict[str, list[str]]
 ) -> None:
     async with serving(generation, *gates) as api:
-        versions = [each["version"] for each in (await api.get(GROUPS)).body["versions"] if each["version"] != "v1"]
+        versions = [item["version"] for item in (await api.get(GROUPS)).body["versions"] if item["version"] != "v1"]
         found = {
-            version: [each["name"] for each in (await api.get(f"{GROUPS}/{version}")).body["resources"]]
+            version: [resource["name"] for resource in (await api.get(f"{GROUPS}/{version}")).body["resources"]]
             for version in versions
         }
         assert found == served

@@ -133,7 +133,7 @@ async def test_requests_without_end_are_not_answered_faster_than_the_answers_are
     with socket.create_connection(("127.0.0.1", listener.port)) as plug:
         plug.setblocking(False)
         asking = loop.create_task(loop.sock_sendall(plug, ASK.replace(b"/healthz", MAPS.encode()) * 20_000))
-        await until(lambda: any(each._paused and each._held_back for each in listener._connections))
+        await until(lambda: any(item._paused and item._held_back for item in listener._connections))
         [connection] = listener._connections
         assert connection._transport.get_write_buffer_size() + len(connection._held) < 2_000_000
         assert await healthy(listener, False)
@@ -199,7 +199,7 @@ async def test_connections_that_fail_leave_nothing_in_the_log_and_nothing_in_mem
             await asyncio.to_thread(misbehave, listener.port)
             await until(lambda: not listener._connections and not listener._waiting)
             assert await healthy(listener, True)
-            await until(lambda: not any(isinstance(each, TlsProtocol) for each in gc.get_objects()))
+            await until(lambda: not any(isinstance(get_object, TlsProtocol) for get_object in gc.get_objects()))
     finally:
         gc.enable()
     assert caplog.records == []

@@ -280,15 +280,15 @@ def test_what_is_announced_takes_no_memory() -> None:
     tracemalloc.start()
     try:
         waiting = [reader() for _ in range(20)]
-        for each in waiting:
-            each.feed(memoryview(POST + b"Content-Length: 3000000\r\n\r\nx"))
+        for item in waiting:
+            item.feed(memoryview(POST + b"Content-Length: 3000000\r\n\r\nx"))
         chunked = [reader() for _ in range(20)]
-        for each in chunked:
-            each.feed(memoryview(CHUNKED + b"30000000\r\nx"))
+        for item in chunked:
+            item.feed(memoryview(CHUNKED + b"30000000\r\nx"))
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    assert peak < 1_000_000 and all(each.head is not None and not each.ready for each in (*waiting, *chunked))
+    assert peak < 1_000_000 and all(item.head is not None and not item.ready for item in (*waiting, *chunked))
 
 
 def test_a_body_is_refused_when_it_is_too_large_by_announcement_or_by_what_came() -> None:

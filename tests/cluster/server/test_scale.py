@@ -78,5 +78,6 @@ async def test_what_is_no_scale_is_refused_and_what_it_does_not_have_is_told_of(
     )
     warned = await api.merge(f"{DEPLOYMENTS}/d/scale", {"spec": {"colour": "red"}})
     assert any(
-        'unknown field \\"spec.colour\\"' in each or 'unknown field "spec.colour"' in each for each in warned.warnings
+        'unknown field \\"spec.colour\\"' in warning or 'unknown field "spec.colour"' in warning
+        for warning in warned.warnings
     )

@@ -165,11 +165,11 @@ async def _embedded(
     async with embedded(kinds=kinds, settings=replace(plain, features=plain.features | set(release.more))) as server:
         managers = [
             Manager(
-                each,
-                Client(through(server.transport(User(f"system:{each.name}", ("system:masters",)))), each.name),
+                item,
+                Client(through(server.transport(User(f"system:{item.name}", ("system:masters",)))), item.name),
                 clock,
             )
-            for each in chosen
+            for item in chosen
         ]
         yield World(admin(server), clock, managers, InProcess(server))
 
@@ -185,7 +185,7 @@ async def _real(
         pytest.skip(missing(release))
     clock = ManualClock(time.time() + AHEAD)
     async with Bare.used(release) as bare:
-        managers = [Manager(each, Client(through(bare.transport(each.name)), each.name), clock) for each in chosen]
+        managers = [Manager(item, Client(through(bare.transport(item.name)), item.name), clock) for item in chosen]
         yield World(bare.client, clock, managers, bare)
 
 

@@ -57,7 +57,7 @@ PLANS: dict[str, Callable[[list[Pod]], tuple[Raw, ...]]] = {
 def test_a_controller_makes_no_more_than_a_burst_at_a_time(name: str) -> None:
     with little_memory():
         made = PLANS[name]([])
-    assert len(made) == BURST and len({each["metadata"]["name"] for each in made}) == BURST
+    assert len(made) == BURST and len({item["metadata"]["name"] for item in made}) == BURST
 
 
 @pytest.mark.parametrize("name", PLANS)
@@ -73,7 +73,7 @@ def test_an_ordered_set_of_any_size_makes_one_pod_at_a_time() -> None:
         first = statefulsets.plan(replicated(replicas=MOST), [], START).create
         ready = [pod("r-0", status=ready_status(), labels={"controller-revision-hash": "old"})]
         second = statefulsets.plan(replicated(replicas=MOST), ready, START).create
-    assert [each["metadata"]["name"] for each in (*first, *second)] == ["r-0", "r-1"]
+    assert [item["metadata"]["name"] for item in (*first, *second)] == ["r-0", "r-1"]
 
 
 def test_an_indexed_job_of_any_size_with_one_pod_at_a_time_costs_nothing() -> None:
@@ -88,7 +88,7 @@ def test_an_indexed_job_of_any_size_with_one_pod_at_a_time_costs_nothing() -> No
             [],
             START,
         )
-    assert [each["metadata"]["annotations"][INDEX] for each in todo.create] == ["2000000000"]
+    assert [item["metadata"]["annotations"][INDEX] for item in todo.create] == ["2000000000"]
 
 
 def test_what_a_status_says_about_indexes_is_never_spelled_out() -> None:
@@ -126,7 +126,7 @@ def test_a_metric_of_any_size_asks_for_no_more_than_the_limit() -> None:
 
 def test_of_very_many_ended_pods_the_oldest_go() -> None:
     ended = [pod(f"e-{number}", status={"phase": "Succeeded"}, creation_timestamp=when(-number)) for number in range(5)]
-    assert [each.name for each in surplus([pod("running"), *ended], 3)] == ["e-4", "e-3"]
+    assert [item.name for item in surplus([pod("running"), *ended], 3)] == ["e-4", "e-3"]
 
 
 def template(**more: Any) -> Raw:

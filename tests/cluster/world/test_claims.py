@@ -48,7 +48,7 @@ async def test_the_last_pod_frees_the_devices_and_lifts_the_protection() -> None
         await held(lived, "a", "b", finalizers=(PROTECTION, "example.com/mine"))
         await lived.client.delete(POD, "a", "default")
         await lived.settles()
-        assert [each["name"] for each in (await status(lived))["reservedFor"]] == ["b"]
+        assert [item["name"] for item in (await status(lived))["reservedFor"]] == ["b"]
         assert (await status(lived))["allocation"] == GIVEN
         assert PROTECTION in (await claim(lived)).metadata.finalizers
         await lived.client.delete(POD, "b", "default")

@@ -97,7 +97,7 @@ async def test_a_stateful_set_starts_in_order_with_volumes_that_outlive_its_pods
         await lived.settles()
         assert await lived.phases() == {"db-0": "Running", "db-1": "Running"}
         claims = (await lived.client.list(PVC, "default")).items
-        assert {each.name: each.status.phase for each in claims} == {"data-db-0": "Bound", "data-db-1": "Bound"}
+        assert {item.name: item.status.phase for item in claims} == {"data-db-0": "Bound", "data-db-1": "Bound"}
         await lived.client.patch(STATEFUL_SET, "db", "default", {"spec": {"replicas": 1}})
         await lived.settles()
         assert await lived.phases() == {"db-0": "Running"}
@@ -176,7 +176,7 @@ async def test_a_services_endpoints_are_its_ready_pods() -> None:
         await lived.settles()
         of = {"kubernetes.io/service-name": "web"}
         [found] = (await lived.client.list(ENDPOINT_SLICE, "default", of)).items
-        ready = {each["targetRef"]["name"]: each["conditions"]["ready"] for each in found.endpoints or ()}
+        ready = {endpoint["targetRef"]["name"]: endpoint["conditions"]["ready"] for endpoint in found.endpoints or ()}
         assert ready == {"a": True, "b": False}
         assert [port["port"] for port in found.ports or ()] == [8080]
         await lived.after(60, steps=60)
@@ -412,7 +412,7 @@ async def test_a_namespace_says_what_holds_it_up() -> None:
         await lived.client.delete(NAMESPACE, "team")
         await lived.settles()
         raw = await lived.client.get_raw(NAMESPACE, "team")
-        said = {each["type"]: each["message"] for each in raw["status"]["conditions"]}
+        said = {condition["type"]: condition["message"] for condition in raw["status"]["conditions"]}
         assert said["NamespaceFinalizersRemaining"] == (
             "Some content in the namespace has finalizers remaining: x.io/f in 1 resource instances"
         )

@@ -90,7 +90,7 @@ def test_the_first_rule_that_matches_decides() -> None:
 def test_an_ignored_failure_is_let_go_uncounted_and_the_job_goes_on() -> None:
     todo = plan(job(backoffLimit=0, podFailurePolicy=IGNORED), [ended(conditions=DISRUPTED)], START)
     assert todo.status is not None and todo.status["uncountedTerminatedPods"] == {"succeeded": None, "failed": None}
-    assert [each.name for each in todo.release] == ["a"] and "conditions" not in todo.status
+    assert [item.name for item in todo.release] == ["a"] and "conditions" not in todo.status
     assert len(plan(job(backoffLimit=0, podFailurePolicy=IGNORED), [], START).create) == 1
 
 
@@ -101,7 +101,7 @@ def test_a_pod_on_its_way_out_is_neither_counted_nor_replaced_before_it_has_ende
     once = plan(job(podReplacementPolicy="Failed"), [leaving], START)
     assert once.create == () and once.release == ()
     assert plan(job(), [leaving], START).status is not None and [
-        each.name for each in plan(job(), [leaving], START).release
+        item.name for item in plan(job(), [leaving], START).release
     ] == ["a"]
 
 
@@ -120,7 +120,7 @@ def test_a_failure_that_ends_the_job_is_written_down_before_its_pod_is_let_go() 
     )
     later = plan(noted, [], START)
     assert later.status is not None and later.status["failed"] == 1
-    assert [(each["type"], each["reason"]) for each in later.status["conditions"]] == [
+    assert [(item["type"], item["reason"]) for item in later.status["conditions"]] == [
         ("FailureTarget", "PodFailurePolicy"),
         ("Failed", "PodFailurePolicy"),
     ]
@@ -140,17 +140,17 @@ def test_an_index_that_failed_too_often_is_given_up_and_the_others_go_on() -> No
     todo = plan(indexed(), [of_index("a", 0, 1), of_index("b", 1, 0)], START + 60)
     assert todo.status is not None and todo.status["failedIndexes"] == "0"
     made = {
-        each["metadata"]["annotations"][INDEX]: each["metadata"]["annotations"][INDEX_FAILURES] for each in todo.create
+        item["metadata"]["annotations"][INDEX]: item["metadata"]["annotations"][INDEX_FAILURES] for item in todo.create
     }
     assert made == {"1": "1", "2": "0"}
-    assert [each.name for each in todo.release] == ["a"]  # b tells how often index 1 failed until another pod does
+    assert [item.name for item in todo.release] == ["a"]  # b tells how often index 1 failed until another pod does
 
 
 def test_a_job_fails_when_nothing_is_left_but_indexes_that_were_given_up() -> None:
     last = indexed(status={"completedIndexes": "1,2", "failedIndexes": "0", "succeeded": 2, "startTime": when(0)})
     todo = plan(last, [], START)
     assert todo.status is not None
-    assert [(each["type"], each["reason"]) for each in todo.status["conditions"]] == [
+    assert [(item["type"], item["reason"]) for item in todo.status["conditions"]] == [
         ("FailureTarget", "FailedIndexes"),
         ("Failed", "FailedIndexes"),
     ]
@@ -186,7 +186,7 @@ async def evict(lived: World, name: str) -> None:
 
 async def ends(lived: World) -> dict[str, str]:
     found = (await lived.client.get(JOB, "j", "default")).status.conditions
-    return {str(each["type"]): str(each["reason"]) for each in found if each["type"] in ("Complete", "Failed")}
+    return {str(item["type"]): str(item["reason"]) for item in found if item["type"] in ("Complete", "Failed")}
 
 
 async def test_a_job_whose_pod_is_evicted_fails_unless_it_ignores_disruptions() -> None:
@@ -247,7 +247,7 @@ def manifests() -> list[Raw]:
 
 
 async def test_the_guides_job_survives_an_eviction_as_it_is_printed() -> None:
-    [printed] = [each for each in manifests() if each.get("kind") == "Job"]
+    [printed] = [manifest for manifest in manifests() if manifest.get("kind") == "Job"]
     assert printed["spec"]["podFailurePolicy"]["rules"][0] == IGNORED["rules"][0]
     async with world(NodePool(name="n", count=4, gpus=8)) as lived:
         printed["spec"]["template"]["spec"].pop("schedulerName", None)

@@ -44,7 +44,7 @@ def flaky(seed: int) -> Callable[[Transport], Transport]:
 
 async def complete(lived: World, name: str) -> bool:
     job = await lived.client.get(JOB, name, "default")
-    return any(each["type"] == "Complete" for each in job.status.conditions)
+    return any(condition["type"] == "Complete" for condition in job.status.conditions)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -128,9 +128,9 @@ async def test_a_group_starts_whole_is_told_and_goes_with_its_pods(seed: int) ->
         async def started() -> bool:
             group = await lived.client.get(KUBE_POD_GROUP, "g", "default")
             conditions = (group.status or {}).get("conditions") or ()
-            return [each["status"] for each in conditions] == ["True"] and list((await lived.phases()).values()) == [
-                "Running"
-            ] * 4
+            return [condition["status"] for condition in conditions] == ["True"] and list(
+                (await lived.phases()).values()
+            ) == ["Running"] * 4
 
         await lived.until(started)
         await lived.client.delete(KUBE_POD_GROUP, "g", "default")

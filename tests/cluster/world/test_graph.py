@@ -56,8 +56,8 @@ def item(
 
 def graph(*items: Item) -> Graph:
     made = Graph()
-    for each in items:
-        made.put(each)
+    for entry in items:
+        made.put(entry)
     return made
 
 

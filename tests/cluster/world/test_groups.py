@@ -81,8 +81,8 @@ async def told(lived: World, name: str, release: Release = NEW) -> list[tuple[st
     """The conditions of a group: type, status, reason, message."""
     group = await lived.client.get(GROUPS[release.name], name, "default")
     return [
-        (each["type"], each["status"], each["reason"], each["message"])
-        for each in (group.status or {}).get("conditions") or ()
+        (item["type"], item["status"], item["reason"], item["message"])
+        for item in (group.status or {}).get("conditions") or ()
     ]
 
 
@@ -366,7 +366,7 @@ async def test_a_group_stays_for_a_pod_that_was_not_seen_yet() -> None:
                 await client.delete(KUBE_POD_GROUP, name, "default")
 
             async def left() -> bool:
-                return [each.name for each in (await client.list(KUBE_POD_GROUP, "default")).items] == ["used"]
+                return [item.name for item in (await client.list(KUBE_POD_GROUP, "default")).items] == ["used"]
 
             await until(left, "the group that no pod names to go")
             assert manager.cache.list(POD) == []

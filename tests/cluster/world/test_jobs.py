@@ -30,7 +30,7 @@ def test_a_new_job_makes_its_pods_at_once_with_a_finalizer_and_its_labels() -> N
     assert meta["finalizers"] == [TRACKING]
     assert meta["labels"]["batch.kubernetes.io/job-name"] == "j"
     assert meta["ownerReferences"][0]["kind"] == "Job"
-    assert len({each["metadata"]["name"] for each in todo.create}) == 3
+    assert len({item["metadata"]["name"] for item in todo.create}) == 3
 
 
 def test_the_same_job_asks_for_the_same_names_again() -> None:
@@ -55,7 +55,7 @@ def test_an_end_is_noted_first_and_counted_when_its_pod_was_let_go() -> None:
     assert plan(later, [done], START).status is None
     counted = plan(later, [worker("a", "Succeeded", tracked=False)], START)
     assert counted.status is not None and counted.status["succeeded"] == 1
-    assert [each["type"] for each in counted.status["conditions"]] == ["SuccessCriteriaMet", "Complete"]
+    assert [condition["type"] for condition in counted.status["conditions"]] == ["SuccessCriteriaMet", "Complete"]
 
 
 def test_a_counted_pod_that_is_gone_counts_once() -> None:
@@ -77,7 +77,7 @@ def test_a_failed_pod_is_replaced_after_a_wait_that_grows() -> None:
 def test_a_job_fails_when_more_pods_failed_than_it_allows() -> None:
     todo = plan(job(backoffLimit=1, parallelism=2, status={"failed": 2}), [worker("a", "Running")], START)
     assert todo.status is not None and todo.status["conditions"][-1]["reason"] == "BackoffLimitExceeded"
-    assert [each.name for each in todo.delete] == ["a"] and not todo.create
+    assert [item.name for item in todo.delete] == ["a"] and not todo.create
 
 
 def test_a_pod_that_someone_deleted_counts_as_failed() -> None:
@@ -87,7 +87,7 @@ def test_a_pod_that_someone_deleted_counts_as_failed() -> None:
 
 def test_a_suspended_job_lets_its_pods_go_and_says_so() -> None:
     todo = plan(job(suspend=True, parallelism=1), [worker("a", "Running")], START)
-    assert [each.name for each in todo.delete] == ["a"]
+    assert [item.name for item in todo.delete] == ["a"]
     assert todo.status is not None and todo.status["conditions"][0]["reason"] == "JobSuspended"
     assert todo.status["startTime"] is None
 
@@ -110,22 +110,22 @@ def test_an_indexed_job_makes_one_pod_per_index_that_is_not_done() -> None:
         parallelism=3, completions=4, completionMode="Indexed", status={"completedIndexes": "1", "succeeded": 1}
     )
     todo = plan(given_job, [worker("x", "Running", index=0)], START)
-    assert [each["metadata"]["annotations"][INDEX] for each in todo.create] == ["2", "3"]
+    assert [item["metadata"]["annotations"][INDEX] for item in todo.create] == ["2", "3"]
     assert todo.create[0]["spec"]["hostname"] == "j-2"
     assert todo.create[0]["spec"]["containers"][0]["env"] == [{"name": "JOB_COMPLETION_INDEX", "value": "2"}]
 
 
 def test_fewer_parallel_pods_are_wanted_than_there_are() -> None:
     todo = plan(job(parallelism=1, completions=9), [worker("a", "Running"), worker("b", "Pending")], START)
-    assert [each.name for each in todo.delete] == ["b"]
+    assert [item.name for item in todo.delete] == ["b"]
 
 
 @given(st.sets(st.integers(0, 40)))
 def test_indexes_are_read_as_they_are_written(numbers: set[int]) -> None:
     written = job_indexes.of(numbers)
     assert job_indexes.read(written.text(), 41) == written and written.total == len(numbers)
-    assert list(written.outside(41)) == [each for each in range(41) if each not in numbers]
-    assert all(written.has(each) == (each in numbers) for each in range(41))
+    assert list(written.outside(41)) == [item for item in range(41) if item not in numbers]
+    assert all(written.has(item) == (item in numbers) for item in range(41))
 
 
 def test_indexes_in_a_row_are_written_as_a_span() -> None:

@@ -70,7 +70,7 @@ async def test_each_reservation_pod_learns_its_own_gpu() -> None:
         for name in ("a", "b"):
             await lived.make(POD, name, pod_spec(gpus=1, nodeName="n-0"), names.RESERVATION_NAMESPACE)
             await lived.settles()
-        told = {each.annotations[names.RESERVED_GPU] for each in await lived.pods(names.RESERVATION_NAMESPACE)}
+        told = {item.annotations[names.RESERVED_GPU] for item in await lived.pods(names.RESERVATION_NAMESPACE)}
         assert told == {gpu_uuid("n-0", 0), gpu_uuid("n-0", 1)}
 
 
@@ -229,9 +229,9 @@ async def test_a_pod_bound_to_a_full_node_is_turned_away_until_there_is_room() -
         why = "Node didn't have enough resource: nvidia.com/gpu, requested: 1, used: 8, capacity: 8"
         assert refused.status.message == f"Pod was rejected: {why}"
         assert [
-            each.message
-            for each in (await lived.client.list(EVENT, "default")).items
-            if each.reason == "OutOfnvidia.com/gpu"
+            item.message
+            for item in (await lived.client.list(EVENT, "default")).items
+            if item.reason == "OutOfnvidia.com/gpu"
         ] == [why]
         await lived.client.delete(POD, "a", "default")
         await lived.settles()
@@ -244,7 +244,7 @@ async def test_a_node_with_devices_to_claim_publishes_them() -> None:
     async with world(NodePool(name="d", gpus=2, dra=True)) as lived:
         (published,) = (await lived.client.list(RESOURCE_SLICE)).items
         devices = published.spec["devices"]
-        assert [each["attributes"]["uuid"]["string"] for each in devices] == [gpu_uuid("d", 0), gpu_uuid("d", 1)]
+        assert [device["attributes"]["uuid"]["string"] for device in devices] == [gpu_uuid("d", 0), gpu_uuid("d", 1)]
         assert names.NVIDIA_GPU not in (await lived.client.get(NODE, "d")).status.allocatable
         await lived.client.delete(NODE, "d")
         await lived.settles()
@@ -256,7 +256,7 @@ def test_numa_zones_share_a_nodes_resources_and_lose_nothing() -> None:
     node = msgspec.convert(node_object(pool, 0, "n", ""), Node)
     zones = numa_zones(pool, node)["zones"]
     assert [zone["name"] for zone in zones] == ["node-0", "node-1"]
-    parts = [{each["name"]: each["available"] for each in zone["resources"]} for zone in zones]
+    parts = [{resource["name"]: resource["available"] for resource in zone["resources"]} for zone in zones]
     assert parts == [
         {"cpu": "2500m", "memory": "1536Mi", "nvidia.com/gpu": "2"},
         {"cpu": "2500m", "memory": "1536Mi", "nvidia.com/gpu": "1"},

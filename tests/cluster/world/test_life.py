@@ -26,20 +26,20 @@ def lived(given: Pod, place: NodeFacts, pace: NodePace | None = None) -> tuple[P
     if done.status is None:
         return given, done
     before: Raw = msgspec.to_builtins(given.status)
-    conditions = {each["type"]: each for each in before.get("conditions", [])} | {
-        each["type"]: each for each in done.status.get("conditions", [])
+    conditions = {condition["type"]: condition for condition in before.get("conditions", [])} | {
+        condition["type"]: condition for condition in done.status.get("conditions", [])
     }
     status = msgspec.convert(before | done.status | {"conditions": list(conditions.values())}, PodStatus)
     return msgspec.structs.replace(given, status=status), done
 
 
 def conditions(given: Pod) -> dict[str, str]:
-    return {each.type: each.status for each in given.status.conditions}
+    return {condition.type: condition.status for condition in given.status.conditions}
 
 
 def state(given: Pod, name: str = "main") -> Raw:
     statuses = given.status.container_statuses + given.status.init_container_statuses
-    return next(each.state for each in statuses if each.name == name)
+    return next(status.state for status in statuses if status.name == name)
 
 
 def test_a_pod_without_delays_runs_and_is_ready_with_one_write() -> None:

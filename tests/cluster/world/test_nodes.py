@@ -23,7 +23,7 @@ def typed(pool: NodePool, number: int = 0) -> Node:
 
 
 def test_the_example_file_has_fourteen_nodes_with_all_their_parts() -> None:
-    nodes = {each["metadata"]["name"]: each for each in node_objects(read_nodes(EXAMPLE.read_text()), NOW)}
+    nodes = {item["metadata"]["name"]: item for item in node_objects(read_nodes(EXAMPLE.read_text()), NOW)}
     assert len(nodes) == 14
     sixth = nodes["h100-5"]
     assert sixth["status"]["allocatable"] == {
@@ -102,10 +102,11 @@ def test_every_gpu_has_a_uuid_of_its_own() -> None:
 def test_pools_that_grow_and_provisioners_come_from_the_same_file() -> None:
     settings = read_settings(EXAMPLE.read_text())
     assert [pool.name for pool in settings.nodes] == ["h100", "mig", "flaky", "dra", "cpu"]
-    assert [(each.pool.name, each.most, each.delay, each.idle) for each in settings.growth] == [("spare", 4, 30, 600)]
-    assert [(each.name, [shape.name for shape in each.shapes], each.empty) for each in settings.provisions] == [
-        ("flexible", ["one-gpu", "eight-gpus"], 30)
-    ]
+    assert [(item.pool.name, item.most, item.delay, item.idle) for item in settings.growth] == [("spare", 4, 30, 600)]
+    assert [
+        (provision.name, [shape.name for shape in provision.shapes], provision.empty)
+        for provision in settings.provisions
+    ] == [("flexible", ["one-gpu", "eight-gpus"], 30)]
 
 
 @pytest.mark.parametrize(

@@ -20,15 +20,15 @@ def asks(name: str = "p", gpus: int = 0, cpu: str = "1", **spec: Any) -> Pod:
 
 def board(*nodes: Node) -> Board:
     made = Board()
-    for each in nodes:
-        made.put_node(each)
+    for item in nodes:
+        made.put_node(item)
     return made
 
 
 def place(on: Board, *pods: Pod, least: int = 1) -> list[str]:
     """Node names, or the refusals."""
     return [
-        each.node if isinstance(each, PodBinding) else each.reason for each in Round(on).place(Unit("g", pods, least))
+        item.node if isinstance(item, PodBinding) else item.reason for item in Round(on).place(Unit("g", pods, least))
     ]
 
 
@@ -83,7 +83,7 @@ def test_node_affinity_terms_are_alternatives() -> None:
 def test_a_gang_that_does_not_fit_whole_leaves_no_trace() -> None:
     on = board(node("a", gpus=8))
     gang = [asks(f"p{number}", gpus=4) for number in range(3)]
-    assert all("needs 3 more pods and only 2 fit" in each for each in place(on, *gang, least=3))
+    assert all("needs 3 more pods and only 2 fit" in item for item in place(on, *gang, least=3))
     assert place(on, asks("big", gpus=8)) == ["a"]
 
 
@@ -124,7 +124,7 @@ def tree(least: int, *parts: Unit, **more: Any) -> Unit:
 
 def put(on: Board, unit: Unit) -> dict[str, str]:
     """Pod → its node, or why it has none."""
-    return {each.pod.name: each.node if isinstance(each, PodBinding) else each.reason for each in Round(on).place(unit)}
+    return {item.pod.name: item.node if isinstance(item, PodBinding) else item.reason for item in Round(on).place(unit)}
 
 
 def racked(name: str, rack: str, gpus: int = 8, **labels: str) -> Node:
@@ -210,7 +210,7 @@ def test_pods_without_a_minimum_are_each_told_their_own_reason() -> None:
 
 
 def test_higher_priority_comes_first() -> None:
-    assert [each.name for each in by_turn([pod("a"), pod("b", spec={"priority": 5})])] == ["b", "a"]
+    assert [item.name for item in by_turn([pod("a"), pod("b", spec={"priority": 5})])] == ["b", "a"]
 
 
 @given(
@@ -223,7 +223,7 @@ def test_no_node_is_ever_given_more_than_it_has(gangs: list[tuple[int, int]], si
     for at, (gpus, members) in enumerate(gangs):
         pods = tuple(asks(f"g{at}-{number}", gpus=gpus) for number in range(members))
         answers = look.place(Unit(f"g{at}", pods, members))
-        assert len({isinstance(each, PlacingRefused) for each in answers}) == 1
+        assert len({isinstance(answer, PlacingRefused) for answer in answers}) == 1
     for spot in on.spots.values():
         assert spot.used.get("nvidia.com/gpu", 0) <= spot.offers["nvidia.com/gpu"]
 
@@ -243,14 +243,18 @@ def test_a_tree_starts_with_enough_whole_parts_each_in_its_domain_or_not_at_all(
         for at, (gpus, members, bound) in enumerate(shapes)
     ]
     answers = Round(on).place(tree(least, *parts, level="rack" if together else ""))
-    went = {each.pod.name: on.spots[each.node].node.labels["rack"] for each in answers if isinstance(each, PodBinding)}
-    assert sorted(each.pod.name for each in answers) == sorted(each.name for part in parts for each in part.pods)
-    assert sorted(on.held) == sorted(each.pod.uid for each in answers if isinstance(each, PodBinding))
-    started = [part for part in parts if all(each.name in went for each in part.pods)]
+    went = {
+        answer.pod.name: on.spots[answer.node].node.labels["rack"]
+        for answer in answers
+        if isinstance(answer, PodBinding)
+    }
+    assert sorted(answer.pod.name for answer in answers) == sorted(item.name for part in parts for item in part.pods)
+    assert sorted(on.held) == sorted(answer.pod.uid for answer in answers if isinstance(answer, PodBinding))
+    started = [part for part in parts if all(item.name in went for item in part.pods)]
     assert len(went) == sum(len(part.pods) for part in started)
     assert not went or len(started) >= least
     for bound in ([tuple(went)] if together else []) + [
-        tuple(each.name for each in part.pods) for part in started if part.level
+        tuple(item.name for item in part.pods) for part in started if part.level
     ]:
         assert len({went[name] for name in bound}) <= 1
     assert all(spot.used.get("nvidia.com/gpu", 0) <= spot.offers["nvidia.com/gpu"] for spot in on.spots.values())

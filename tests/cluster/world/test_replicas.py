@@ -23,7 +23,7 @@ def test_names_belong_to_their_owner_and_are_never_made_twice() -> None:
 def test_a_replica_set_makes_what_is_missing_and_removes_what_is_too_much() -> None:
     assert len(replicasets.plan(replicated(replicas=3), [pod("a")], START).create) == 2
     todo = replicasets.plan(replicated(replicas=1), [pod("a", status=ready_status()), pod("b"), pod("c")], START)
-    assert [each.name for each in todo.delete] == ["b", "c"]
+    assert [item.name for item in todo.delete] == ["b", "c"]
 
 
 def test_finished_and_leaving_pods_are_replaced() -> None:
@@ -46,7 +46,7 @@ def test_the_least_worth_goes_first() -> None:
         pod("unbound"),
         pod("young", spec=bound, status=ready_status(), creation_timestamp=when(50)),
     ]
-    assert [each.name for each in by_worth(given)] == ["unbound", "running", "young", "ready"]
+    assert [item.name for item in by_worth(given)] == ["unbound", "running", "young", "ready"]
 
 
 def rs(
@@ -66,8 +66,8 @@ def rs(
 
 def scaled(deployment: Replicated, *sets: Replicated) -> list[int]:
     """How many replicas each of these sets should have now."""
-    todo = {each.name: number for each, number in deployments.plan(deployment, sets, when(0)).scale}
-    return [todo.get(each.name, each.spec.replicas or 0) for each in sets]
+    todo = {item.name: number for item, number in deployments.plan(deployment, sets, when(0)).scale}
+    return [todo.get(item.name, item.spec.replicas or 0) for item in sets]
 
 
 def test_a_new_deployment_makes_a_replica_set_with_all_replicas() -> None:
@@ -118,7 +118,7 @@ def test_old_history_is_thrown_away() -> None:
     todo = deployments.plan(
         web, [rs(web, "a", 0, revision=1), rs(web, "b", 0, revision=2), rs(web, "new", 1, revision=3)], when(0)
     )
-    assert [each.annotations[REVISION] for each in todo.delete] == ["1"]
+    assert [item.annotations[REVISION] for item in todo.delete] == ["1"]
 
 
 def stateful_pod(number: int, image: str = "app", ready: bool = True) -> Any:
@@ -132,7 +132,7 @@ def stateful_pod(number: int, image: str = "app", ready: bool = True) -> Any:
 
 def made(stateful: Replicated, *pods: Any) -> tuple[list[str], list[str]]:
     todo = statefulsets.plan(stateful, pods, START)
-    return [each["metadata"]["name"] for each in todo.create], [each.name for each in todo.delete]
+    return [item["metadata"]["name"] for item in todo.create], [item.name for item in todo.delete]
 
 
 def test_a_stateful_set_makes_one_pod_after_the_other() -> None:
@@ -166,5 +166,5 @@ def test_each_stateful_pod_has_volumes_of_its_own() -> None:
         volumeClaimTemplates=[{"metadata": {"name": "data"}, "spec": {"accessModes": ["ReadWriteOnce"]}}],
     )
     todo = statefulsets.plan(db, [], START)
-    assert [each["metadata"]["name"] for each in todo.claims] == ["data-db-0"]
+    assert [claim["metadata"]["name"] for claim in todo.claims] == ["data-db-0"]
     assert todo.create[0]["spec"]["volumes"] == [{"name": "data", "persistentVolumeClaim": {"claimName": "data-db-0"}}]

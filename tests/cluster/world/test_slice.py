@@ -27,7 +27,7 @@ async def test_a_bystander_pod_runs_and_becomes_ready() -> None:
         await lived.settles()
         pod = await lived.client.get(POD, "p", "default")
         assert (pod.status.phase, pod.spec.node_name, pod.status.pod_ip) == ("Running", "n-0", "10.0.0.1")
-        assert {each.type: each.status for each in pod.status.conditions} == {
+        assert {item.type: item.status for item in pod.status.conditions} == {
             "PodScheduled": "True",
             "PodReadyToStartContainers": "True",
             "Initialized": "True",
@@ -54,7 +54,7 @@ async def test_a_job_runs_its_pods_and_completes() -> None:
         await lived.after(2)
         job: Job = await lived.client.get(JOB, "j", "default")
         assert job.status.succeeded == 4
-        assert [each["type"] for each in job.status.conditions] == ["SuccessCriteriaMet", "Complete"]
+        assert [item["type"] for item in job.status.conditions] == ["SuccessCriteriaMet", "Complete"]
         assert all(not pod.metadata.finalizers for pod in await lived.pods())
 
 

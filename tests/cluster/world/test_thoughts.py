@@ -167,8 +167,8 @@ def test_a_service_with_many_pods_has_several_slices() -> None:
         Service,
     )
     pods = [pod(f"p{number}", status=ready_status() | {"podIP": f"10.0.0.{number}"}) for number in range(150)]
-    assert [len(each["endpoints"]) for each in slices(service, pods)] == [100, 50]
-    assert [len(each["endpoints"]) for each in slices(service, [])] == [0]
+    assert [len(slice_["endpoints"]) for slice_ in slices(service, pods)] == [100, 50]
+    assert [len(slice_["endpoints"]) for slice_ in slices(service, [])] == [0]
 
 
 def test_old_style_endpoints_hold_a_thousand_addresses_at_most_ready_ones_first() -> None:
@@ -183,17 +183,19 @@ def test_old_style_endpoints_hold_a_thousand_addresses_at_most_ready_ones_first(
     ready = [pod(f"b{number}", status=ready_status() | {"podIP": f"10.2.0.{number}"}) for number in range(900)]
     found = old_style(service, [*waiting, *ready])
     assert found["metadata"]["annotations"] == {"endpoints.kubernetes.io/over-capacity": "truncated"}
-    assert [(len(each["addresses"]), len(each["notReadyAddresses"])) for each in found["subsets"]] == [(900, 100)]
+    assert [(len(subset["addresses"]), len(subset["notReadyAddresses"])) for subset in found["subsets"]] == [(900, 100)]
 
 
 def test_every_part_has_a_switch() -> None:
     everything = components(WorldSettings(growth=(Growth(NodePool(name="g")),), provisions=(SHAPES,)))
-    assert [each.name for each in everything] == ["kubelet", "controller-manager", "default-scheduler", "autoscaler"]
+    assert [item.name for item in everything] == ["kubelet", "controller-manager", "default-scheduler", "autoscaler"]
     assert components(WorldSettings(off=frozenset(PARTS))) == []
     assert not [
-        each for each in control_plane(WorldSettings(off=frozenset({"garbage"}))).services if each.name == "garbage"
+        service
+        for service in control_plane(WorldSettings(off=frozenset({"garbage"}))).services
+        if service.name == "garbage"
     ]
-    assert [each.name for each in simulated_nodes().controllers] == ["heart", "kubelet", "provisioner"]
+    assert [controller.name for controller in simulated_nodes().controllers] == ["heart", "kubelet", "provisioner"]
 
 
 def test_a_switch_that_does_not_exist_is_refused() -> None:

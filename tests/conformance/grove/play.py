@@ -108,8 +108,8 @@ def _selected(pod: Pod, select: list[Raw] | None) -> bool:
         return True
     clique, index = pod.labels.get("grove.io/podclique"), pod.labels.get("grove.io/podclique-pod-index", "")
     return any(
-        (each.get("podclique") in (None, clique)) and ("indices" not in each or int(index) in each["indices"])
-        for each in select
+        (item.get("podclique") in (None, clique)) and ("indices" not in item or int(index) in item["indices"])
+        for item in select
     )
 
 
@@ -117,7 +117,7 @@ def _state(pod: Pod) -> bool | None:
     """Whether a pod runs and is ready; None for one that does not run."""
     if not pod.spec.node_name or pod.status.phase != "Running":
         return None
-    return any(each.type == "Ready" and each.status == "True" for each in pod.status.conditions)
+    return any(condition.type == "Ready" and condition.status == "True" for condition in pod.status.conditions)
 
 
 async def _run(lab: Lab, pod: Pod, ready: bool) -> None:
@@ -135,15 +135,15 @@ async def _run(lab: Lab, pod: Pod, ready: bool) -> None:
     ]
     containers = [
         {
-            "name": each.name,
-            "image": each.image,
+            "name": container.name,
+            "image": container.image,
             "imageID": "",
             "ready": ready,
             "started": True,
             "restartCount": 0,
             "state": {"running": {"startedAt": None}},
         }
-        for each in pod.spec.containers
+        for container in pod.spec.containers
     ]
     try:
         await lab.client.patch(

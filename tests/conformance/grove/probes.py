@@ -23,7 +23,7 @@ async def probe(folder: Path, case: str) -> str:
     """The difference, or nothing."""
     home = folder / "cases" / "invalid"
     recorded = json.loads((home / f"{case}.response.json").read_text())
-    documents = [each for each in yaml.safe_load_all((home / f"{case}.yaml").read_text()) if each]
+    documents = [item for item in yaml.safe_load_all((home / f"{case}.yaml").read_text()) if item]
     change = home / f"{case}.edit.json"
     namespace = "probe"
     async with lab(folder, recorded.get("config", "main"), namespace) as here:

@@ -49,7 +49,7 @@ def _cases(folder: Path) -> list[tuple[str, str]]:
 async def replay(base: Path, home: Path) -> str:
     """The first difference of a case, or nothing."""
     about = json.loads((home / "case.json").read_text())
-    documents = [each for each in yaml.safe_load_all((home / "manifest.yaml").read_text()) if each]
+    documents = [item for item in yaml.safe_load_all((home / "manifest.yaml").read_text()) if item]
     unstable = json.loads((home / "unstable.json").read_text()) if (home / "unstable.json").exists() else {}
     hashes = compare.Hashes()
     async with lab(base, about["config"], about["namespace"]) as here:
@@ -83,7 +83,7 @@ async def _state(
 ) -> tuple[Snapshot, str]:
     recorded = json.loads((home / state).read_text())
     ours = await take(here, about["namespace"], _cluster_scoped(documents, recorded))
-    loose = [each["path"] for each in unstable.get(state, ())]
+    loose = [item["path"] for item in unstable.get(state, ())]
     moved = identity(before, ours) if before is not None else None
     names_only = about["case"].startswith(WRONG_UPSTREAM)
     found = list(compare.differences(recorded, ours, moved, loose, names_only=names_only))

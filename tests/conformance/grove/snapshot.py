@@ -76,7 +76,7 @@ async def take(lab: Lab, namespace: str, cluster_scoped: list[tuple[Kind[Any], s
             continue
     pod_names = _pod_names(lab, [raw for kind, raw in raws if kind is kinds.POD])
     found = Snapshot()
-    for kind, raw in sorted(raws, key=lambda each: (each[0].kind, each[1]["metadata"]["name"])):
+    for kind, raw in sorted(raws, key=lambda raw: (raw[0].kind, raw[1]["metadata"]["name"])):
         _add(found, kind, raw, pod_names)
     return found
 
@@ -103,7 +103,9 @@ def _add(found: Snapshot, kind: Kind[Any], raw: Raw, pods: dict[str, str]) -> No
     if kind is kinds.POD_GANG:
         clean["metadata"].get("labels", {}).pop("grove.io/scheduler-backend", None)
         for group in clean["spec"]["podgroups"]:
-            group["podReferences"] = sorted(group.get("podReferences") or [], key=lambda each: each["name"])
+            group["podReferences"] = sorted(
+                group.get("podReferences") or [], key=lambda pod_reference: pod_reference["name"]
+            )
     clean["metadata"] = _metadata(clean["metadata"])
     clean = _hide(clean, name, found.hashes)
     found.objects[name] = clean

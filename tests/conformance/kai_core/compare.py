@@ -104,7 +104,7 @@ def _node(name: str, want: Mapping[str, Any], session: Session) -> Iterator[str]
         if found != want.get(key, 0):
             yield f"{name}: {key} {found}, expected {want.get(key, 0)}"
     for zone, amounts in (want.get("numa_available") or {}).items():
-        numa = next(each for each in session.hooks.plugins if isinstance(each, NumaPlugin))
+        numa = next(plugin for plugin in session.hooks.plugins if isinstance(plugin, NumaPlugin))
         free = numa.numa_available(node)[int(zone)]
         for resource, text in amounts.items():
             wanted = int(text) * (1000 if resource == "cpu" else 1)
@@ -168,15 +168,15 @@ class _Renaming:
 def recorded_commits(recorded: list[Mapping[str, Any]], session: Session) -> Iterator[str]:
     """Commits as multisets of (operation, task, node). The recording names, for an evicted task that was given another
     place, that place."""
-    theirs = Counter((each["op"], each["task"], each.get("node", "")) for each in recorded)
+    theirs = Counter((item["op"], item["task"], item.get("node", "")) for item in recorded)
     ours: Counter[tuple[str, str, str]] = Counter()
     given: dict[str, str] = {}
-    for each in reversed(session.commits):
-        if isinstance(each, Evict):
-            ours["evict", each.task, given.pop(each.task, each.node)] += 1
+    for commit in reversed(session.commits):
+        if isinstance(commit, Evict):
+            ours["evict", commit.task, given.pop(commit.task, commit.node)] += 1
         else:
-            given[each.task] = each.node
-            ours[operation(each), each.task, each.node] += 1
+            given[commit.task] = commit.node
+            ours[operation(commit), commit.task, commit.node] += 1
     for what, number in sorted((ours - theirs).items()):
         yield f"we commit {' '.join(what)}{f' ×{number}' if number > 1 else ''}, upstream does not"
     for what, number in sorted((theirs - ours).items()):

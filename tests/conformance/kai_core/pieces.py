@@ -111,7 +111,7 @@ def group_record(record: Record) -> GroupRecord:
     return GroupRecord(
         record.get("name", ""),
         record.get("min_sub_groups"),
-        groups=tuple(group_record(each) for each in record.get("groups", ())),
+        groups=tuple(group_record(group) for group in record.get("groups", ())),
         pod_sets=tuple(PodSetRecord(leaf["name"], leaf.get("min_available", 0)) for leaf in leaves),
     )
 
@@ -126,8 +126,8 @@ def gang(tree: Record, name: str = "gang", namespace: str = "") -> GangInfo:
     made = GangInfo(GangRecord(name, "queue", name, namespace, tree=group_record(tree)))
     names = ResourceNames()
     for leaf in leaf_records(tree):
-        for each in leaf.get("tasks", ()):
-            made.join(task(each, names, leaf["name"]))
+        for item in leaf.get("tasks", ()):
+            made.join(task(item, names, leaf["name"]))
     return made
 
 
@@ -137,8 +137,8 @@ def pod_sets(records: Iterable[Record], names: ResourceNames) -> list[PodSet]:
     for record in records:
         only(record, "name", "min_available", "tasks")
         leaf = PodSet(record["name"], record.get("min_available", 0), None, root)
-        for each in record.get("tasks", ()):
-            member = task(each, names, leaf.name)
+        for item in record.get("tasks", ()):
+            member = task(item, names, leaf.name)
             leaf.tasks[member.uid] = member
             leaf.shift(None, member.status)
         made.append(leaf)
@@ -181,7 +181,7 @@ def domains(record: Record) -> tuple[TopologyDomain, tuple[str, ...]]:
     row = [record]
     while row:
         levels.append(row[0]["level"])
-        row = [below for each in row for below in each.get("children", ())]
+        row = [below for item in row for below in item.get("children", ())]
     return _domain(record, tuple(levels), None), tuple(levels)
 
 
@@ -189,5 +189,5 @@ def _domain(record: Record, levels: tuple[str, ...], parent: TopologyDomain | No
     only(record, "id", "level", "nodes", "children")
     made = TopologyDomain(record["id"], record["id"], levels.index(record["level"]), parent)
     made.nodes = sorted(record.get("nodes", ()))
-    made.children = {each["id"]: _domain(each, levels, made) for each in record.get("children", ())}
+    made.children = {child["id"]: _domain(child, levels, made) for child in record.get("children", ())}
     return made

@@ -67,7 +67,7 @@ def _single(case: Case) -> Iterator[str]:
 
 
 def _rounds(case: Case) -> Iterator[str]:
-    recorded = {number: each for each in case["actual"]["rounds"] for number in each["rounds"]}
+    recorded = {number: item for item in case["actual"]["rounds"] for number in item["rounds"]}
     until, after = case["rounds"]["until_match"], case["rounds"]["after_match"]
     live = live_of(case)
     for number in range(1, until + after + 1):

@@ -114,7 +114,10 @@ def _claim_state(claim: Mapping[str, Any]) -> tuple[tuple[DeviceId, ...] | None,
     allocated = (
         None
         if devices is None
-        else tuple(DeviceId(each["driver"], each["pool"], each["device"], each.get("request", "")) for each in devices)
+        else tuple(
+            DeviceId(device["driver"], device["pool"], device["device"], device.get("request", ""))
+            for device in devices
+        )
     )
     fillers = tuple(f"pod-{number}" for number in range(status.get("reserved_for_fillers") or 0))
     return allocated, (*(status.get("reserved_for") or ()), *fillers)

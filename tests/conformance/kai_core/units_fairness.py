@@ -142,7 +142,7 @@ CAPACITY_KEYS = ("queues", "job_queue", "preemptible", "tasks", "max_node_gpu_me
 def job_capacity(row: Row, check: Callable[[dict[str, QueueAccount], str, Amounts, bool], Overrun | None]) -> str:
     records, queue, preemptible, asked, largest, *_ = row.read(*CAPACITY_KEYS)
     names = ResourceNames()
-    request = asked_of([pieces.task(each, names) for each in asked], names, largest)
+    request = asked_of([pieces.task(item, names) for item in asked], names, largest)
     return differs(verdict(check(accounts(records), queue, request, preemptible)), row.out)
 
 

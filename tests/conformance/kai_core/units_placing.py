@@ -71,30 +71,30 @@ def every(domain: TopologyDomain) -> list[TopologyDomain]:
 
 def leaves(domain: TopologyDomain) -> dict[str, TopologyDomain]:
     """Nodes of the domains without children."""
-    return {name: each for each in every(domain) if not each.children for name in each.nodes}
+    return {name: item for item in every(domain) if not item.children for name in item.nodes}
 
 
 def tree_allocatable(row: Row) -> str:
     record, node_records, asked = row.read("domain", "nodes", "tasks")
     names = ResourceNames()
     top, levels = pieces.domains(record)
-    nodes = {each["name"]: pieces.node(each, names) for each in node_records}
-    demand = domains.demand_of([pieces.task(each, names) for each in asked])
+    nodes = {node_record["name"]: pieces.node(node_record, names) for node_record in node_records}
+    demand = domains.demand_of([pieces.task(item, names) for item in asked])
     tally = DomainTally(leaves(top), nodes, lambda node: (domains.slots(node, demand, frozenset()),))
-    found = {f"{levels[each.level]}={each.id}": int(tally.of(each)[0]) for each in every(top)}
+    found = {f"{levels[item.level]}={item.id}": int(tally.of(item)[0]) for item in every(top)}
     return differs({"allocatable_pods": found, "error": ""}, row.out)
 
 
 def node_scores(row: Row) -> str:
     record, preferred = row.read("domain", "preferred_level")
     top, levels = pieces.domains(record)
-    given = {each: list(each.children.values()) for each in every(top)}
+    given = {item: list(item.children.values()) for item in every(top)}
     level = levels.index(preferred) if preferred in levels else len(levels)
     return differs(domains.preferred_scores(top, level, given), row.out)
 
 
 def texts(answer: DomainAnswer) -> list[str]:
-    return sorted(text for each in answer.refusals for text in each.details or each.messages)
+    return sorted(text for refusal in answer.refusals for text in refusal.details or refusal.messages)
 
 
 def allocatable_domains(row: Row) -> str:
@@ -117,9 +117,9 @@ def allocatable_domains(row: Row) -> str:
     except domains.BadRule as problem:
         return differs({"domains": [], "error": str(problem), "fit_errors": []}, row.out)
     good, bad = domains.domains_that_hold(tree, levels, rule, pieces.pod_sets(sets, names), room)
-    reasons = [domains.why_not(each, room, "test", names) for each in bad]
+    reasons = [domains.why_not(item, room, "test", names) for item in bad]
     refusals = [] if good else [*reasons, domains.unsatisfied(gang, "test", rule)]
-    found = sorted(f"{tree.levels[each.level]}={each.id}" for each in good)
+    found = sorted(f"{tree.levels[item.level]}={item.id}" for item in good)
     ours = {"domains": found, "error": "", "fit_errors": texts(DomainAnswer(refusals=refusals))}
     return differs(
         ours, {**row.out, "domains": sorted(row.out["domains"]), "fit_errors": sorted(row.out["fit_errors"])}
@@ -131,7 +131,7 @@ def node_subsets(row: Row) -> str:
         "constraint", "job", "nodes", "pod_sets", "sub_group", "tasks", "topologies"
     )
     names = ResourceNames()
-    nodes = {each["name"]: pieces.node(each, names) for each in node_records}
+    nodes = {node_record["name"]: pieces.node(node_record, names) for node_record in node_records}
     rule = pieces.rule(constraint)
     gang = GangInfo(GangRecord(job, "q", job))
     question = DomainQuestion(gang, group, rule, pieces.pod_sets(sets, names))
@@ -143,7 +143,7 @@ def node_subsets(row: Row) -> str:
         said = list(domains.no_topology(rule.topology).messages)
         return differs({"error": "", "fit_errors": said, "node_scores": {}, "node_sets": []}, sorted_sets(row.out))
     tree, _ = pieces.topology(topologies[rule.topology])
-    demand = domains.demand_of([pieces.task(each, names) for each in asked])
+    demand = domains.demand_of([pieces.task(item, names) for item in asked])
     free = DomainTally(tree.leaf_of, nodes, lambda node: node.later)
     pods = DomainTally(tree.leaf_of, nodes, lambda node: (domains.slots(node, demand, frozenset()),))
     top = domains.common_domain(tree, nodes, rule.preferred)
@@ -157,7 +157,11 @@ def node_subsets(row: Row) -> str:
 
 def sorted_sets(out: Mapping[str, Any]) -> dict[str, Any]:
     only(out, "error", "fit_errors", "node_scores", "node_sets")
-    return {**out, "node_sets": [sorted(each) for each in out["node_sets"]], "fit_errors": sorted(out["fit_errors"])}
+    return {
+        **out,
+        "node_sets": [sorted(node_set) for node_set in out["node_sets"]],
+        "fit_errors": sorted(out["fit_errors"]),
+    }
 
 
 TABLES: Mapping[str, Callable[[Row], str]] = {

@@ -67,7 +67,7 @@ async def _replay(lab: Lab, case: Raw, queues: dict[str, Raw]) -> str:
         check_keys(op)
         stored = await lab.admin.list_raw(lab.kind("scheduling.run.ai/v2", "Queue"))
         queues.clear()
-        queues.update({each["metadata"]["name"]: each for each in stored})
+        queues.update({item["metadata"]["name"]: item for item in stored})
         found = await _try(lab, uids.real(op))
         problem = _compare(step["result"], found)
         if problem:
@@ -117,7 +117,7 @@ def _reduced(obj: Raw) -> Raw:
     if obj["kind"] != "Pod":
         return {"metadata": meta, "spec": obj.get("spec") or {}}
     spec = {
-        key: [_container(each) for each in obj["spec"][key]]
+        key: [_container(item) for item in obj["spec"][key]]
         for key in ("containers", "initContainers")
         if obj["spec"].get(key)
     }
@@ -149,5 +149,5 @@ def _named(value: Any) -> Any:
     if isinstance(value, str):
         return RANDOM.sub("-<rand7>-shared-gpu", value)
     if isinstance(value, dict):
-        return {key: _named(each) for key, each in value.items()}
-    return [_named(each) for each in value] if isinstance(value, list) else value
+        return {key: _named(item) for key, item in value.items()}
+    return [_named(item) for item in value] if isinstance(value, list) else value

@@ -60,9 +60,9 @@ async def _result(lab: Lab, uids: Uids) -> Raw:
     pods = await lab.admin.list_raw(POD, NAMESPACE)
     events = await lab.admin.list_raw(EVENT, NAMESPACE)
     found: Raw = {
-        "podgroups": [_group(each) for each in groups],
-        "pods": [_pod(each) for each in pods],
-        "events": [(each["type"], each["reason"], _about(each)) for each in events],
+        "podgroups": [_group(group) for group in groups],
+        "pods": [_pod(pod) for pod in pods],
+        "events": [(event["type"], event["reason"], _about(event)) for event in events],
     }
     named: Raw = uids.named({key: value for key, value in found.items() if key != "events"})
     return {**{key: sorted(value, key=_name) for key, value in named.items()}, "events": sorted(set(found["events"]))}
@@ -94,12 +94,12 @@ def _about(event: Raw) -> str:
 
 
 def _compare(expected: Raw, found: Raw) -> str:
-    events = sorted({(each["type"], each["reason"], each["object"]) for each in expected["events"]})
+    events = sorted({(event["type"], event["reason"], event["object"]) for event in expected["events"]})
     for key in ("podgroups", "pods"):
         problem = difference(expected[key], found[key], key)
         if problem:
             return f"{problem}; events {found['events']}"
-    return difference([list(each) for each in events], [list(each) for each in found["events"]], "events")
+    return difference([list(event) for event in events], [list(event) for event in found["events"]], "events")
 
 
 def _panic(found: Raw) -> str:

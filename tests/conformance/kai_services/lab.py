@@ -54,7 +54,7 @@ class Environment:
     data: Raw
 
     def workloads(self) -> Iterable[tuple[str, Raw]]:
-        return ((group, each) for group, listed in self.data["customResources"].items() for each in listed)
+        return ((group, item) for group, listed in self.data["customResources"].items() for item in listed)
 
 
 def read_environment(folder: Path) -> Environment | None:
@@ -82,8 +82,8 @@ class Lab:
         for definition in crds():
             if definition["spec"]["names"]["plural"] in OURS:
                 await self.admin.create(CRD, definition)
-        for group, each in self.environment.workloads():
-            await self._define(group, each)
+        for group, item in self.environment.workloads():
+            await self._define(group, item)
         if self._karta:
             await self._define("run.ai", KARTAS)
         for name, labels in (

@@ -44,9 +44,9 @@ def _replace(value: Any, change: Any) -> Any:
     if isinstance(value, str):
         return change(value)
     if isinstance(value, dict):
-        return {change(key): _replace(each, change) for key, each in value.items()}
+        return {change(key): _replace(item, change) for key, item in value.items()}
     if isinstance(value, list):
-        return [_replace(each, change) for each in value]
+        return [_replace(item, change) for item in value]
     return value
 
 
@@ -72,4 +72,4 @@ def difference(expected: Any, found: Any, path: str = "") -> str:
 
 
 def _names(items: list[Any]) -> list[Any]:
-    return [each.get("name", each) if isinstance(each, dict) else each for each in items]
+    return [item.get("name", item) if isinstance(item, dict) else item for item in items]

@@ -57,19 +57,19 @@ async def _steps(lab: Lab, case: Raw) -> str:
 async def _groups(lab: Lab) -> list[Raw]:
     listed = await lab.admin.list_raw(POD_GROUP, NAMESPACE)
     return [
-        {"name": each["metadata"]["name"], "spec": each.get("spec") or {}, "status": each.get("status") or {}}
-        for each in sorted(listed, key=lambda each: str(each["metadata"]["name"]))
+        {"name": entry["metadata"]["name"], "spec": entry.get("spec") or {}, "status": entry.get("status") or {}}
+        for entry in sorted(listed, key=lambda item: str(item["metadata"]["name"]))
     ]
 
 
 async def _queues(lab: Lab) -> list[Raw]:
     listed = await lab.admin.list_raw(QUEUE)
-    ours = (each for each in listed if each["metadata"]["name"] not in lab.environment.data["queues"])
+    ours = (entry for entry in listed if entry["metadata"]["name"] not in lab.environment.data["queues"])
     return [
         {
-            "name": each["metadata"]["name"],
-            "parentQueue": (each.get("spec") or {}).get("parentQueue"),
-            "status": each.get("status") or {},
+            "name": entry["metadata"]["name"],
+            "parentQueue": (entry.get("spec") or {}).get("parentQueue"),
+            "status": entry.get("status") or {},
         }
-        for each in sorted(ours, key=lambda each: str(each["metadata"]["name"]))
+        for entry in sorted(ours, key=lambda item: str(item["metadata"]["name"]))
     ]

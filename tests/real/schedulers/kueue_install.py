@@ -29,12 +29,12 @@ class Kueue(Scheduler):
             },
         )
         yield SECRET, {"metadata": {"name": "kueue-webhook-server-cert", "namespace": NAMESPACE}}
-        for each in self.manifests("config/components/webhook/manifests.yaml"):
-            kind = MUTATING_WEBHOOK if each["kind"] == MUTATING_WEBHOOK.kind else VALIDATING_WEBHOOK
-            hooks = [_reached(hook, port) for hook in each["webhooks"] if hook["rules"][0]["apiGroups"][0] in ASKED]
-            yield kind, each | {"metadata": {"name": f"kueue-{each['metadata']['name']}"}, "webhooks": hooks}
+        for manifest in self.manifests("config/components/webhook/manifests.yaml"):
+            kind = MUTATING_WEBHOOK if manifest["kind"] == MUTATING_WEBHOOK.kind else VALIDATING_WEBHOOK
+            hooks = [_reached(hook, port) for hook in manifest["webhooks"] if hook["rules"][0]["apiGroups"][0] in ASKED]
+            yield kind, manifest | {"metadata": {"name": f"kueue-{manifest['metadata']['name']}"}, "webhooks": hooks}
         for pattern in self.definitions:
-            yield from ((CRD, _converted(each, port)) for each in self.manifests(pattern))
+            yield from ((CRD, _converted(manifest, port)) for manifest in self.manifests(pattern))
 
     def quota(self, pods: int) -> Objects:
         yield FLAVOR, {"metadata": {"name": "any"}}
@@ -50,7 +50,7 @@ class Kueue(Scheduler):
                     "namespaceSelector": {},
                     "resourceGroups": [
                         {
-                            "coveredResources": [each["name"] for each in given],
+                            "coveredResources": [item["name"] for item in given],
                             "flavors": [{"name": "any", "resources": given}],
                         }
                     ],

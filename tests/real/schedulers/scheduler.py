@@ -80,7 +80,7 @@ class Scheduler:
         """Why it cannot be started here; empty if it can."""
         if why := missing(self.release):
             return why
-        absent = [each.name for each in self.programs if not (assets() / each.name).exists()]
+        absent = [program.name for program in self.programs if not (assets() / program.name).exists()]
         return (
             f"no {', '.join(absent)} in {assets().name}: run `make test-real SCHEDULERS={self.backend}` (needs Go)"
             if absent
@@ -89,7 +89,7 @@ class Scheduler:
 
     def installs(self, port: int) -> Objects:
         """What must be there before it starts; `port` is that of its first program."""
-        return [(CRD, each) for pattern in self.definitions for each in self.manifests(pattern)]
+        return [(CRD, manifest) for pattern in self.definitions for manifest in self.manifests(pattern)]
 
     def quota(self, pods: int) -> Objects:
         """What it needs to be told of so much room, beyond nodes."""
@@ -98,11 +98,11 @@ class Scheduler:
     def manifests(self, pattern: str) -> list[Raw]:
         """Objects in files of its module."""
         found = [
-            each
+            item
             for file in sorted(folder(self.backend, self.module).glob(pattern))
-            for each in yaml.safe_load_all(file.read_text())
+            for item in yaml.safe_load_all(file.read_text())
         ]
-        return [each for each in found if each]
+        return [item for item in found if item]
 
     def config(self) -> str:
         """The text of its configuration file, if it has one."""

@@ -26,8 +26,8 @@ KUBE_SCHEDULER = (
 NO_ROOM = "Insufficient nvidia.com/gpu"
 
 SCHEDULERS: Mapping[str, Scheduler] = {
-    each.name: each
-    for each in (
+    item.name: item
+    for item in (
         *(
             Scheduler(
                 "default",

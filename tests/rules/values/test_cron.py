@@ -125,7 +125,7 @@ fields = st.tuples(
                 st.integers(low, high).map(str),
                 st.integers(1, 12).map(lambda step: f"*/{step}"),
                 st.tuples(st.integers(low, high), st.integers(low, high), st.integers(1, 9)).map(
-                    lambda each: f"{min(each[:2])}-{max(each[:2])}/{each[2]}"
+                    lambda item: f"{min(item[:2])}-{max(item[:2])}/{item[2]}"
                 ),
             ),
             min_size=1,
@@ -164,8 +164,8 @@ def test_the_next_moment_is_the_first_that_the_fields_allow(texts: tuple[str, ..
     assert isinstance(schedule, Calendar)
     start = datetime(2026, 1, 1, tzinfo=UTC) + timedelta(minutes=minutes)
     found = next_after(schedule, start.timestamp())
-    looked = [start + timedelta(minutes=each) for each in range(1, 400)]
-    first = next((each for each in looked if by_the_book(texts, each)), None)
+    looked = [start + timedelta(minutes=entry) for entry in range(1, 400)]
+    first = next((entry for entry in looked if by_the_book(texts, entry)), None)
     if first is not None:
         assert found == first.timestamp()
     else:

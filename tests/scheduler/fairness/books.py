@@ -43,7 +43,7 @@ def queue(
 
 
 def books(*queues: QueueAccount) -> dict[str, QueueAccount]:
-    return {each.uid: each for each in queues}
+    return {item.uid: item for item in queues}
 
 
 def taking(number: float) -> Chunk:

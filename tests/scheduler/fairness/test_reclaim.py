@@ -57,7 +57,7 @@ def test_the_two_sides_are_judged_where_their_lines_part() -> None:
 
 
 def legal(tree: Books, asks: float, *takes: float, preemptible: bool = True, multiplier: float = 1) -> bool:
-    plan = {"theirs": [taking(each) for each in takes]}
+    plan = {"theirs": [taking(take) for take in takes]}
     return reclaim.reclaimable(tree, taker("mine", asks, preemptible), plan, multiplier)
 
 

@@ -44,7 +44,7 @@ async def user(here: Stage, name: str) -> None:
 
 
 async def requested(here: Stage) -> list[str]:
-    return sorted(each.name for each in (await here.client.list(BIND_REQUEST)).items)
+    return sorted(item.name for item in (await here.client.list(BIND_REQUEST)).items)
 
 
 async def test_the_chosen_device_stands_in_the_request_and_then_in_the_claim() -> None:

@@ -87,7 +87,7 @@ async def test_a_snapshot_is_upstreams_form_and_decides_the_same_when_replayed()
         page = await pages(scheduler, here.client)["/get-snapshot"]()
         assert page.headers["Content-Disposition"] == "attachment; filename=snapshot.zip"
         document = unzipped(page.body)
-        assert [each["metadata"]["name"] for each in document["rawObjects"]["podGroups"]] == ["g"]
+        assert [pod_group["metadata"]["name"] for pod_group in document["rawObjects"]["podGroups"]] == ["g"]
         assert document["schedulerParams"]["schedulerName"] == "kai-scheduler"
         assert document["schedulerParams"]["schedulerNames"] == ["kai-scheduler", "grove-scheduler"]
         (refused,) = replay(load(page.body)).refusals
@@ -161,9 +161,9 @@ async def test_a_queue_that_used_much_yields_to_one_that_used_little() -> None:
 
 
 def test_a_scheduler_without_a_configuration_runs_what_kais_operator_writes_for_a_plain_shard() -> None:
-    plugins = [each.name for each in read_flags({}).options.settings.plugins]
+    plugins = [plugin.name for plugin in read_flags({}).options.settings.plugins]
     assert plugins.index("podaffinity") == plugins.index("elastic") - 1 and plugins == [
-        each.name for each in SchedulerOptions().settings.plugins
+        plugin.name for plugin in SchedulerOptions().settings.plugins
     ]
 
 
@@ -258,7 +258,7 @@ async def test_a_victim_is_marked_before_it_goes_where_that_is_asked_for() -> No
         await here.gang("new", 1, gpus=1)
         await here.settles()
         victim = await here.get_pod("old-0")
-        marked = next(each for each in victim.status.conditions if each.type == "DisruptionTarget")
+        marked = next(condition for condition in victim.status.conditions if condition.type == "DisruptionTarget")
         assert victim.metadata.deleting and (marked.status, marked.reason) == ("True", "PreemptionByScheduler")
 
 
@@ -271,7 +271,9 @@ async def test_every_node_says_its_own_reason_where_that_is_asked_for() -> None:
         await here.gang("big", 1, gpus=2)
         await here.settles()
         said = next(
-            each.message for each in (await here.get_pod("big-0")).status.conditions if each.type == "PodScheduled"
+            condition.message
+            for condition in (await here.get_pod("big-0")).status.conditions
+            if condition.type == "PodScheduled"
         )
         assert said == (
             "\nno nodes with enough resources were found.\n<n0>: node(s) didn't have enough resources: GPUs."

@@ -26,7 +26,7 @@ async def test_a_gang_that_fits_is_bound_whole() -> None:
         await here.gang("g", 4, gpus=4)
         await here.settles()
         assert sorted((await here.placed()).values()) == ["n0", "n0", "n1", "n1"]
-        assert {each.status.phase for each in (await here.client.list(BIND_REQUEST)).items} == {"Succeeded"}
+        assert {item.status.phase for item in (await here.client.list(BIND_REQUEST)).items} == {"Succeeded"}
         assert "Successfully assigned pod work/g-0 to node" in (await here.events("Scheduled"))[0]
 
 
@@ -91,7 +91,7 @@ async def test_without_a_binder_a_pod_is_requested_once_and_its_room_stays_booke
         await here.settles()
         await here.gang("h", 1, gpus=4)
         await here.settles()
-        assert sorted(each.name for each in (await here.client.list(BIND_REQUEST)).items) == ["g-0", "g-1"]
+        assert sorted(item.name for item in (await here.client.list(BIND_REQUEST)).items) == ["g-0", "g-1"]
 
 
 async def test_a_restarted_scheduler_sees_what_was_requested_before() -> None:
@@ -103,7 +103,7 @@ async def test_a_restarted_scheduler_sees_what_was_requested_before() -> None:
         await here.gang("h", 1, gpus=4)
         await here.start(fast())
         await here.settles()
-        assert sorted(each.name for each in (await here.client.list(BIND_REQUEST)).items) == ["g-0", "g-1"]
+        assert sorted(item.name for item in (await here.client.list(BIND_REQUEST)).items) == ["g-0", "g-1"]
 
 
 async def test_a_queue_takes_back_its_share_and_the_evicted_gang_says_for_whom() -> None:

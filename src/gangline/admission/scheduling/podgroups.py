@@ -31,7 +31,11 @@ def problem(review: HookReview) -> Denied | None:
     if unreadable:
         return unreadable
     broken = broken_tree(spec)
-    refused = [broken] if broken else [each.message for each in findings(spec) if review.operation not in each.warns_on]
+    refused = (
+        [broken]
+        if broken
+        else [finding.message for finding in findings(spec) if review.operation not in finding.warns_on]
+    )
     return Denied("\n".join(refused)) if refused else None
 
 
@@ -39,7 +43,7 @@ def warnings(review: HookReview) -> list[str]:
     spec = review.obj.get("spec") or {}
     if bad_duration(spec, DURATIONS) or broken_tree(spec):
         return []
-    return [each.message for each in findings(spec) if review.operation in each.warns_on]
+    return [finding.message for finding in findings(spec) if review.operation in finding.warns_on]
 
 
 def bad_duration(spec: Raw, fields: Iterable[str]) -> Denied | None:
@@ -97,12 +101,12 @@ def findings(spec: Raw) -> list[Finding]:
     children: dict[str | None, int] = {}
     for group in groups:
         children[group.get("parent")] = children.get(group.get("parent"), 0) + 1
-    found = [
-        each
+    group_findings = [
+        group_finding
         for group in sorted(groups, key=lambda group: str(group["name"]))
-        for each in _group_findings(group, children.get(group["name"], 0))
+        for group_finding in _group_findings(group, children.get(group["name"], 0))
     ]
-    return found + _root_findings(spec, children.get(None, 0))
+    return group_findings + _root_findings(spec, children.get(None, 0))
 
 
 def _root_findings(spec: Raw, children: int) -> list[Finding]:
@@ -119,12 +123,12 @@ def _group_findings(group: Raw, children: int) -> list[Finding]:
             f"{where} has sub-groups below it, so it counts them: set minSubGroup instead of minMember", ("UPDATE",)
         )
         return ([mixed] if group.get("minMember") is not None else []) + _too_many(group, children, where)
-    found = []
+    group_findings = []
     if group.get("minSubGroup") is not None:
-        found.append(Finding(f"{where} has no sub-groups below it that minSubGroup could count"))
+        group_findings.append(Finding(f"{where} has no sub-groups below it that minSubGroup could count"))
     if group.get("minMember") is None:
-        found.append(Finding(f"{where} has no minMember"))
-    return found
+        group_findings.append(Finding(f"{where} has no minMember"))
+    return group_findings
 
 
 def _too_many(part: Raw, children: int, where: str) -> list[Finding]:

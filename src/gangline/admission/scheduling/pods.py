@@ -91,12 +91,12 @@ def _target(pod: Raw) -> GpuTarget | None:
     wanted = annotations_of(pod).get(names.GPU_FRACTION_CONTAINER)
     if wanted is None:
         return GpuTarget("containers", 0)
-    found = next((place for place, container in containers(pod) if container.get("name") == wanted), None)
-    if found is None:
+    gpu_target = next((place for place, container in containers(pod) if container.get("name") == wanted), None)
+    if gpu_target is None:
         raise PodRefused(
             f"annotation {names.GPU_FRACTION_CONTAINER} names container {wanted!r}, which the pod does not have"
         )
-    return found
+    return gpu_target
 
 
 def _share(pod: Raw, target: GpuTarget, settings: AdmissionSettings, chance: Chance) -> None:
@@ -127,19 +127,19 @@ def _prefix(pod: Raw, target: GpuTarget, settings: AdmissionSettings, chance: Ch
 
 def _set_from(container: Raw, name: str, config_map: str, *, optional: bool = False) -> None:
     source: Raw = {"name": config_map, "key": name} | ({"optional": True} if optional else {})
-    kept = [each for each in container.get("env") or () if each.get("name") != name]
+    kept = [item for item in container.get("env") or () if item.get("name") != name]
     container["env"] = [*kept, {"name": name, "valueFrom": {"configMapKeyRef": source}}]
 
 
 def _add_volume(pod: Raw, config_map: str) -> None:
     name = re.sub(r"[^a-z0-9-]", "-", f"{config_map}-vol".lower()).strip("-")
-    kept = [each for each in pod["spec"].get("volumes") or () if each.get("name") != name]
+    kept = [volume for volume in pod["spec"].get("volumes") or () if volume.get("name") != name]
     pod["spec"]["volumes"] = [*kept, {"name": name, "configMap": {"name": config_map}}]
 
 
 def _add_environment(container: Raw, config_map: str) -> None:
     given = container.get("envFrom") or []
-    if not any((each.get("configMapRef") or {}).get("name") == config_map for each in given):
+    if not any((item.get("configMapRef") or {}).get("name") == config_map for item in given):
         container["envFrom"] = [*given, {"configMapRef": {"name": config_map, "optional": False}}]
 
 
@@ -148,11 +148,11 @@ def _block(pod: Raw, target: GpuTarget | None, settings: AdmissionSettings) -> N
     for place, container in containers(pod):
         if place == target or _asks_for_gpu(container):
             continue
-        for each in container.setdefault("env", []):
-            if each.get("name") == VISIBLE_DEVICES:
-                each["value"] = "void"
+        for item in container.setdefault("env", []):
+            if item.get("name") == VISIBLE_DEVICES:
+                item["value"] = "void"
                 if not settings.manner.blocked_source_kept:
-                    each.pop("valueFrom", None)
+                    item.pop("valueFrom", None)
                 break
         else:
             container["env"].append({"name": VISIBLE_DEVICES, "value": "void"})
@@ -236,8 +236,8 @@ def _own_devices(pod: Raw) -> str | None:
     except PodRefused as refused:
         return str(refused)
     for place, container in containers(pod):
-        for each in container.get("env") or () if place != target else ():
-            if each.get("name") == VISIBLE_DEVICES and _chooses(each):
+        for item in container.get("env") or () if place != target else ():
+            if item.get("name") == VISIBLE_DEVICES and _chooses(item):
                 return (
                     f"container {container.get('name')} sets {VISIBLE_DEVICES} itself, which the device plugin must "
                     f"do: "

@@ -71,8 +71,12 @@ def ours(review: HookReview) -> bool:
 def _set_of(review: HookReview, read: Reader | None) -> tuple[str, bool, bool]:
     """The set an object belongs to, whether it exists, and whether it gives up its protection."""
     name = _labels(review).get(names.PART_OF, "")
-    found = read.get(POD_CLIQUE_SET, name, review.namespace) if read is not None and name else None
-    return name, found is not None, found is not None and found.annotations.get(names.UNPROTECTED) == "true"
+    pod_clique_set = read.get(POD_CLIQUE_SET, name, review.namespace) if read is not None and name else None
+    return (
+        name,
+        pod_clique_set is not None,
+        pod_clique_set is not None and pod_clique_set.annotations.get(names.UNPROTECTED) == "true",
+    )
 
 
 def allowed(review: HookReview, settings: OperatorSettings, read: Reader | None) -> Denied | None:

@@ -22,11 +22,11 @@ def annotated(obj: Raw) -> Iterator[tuple[tuple[str, str], str, Raw]]:
     template = (obj.get("spec") or {}).get("template") or {}
     yield ("set", ""), "metadata.annotations", (obj.get("metadata") or {}).get("annotations") or {}
     for key in ("cliques", "podCliqueScalingGroups"):
-        for index, each in enumerate(template.get(key) or ()):
+        for index, item in enumerate(template.get(key) or ()):
             yield (
-                (key, str(each.get("name") or "")),
+                (key, str(item.get("name") or "")),
                 f"spec.template.{key}[{index}].annotations",
-                each.get("annotations") or {},
+                item.get("annotations") or {},
             )
 
 

@@ -108,8 +108,8 @@ def defaulted(review: HookReview, one_at_least: bool = False) -> Raw | Denied:
 
 def _no_list(spec: Raw) -> Iterator[Problem]:
     """A list that must be written and was not given comes out as none, which no schema takes."""
-    for index, each in enumerate(spec["template"].get("resourceClaimTemplates") or ()):
-        if each["templateSpec"]["spec"]["devices"].get("requests") is None:
+    for index, resource_claim_template in enumerate(spec["template"].get("resourceClaimTemplates") or ()):
+        if resource_claim_template["templateSpec"]["spec"]["devices"].get("requests") is None:
             yield Problem(
                 f"spec.template.resourceClaimTemplates[{index}].templateSpec.spec.devices.requests",
                 "must be a list",
@@ -158,11 +158,11 @@ def validated(
     stand in the way of other writes."""
     if review.same_spec and _marks_of(review.obj) == _marks_of(review.old):
         return None
-    found = list(problems_of(review.obj, review.old, settings, read, check, move))
-    if found and review.same_spec:
+    problems = list(problems_of(review.obj, review.old, settings, read, check, move))
+    if problems and review.same_spec:
         before = list(problems_of(review.old or {}, review.old, settings, read, check, move))
-        found = [problem for problem in found if problem not in before]
-    return denied(found, 403, "Forbidden")
+        problems = [problem for problem in problems if problem not in before]
+    return denied(problems, 403, "Forbidden")
 
 
 def _marks_of(obj: Raw | None) -> tuple[Raw, Raw]:
@@ -254,16 +254,16 @@ def _set(obj: Raw) -> Iterator[Problem]:
 
 def _claim_templates(obj: Raw) -> Iterator[Problem]:
     path, found = "spec.template.resourceClaimTemplates", _template(obj).get("resourceClaimTemplates") or []
-    for index, each in enumerate(found):
-        if not each.get("name"):
+    for index, item in enumerate(found):
+        if not item.get("name"):
             yield Problem(f"{path}[{index}].name", "must be given", "FieldValueRequired")
-        if not (((each.get("templateSpec") or {}).get("spec") or {}).get("devices") or {}).get("requests"):
+        if not (((item.get("templateSpec") or {}).get("spec") or {}).get("devices") or {}).get("requests"):
             yield Problem(
                 f"{path}[{index}].templateSpec.spec.devices.requests",
                 "at least one device request must be given",
                 "FieldValueRequired",
             )
-    yield from _duplicates(f"{path}.name", (each.get("name") or "" for each in found))
+    yield from _duplicates(f"{path}.name", (item.get("name") or "" for item in found))
 
 
 def _duplicates(path: str, values: Iterable[Any]) -> Iterator[Problem]:
@@ -280,9 +280,14 @@ def _duplicates(path: str, values: Iterable[Any]) -> Iterator[Problem]:
 
 def _sharing(obj: Raw) -> Iterator[Problem]:
     template = _template(obj)
-    internal = {each.get("name") for each in template.get("resourceClaimTemplates") or ()}
-    cliques = {each.get("name") for each in _cliques(obj)}
-    groups = {each.get("name") for each in template.get("podCliqueScalingGroups") or ()}
+    internal = {
+        resource_claim_template.get("name") for resource_claim_template in template.get("resourceClaimTemplates") or ()
+    }
+    cliques = {item.get("name") for item in _cliques(obj)}
+    groups = {
+        pod_clique_scaling_group.get("name")
+        for pod_clique_scaling_group in template.get("podCliqueScalingGroups") or ()
+    }
     yield from _entries(
         "spec.template.resourceSharing",
         template.get("resourceSharing"),
@@ -349,7 +354,9 @@ def _cliques_problems(obj: Raw, creating: bool, settings: OperatorSettings) -> I
     cliques, zero = _cliques(obj), not settings.manner.zero_minimum_refused
     name = str((obj.get("metadata") or {}).get("name") or "")
     grouped = {
-        each for group in _template(obj).get("podCliqueScalingGroups") or () for each in group.get("cliqueNames") or ()
+        clique_name
+        for group in _template(obj).get("podCliqueScalingGroups") or ()
+        for clique_name in group.get("cliqueNames") or ()
     }
     for index, clique in enumerate(cliques):
         path = f"spec.template.cliques[{index}]"
@@ -358,8 +365,8 @@ def _cliques_problems(obj: Raw, creating: bool, settings: OperatorSettings) -> I
         yield from _marks(f"{path}.annotations", clique.get("annotations") or {}, values=False)
         yield from _clique_spec(f"{path}.spec", clique.get("spec") or {}, zero)
         yield from _pod_spec(f"{path}.spec.podSpec.spec", (clique.get("spec") or {}).get("podSpec") or {}, creating)
-    yield from _duplicates("spec.template.cliques.name", (each.get("name") for each in cliques if each.get("name")))
-    roles = [(each.get("spec") or {}).get("roleName") or "" for each in cliques]
+    yield from _duplicates("spec.template.cliques.name", (item.get("name") for item in cliques if item.get("name")))
+    roles = [(item.get("spec") or {}).get("roleName") or "" for item in cliques]
     yield from _duplicates(
         "spec.template.cliques.roleName", (role for role in roles if role or settings.manner.unnamed_roles_collide)
     )
@@ -477,7 +484,7 @@ def _order(cliques: list[Raw]) -> Iterator[Problem]:
     if cycles:
         yield Problem(
             "spec.template.cliques",
-            f"cliques wait for each other in a circle: {'; '.join(' → '.join(each) for each in cycles)}",
+            f"cliques wait for each other in a circle: {'; '.join(' → '.join(cycle) for cycle in cycles)}",
             value=cycles,
         )
 
@@ -485,14 +492,14 @@ def _order(cliques: list[Raw]) -> Iterator[Problem]:
 def _cycles(after: Mapping[str, list[str]]) -> list[list[str]]:
     """Groups of cliques that wait for each other (strongly connected, more than one)."""
     reach = {name: _reachable(name, after) for name in after}
-    found: list[list[str]] = []
+    cycles: list[list[str]] = []
     placed: set[str] = set()
     for name in after:
         circle = [other for other in after if other in reach[name] and name in reach[other]]
         if len(circle) > 1 and name not in placed:
-            found.append(circle)
+            cycles.append(circle)
             placed |= set(circle)
-    return found
+    return cycles
 
 
 def _reachable(start: str, after: Mapping[str, list[str]]) -> set[str]:

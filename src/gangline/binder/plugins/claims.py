@@ -28,9 +28,9 @@ def consumer(attempt: BindAttempt) -> Raw:
 def reserved(status: Raw, user: Raw, allocation: Raw) -> Raw | None:
     """The status with the allocation and the user in it; None when both are there already."""
     users = list(status.get("reservedFor") or ())
-    if any(each.get("uid") == user["uid"] for each in users) and status.get("allocation"):
+    if any(item.get("uid") == user["uid"] for item in users) and status.get("allocation"):
         return None
-    if not any(each.get("uid") == user["uid"] for each in users):
+    if not any(item.get("uid") == user["uid"] for item in users):
         users.append(user)
     return status | {"allocation": status.get("allocation") or allocation, "reservedFor": users}
 
@@ -38,7 +38,7 @@ def reserved(status: Raw, user: Raw, allocation: Raw) -> Raw | None:
 def released(status: Raw, user: Raw) -> Raw | None:
     """The status without the user, and without the allocation when nobody is left; None when the user is not there."""
     users = list(status.get("reservedFor") or ())
-    left = [each for each in users if each.get("uid") != user["uid"]]
+    left = [item for item in users if item.get("uid") != user["uid"]]
     if len(left) == len(users):
         return None
     kept = {key: value for key, value in status.items() if key not in ("reservedFor", "allocation", "devices")}
@@ -51,10 +51,13 @@ class ClaimsPlugin(BinderPlugin):
 
     async def prepare(self, attempt: BindAttempt) -> None:
         claim_names = requests.claim_names(attempt.pod)
-        for each in attempt.request.spec.resource_claim_allocations:
-            name, allocation = claim_names.get(str(each.get("name"))), each.get("allocation")
+        for resource_claim_allocation in attempt.request.spec.resource_claim_allocations:
+            name, allocation = (
+                claim_names.get(str(resource_claim_allocation.get("name"))),
+                resource_claim_allocation.get("allocation"),
+            )
             if name is None:
-                raise CannotBind(f"the pod's resource claim {each.get('name')} does not exist yet")
+                raise CannotBind(f"the pod's resource claim {resource_claim_allocation.get('name')} does not exist yet")
             if not allocation:
                 raise CannotBind(f"the request gives ResourceClaim {name} no devices", final=True)
             await self._reserve(attempt, name, allocation)
@@ -63,8 +66,8 @@ class ClaimsPlugin(BinderPlugin):
 
     async def undo(self, attempt: BindAttempt) -> None:
         claim_names = requests.claim_names(attempt.pod)
-        for each in attempt.request.spec.resource_claim_allocations:
-            name = claim_names.get(str(each.get("name")))
+        for resource_claim_allocation in attempt.request.spec.resource_claim_allocations:
+            name = claim_names.get(str(resource_claim_allocation.get("name")))
             if name is not None:
                 await self._change(attempt, name, lambda status: released(status, consumer(attempt)))
         if attempt.request.spec.extended_resource_claim_allocation:

@@ -35,15 +35,15 @@ def container_of(pod: Pod) -> GpuContainer:
     wanted = pod.annotations.get(names.GPU_FRACTION_CONTAINER)
     if wanted is None:
         return GpuContainer(pod.spec.containers[0], "0")
-    every = [(f"i{index}", each) for index, each in enumerate(pod.spec.init_containers)]
-    every += [(str(index), each) for index, each in enumerate(pod.spec.containers)]
-    found = next((GpuContainer(each, index) for index, each in every if each.name == wanted), None)
-    if found is None:
+    every = [(f"i{index}", init_container) for index, init_container in enumerate(pod.spec.init_containers)]
+    every += [(str(index), container) for index, container in enumerate(pod.spec.containers)]
+    gpu_container = next((GpuContainer(item, index) for index, item in every if item.name == wanted), None)
+    if gpu_container is None:
         raise CannotBind(
             f"annotation {names.GPU_FRACTION_CONTAINER} names container {wanted}, which the pod does not have",
             final=True,
         )
-    return found
+    return gpu_container
 
 
 def map_names(pod: Pod, place: GpuContainer) -> tuple[str, str]:
@@ -62,8 +62,8 @@ def map_data(place: GpuContainer, devices: list[str], portion: str) -> tuple[dic
     """What stands in the two ConfigMaps."""
     capabilities, direct = {OLD_PORTION: portion, PORTION: portion}, dict[str, str]()
     refers = any(
-        each.get("name") == VISIBLE_DEVICES and (each.get("valueFrom") or {}).get("configMapKeyRef")
-        for each in place.container.env
+        item.get("name") == VISIBLE_DEVICES and (item.get("valueFrom") or {}).get("configMapKeyRef")
+        for item in place.container.env
     )
     (capabilities if refers else direct)[VISIBLE_DEVICES] = ",".join(devices)
     return capabilities, direct
@@ -78,7 +78,7 @@ class GpuSharingPlugin(BinderPlugin):
             return
         place = container_of(attempt.pod)
         cdi = self.arguments.get("cdiEnabled", "false") == "true"
-        devices = [f"{CDI}{each}" if cdi else each for each in attempt.devices]
+        devices = [f"{CDI}{device}" if cdi else device for device in attempt.devices]
         for name, data in zip(map_names(attempt.pod, place), map_data(place, devices, attempt.portion), strict=True):
             await self._put(attempt, name, data)
 
@@ -115,4 +115,4 @@ class GpuSharingPlugin(BinderPlugin):
 
 
 def _owned(existing: ConfigMap, pod: Pod) -> bool:
-    return [each.uid for each in existing.metadata.owner_references] == [pod.uid]
+    return [owner_reference.uid for owner_reference in existing.metadata.owner_references] == [pod.uid]

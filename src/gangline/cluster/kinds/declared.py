@@ -115,7 +115,7 @@ def _items(
             say.repeated(f"{path}[{index}]", new[index]) for index, key in enumerate(keys) if key in keys[:index]
         )
     for index, item in enumerate(new):
-        before = next((each for each in old if each.get(rule.key) == item.get(rule.key)), None) if rule.key else None
+        before = next((entry for entry in old if entry.get(rule.key) == item.get(rule.key)), None) if rule.key else None
         if not update or item != before:
             yield from judge(shape, item, before, f"{path}[{index}]", update=update)
 

@@ -58,7 +58,7 @@ class KindRules:
 
     def keep_other_half(self, new: Obj, old: Obj, subresource: str) -> None:
         if subresource == "status":
-            for name in [each for each in new if each not in ("status", "metadata", "apiVersion", "kind")]:
+            for name in [item for item in new if item not in ("status", "metadata", "apiVersion", "kind")]:
                 del new[name]
             new.update(
                 {name: value for name, value in old.items() if name not in ("status", "metadata", "apiVersion", "kind")}

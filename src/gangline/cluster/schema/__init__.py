@@ -87,10 +87,10 @@ class Schema:
         sink.problems.extend(self._rule_problems(obj, before, sink.problems))
         return sink.problems
 
-    def _rule_problems(self, obj: Obj, before: Any, found: list[Problem]) -> list[Problem]:
+    def _rule_problems(self, obj: Obj, before: Any, problems: list[Problem]) -> list[Problem]:
         if not self.rules:
             return []
-        if any(problem.kind in _BLOCKING for problem in found):
+        if any(problem.kind in _BLOCKING for problem in problems):
             return [
                 say.invalid(
                     NOWHERE,

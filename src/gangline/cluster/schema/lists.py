@@ -68,7 +68,7 @@ def has_embedded(node: SchemaNode, depth: int = 0) -> bool:
     """Whether objects with their own metadata lie inside."""
     if node.type_name or depth > 60:
         return False
-    inside = [*node.fields.values(), *(each for each in (node.values, node.items) if each is not None)]
+    inside = [*node.fields.values(), *(item for item in (node.values, node.items) if item is not None)]
     return node.embedded or any(has_embedded(child, depth + 1) for child in inside)
 
 

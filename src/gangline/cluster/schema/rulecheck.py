@@ -25,22 +25,22 @@ _UNBOUNDED = 0
 def rule_problems(schema: Mapping[str, Any], path: str) -> list[Problem]:
     """All problems of all rules of a schema that is otherwise sound."""
     visit = _Visit()
-    found = [*visit.place(structural_node(schema), path, 1, "")]
+    problems = [*visit.place(structural_node(schema), path, 1, "")]
     if visit.total > SCHEMA_LIMIT:
-        for where, _ in sorted(visit.costs, key=lambda each: -each[1])[:4]:
-            found.append(
+        for where, _ in sorted(visit.costs, key=lambda cost: -cost[1])[:4]:
+            problems.append(
                 say.forbidden(
                     where, "contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema"
                 )
             )
-        found.append(
+        problems.append(
             say.forbidden(
                 path,
                 "x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema exceeds budget by "
                 f"factor of {shown_factor(visit.total, SCHEMA_LIMIT)} {_ADVICE}",
             )
         )
-    return found
+    return problems
 
 
 class _Visit:

@@ -125,7 +125,7 @@ def _body(where: Where, text: str) -> str:
 
 def _alternatives(name: str) -> Callable[[Mapping[str, Any]], Checker]:
     def make(checks: Mapping[str, Any]) -> Checker:
-        branches = [_branch(each) for each in checks[name]]
+        branches = [_branch(item) for item in checks[name]]
         judge = _JUDGES[name]
         plain = (int, str) if name == "anyOf" and checks[name] == _INT_OR_STRING else ()
 
@@ -198,7 +198,7 @@ def _enum(checks: Mapping[str, Any]) -> Checker:
     allowed = checks["enum"]
 
     def check(value: Any, old: Any, where: Where, sink: Sink) -> None:
-        if not any(value == each and (type(value) is bool) == (type(each) is bool) for each in allowed):
+        if not any(value == item and (type(value) is bool) == (type(item) is bool) for item in allowed):
             sink.problems.append(say.unsupported(sink.field(where), value, allowed))
 
     return check
@@ -370,9 +370,9 @@ def _children(node: SchemaNode) -> Checker | None:
             return
         before = old if type(old) is dict else {}
         for name, item in value.items():
-            found = parts.get(name, values) if name not in node.fields or name in parts else None
-            if found is not None:
-                found(item, before.get(name, MISSING), (where, name), sink)
+            part = parts.get(name, values) if name not in node.fields or name in parts else None
+            if part is not None:
+                part(item, before.get(name, MISSING), (where, name), sink)
 
     return check
 

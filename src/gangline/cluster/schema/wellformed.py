@@ -60,19 +60,19 @@ def _judged(text: str, path: str) -> tuple[Problem, ...]:
 
 
 def _problems(schema: Props, path: str) -> list[Problem]:
-    found = [*structure(schema, ROOT, path)] if not _unreadable(schema) else []
-    usable = not found and not _unreadable(schema)
+    problems = [*structure(schema, ROOT, path)] if not _unreadable(schema) else []
+    usable = not problems and not _unreadable(schema)
     if schema.get("nullable"):
-        found.insert(0, say.forbidden(f"{path}.nullable", "nullable cannot be true at the root"))
+        problems.insert(0, say.forbidden(f"{path}.nullable", "nullable cannot be true at the root"))
     if usable:
         defaults = [*default_problems(schema, path)]
-        found += defaults
+        problems += defaults
         usable = not defaults
     keywords = [*keyword_problems(schema, path)]
-    found += keywords
+    problems += keywords
     if usable and not keywords:
-        found += rule_problems(schema, path)
-    return found
+        problems += rule_problems(schema, path)
+    return problems
 
 
 def _unreadable(schema: Any) -> bool:

@@ -338,5 +338,5 @@ class Catalogue:
 
     def __iter__(self) -> Iterator[Resource]:
         for versions in self._groups.values():
-            for found in versions.values():
-                yield from found.values()
+            for version in versions.values():
+                yield from version.values()

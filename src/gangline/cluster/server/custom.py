@@ -52,14 +52,14 @@ def served(crd: Obj, before: Iterable[Resource] = ()) -> list[Resource]:
     changed."""
     spec, names = crd["spec"], crd["spec"]["names"]
     kept = {resource.version: resource.custom for resource in before}
-    found = []
+    resources = []
     for version in spec["versions"]:
         if not version.get("served"):
             continue
         subs = version.get("subresources") or {}
         own = {name: SUBRESOURCES[name] for name in ("status", "scale") if name in subs}
         plural = names["plural"]
-        found.append(
+        resources.append(
             Resource(
                 spec["group"],
                 version["name"],
@@ -78,7 +78,7 @@ def served(crd: Obj, before: Iterable[Resource] = ()) -> list[Resource]:
                 _custom_type(crd, version, kept.get(version["name"])),
             )
         )
-    return found
+    return resources
 
 
 def _custom_type(crd: Obj, version: Obj, known: CustomType | None) -> CustomType:
@@ -93,12 +93,12 @@ def _custom_type(crd: Obj, version: Obj, known: CustomType | None) -> CustomType
         ) == ("status" in subs, replicas)
         since, rules = (known.since, known.rules) if same else (int(crd["metadata"].get("resourceVersion") or 0), None)
     rules = rules or CustomRules((version.get("schema") or {}).get("openAPIV3Schema"), "status" in subs, replicas)
-    others = [each for each in crd["spec"]["versions"] if each.get("schema") != version.get("schema")]
+    others = [item for item in crd["spec"]["versions"] if item.get("schema") != version.get("schema")]
     stored = next(
         (
-            CustomRules((each.get("schema") or {}).get("openAPIV3Schema"), False)
-            for each in others
-            if each.get("storage")
+            CustomRules((other.get("schema") or {}).get("openAPIV3Schema"), False)
+            for other in others
+            if other.get("storage")
         ),
         None,
     )
@@ -120,10 +120,10 @@ def _custom_type(crd: Obj, version: Obj, known: CustomType | None) -> CustomType
 
 def _without_defaults(schema: Any) -> Any:
     if isinstance(schema, list):
-        return [_without_defaults(each) for each in schema]
+        return [_without_defaults(item) for item in schema]
     if not isinstance(schema, dict):
         return schema
-    named = {name: _without_defaults(each) for name, each in (schema.get("properties") or {}).items()}
+    named = {name: _without_defaults(item) for name, item in (schema.get("properties") or {}).items()}
     rest = {
         key: _without_defaults(value)
         for key, value in schema.items()
@@ -139,7 +139,7 @@ def _warning(crd: Obj, version: Obj) -> str:
     if version.get("deprecationWarning"):
         return str(version["deprecationWarning"])
     spec, kind = crd["spec"], crd["spec"]["names"]["kind"]
-    better = [each["name"] for each in spec["versions"] if each.get("served") and not each.get("deprecated")]
+    better = [item["name"] for item in spec["versions"] if item.get("served") and not item.get("deprecated")]
     better = [name for name in better if version_rank(name) < version_rank(version["name"])]
     text = f"{spec['group']}/{version['name']} {kind} is deprecated"
     return f"{text}; use {spec['group']}/{min(better, key=version_rank)} {kind}" if better else text
@@ -205,7 +205,7 @@ class Definitions:
     def _judge(self, crd: Obj) -> bool:
         """Write the verdict on a definition's names into its status; whether anything changed."""
         names, status = crd["spec"]["names"], crd.setdefault("status", {})
-        before = (status.get("acceptedNames"), [dict(each) for each in status.get("conditions") or []])
+        before = (status.get("acceptedNames"), [dict(condition) for condition in status.get("conditions") or []])
         accepted, conflict = self._accepted(crd)
         status["acceptedNames"] = accepted
         now = self._core.now()
@@ -234,9 +234,9 @@ class Definitions:
             ("listKind", "ListKindConflict", kinds),
         ):
             wanted = names.get(field) or []
-            doubled = [each for each in (wanted if isinstance(wanted, list) else [wanted]) if each in used]
+            doubled = [item for item in (wanted if isinstance(wanted, list) else [wanted]) if item in used]
             if doubled:
-                told = ", ".join(f'"{each}" is already in use' for each in doubled)
+                told = ", ".join(f'"{item}" is already in use' for item in doubled)
                 conflict = (reason, told)
                 accepted.pop(field, None)
                 accepted |= {field: ""} if field in ("plural", "kind") else {}
@@ -284,7 +284,9 @@ class Definitions:
         if definitions is None or record is None:
             return
         crd = whole(definitions, record)
-        crd["metadata"]["finalizers"] = [each for each in crd["metadata"].get("finalizers") or [] if each != CLEANUP]
+        crd["metadata"]["finalizers"] = [
+            finalizer for finalizer in crd["metadata"].get("finalizers") or [] if finalizer != CLEANUP
+        ]
         self.leaving.pop(name, None)
         if crd["metadata"]["finalizers"]:
             self._core.write(definitions, ("", name), crd)
@@ -295,7 +297,7 @@ class Definitions:
 
 def _condition(crd: Obj, kind: str) -> str:
     conditions = (crd.get("status") or {}).get("conditions") or []
-    return next((str(each.get("status")) for each in conditions if each.get("type") == kind), "")
+    return next((str(condition.get("status")) for condition in conditions if condition.get("type") == kind), "")
 
 
 def _set(status: Obj, kind: str, value: str, reason: str, message: str, now: str) -> None:
@@ -307,10 +309,10 @@ def _set(status: Obj, kind: str, value: str, reason: str, message: str, now: str
         "message": message,
         "lastTransitionTime": now,
     }
-    for index, each in enumerate(conditions):
-        if each.get("type") == kind:
-            if each.get("status") == value:
-                new["lastTransitionTime"] = each.get("lastTransitionTime", now)
+    for index, condition in enumerate(conditions):
+        if condition.get("type") == kind:
+            if condition.get("status") == value:
+                new["lastTransitionTime"] = condition.get("lastTransitionTime", now)
             conditions[index] = new
             break
     else:

@@ -44,14 +44,14 @@ def _unparsable(why: str) -> Exception:
 
 
 def _tokens(text: str) -> list[str]:
-    found, position, text = [], 0, text.strip()
+    tokens, position, text = [], 0, text.strip()
     while position < len(text):
         match = _TOKEN.match(text, position)
         if match is None:
             break
-        found.append(match.group(1) or match.group(2))
+        tokens.append(match.group(1) or match.group(2))
         position = match.end()
-    return found
+    return tokens
 
 
 def _requirement(tokens: list[str]) -> tuple[str, str, tuple[str, ...]]:

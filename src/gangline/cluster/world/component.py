@@ -60,7 +60,7 @@ def components(settings: WorldSettings | None = None) -> list[Component]:
     if unknown:
         raise ConfigError(f"the world has no part {', '.join(unknown)}; it has: {', '.join(PARTS)}")
     found = [_component(name, settings) for name in (KUBELET, CONTROLLERS, SCHEDULER, AUTOSCALER)]
-    return [each for each in found if each.controllers or each.services]
+    return [item for item in found if item.controllers or item.services]
 
 
 def control_plane(settings: WorldSettings | None = None) -> Component:
@@ -82,6 +82,6 @@ def _component(name: str, settings: WorldSettings) -> Component:
             made += [found] if isinstance(found, Controller | BackgroundService) else found
     return Component(
         name,
-        controllers=[each for each in made if isinstance(each, Controller)],
-        services=[each for each in made if isinstance(each, BackgroundService)],
+        controllers=[item for item in made if isinstance(item, Controller)],
+        services=[item for item in made if isinstance(item, BackgroundService)],
     )

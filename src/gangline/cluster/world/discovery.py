@@ -45,7 +45,7 @@ async def discover(client: Client) -> list[ServedResource]:
 async def served(client: Client, *kinds: Kind[T]) -> list[Kind[T]]:
     """Those of these kinds, in these very versions, that the server has."""
     paths = dict.fromkeys(f"/apis/{kind.api_version}" for kind in kinds)
-    found = {(each.kind.api_version, each.kind.plural) for path in paths for each in await _resources(client, path)}
+    found = {(item.kind.api_version, item.kind.plural) for path in paths for item in await _resources(client, path)}
     return [kind for kind in kinds if (kind.api_version, kind.plural) in found]
 
 
@@ -61,9 +61,9 @@ async def _resources(client: Client, path: str) -> list[ServedResource]:
         return []
     version = str(listing["groupVersion"])
     return [
-        ServedResource(_kind(version, each), frozenset(each.get("verbs") or ()))
-        for each in listing.get("resources") or ()
-        if "/" not in each["name"]
+        ServedResource(_kind(version, resource), frozenset(resource.get("verbs") or ()))
+        for resource in listing.get("resources") or ()
+        if "/" not in resource["name"]
     ]
 
 

@@ -116,7 +116,9 @@ async def adopt(
 ) -> None:
     """Take on objects that nobody controls."""
     for child in children:
-        owners = [as_raw(each) for each in child.metadata.owner_references] + [reference(kind, owner)]
+        owners = [as_raw(owner_reference) for owner_reference in child.metadata.owner_references] + [
+            reference(kind, owner)
+        ]
         guard = {"uid": child.uid, "resourceVersion": child.metadata.resource_version}
         await ctx.client.patch(
             child_kind, child.name, child.namespace, {"metadata": guard | {"ownerReferences": owners}}
@@ -125,14 +127,14 @@ async def adopt(
 
 async def release(ctx: Context, kind: Kind[Any], obj: Object, finalizer: str) -> None:
     """Take a finalizer off, unless somebody wrote meanwhile."""
-    rest = [each for each in obj.metadata.finalizers if each != finalizer]
+    rest = [item for item in obj.metadata.finalizers if item != finalizer]
     guard = {"resourceVersion": obj.metadata.resource_version, "uid": obj.uid}
     await ctx.client.patch(kind, obj.name, obj.namespace, {"metadata": guard | {"finalizers": rest or None}})
 
 
 def merged(conditions: Iterable[Raw], wanted: Iterable[tuple[str, str, str, str]], now: str) -> list[Raw]:
     """Conditions with those wanted (type, status, reason, message) set; a time moves only when its status does."""
-    found = {str(each.get("type")): dict(each) for each in conditions}
+    found = {str(condition.get("type")): dict(condition) for condition in conditions}
     for kind, status, reason, message in wanted:
         before = found.get(kind, {})
         since = before.get("lastTransitionTime") if before.get("status") == status else now

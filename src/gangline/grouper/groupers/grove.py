@@ -39,7 +39,7 @@ class GroveGrouper:
         )
         grouping = _with_set(grouping, owner)
         parents, parent_of = _parents(gang, topology)
-        leaves = [_leaf(each, place, pod, topology, parent_of) for place, each in enumerate(_groups(gang))]
+        leaves = [_leaf(item, place, pod, topology, parent_of) for place, item in enumerate(_groups(gang))]
         mine = next((part.name for part, members in leaves if pod.name in members), "")
         parts = (*parents, *(part for part, _ in leaves))
         return replace(grouping, parts=parts, minimum=sum(part.minimum for part, _ in leaves), leaf=mine)
@@ -113,10 +113,10 @@ def _groups(gang: Raw) -> Iterable[Raw]:
 
 
 def _objects(gang: Raw, name: str) -> Iterable[Raw]:
-    for place, each in enumerate(fields.items(gang, "spec", name) or ()):
-        if not isinstance(each, dict):
-            raise Ungroupable(f"spec.{name}[{place}] of {owners.title(gang)} must be an object, not {each!r}")
-        yield each
+    for place, item in enumerate(fields.items(gang, "spec", name) or ()):
+        if not isinstance(item, dict):
+            raise Ungroupable(f"spec.{name}[{place}] of {owners.title(gang)} must be an object, not {item!r}")
+        yield item
 
 
 def _parents(gang: Raw, topology: str) -> tuple[list[GroupPart], dict[str, str]]:
@@ -138,7 +138,7 @@ def _parents(gang: Raw, topology: str) -> tuple[list[GroupPart], dict[str, str]]
 
 def _texts(config: Raw, name: str) -> list[str]:
     listed = fields.items(config, name) or []
-    if not all(isinstance(each, str) for each in listed):
+    if not all(isinstance(item, str) for item in listed):
         raise Ungroupable(f"{name} must be a list of names, not {listed!r}")
     return listed
 
@@ -160,7 +160,9 @@ def _leaf(group: Raw, place: int, pod: Pod, topology: str, parent_of: dict[str, 
     references = fields.items(group, "podReferences")
     if references is None:
         raise Ungroupable(f"{where} has no podReferences")
-    members = [_member(each, f"{where}.podReferences[{at}]", pod.namespace) for at, each in enumerate(references)]
+    members = [
+        _member(reference, f"{where}.podReferences[{at}]", pod.namespace) for at, reference in enumerate(references)
+    ]
     placed = _levels(group, topology, "topologyConstraint", "packConstraint")
     return GroupPart(name, minimum, parent=parent_of.get(name), placement=placed), members
 

@@ -45,7 +45,10 @@ class CronJobGrouper:
     reads = ("batch/v1 Job",)
 
     def group(self, pod: Pod, owner: Raw, read: GrouperView, chain: Sequence[Raw] = ()) -> Grouping:
-        run = next((each for each in pod.metadata.owner_references if each.kind == "Job"), None)
+        run = next(
+            (owner_reference for owner_reference in pod.metadata.owner_references if owner_reference.kind == "Job"),
+            None,
+        )
         if run is None:
             raise Ungroupable(
                 f"pod {pod.namespace}/{pod.name} belongs to {owners.title(owner)} but has no owner of kind Job"

@@ -38,8 +38,8 @@ def describing(owner: Raw, read: GrouperView) -> KartaGrouper | None:
         listed = read.objects(API, KIND, dict(zip(LABELS, wanted.values(), strict=True)))
     except ApiError:
         return None
-    found = [karta for karta in map(KartaGrouper, listed) if _describes(karta, wanted)]
-    return found[0] if len(found) == 1 else None
+    kartas = [karta for karta in map(KartaGrouper, listed) if _describes(karta, wanted)]
+    return kartas[0] if len(kartas) == 1 else None
 
 
 def _describes(karta: KartaGrouper, wanted: Raw) -> bool:
@@ -78,13 +78,13 @@ class KartaGrouper:
         return dict(instructions.get("gangScheduling") or {})
 
     def component(self, name: str) -> Raw:
-        found = next((each for each in self.components if each.get("name") == name), None)
+        found = next((item for item in self.components if item.get("name") == name), None)
         if not name or found is None:
             raise Ungroupable(f"Karta {self.obj['metadata']['name']} has no component {name!r}")
         return found
 
     def children(self, name: str) -> list[str]:
-        return [each["name"] for each in self.components if each.get("ownerRef") == name]
+        return [component["name"] for component in self.components if component.get("ownerRef") == name]
 
     def describes(self, kind: Raw) -> bool:
         says = self.root.get("kind") or {}
@@ -94,12 +94,12 @@ class KartaGrouper:
         return same and not going and instructed and self._is_valid()
 
     def _is_valid(self) -> bool:
-        names = [each.get("name") for each in self.components]
+        names = [component.get("name") for component in self.components]
         known = set(names)
         sound = (
             all(names) and len(known) == len(names) and self._has_sound_root() and all(map(_is_sound, self.components))
         )
-        owned = all(each.get("ownerRef") in known and self._ends(each) for each in self.components[1:])
+        owned = all(component.get("ownerRef") in known and self._ends(component) for component in self.components[1:])
         return (
             sound
             and owned
@@ -153,7 +153,7 @@ class KartaGrouper:
         listed = said.get("subGroups") or []
         if not listed:
             return replace(grouping, minimum=self.scale(self.root["name"], owner))
-        parts = tuple(self._part(each, owner) for each in listed)
+        parts = tuple(self._part(item, owner) for item in listed)
         leaf = next((part.name for part in parts if self._holds(part.name, shown)), "")
         return replace(grouping, minimum=0, children=len(parts), parts=parts, leaf=leaf)
 
@@ -182,7 +182,7 @@ class KartaGrouper:
     # ------------------------------------------------------------------------------
 
     def _leaves(self) -> list[str]:
-        return [each["name"] for each in self.components if _has_pods(each)]
+        return [component["name"] for component in self.components if _has_pods(component)]
 
     def _component_of(self, pod: Pod, shown: Raw) -> str:
         leaves = self._leaves()
@@ -231,7 +231,7 @@ class KartaGrouper:
 
     def scale(self, name: str, owner: Raw, instance: str | None = None) -> int:
         """Pods of a component and those below it; of one instance only, if it is named."""
-        if any(each.get("scaleDefinition") is not None for each in self.components):
+        if any(component.get("scaleDefinition") is not None for component in self.components):
             return self._by_definition(name, owner, instance)
         return self._by_leaves(name, owner, instance)
 
@@ -255,12 +255,12 @@ class KartaGrouper:
         path = self.component(name).get("instanceIdPath")
         if path is None:
             return [""]
-        found = _evaluated(path, owner)
-        if not all(isinstance(each, str) and each for each in found):
+        instances = _evaluated(path, owner)
+        if not all(isinstance(item, str) and item for item in instances):
             raise Ungroupable(
-                f"{path} of {owners.title(owner)} must give the names of instances of component {name}, not {found}"
+                f"{path} of {owners.title(owner)} must give the names of instances of component {name}, not {instances}"
             )
-        return found
+        return instances
 
     def _sizes(self, name: str, owner: Raw) -> dict[str, int]:
         said = self.component(name).get("scaleDefinition")
@@ -272,7 +272,7 @@ class KartaGrouper:
         instances = self._instances(name, owner)
         if rows != len(instances):
             raise Ungroupable(f"component {name} has {len(instances)} instances but {rows} sizes")
-        return {each: _first_positive(least, usual, at) for at, each in enumerate(instances)}
+        return {instance: _first_positive(least, usual, at) for at, instance in enumerate(instances)}
 
 
 def _first_positive(least: list[int | None], usual: list[int | None], at: int) -> int:
@@ -281,11 +281,11 @@ def _first_positive(least: list[int | None], usual: list[int | None], at: int) -
 
 
 def _counts(path: str | None, owner: Raw) -> list[int | None]:
-    found = [whole(each) for each in _evaluated(path, owner)] if path is not None else []
-    for each in found:
-        if each is not None and (isinstance(each, bool) or not isinstance(each, int)):
-            raise Ungroupable(f"{path} of {owners.title(owner)} must be a whole number, not {each!r}")
-    return found
+    counts = [whole(item) for item in _evaluated(path, owner)] if path is not None else []
+    for item in counts:
+        if item is not None and (isinstance(item, bool) or not isinstance(item, int)):
+            raise Ungroupable(f"{path} of {owners.title(owner)} must be a whole number, not {item!r}")
+    return counts
 
 
 def _has_pods(component: Raw) -> bool:
@@ -304,7 +304,7 @@ def _selects(component: Raw, shown: Raw) -> bool:
     if selector is None:
         return False
     found = _evaluated(selector.get("keyPath", ""), shown)
-    return any(each is not None if selector.get("value") is None else each == selector["value"] for each in found)
+    return any(item is not None if selector.get("value") is None else item == selector["value"] for item in found)
 
 
 def _passes(member: Raw, shown: Raw) -> bool:
@@ -343,11 +343,11 @@ def _placement(said: Raw | None) -> GroupTopology | None:
 def _expressions(part: Any, key: str = "") -> Iterator[str]:
     """Every jq expression of a Karta."""
     if isinstance(part, dict):
-        for name, each in part.items():
-            yield from _expressions(each, name)
+        for name, item in part.items():
+            yield from _expressions(item, name)
     elif isinstance(part, list):
-        for each in part:
-            yield from _expressions(each, key)
+        for item in part:
+            yield from _expressions(item, key)
     elif (
         isinstance(part, str)
         and part

@@ -78,7 +78,7 @@ class MpiGrouper:
 def _has_launcher(pod: Pod, owner: Raw, read: GrouperView) -> bool:
     roles = (JOB_ROLE,) if read.settings.manner.launcher_by_role_only else (JOB_ROLE, REPLICA_TYPE)
     return any(
-        not each.metadata.deleting
+        not item.metadata.deleting
         for role in roles
-        for each in read.pods(pod.namespace, {JOB_NAME: owners.name_of(owner), role: "launcher"})
+        for item in read.pods(pod.namespace, {JOB_NAME: owners.name_of(owner), role: "launcher"})
     )

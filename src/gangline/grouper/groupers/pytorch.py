@@ -68,8 +68,8 @@ def _workers(pod: Pod, owner: Raw, roles: Raw, minimum: int) -> tuple[GroupPart,
     return (
         GroupPart("worker", children=count),
         *(
-            GroupPart(f"worker-{at}", each if at < needed else 0, parent="worker", placement=placed)
-            for at, each in enumerate(sizes)
+            GroupPart(f"worker-{at}", item if at < needed else 0, parent="worker", placement=placed)
+            for at, item in enumerate(sizes)
         ),
     )
 

@@ -43,7 +43,7 @@ class RayGrouper:
         if not self.cluster_paths:
             return owner
         found = (fields.text(owner, *path) for path in self.cluster_paths)
-        name = next((each for each in found if each is not None), "")
+        name = next((item for item in found if item is not None), "")
         if not name:
             raise Ungroupable(
                 f"{owners.title(owner)} names no RayCluster in its status yet: is the ray operator running?"

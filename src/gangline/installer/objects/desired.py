@@ -41,8 +41,8 @@ def wishes_of_config(said: ConfigReading, facts: InstallFacts, parts: ComponentP
     wishes, config = Wishes(notes=in_vain(said, parts.backends)), configuration(said, parts.backends)
     if not parts.check(OPERATOR.component, {}, config, said.compat):
         add_configuration(wishes, said, config)
-    for each in (*services(said), *backends(said, parts.backends)):
-        _add_service(wishes, said, facts, parts, each, config)
+    for service in (*services(said), *backends(said, parts.backends)):
+        _add_service(wishes, said, facts, parts, service, config)
     if said.enabled(SCHEDULER):
         wishes.add(SERVICE_ACCOUNT, account(said, SCHEDULER))
         add_roles(wishes, said, parts, "scheduler", SCHEDULER)

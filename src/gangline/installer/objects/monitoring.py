@@ -41,8 +41,8 @@ def usage_address(said: ConfigReading) -> str | None:
 def add_monitoring(wishes: Wishes, said: ConfigReading, facts: InstallFacts) -> None:
     external = bool(said.at("prometheus.externalPrometheusUrl"))
     if not said.at("prometheus.enabled", False) and not external:
-        for each in facts.instances:
-            _retire(wishes, each, facts.now)
+        for instance in facts.instances:
+            _retire(wishes, instance, facts.now)
         return
     if SERVICE_MONITOR.resource not in facts.served or (not external and PROMETHEUS.resource not in facts.served):
         wishes.missing.append(NEEDED)

@@ -257,5 +257,7 @@ SCHEDULER = "scheduler"
 def services(said: ConfigReading) -> list[InstalledService]:
     """Those that this Config wants; whether there is an operator of sets at all, the installer is told at start."""
     return [
-        each for each in SERVICES if said.enabled(each.section) and (each is not OPERATOR or said.settings.half == BOTH)
+        service
+        for service in SERVICES
+        if said.enabled(service.section) and (service is not OPERATOR or said.settings.half == BOTH)
     ]

@@ -49,7 +49,7 @@ def command(running: RunningComponent, said: ConfigReading) -> list[str]:
     """The whole command line of the container."""
     options = [
         "--log-format=json" if said.at("global.jsonLog", False) else "--log-format=text",
-        *(f"--compat={each}" for each in said.compat),
+        *(f"--compat={item}" for item in said.compat),
         *([f"--config={running.config}"] if running.config else []),
     ]
     flags = [f"--{name}={value}" for name, value in running.flags.items()]
@@ -88,7 +88,7 @@ def service(
     spec: Raw = {
         "type": kind,
         "ports": [
-            {"name": each.name, "port": each.port, "protocol": "TCP", "targetPort": each.target} for each in ports
+            {"name": port.name, "port": port.port, "protocol": "TCP", "targetPort": port.target} for port in ports
         ],
     }
     spec |= {"selector": {APP: app}} if selector else {}

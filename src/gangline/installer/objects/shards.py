@@ -70,7 +70,7 @@ def wishes_of_shard(said: ConfigReading, name: str, spec: Raw, facts: InstallFac
 def _check(wishes: Wishes, said: ConfigReading, spec: Raw, facts: InstallFacts, refused: str, config: Raw) -> None:
     if refused:
         wishes.problems.append(f"the scheduler would not start: {refused}")
-    actions = [each.strip() for each in config["actions"].split(",")]
+    actions = [item.strip() for item in config["actions"].split(",")]
     wishes.problems += [
         f"spec.queueDepthPerAction.{name}: is none of this shard's actions ({config['actions']}); remove it or switch "
         "that action on"
@@ -147,7 +147,7 @@ def _ordered(usual: Mapping[str, Raw], given: Mapping[str, Raw]) -> list[tuple[s
         said = {key: value for key, value in words.items() if value is not None}
         found[name] = {"enabled": True, "priority": 0} | found.get(name, {}) | said
     on = [(name, words) for name, words in found.items() if words["enabled"]]
-    return sorted(on, key=lambda each: (-each[1]["priority"], each[0]))
+    return sorted(on, key=lambda item: (-item[1]["priority"], item[0]))
 
 
 def _usage(said: ConfigReading, spec: Raw, wishes: Wishes) -> Raw | None:

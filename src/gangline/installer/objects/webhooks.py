@@ -37,7 +37,7 @@ def add_admission(
     for kind, found in parts.webhooks(flags, config, said.compat, admission_address(said), facts.certificate.authority):
         word = "mutating" if kind == MUTATING_WEBHOOK else "validating"
         name = str(said.at(f"admission.{word}WebhookConfigurationName") or f"{word}-kai-admission")
-        hooks = [_narrowed(said, each) for each in found["webhooks"] if _wanted(said, each)]
+        hooks = [_narrowed(said, webhook) for webhook in found["webhooks"] if _wanted(said, webhook)]
         if hooks:
             wishes.add(kind, {"metadata": meta(ADMISSION.name, name), "webhooks": hooks})
 
@@ -60,13 +60,15 @@ def pair_of(kept: Raw) -> Pair:
 def with_what_others_add(wanted: Raw, live: Raw) -> Raw:
     """The configuration with conditions on namespaces that a cloud put into it: it would put them there again and
     again."""
-    there = {each["name"]: at(each, "namespaceSelector.matchExpressions", []) for each in live.get("webhooks") or ()}
-    return wanted | {"webhooks": [_joined(each, there.get(each["name"], [])) for each in wanted["webhooks"]]}
+    there = {
+        webhook["name"]: at(webhook, "namespaceSelector.matchExpressions", []) for webhook in live.get("webhooks") or ()
+    }
+    return wanted | {"webhooks": [_joined(webhook, there.get(webhook["name"], [])) for webhook in wanted["webhooks"]]}
 
 
 def _joined(hook: Raw, there: Sequence[Raw]) -> Raw:
     said = at(hook, "namespaceSelector.matchExpressions", [])
-    added = [each for each in there if each["key"] not in {mine["key"] for mine in said}]
+    added = [item for item in there if item["key"] not in {mine["key"] for mine in said}]
     return (
         hook | {"namespaceSelector": {**hook.get("namespaceSelector", {}), "matchExpressions": [*said, *added]}}
         if added

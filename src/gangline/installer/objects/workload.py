@@ -46,9 +46,9 @@ def _profiles(said: ConfigReading) -> list[Raw]:
     """The usual ones, of backends that are switched on."""
     on = said.at(f"{SECTION}.scheduler.backends") or ()
     return [
-        {"name": each.name, "backend": each.backend}
-        for each in OperatorSettings().profiles
-        if not on or each.backend in on
+        {"name": profile.name, "backend": profile.backend}
+        for profile in OperatorSettings().profiles
+        if not on or profile.backend in on
     ]
 
 
@@ -77,7 +77,7 @@ def app_of(backend: str) -> str:
 
 def backends(said: ConfigReading, real: RealNames) -> list[InstalledService]:
     """Those that are deployed here; somebody else may run the others."""
-    found = [
+    installed_services = [
         InstalledService(
             app_of(name),
             f"{BACKEND}-{name}",
@@ -89,7 +89,7 @@ def backends(said: ConfigReading, real: RealNames) -> list[InstalledService]:
         )
         for name in outside(said, real)
     ]
-    return [each for each in found if said.enabled(each.section)]
+    return [item for item in installed_services if said.enabled(item.section)]
 
 
 def _no_flags(said: ConfigReading, facts: InstallFacts) -> dict[str, str]:

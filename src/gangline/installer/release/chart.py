@@ -64,22 +64,22 @@ class Line(str):
     __hash__ = object.__hash__
 
 
-def chart(found: Sequence[Manifest], definitions: Iterable[Raw]) -> dict[str, str]:
+def chart(manifests: Sequence[Manifest], definitions: Iterable[Raw]) -> dict[str, str]:
     """File → text, of everything but the definitions and the two files that are words only (_helpers.tpl,
     NOTES.txt)."""
-    usual = [each for each in found if each.once and each.kind not in (CONFIG, SCHEDULING_SHARD, NAMESPACE)]
-    [deployment] = [each for each in found if each.kind == DEPLOYMENT]
-    [config] = [each for each in found if each.kind == CONFIG]
-    [shard] = [each for each in found if each.kind == SCHEDULING_SHARD]
+    usual = [item for item in manifests if item.once and item.kind not in (CONFIG, SCHEDULING_SHARD, NAMESPACE)]
+    [deployment] = [item for item in manifests if item.kind == DEPLOYMENT]
+    [config] = [item for item in manifests if item.kind == CONFIG]
+    [shard] = [item for item in manifests if item.kind == SCHEDULING_SHARD]
     return {
         "Chart.yaml": about(),
         "values.yaml": values(),
         "values.schema.json": schema(definitions),
-        "templates/rights.yaml": _file(*(_document(_said(each.whole)) for each in found if each.kind in RIGHTS)),
+        "templates/rights.yaml": _file(*(_document(_said(item.whole)) for item in manifests if item.kind in RIGHTS)),
         "templates/installer.yaml": _file(GLOBAL, _document(_installer(_said(deployment.whole)))),
-        "templates/defaults.yaml": _file(*(_guarded(each) for each in usual)),
+        "templates/defaults.yaml": _file(*(_guarded(item) for item in usual)),
         "templates/config.yaml": _file(_document(_config(config.whole)), _shards(shard.whole)),
-        "templates/uninstall.yaml": _file(GLOBAL, *(_document(each) for each in uninstalling(_said(deployment.whole)))),
+        "templates/uninstall.yaml": _file(GLOBAL, *(_document(item) for item in uninstalling(_said(deployment.whole)))),
     }
 
 
@@ -99,7 +99,7 @@ def about() -> str:
 
 def values() -> str:
     """Each with its meaning above it."""
-    parts = [f"# {each.meaning}\n{yaml.safe_dump({each.name: each.usual}, sort_keys=False)}" for each in VALUES]
+    parts = [f"# {value.meaning}\n{yaml.safe_dump({value.name: value.usual}, sort_keys=False)}" for value in VALUES]
     return "# Printed by `make chart`: what can be said, with what holds if nothing is said.\n\n" + "\n".join(parts)
 
 
@@ -115,7 +115,7 @@ def _said(data: Any) -> Any:
             found | {"metadata": _marked(found["metadata"])} if "apiVersion" in data and "metadata" in data else found
         )
     if isinstance(data, list):
-        return [_said(each) for each in data]
+        return [_said(item) for item in data]
     return WORDS.get(data, data) if isinstance(data, str) else data
 
 
@@ -278,9 +278,9 @@ class _Dumper(yaml.SafeDumper):
 
 def _list(dumper: yaml.SafeDumper, data: list[Any]) -> yaml.Node:
     short = (
-        all(isinstance(each, str) for each in data)
+        all(isinstance(item, str) for item in data)
         and len(", ".join(data)) < 110
-        and not any("{" in each for each in data)
+        and not any("{" in item for item in data)
     )
     return dumper.represent_sequence("tag:yaml.org,2002:seq", data, flow_style=short)
 

@@ -58,7 +58,7 @@ def manifests(
     said = ConfigReading(config.obj.get("spec") or {}, settings)
     spaces = dict.fromkeys((names.SYSTEM_NAMESPACE, said.namespace, said.reservation_namespace, said.scale_namespace))
     return [
-        *(Manifest(CRD, each) for each in definitions),
+        *(Manifest(CRD, definition) for definition in definitions),
         *(Manifest(NAMESPACE, {"metadata": {"name": name, "labels": dict(OURS)}}, once=True) for name in spaces),
         Manifest(SERVICE_ACCOUNT, {"metadata": meta(names.INSTALLER, ACCOUNT, names.SYSTEM_NAMESPACE)}),
         *(Manifest(kind, obj) for kind, obj in rights),
@@ -71,16 +71,16 @@ def manifests(
 
 def wanted(given: Sequence[Raw]) -> tuple[Manifest, list[Manifest]]:
     """The Config and the shards: the user's, or else the usual ones."""
-    configs = [each for each in given if _is(each, CONFIG)]
-    shards = [each for each in given if _is(each, SCHEDULING_SHARD)]
+    configs = [item for item in given if _is(item, CONFIG)]
+    shards = [item for item in given if _is(item, SCHEDULING_SHARD)]
     others = [
-        f"{each.get('kind')} {at(each, 'metadata.name', '')}"
-        for each in given
-        if each not in configs and each not in shards
+        f"{item.get('kind')} {at(item, 'metadata.name', '')}"
+        for item in given
+        if item not in configs and item not in shards
     ]
     if others:
         raise BadInput(f"--config takes a Config and SchedulingShards of {CONFIG.api_version}, not {', '.join(others)}")
-    strange = [str(at(each, "metadata.name", "")) for each in configs if at(each, "metadata.name") != CONFIG_NAME]
+    strange = [str(at(config, "metadata.name", "")) for config in configs if at(config, "metadata.name") != CONFIG_NAME]
     if strange or len(configs) > 1:
         raise BadInput(
             f"there is one Config, named {CONFIG_NAME}; found {', '.join(strange) or f'{len(configs)} of them'}"
@@ -89,7 +89,7 @@ def wanted(given: Sequence[Raw]) -> tuple[Manifest, list[Manifest]]:
     shard = Manifest(SCHEDULING_SHARD, {"metadata": {"name": DEFAULT_SHARD}, "spec": {}}, once=True)
     return (
         Manifest(CONFIG, _bare(configs[0])) if configs else usual,
-        [Manifest(SCHEDULING_SHARD, _bare(each)) for each in shards] or [shard],
+        [Manifest(SCHEDULING_SHARD, _bare(item)) for item in shards] or [shard],
     )
 
 

@@ -50,7 +50,7 @@ VALUES = (
 
 def schema(definitions: Iterable[Raw]) -> str:
     """values.schema.json."""
-    specs = {each["metadata"]["name"]: _plain(_spec(each)) for each in definitions}
+    specs = {definition["metadata"]["name"]: _plain(_spec(definition)) for definition in definitions}
     parts: dict[str, Raw] = {
         "image": {"type": "string", "pattern": IMAGE},
         "half": {"enum": [BOTH, SCHEDULER]},
@@ -62,7 +62,7 @@ def schema(definitions: Iterable[Raw]) -> str:
         },
     }
     shared = _Shared(parts)
-    own = {each.name: {"description": each.meaning} | shared.short(parts[each.name], top=True) for each in VALUES}
+    own = {value.name: {"description": value.meaning} | shared.short(parts[value.name], top=True) for value in VALUES}
     helms = {
         "global": {
             "description": "Helm's own: what a chart that holds this one tells all its parts. Nothing of it is read.",
@@ -88,7 +88,7 @@ def _spec(definition: Raw) -> Raw:
 def _plain(data: Any) -> Any:
     """A definition's schema in the words of JSON Schema; a field that it does not name is refused."""
     if isinstance(data, list):
-        return [_plain(each) for each in data]
+        return [_plain(item) for item in data]
     if not isinstance(data, dict):
         return data
     found = {
@@ -117,8 +117,8 @@ class _Shared:
     def _count(self, data: Any) -> None:
         if isinstance(data, dict) and data.get("type") == "object":
             self._counts[json.dumps(data)] += 1
-        for each in data.values() if isinstance(data, dict) else data if isinstance(data, list) else ():
-            self._count(each)
+        for item in data.values() if isinstance(data, dict) else data if isinstance(data, list) else ():
+            self._count(item)
 
     def short(self, data: Any, name: str = "", *, top: bool = False) -> Any:
         """The same with references."""
@@ -126,7 +126,7 @@ class _Shared:
         if not top and len(text) >= LONG and self._counts[text] > 1:
             return {"$ref": f"#/definitions/{self._names.get(text) or self._define(text, data, name)}"}
         if isinstance(data, list):
-            return [self.short(each, name) for each in data]
+            return [self.short(item, name) for item in data]
         if not isinstance(data, dict):
             return data
         inside = ("properties", "items", "additionalProperties")
@@ -134,9 +134,9 @@ class _Shared:
 
     def _define(self, text: str, data: Any, name: str) -> str:
         free = next(
-            each
-            for each in (name, *(f"{name}{number}" for number in range(2, 100)))
-            if each not in self._names.values()
+            item
+            for item in (name, *(f"{name}{number}" for number in range(2, 100)))
+            if item not in self._names.values()
         )
         self._names[text] = free
         self.definitions[free] = self.short(data, name, top=True)

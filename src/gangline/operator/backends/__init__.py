@@ -86,7 +86,9 @@ class Registry:
         every = {name: make() for name, make in table.items() if name not in self.unusable}
         self._backends = {name: backend for name, backend in every.items() if name in wanted}
         self._off = [name for name in table if name not in wanted]
-        self.finalizers = tuple(dict.fromkeys(each for backend in every.values() for each in backend.finalizers))
+        self.finalizers = tuple(
+            dict.fromkeys(finalizer for backend in every.values() for finalizer in backend.finalizers)
+        )
         """What schedulers leave on pods for us to take off: those of backends that are switched off too, whose pods may
         be there still."""
         self._remembered: dict[str, tuple[int, str, Selection]] = {}
@@ -102,9 +104,9 @@ class Registry:
     def by_name(self, name: str) -> Backend:
         """A backend by its name or alias."""
         real = ALIASES.get(name, name)
-        found = self._backends.get(real)
-        if found is not None:
-            return found
+        backend = self._backends.get(real)
+        if backend is not None:
+            return backend
         if real in self.unusable:
             raise NoBackend(f"backend {real!r} cannot be used: {self.unusable[real]}")
         if real in self._off:
@@ -121,13 +123,13 @@ class Registry:
         known = self._remembered.get(meta.uid)
         if known is not None and known[0] == meta.generation and known[1] == override:
             return known[2]
-        found = self._select(pcs, override)
+        selection = self._select(pcs, override)
         if meta.uid:
             if len(self._remembered) >= REMEMBERED:
                 self._remembered.clear()
-            self._remembered[meta.uid] = (meta.generation, override, found)
-            self._heard(found)
-        return found
+            self._remembered[meta.uid] = (meta.generation, override, selection)
+            self._heard(selection)
+        return selection
 
     def _select(self, pcs: PodCliqueSet, override: str) -> Selection:
         wanted = sorted({template.spec.pod_spec.get("schedulerName") or "" for template in pcs.spec.template.cliques})
@@ -149,15 +151,19 @@ class Registry:
         if profile is not None and profile.backend:
             return Selection(self.by_name(profile.backend), wanted, source, profile)
         guess = profile is not None or not self.settings.manner.profiles_only
-        found = [backend for backend in self if guess and backend.matches(wanted)]
-        if not found:
+        backends = [backend for backend in self if guess and backend.matches(wanted)]
+        if not backends:
             raise NoBackend(
                 f"no backend serves schedulerName {wanted!r}; profiles: "
-                f"{', '.join(each.name for each in self.settings.profiles)}; backends: {', '.join(self._backends)}; "
+                f"{', '.join(item.name for item in self.settings.profiles)}; backends: {', '.join(self._backends)}; "
                 "a profile with backend passthrough serves any scheduler by name"
             )
         return Selection(
-            found[0], wanted, "name" if scheduler_name else "default", profile, tuple(each.name for each in found[1:])
+            backends[0],
+            wanted,
+            "name" if scheduler_name else "default",
+            profile,
+            tuple(item.name for item in backends[1:]),
         )
 
     def kept(self, name: str, scheduler_name: str) -> Selection | None:
@@ -172,7 +178,7 @@ class Registry:
         """The annotation decides; an explicit schedulerName must not contradict it, unless the backend leaves placing
         to others."""
         profile = next(
-            (each for each in self.settings.profiles if ALIASES.get(each.backend, each.backend) == backend.name), None
+            (item for item in self.settings.profiles if ALIASES.get(item.backend, item.backend) == backend.name), None
         )
         strangers = [
             name
@@ -207,8 +213,8 @@ def capability_rows() -> dict[str, Capabilities]:
     made from it."""
     return {
         row: can
-        for name, each in BUILT_IN.items()
-        for row, can in (each.generations or {name: each.capabilities}).items()
+        for name, item in BUILT_IN.items()
+        for row, can in (item.generations or {name: item.capabilities}).items()
     }
 
 

@@ -164,7 +164,7 @@ class PodGangInfo:
     @property
     def constrained(self) -> bool:
         below = any(group.constraint is not None for group in self.groups) or any(
-            each.constraint is not None for each in self.parents
+            parent.constraint is not None for parent in self.parents
         )
         return self.constraint is not None or below
 
@@ -291,10 +291,10 @@ def unusable(name: str, given: type) -> str:
     """Why a class that a package brings cannot be the backend of this name; empty: it can."""
     known = set(dir(given))
     if not issubclass(given, Backend):
-        lacks = [each for each in dict.fromkeys(MEMBERS) if each not in known]
+        lacks = [fromkey for fromkey in dict.fromkeys(MEMBERS) if fromkey not in known]
         told = f", and lacks {', '.join(lacks)}" if lacks else ""
         return f"{given.__qualname__} of {given.__module__} is not a subclass of {Backend.__module__}.Backend{told}"
-    lacks = [*(each for each in ("name", "gate") if each not in known), *sorted(given.__abstractmethods__)]
+    lacks = [*(item for item in ("name", "gate") if item not in known), *sorted(given.__abstractmethods__)]
     if lacks:
         return f"{given.__qualname__} of {given.__module__} does not say {', '.join(lacks)}"
     return (
@@ -306,8 +306,8 @@ def unusable(name: str, given: type) -> str:
 
 def live_spec(gang: PodGangInfo, kind: Kind[Any], name: str) -> Raw | None:
     """The spec of an object that was written for the gang before, or None."""
-    for each, obj in gang.live:
-        if each == kind and obj.name == name and not obj.metadata.deleting:
+    for item, obj in gang.live:
+        if item == kind and obj.name == name and not obj.metadata.deleting:
             spec = getattr(obj, "spec", None)
             return as_raw(spec) if isinstance(spec, Model) else dict(spec or {})
     return None
@@ -356,12 +356,12 @@ def said_by(pcs: PodCliqueSet) -> list[Mapping[str, str]]:
     return [
         pcs.labels,
         pcs.annotations,
-        *(each.labels for each in templates),
-        *(each.annotations for each in templates),
+        *(template.labels for template in templates),
+        *(template.annotations for template in templates),
     ]
 
 
 def first_condition(status: Any, type: str, state: str) -> Raw | None:
     """The condition of a type and state in a plain status."""
     found = (status or {}).get("conditions") or ()
-    return next((each for each in found if each.get("type") == type and each.get("status") == state), None)
+    return next((item for item in found if item.get("type") == type and item.get("status") == state), None)

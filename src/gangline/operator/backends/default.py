@@ -242,7 +242,9 @@ def _classes(pcs: PodCliqueSet) -> list[str]:
     """The priority classes that pods of a set will have."""
     template = pcs.spec.template
     common = template.priority_class_name
-    return list(dict.fromkeys(str(each.spec.pod_spec.get("priorityClassName") or common) for each in template.cliques))
+    return list(
+        dict.fromkeys(str(clique.spec.pod_spec.get("priorityClassName") or common) for clique in template.cliques)
+    )
 
 
 def _rank(gang: PodGangInfo) -> Raw:
@@ -260,7 +262,7 @@ def _priority(gang: PodGangInfo) -> str:
     if len(classes) > 1:
         raise CannotTranslate(
             f"the pods of gang {gang.name} would have different priority classes "
-            f"({', '.join(each or '(none)' for each in classes)}); kube-scheduler places only gangs that have one"
+            f"({', '.join(class_ or '(none)' for class_ in classes)}); kube-scheduler places only gangs that have one"
         )
     return classes[0] if classes else gang.priority_class
 
@@ -270,7 +272,7 @@ def _priorities(pcs: PodCliqueSet) -> Iterable[Problem]:
     if len(classes) > 1:
         yield Problem(
             "spec.template.cliques",
-            f"have different priority classes ({', '.join(each or '(none)' for each in classes)})",
+            f"have different priority classes ({', '.join(class_ or '(none)' for class_ in classes)})",
             hint="kube-scheduler places only gangs that have one: set spec.template.priorityClassName alone",
         )
 

@@ -41,7 +41,7 @@ def objects(gang: PodGangInfo, rank: Raw) -> Iterator[GangObject]:
     yield _object(
         WORKLOAD_V1BETA1, gang, gang.name, {"compositePodGroupTemplates": templates}, ("compositePodGroupTemplates",)
     )
-    for node, parent in ((root, ""), *((each, gang.name) for each in root.parents)):
+    for node, parent in ((root, ""), *((item, gang.name) for item in root.parents)):
         spec = node.spec | _link(gang, shared[node.name], parent) | {"disruptionMode": {"all": {}}}
         yield _checked(COMPOSITE_POD_GROUP, gang, node.name, spec, ("schedulingPolicy", "schedulingConstraints"))
         for group in node.groups:
@@ -96,7 +96,7 @@ def _common(pack: GangPack | None, rank: Raw) -> Raw:
 def _template(node: CompositeGroup, name: str, leaves: Mapping[str, Raw], shared: dict[str, str]) -> Raw:
     """A node as a template; notes in `shared` which template serves each group and composite below it."""
     groups = _distinct([(group.name, leaves[group.name]) for group in node.groups], shared)
-    found = [_template(each, each.name, leaves, shared) for each in node.parents]
+    found = [_template(parent, parent.name, leaves, shared) for parent in node.parents]
     shared[node.name] = name
     if max(len(groups), len(found)) > MOST:
         raise CannotTranslate(

@@ -74,7 +74,7 @@ class KoordinatorBackend(Backend):
     def check(self, pcs: PodCliqueSet, facts: Facts) -> Iterable[Problem]:
         yield from refusals(pcs, self.name, self.capabilities)
         template = pcs.spec.template
-        if any(topology.required(each) for _, each in topology.constraints(pcs)):
+        if any(topology.required(item) for _, item in topology.constraints(pcs)):
             for index, clique in enumerate(template.cliques):
                 if minimum(clique) < clique.spec.replicas:
                     yield Problem(
@@ -122,8 +122,8 @@ class KoordinatorBackend(Backend):
 def _cause(said: str) -> str:
     """The nodes' answer inside what Koordinator says: it tries again several times a second, and each time names other
     pods around it."""
-    found = CAUSE.search(said)
-    return found.group() if found is not None else said
+    match_ = CAUSE.search(said)
+    return match_.group() if match_ is not None else said
 
 
 def _members(group: GroupInfo) -> list[Pod]:
@@ -147,7 +147,7 @@ def _policy(gang: PodGangInfo) -> str:
     if all(there >= least for there, least in placed):
         return ONCE
     said = [obj.annotations.get(POLICY) for kind, obj in gang.live if kind == KOORDINATOR_POD_GROUP]
-    return ONCE if said and all(each == ONCE for each in said) else TOGETHER
+    return ONCE if said and all(item == ONCE for item in said) else TOGETHER
 
 
 def _minimum(gang: PodGangInfo, group: GroupInfo) -> int:
@@ -165,7 +165,7 @@ def _demand_quota(gang: PodGangInfo, facts: Facts) -> None:
     if not quota or facts.read is None or not facts.serves(KOORDINATOR_QUOTA):
         return
     placed = any(pod.spec.node_name for group in gang.groups for pod in group.pods)
-    if not placed and all(each.name != quota for each in facts.read.list(KOORDINATOR_QUOTA)):
+    if not placed and all(koordinator_quota.name != quota for koordinator_quota in facts.read.list(KOORDINATOR_QUOTA)):
         raise CannotTranslate(
             f"quota {quota} does not exist, and Koordinator would count the pods into its default one: create an "
             f"ElasticQuota {quota} of scheduling.sigs.k8s.io, or name another one with label {QUOTA}"

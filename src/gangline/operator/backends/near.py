@@ -28,7 +28,7 @@ def _required(pod: Pod, gang: PodGangInfo) -> Iterator[tuple[str, list[GroupInfo
     levels = [
         (gang.constraint, list(gang.groups)),
         *(
-            (parent.constraint, [each for each in gang.groups if each.parent == parent.name])
+            (parent.constraint, [item for item in gang.groups if item.parent == parent.name])
             for parent in gang.parents
             if parent.name in above
         ),

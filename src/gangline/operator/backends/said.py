@@ -22,5 +22,5 @@ def said_of_a_pod(gang: PodGangInfo) -> str:
         and found.status == "False"
         and found.reason == "Unschedulable"
     ]
-    name, message = next((each for each in said if _OF_NODES.match(each[1])), said[0] if said else ("", ""))
+    name, message = next((item for item in said if _OF_NODES.match(item[1])), said[0] if said else ("", ""))
     return f"pod {name}: {message}" if name else ""

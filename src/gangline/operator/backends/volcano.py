@@ -131,7 +131,7 @@ def _network(pack: GangPack | None, facts: Facts) -> Raw:
         return {"networkTopology": {"mode": "soft"}} if pack.preferred else {}
     tier = str((facts.config.get("tiers") or {}).get(pack.required, pack.required))
     nodes = facts.read.list(HYPER_NODE) if facts.read is not None and facts.serves(HYPER_NODE) else []
-    if not any((each.spec or {}).get("tierName") == tier for each in nodes):
+    if not any((node.spec or {}).get("tierName") == tier for node in nodes):
         raise CannotTranslate(
             f"no HyperNode has tierName {tier}, so Volcano would bind nothing; make HyperNodes from node label "
             f"{pack.required}, or name its tier under `tiers` in the profile's config"

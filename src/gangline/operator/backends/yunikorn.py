@@ -103,7 +103,7 @@ class YunikornBackend(Backend):
                 return GangState(_rejected(gang, pod), REJECTED, lost, blocked=True)
             if pod.status.reason == TIMEOUT:
                 return GangState(f"YuniKorn gave up pod {pod.name}: {pod.status.reason}", pod.status.reason, lost)
-        placeholders = [each for pod in pods for each in read.owned(POD, pod.uid)]
+        placeholders = [item for pod in pods for item in read.owned(POD, pod.uid)]
         for pod in (*pods, *placeholders):
             placed = condition(pod.status.conditions, "PodScheduled")
             if (

@@ -61,8 +61,9 @@ def claims(level: Level, internal: Mapping[str, Raw], external: Lookup) -> Itera
 def internal_templates(pcs: PodCliqueSet) -> dict[str, Raw]:
     """The set's own claim templates: name → claim spec."""
     return {
-        str(each.get("name", "")): (each.get("templateSpec") or {}).get("spec") or {}
-        for each in pcs.spec.template.resource_claim_templates
+        str(resource_claim_template.get("name", "")): (resource_claim_template.get("templateSpec") or {}).get("spec")
+        or {}
+        for resource_claim_template in pcs.spec.template.resource_claim_templates
     }
 
 
@@ -102,20 +103,20 @@ def names_for_pod(pcs: PodCliqueSet, place: CliquePlace, index: int) -> list[str
     found = _names(
         pcs.name,
         place.replica,
-        [each for each in pcs.spec.template.resource_sharing if _passes(each.filter, clique, group)],
+        [item for item in pcs.spec.template.resource_sharing if _passes(item.filter, clique, group)],
     )
     if place.group is not None:
         found += _names(
             place.group_name,
             place.group_replica,
-            [each for each in place.group.resource_sharing if _passes(each.filter, clique, "")],
+            [item for item in place.group.resource_sharing if _passes(item.filter, clique, "")],
         )
     return found + _names(place.name, index, place.template.resource_sharing)
 
 
 def _names(owner: str, replica: int, sharing: Sequence[ResourceSharing]) -> list[str]:
-    shared = [names.shared_claim(owner, each.name, None) for each in sharing if each.scope == ALL_REPLICAS]
-    return shared + [names.shared_claim(owner, each.name, replica) for each in sharing if each.scope == PER_REPLICA]
+    shared = [names.shared_claim(owner, item.name, None) for item in sharing if item.scope == ALL_REPLICAS]
+    return shared + [names.shared_claim(owner, item.name, replica) for item in sharing if item.scope == PER_REPLICA]
 
 
 def _passes(given: Raw | None, clique: str, group: str) -> bool:

@@ -107,7 +107,7 @@ def _group(pcs: PodCliqueSet, member: CliquePlace, pods: PodNames, known: topolo
 
 def _configs(pcs: PodCliqueSet, place: GangPlace, known: topology.Levels) -> list[Raw]:
     """One entry per replica of each constrained scaling group in a base gang."""
-    found: list[Raw] = []
+    configs: list[Raw] = []
     members: dict[tuple[str, int], list[str]] = {}
     for member in place.members:
         members.setdefault((member.group_name, member.group_replica), []).append(member.name)
@@ -117,8 +117,8 @@ def _configs(pcs: PodCliqueSet, place: GangPlace, known: topology.Levels) -> lis
         group_name = names.scaling_group(pcs.name, place.replica, group.name)
         constraint = topology.translate(group.topology_constraint, known)
         packed = {"topologyConstraint": constraint} if constraint else {}
-        found += [
+        configs += [
             {"name": f"{group_name}-{index}", "podGroupNames": members.get((group_name, index), [])} | packed
             for index in range(min(group_minimum(group), GROUPS_IN_A_GANG))
         ]
-    return found
+    return configs

@@ -106,10 +106,10 @@ def compile(text: str, env: Env) -> CelProgram:
 
 def walk(tree: Expr) -> list[Expr]:
     """Every part of a tree."""
-    found = [tree]
-    for part in found:
-        found.extend(_parts(part))
-    return found
+    exprs = [tree]
+    for part in exprs:
+        exprs.extend(_parts(part))
+    return exprs
 
 
 def _parts(part: Expr) -> list[Expr]:
@@ -120,5 +120,5 @@ def _parts(part: Expr) -> list[Expr]:
     if isinstance(part, ListLit):
         return part.items
     if isinstance(part, MapLit):
-        return [each for key, value, _ in part.entries for each in (key, value)]
+        return [item for key, value, _ in part.entries for item in (key, value)]
     return [part.target, *part.bodies] if isinstance(part, Macro) else []

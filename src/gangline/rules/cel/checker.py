@@ -198,7 +198,7 @@ class _Checker:
         if not results:
             raise self._no_match(node, name, kinds)
         self._check_pattern(node, name)
-        return results[0] if all(each == results[0] for each in results) else DYN
+        return results[0] if all(result == results[0] for result in results) else DYN
 
     def _no_match(self, node: Call, name: str, kinds: list[CelType]) -> CelSyntaxError:
         shown = [str(kind) for kind in kinds]

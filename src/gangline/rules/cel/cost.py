@@ -91,7 +91,7 @@ def _longest(node: SchemaNode) -> int:
     if "maxLength" in checks:
         return int(checks["maxLength"])
     if "enum" in checks:
-        return max((len(str(each)) for each in checks["enum"]), default=0)
+        return max((len(str(item)) for item in checks["enum"]), default=0)
     return REQUEST - 2
 
 
@@ -158,7 +158,7 @@ class Estimate:
             inner[tree.variables[0]] = Size(REQUEST // 2)
         bodies = [self._of(body, inner) for body in tree.bodies]
         rounds = 1 if tree.name in ("optMap", "optFlatMap") else target.most
-        step = sum(each for each, _ in bodies) + _ROUND.get(tree.name, 13)
+        step = sum(entry for entry, _ in bodies) + _ROUND.get(tree.name, 13)
         if tree.name == "sortBy":
             step += self._text_inside(target) // 10
         result = Size(target.most, node) if tree.name in ("filter", "sortBy") else Size(target.most)
@@ -176,7 +176,7 @@ class Estimate:
         return self._sum(tree, [self._of(part, scope) for part in parts])
 
     def _sum(self, tree: Call, parts: list[tuple[int, Size]]) -> tuple[int, Size]:
-        cost = sum(each for each, _ in parts) + (0 if tree.name in ("_&&_", "_||_", "_?_:_") else 1)
+        cost = sum(item for item, _ in parts) + (0 if tree.name in ("_&&_", "_||_", "_?_:_") else 1)
         if tree.name == "_?_:_":
             return parts[0][0] + max(parts[1][0], parts[2][0]), max(
                 parts[1][1], parts[2][1], key=lambda size: size.most

@@ -42,7 +42,7 @@ def device_value(
     return {
         "driver": driver,
         "allowMultipleAllocations": False,
-        "attributes": _by_domain({name: _attribute(each) for name, each in attributes.items()}),
+        "attributes": _by_domain({name: _attribute(attribute) for name, attribute in attributes.items()}),
         "capacity": _by_domain({name: kubernetes.quantity(text) for name, text in capacity.items()}),
     }
 
@@ -53,11 +53,11 @@ def _attribute(value: Mapping[str, Any]) -> Any:
 
 
 def _by_domain(values: Mapping[str, Any]) -> AttributeDomains:
-    found = AttributeDomains()
+    attribute_domains = AttributeDomains()
     for name, value in values.items():
         domain, _, rest = name.partition("/")
-        found.setdefault(domain, {})[rest] = value
-    return found
+        attribute_domains.setdefault(domain, {})[rest] = value
+    return attribute_domains
 
 
 @lru_cache(maxsize=1024)

@@ -175,7 +175,9 @@ def fits(given: CelType, wanted: CelType, bound: dict[str, CelType]) -> bool:
 def filled(kind: CelType, bound: dict[str, CelType]) -> CelType:
     if len(kind.name) == 1 and kind.name.isupper():
         return bound.get(kind.name, DYN)
-    return CelType(kind.name, tuple(filled(each, bound) for each in kind.args), kind.node) if kind.args else kind
+    return (
+        CelType(kind.name, tuple(filled(argument, bound) for argument in kind.args), kind.node) if kind.args else kind
+    )
 
 
 def read_kind(text: str) -> CelType:

@@ -244,7 +244,7 @@ def _transform_entry(rows: list[tuple[Any, ...]], count: int, *bodies: Callable[
 
 def _sort_by(rows: list[tuple[Any, ...]], count: int, key: Callable[..., Any]) -> list[Any]:
     keyed = [(key(*row), row[0]) for row in _kept(rows, None)]
-    standard.sort([each for each, _ in keyed])
+    standard.sort([entry for entry, _ in keyed])
     return [item for _, item in sorted(keyed, key=lambda pair: pair[0])]
 
 

@@ -273,7 +273,7 @@ def contained(item: Any, container: Any) -> bool:
     if isinstance(container, dict):
         return item in container if isinstance(item, str | int | bool) else False
     if isinstance(container, list):
-        return any(equal(item, each) for each in container)
+        return any(equal(item, entry) for entry in container)
     raise no_overload("@in")
 
 
@@ -574,7 +574,7 @@ def distinct(items: list[Any]) -> list[Any]:
     unhashed: list[Any] = []
     for item in items:
         if isinstance(item, list | dict):
-            if not any(equal(item, each) for each in unhashed):
+            if not any(equal(item, entry) for entry in unhashed):
                 unhashed.append(item)
                 out.append(item)
         elif (key := (isinstance(item, bool), item)) not in seen:

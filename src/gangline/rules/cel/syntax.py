@@ -284,9 +284,9 @@ class _Parser:
         self.depth += 1
         if self.depth > DEPTH:
             raise too_deep(DEPTH, self.tokens[self.index][2], self.text)
-        found: Expr = rule()
+        expr: Expr = rule()
         self.depth -= 1
-        return found
+        return expr
 
     def member(self, negative: bool = False) -> Expr:
         expr = self.primary(negative)

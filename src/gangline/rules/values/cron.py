@@ -115,7 +115,7 @@ def _descriptor(text: str) -> Schedule:
 
 def _field(text: str, bounds: _Bounds) -> _Field:
     found = [_part(part, bounds) for part in text.split(",") if part]
-    return _Field(frozenset().union(*(each.values for each in found)), any(each.star for each in found))
+    return _Field(frozenset().union(*(item.values for item in found)), any(item.star for item in found))
 
 
 def _part(part: str, bounds: _Bounds) -> _Field:
@@ -193,7 +193,9 @@ def _next(schedule: Calendar, second: int, zone: tzinfo) -> float | None:
         elif local.hour not in schedule.hours:
             at += 3600 - local.minute * 60
         elif local.minute not in schedule.minutes:
-            at += 60 * (min((each for each in schedule.minutes if each > local.minute), default=60) - local.minute)
+            at += 60 * (
+                min((minute for minute in schedule.minutes if minute > local.minute), default=60) - local.minute
+            )
         else:
             return float(at)
     return None

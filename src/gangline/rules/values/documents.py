@@ -86,8 +86,8 @@ def _is_deep(data: Any) -> bool:
     for _ in range(DEPTH + 1):
         level = [
             part
-            for each in level
-            for part in (each.values() if type(each) is dict else each if type(each) is list else ())
+            for item in level
+            for part in (item.values() if type(item) is dict else item if type(item) is list else ())
             if type(part) is dict or type(part) is list
         ]
         if not level:
@@ -250,7 +250,7 @@ def _place(event: Any) -> str:
 
 def _to_merge(value: Any, event: Any) -> list[dict[str, Any]]:
     maps = value if isinstance(value, list) else [value]
-    if not all(isinstance(each, dict) for each in maps):
+    if not all(isinstance(item, dict) for item in maps):
         raise DocumentUnreadable(f"{_place(event)}map merge requires map or sequence of maps as the value")
     return maps
 
@@ -258,8 +258,8 @@ def _to_merge(value: Any, event: Any) -> list[dict[str, Any]]:
 def _merged(maps: list[dict[str, Any]]) -> dict[str, Any]:
     """What stands first counts."""
     found: dict[str, Any] = {}
-    for each in maps:
-        found |= {key: value for key, value in each.items() if key not in found}
+    for item in maps:
+        found |= {key: value for key, value in item.items() if key not in found}
     return found
 
 

@@ -76,7 +76,7 @@ def not_found(path: str, value: Any) -> Problem:
 
 
 def unsupported(path: str, value: Any, supported: Iterable[Any]) -> Problem:
-    allowed = ", ".join(quote(each) if isinstance(each, str) else quote(compact(each)) for each in supported)
+    allowed = ", ".join(quote(item) if isinstance(item, str) else quote(compact(item)) for item in supported)
     return _say(
         path, "FieldValueNotSupported", "Unsupported value", value, f"supported values: {allowed}" if allowed else ""
     )

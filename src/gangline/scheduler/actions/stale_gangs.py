@@ -29,6 +29,6 @@ def _stale(session: Session, gang: GangInfo) -> None:
     session.stamp(gang, stale=True)
     with session.statement() as statement:
         known = [task for task in gang.allocated_tasks if task.node in session.cluster.nodes]
-        for task in sorted(known, key=lambda each: each.uid):
+        for task in sorted(known, key=lambda item: item.uid):
             statement.evict(task, stale_message(gang, task))
         statement.commit()

@@ -22,7 +22,7 @@ DEFAULTS = {"deserved": 0.0, "maxAllowed": UNLIMITED, "overQuotaWeight": 1.0, "a
 
 def simulate(question: Mapping[str, Any], now: float) -> dict[str, dict[str, float]]:
     """uid → resource → fair share."""
-    queues = [_account(each, now) for each in question.get("queues") or ()]
+    queues = [_account(item, now) for item in question.get("queues") or ()]
     total = question.get("totalResource") or {}
     divide_all(queues, _three(lambda name: _number(total.get(TOTALS[name]), 0.0, f"totalResource.{TOTALS[name]}")), 0.0)
     return {queue.uid: dict(zip(RESOURCES, queue.fair_share, strict=True)) for queue in queues}

@@ -279,18 +279,18 @@ class Feed:
         reading = self._reading(now)
         known = objects.priorities(self._cache.list(PRIORITY_CLASS))
         aliases = level_aliases(self._cache.list(TOPOLOGY))
-        found: list[ModelChange] = []
+        changes: list[ModelChange] = []
         for kind, key in noted:
             if kind is POD:
-                found += self._pod(key, reading, now)
+                changes += self._pod(key, reading, now)
             elif kind is POD_GROUP:
                 group = self._mine(self._cache.get(POD_GROUP, key.name, key.namespace))
                 over = self._overlay.of_gang(gang_uid(*key))
                 make = None if group is None else partial(gang, group, known, aliases, reading, over)
-                found.append(ModelChange(GangRecord, gang_uid(*key), make))
+                changes.append(ModelChange(GangRecord, gang_uid(*key), make))
             else:
-                found.append(self._plain(kind, key, reading))
-        return found
+                changes.append(self._plain(kind, key, reading))
+        return changes
 
     def _mine(self, obj: T | None) -> T | None:
         return obj if obj is not None and self._pool.matches(obj.metadata.labels) else None
@@ -306,7 +306,7 @@ class Feed:
             reservation_app=options.reservation_app,
             scaling_app=options.scaling_app,
             mig_label=options.mig_worker_label,
-            namespaces={each.name: each.labels for each in self._cache.list(NAMESPACE)},
+            namespaces={namespace.name: namespace.labels for namespace in self._cache.list(NAMESPACE)},
         )
 
     def _pod(self, key: Key, reading: ObjectReading, now: float) -> Iterable[ModelChange]:
@@ -376,14 +376,14 @@ class Feed:
 
     def _request_of(self, pod: Pod) -> BindRequest | None:
         made = self._cache.by(BIND_REQUEST, "pod", f"{pod.namespace}/{pod.name}")
-        return next((each for each in made if for_pod(each, pod)), None)
+        return next((item for item in made if for_pod(item, pod)), None)
 
     def _storage_of(self, claim: PersistentVolumeClaim) -> tuple[dict[str, Raw], dict[str, Raw]]:
         """The claim's volume, or those it could have, and its class, by name."""
         volume = self._cache.get(PV, claim.spec.volume_name)
         volumes = [volume] if volume is not None else [] if claim.spec.volume_name else self._cache.list(PV)
         storage = self._cache.get(STORAGE_CLASS, claim.spec.storage_class_name or "")
-        return {each.name: as_raw(each) for each in volumes}, (
+        return {item.name: as_raw(item) for item in volumes}, (
             {} if storage is None else {storage.name: as_raw(storage)}
         )
 
@@ -425,7 +425,14 @@ def _read_of(group: PodGroup) -> tuple[Any, ...]:
 
 def for_pod(request: BindRequest, pod: Pod) -> bool:
     """A request of an earlier pod with the same name is not this pod's."""
-    owner = next((each.uid for each in request.metadata.owner_references if each.kind == POD.kind), None)
+    owner = next(
+        (
+            owner_reference.uid
+            for owner_reference in request.metadata.owner_references
+            if owner_reference.kind == POD.kind
+        ),
+        None,
+    )
     return owner is None or owner == pod.uid
 
 

@@ -92,7 +92,7 @@ async def dump(client: Client, options: SchedulerOptions) -> Raw:
         except ApiError:
             listed = []
         lists[name] = [
-            {key: value for key, value in each.items() if key not in ("apiVersion", "kind")} for each in listed
+            {key: value for key, value in item.items() if key not in ("apiVersion", "kind")} for item in listed
         ]
     return {"config": config(options.settings), "schedulerParams": parameters(options), "rawObjects": lists}
 
@@ -100,8 +100,8 @@ async def dump(client: Client, options: SchedulerOptions) -> Raw:
 def config(settings: SchedulerSettings) -> Raw:
     """As config.yaml is written."""
     plugins = [
-        {"name": each.name} | ({"arguments": dict(each.arguments)} if each.arguments else {})
-        for each in settings.plugins
+        {"name": plugin.name} | ({"arguments": dict(plugin.arguments)} if plugin.arguments else {})
+        for plugin in settings.plugins
     ]
     found: Raw = {"actions": ", ".join(settings.actions), "tiers": [{"plugins": plugins}]}
     return found | ({"queueDepthPerAction": dict(settings.queue_depth)} if settings.queue_depth else {})

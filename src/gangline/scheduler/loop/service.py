@@ -172,7 +172,9 @@ class SchedulerService:
         """Verdicts on gangs that wait: new ones always, the others when there is time for it."""
         served = self._served(thought.decisions, now)
         waiting = [
-            each.gang for each in thought.standings if each.waiting and not each.awaiting and each.gang not in served
+            standing.gang
+            for standing in thought.standings
+            if standing.waiting and not standing.awaiting and standing.gang not in served
         ]
         new = [gang for gang in waiting if gang not in self._verdicts]
         old = (
@@ -197,7 +199,7 @@ class SchedulerService:
     def _served(self, decisions: Decisions, now: float) -> set[str]:
         """Gangs for which room is being made since a moment ago: there is nothing to explain unless that takes long."""
         tasks = self.cluster.tasks
-        nominated = [each.task for each in decisions.nominations]
+        nominated = [nomination.task for nomination in decisions.nominations]
         for task in (
             [task for task in self._nominated if task not in tasks] if len(self._nominated) > 2 * len(nominated) else ()
         ):

@@ -100,7 +100,7 @@ def scheduled_gangs(cluster: ClusterModel, decisions: Decisions) -> dict[str, in
         task = cluster.tasks.get(bind.task)
         if task is not None:
             gangs.setdefault(bind.action, set()).add(task.record.gang)
-    return {action: len(each) for action, each in gangs.items()}
+    return {action: len(gang) for action, gang in gangs.items()}
 
 
 def gang_of(cluster: ClusterModel, change: feed.ModelChange) -> str:

@@ -130,8 +130,8 @@ class Devices:
 
     def classes_changed(self) -> None:
         """Where two classes back the same resource, the newer one does."""
-        ordered = sorted(self.classes.values(), key=lambda each: (-each.created, each.name), reverse=True)
-        self._backed = {each.resource: each.name for each in ordered if each.resource}
+        ordered = sorted(self.classes.values(), key=lambda class_: (-class_.created, class_.name), reverse=True)
+        self._backed = {item.resource: item.name for item in ordered if item.resource}
         self.answers.clear()
 
     # ── devices ──
@@ -143,39 +143,39 @@ class Devices:
     def on(self, node: NodeInfo) -> list[Published]:
         """Every device within the node's reach: its own by pool and slice, then those of its part of the cluster."""
         local, others = self._arranged()
-        reached = [each for each, terms in others if terms is None or node_matches(terms, node)]
+        reached = [item for item, terms in others if terms is None or node_matches(terms, node)]
         return [*local.get(node.name, ()), *reached]
 
     def _arranged(self) -> tuple[dict[str, list[Published]], list[tuple[Published, tuple[NodeTerm, ...] | None]]]:
         if self._pools is None:
             self._pools = {}, []
-            for each in self._published():
-                place: SliceRecord | DeviceRecord = each.device if each.slice.by_device else each.slice
+            for item in self._published():
+                place: SliceRecord | DeviceRecord = item.device if item.slice.by_device else item.slice
                 if place.node:
-                    self._pools[0].setdefault(place.node, []).append(each)
+                    self._pools[0].setdefault(place.node, []).append(item)
                 elif place.everywhere or place.nodes is not None:
-                    self._pools[1].append((each, None if place.everywhere else place.nodes))
+                    self._pools[1].append((item, None if place.everywhere else place.nodes))
         return self._pools
 
     def _published(self) -> Iterable[Published]:
         """Devices of the newest generation of every pool."""
         pools: dict[tuple[str, str], list[SliceRecord]] = {}
-        for record in sorted(self.slices.values(), key=lambda each: (each.pool, each.name)):
+        for record in sorted(self.slices.values(), key=lambda slice_: (slice_.pool, slice_.name)):
             pools.setdefault((record.driver, record.pool), []).append(record)
         for (driver, pool), members in pools.items():
-            newest = max(each.generation for each in members)
-            current = [each for each in members if each.generation == newest]
+            newest = max(member.generation for member in members)
+            current = [member for member in members if member.generation == newest]
             complete = len(current) >= current[0].slices
             for record in current:
                 for device in record.devices:
                     yield Published(f"{driver}/{pool}/{device.name}", record, device, complete)
 
     def pool(self, driver: str, name: str) -> list[SliceRecord]:
-        return [each for each in self.slices.values() if (each.driver, each.pool) == (driver, name)]
+        return [slice_ for slice_ in self.slices.values() if (slice_.driver, slice_.pool) == (driver, name)]
 
     def gpus_on(self, node: str) -> int:
         """Only what is the node's own counts."""
-        return sum(is_gpu_driver(each.slice.driver) for each in self._arranged()[0].get(node, ()))
+        return sum(is_gpu_driver(item.slice.driver) for item in self._arranged()[0].get(node, ()))
 
     def held_by(self, task: TaskInfo) -> tuple[str, ...]:
         """Keys of the GPU devices that the task's claims already have."""

@@ -212,7 +212,7 @@ def shape_key(record: TaskRecord) -> tuple[Any, ...]:
         record.nominated_node,
         record.utility,
         record.qos,
-        tuple([(_items(each.requests), each.init, each.sidecar) for each in record.containers])
+        tuple([(_items(container.requests), container.init, container.sidecar) for container in record.containers])
         if record.containers
         else (),
     )

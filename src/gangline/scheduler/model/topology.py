@@ -51,7 +51,7 @@ class TopologyTree:
         self.root = TopologyDomain(ROOT, ROOT, -1, None)
         self.domains: list[dict[str, TopologyDomain]] = [{} for _ in record.levels]
         self.leaf_of: dict[str, TopologyDomain] = {}
-        for node in sorted(nodes, key=lambda each: each.name):
+        for node in sorted(nodes, key=lambda node: node.name):
             self._add(node)
 
     def level(self, label: str) -> int | None:

@@ -45,9 +45,9 @@ NO_CLASSES = Priorities()
 
 
 def priorities(classes: Iterable[PriorityClass]) -> Priorities:
-    ordered = sorted(classes, key=lambda each: each.name)
-    default = next((each.value for each in ordered if each.global_default), DEFAULT_PRIORITY)
-    return Priorities({each.name: each.value for each in ordered}, default)
+    ordered = sorted(classes, key=lambda class_: class_.name)
+    default = next((item.value for item in ordered if item.global_default), DEFAULT_PRIORITY)
+    return Priorities({item.name: item.value for item in ordered}, default)
 
 
 def gang_uid(namespace: str, name: str) -> str:
@@ -129,7 +129,9 @@ def backs_off(group: kai.PodGroup, reading: ObjectReading) -> bool:
     conditions = group.status.scheduling_conditions
     if not conditions:
         return False
-    last = max(conditions, key=lambda each: int(each.transition_id) if each.transition_id.isdigit() else -1)
+    last = max(
+        conditions, key=lambda condition: int(condition.transition_id) if condition.transition_id.isdigit() else -1
+    )
     return last.node_pool == (group.labels.get(reading.node_pool_key) or "default")
 
 
@@ -210,6 +212,7 @@ def topology_record(topology: kai.Topology) -> TopologyRecord:
 
 def level_aliases(topologies: Iterable[kai.Topology]) -> dict[str, dict[str, str]]:
     found = {
-        each.name: {level.alias: level.node_label for level in each.spec.levels if level.alias} for each in topologies
+        topology.name: {level.alias: level.node_label for level in topology.spec.levels if level.alias}
+        for topology in topologies
     }
     return {name: aliases for name, aliases in found.items() if aliases}

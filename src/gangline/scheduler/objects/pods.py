@@ -143,18 +143,20 @@ def config_maps(pod: Pod) -> list[str]:
     references: list[Raw] = []
     for volume in pod.spec.volumes:
         if volume.get("name") in mounted:
-            references += [each for each in _volume_maps(volume) if each]
+            references += [volume_map for volume_map in _volume_maps(volume) if volume_map]
     for container in every_container(pod):
-        references += [(each.get("valueFrom") or {}).get("configMapKeyRef") or {} for each in container.env]
-        references += [each.get("configMapRef") or {} for each in container.env_from]
+        references += [(item.get("valueFrom") or {}).get("configMapKeyRef") or {} for item in container.env]
+        references += [item.get("configMapRef") or {} for item in container.env_from]
     ours = pod.annotations.get(names.SHARED_GPU_CONFIG_MAP)
-    needed = {str(each["name"]) for each in references if each.get("name") and not each.get("optional")}
+    needed = {
+        str(reference["name"]) for reference in references if reference.get("name") and not reference.get("optional")
+    }
     return sorted(name for name in needed if ours is None or not name.startswith(ours))
 
 
 def _volume_maps(volume: Raw) -> list[Raw]:
     projected = (volume.get("projected") or {}).get("sources") or ()
-    return [volume.get("configMap") or {}, *((each.get("configMap") or {}) for each in projected)]
+    return [volume.get("configMap") or {}, *((item.get("configMap") or {}) for item in projected)]
 
 
 def claim_references(pod: Pod, claims: Iterable[Raw]) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
@@ -177,7 +179,7 @@ def claim_references(pod: Pod, claims: Iterable[Raw]) -> tuple[tuple[str, ...], 
 
 def extended_devices(binding: kai.BindRequest | None, claims: Iterable[Raw]) -> tuple[DeviceId, ...]:
     """The devices it has for them: as the claim made for it says, else as its BindRequest does."""
-    made = next((each for each in claims if made_for(each)), None)
+    made = next((claim for claim in claims if made_for(claim)), None)
     given = (made.get("status") or {}).get("allocation") if made is not None else None
     if given is None and binding is not None:
         given = (binding.spec.extended_resource_claim_allocation or {}).get("allocation")
@@ -204,4 +206,4 @@ def _zones(text: str | None) -> list[tuple[int, dict[str, float]]]:
 
 
 def _shares(placed: Iterable[Raw]) -> list[tuple[int, dict[str, float]]]:
-    return [(zone_number(str(each["zone"])), by_name(each.get("amount") or {})) for each in placed]
+    return [(zone_number(str(item["zone"])), by_name(item.get("amount") or {})) for item in placed]

@@ -46,17 +46,17 @@ _known: dict[bytes, Template] = {}
 
 def template_of(pod: Pod) -> Template:
     key = _key(pod)
-    found = _known.get(key)
-    if found is None:
+    template = _known.get(key)
+    if template is None:
         if len(_known) >= MOST:
             _known.clear()
-        found = _known[key] = _read(pod)
-    return found
+        template = _known[key] = _read(pod)
+    return template
 
 
 def _key(pod: Pod) -> bytes:
     first, then = pod.spec.init_containers, pod.spec.containers
-    return _encode((_demands(pod), pod.spec.overhead, [_asks(each) for each in first], [_asks(each) for each in then]))
+    return _encode((_demands(pod), pod.spec.overhead, [_asks(item) for item in first], [_asks(item) for item in then]))
 
 
 def _asks(container: Container) -> tuple[Any, ...]:

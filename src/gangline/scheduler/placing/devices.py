@@ -31,10 +31,10 @@ class CannotTell(Exception):
 def fitting(devices: Devices, node: NodeInfo, request: DeviceRequest) -> list[Published]:
     """The node's devices that the request means, held ones included."""
     key = (node.name, request.device_class, request.selectors, request.tolerations)
-    found = devices.answers.get(key)
-    if found is None:
-        found = devices.answers[key] = [each for each in devices.on(node) if _means(devices, request, each)]
-    return list(found)
+    answer = devices.answers.get(key)
+    if answer is None:
+        answer = devices.answers[key] = [item for item in devices.on(node) if _means(devices, request, item)]
+    return list(answer)
 
 
 def _means(devices: Devices, request: DeviceRequest, each: Published) -> bool:
@@ -75,12 +75,12 @@ class DeviceSearch:
         self.wants = [(place, request) for place, claim in enumerate(self.claims) for request in claim.requests]
 
     def given(self) -> Given:
-        found: list[list[DeviceId]] = [[] for _ in self.claims]
-        for place, request, each in self.taken:
-            found[place].append(
-                DeviceId(each.slice.driver, each.slice.pool, each.device.name, request.name, request.admin)
+        device_idses: list[list[DeviceId]] = [[] for _ in self.claims]
+        for place, request, item in self.taken:
+            device_idses[place].append(
+                DeviceId(item.slice.driver, item.slice.pool, item.device.name, request.name, request.admin)
             )
-        return [tuple(each) for each in found]
+        return [tuple(item) for item in device_idses]
 
     def fill(self, at: int) -> bool:
         """Fill the wants from this one on."""
@@ -93,10 +93,10 @@ class DeviceSearch:
         candidates = fitting(self.devices, self.node, request)
         if request.count is not None:
             return self._some(at, place, request, candidates, 0, request.count)
-        if not candidates or not all(each.complete for each in candidates):
+        if not candidates or not all(candidate.complete for candidate in candidates):
             return False
         before = len(self.taken)
-        if all(self._take(place, request, each) for each in candidates) and self.fill(at + 1):
+        if all(self._take(place, request, candidate) for candidate in candidates) and self.fill(at + 1):
             return True
         del self.taken[before:]
         return False
@@ -143,7 +143,7 @@ class DeviceSearch:
         return all(room.get(counter, 0) >= amount for counter, amount in flat(each.device.counters))
 
     def _agrees(self, place: int, request: DeviceRequest, each: Published) -> bool:
-        demands = [each for each in self.claims[place].constraints if concerns(each, request.name)]
+        demands = [constraint for constraint in self.claims[place].constraints if concerns(constraint, request.name)]
         return all(self._holds(demand, place, each) for demand in demands)
 
     def _holds(self, constraint: DeviceConstraint, place: int, each: Published) -> bool:
@@ -176,7 +176,7 @@ def configs(devices: Devices, claim: ClaimRecord) -> tuple[Mapping[str, object],
     for request in claim.requests:
         record = devices.classes.get(request.device_class)
         found += [
-            {"source": "FromClass", "requests": [request.name], **each}
-            for each in (record.config if record is not None else ())
+            {"source": "FromClass", "requests": [request.name], **item}
+            for item in (record.config if record is not None else ())
         ]
-    return (*found, *({"source": "FromClaim", **each} for each in claim.config))
+    return (*found, *({"source": "FromClaim", **item} for item in claim.config))

@@ -248,9 +248,9 @@ def preferred_scores(domain: TopologyDomain, level: int, order: Order) -> dict[s
     """Sub-domains of the preferred level score by their place in the order: the last, emptiest one the most."""
     preferred = list(at_level(domain, level, order))
     scores: dict[str, float] = {}
-    for place, each in enumerate(preferred):
+    for place, item in enumerate(preferred):
         score = math.floor((place + 1) / len(preferred) * 10) * TOPOLOGY
-        scores.update(dict.fromkeys(each.nodes, score))
+        scores.update(dict.fromkeys(item.nodes, score))
     return scores
 
 
@@ -286,10 +286,10 @@ def occupied(pod_sets: Iterable[PodSet]) -> set[str]:
 
 def allowed(tree: TopologyTree, level: int, required: int | None, taken: set[str]) -> list[TopologyDomain]:
     """Domains of a level; once tasks stand somewhere, only those inside the required domains that already hold one."""
-    found = [tree.root] if level < 0 else [tree.domains[level][id] for id in sorted(tree.domains[level])]
+    domains = [tree.root] if level < 0 else [tree.domains[level][id] for id in sorted(tree.domains[level])]
     if required is None or not taken:
-        return found
-    return [domain for domain in found if not taken.isdisjoint(_ancestor(domain, required).nodes)]
+        return domains
+    return [domain for domain in domains if not taken.isdisjoint(_ancestor(domain, required).nodes)]
 
 
 def _ancestor(domain: TopologyDomain, level: int) -> TopologyDomain:
@@ -430,6 +430,6 @@ def choose(
         return DomainAnswer(scores=scores, error=str(problem))
     good, bad = domains_that_hold(tree, levels, rule, asked.pod_sets, room)
     if not good:
-        reasons = [why_not(each, room, group, names) for each in bad]
+        reasons = [why_not(item, room, group, names) for item in bad]
         return DomainAnswer(scores=scores, refusals=[*reasons, unsatisfied(gang, group, rule)])
     return DomainAnswer(in_tree_order(tree.root, good, order), scores)

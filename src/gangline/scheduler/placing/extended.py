@@ -45,7 +45,7 @@ def extended_claim(devices: Devices, record: TaskRecord, node: NodeInfo) -> Exte
     claim = ClaimRecord(
         NAME,
         record.namespace,
-        requests=tuple(sorted(needed, key=lambda each: each.name)),
+        requests=tuple(sorted(needed, key=lambda item: item.name)),
         pod=record.uid,
         template=True,
     )
@@ -65,13 +65,13 @@ def _of_resource(needs: Sequence[ExtendedNeed], device_class: str) -> tuple[list
     borrowed: list[ContainerUse] = []
     for need in needs:
         if not need.lasting:
-            request, used = _passing(need, device_class, [each for later, each in lasting if later.place >= need.place])
+            request, used = _passing(need, device_class, [item for later, item in lasting if later.place >= need.place])
             passing += [request] if request is not None else []
             borrowed += used
-    largest = max(passing, key=lambda each: each.count or 0, default=None)
+    largest = max(passing, key=lambda item: item.count or 0, default=None)
     if largest is not None:
-        names = {each.name for each in passing}
-        borrowed = [replace(each, request=largest.name) if each.request in names else each for each in borrowed]
+        names = {item.name for item in passing}
+        borrowed = [replace(item, request=largest.name) if item.request in names else item for item in borrowed]
     return [*([largest] if largest is not None else []), *(request for _, request in lasting)], [*uses, *borrowed]
 
 

@@ -42,16 +42,16 @@ def _from_member(member: Member, simulation: bool, member_key: MemberKey, task_k
         return sorted(ready, key=task_key)[:number] if len(ready) > 1 else ready[:number]
     ordered = in_order(member, member_key)
     if member.satisfied:
-        for each in ordered:
-            found = _from_member(each, simulation, member_key, task_key)
-            if found:
-                return found
+        for item in ordered:
+            tasks = _from_member(item, simulation, member_key, task_key)
+            if tasks:
+                return tasks
         return []
     return [
         task
-        for each in ordered[: member.minimum]
-        if not each.satisfied
-        for task in _from_member(each, simulation, member_key, task_key)
+        for item in ordered[: member.minimum]
+        if not item.satisfied
+        for task in _from_member(item, simulation, member_key, task_key)
     ]
 
 
@@ -78,19 +78,19 @@ def _surplus(group: Group, member_key: MemberKey, task_key: TaskKey) -> list[Tas
     backwards = sorted(group.members, key=member_key, reverse=True)
     for member in backwards:
         if isinstance(member, Group):
-            found = _surplus(member, member_key, task_key)
+            tasks = _surplus(member, member_key, task_key)
         elif member.active_allocated > member.min_available:
-            found = [max((task for task in member.tasks.values() if task.status & ACTIVE_ALLOCATED), key=task_key)]
+            tasks = [max((task for task in member.tasks.values() if task.status & ACTIVE_ALLOCATED), key=task_key)]
         else:
-            found = []
-        if found:
-            return found
+            tasks = []
+        if tasks:
+            return tasks
     if satisfied <= group.minimum:
         return []
     for member in backwards:
-        found = _everything(member, task_key)
-        if found:
-            return found
+        tasks = _everything(member, task_key)
+        if tasks:
+            return tasks
     return []
 
 

@@ -80,7 +80,7 @@ class GangPlacement:
         if isinstance(member, PodSet):
             return self._place_tasks(tasks, nodes)
         ordered = in_order(member, self.session.member_key)
-        return all(self._place(each, self._share_of(each, member, tasks), nodes) for each in ordered)
+        return all(self._place(item, self._share_of(item, member, tasks), nodes) for item in ordered)
 
     def _share_of(self, member: Group | PodSet, parent: Group, tasks: list[TaskInfo]) -> list[TaskInfo]:
         if len(parent.groups) + len(parent.leaves) == 1:
@@ -179,7 +179,10 @@ class GangPlacement:
         text = self.session.task_refusal(task) or NO_POD
         leaf = gang.pod_sets.get(task.pod_set.name if task.pod_set else DEFAULT_POD_SET)
         assert leaf is not None
-        if all(each.min_available <= 1 for each in gang.pod_sets.values()) or leaf.active_used >= leaf.min_available:
+        if (
+            all(pod_set.min_available <= 1 for pod_set in gang.pod_sets.values())
+            or leaf.active_used >= leaf.min_available
+        ):
             message = f"Resources were not found for pod {task.full_name} due to: {text}"
         elif len(gang.pod_sets) == 1 and leaf.name == DEFAULT_POD_SET:
             message = (

@@ -39,8 +39,8 @@ class Storage:
         return all(self._class_has(storage_class, size, node) for storage_class, size in wanted.items())
 
     def _class_has(self, storage_class: str, size: float, node: NodeInfo) -> bool:
-        told = [each for each in self._cluster.capacities.values() if each.storage_class == storage_class]
-        return not told or any(reaches(each, node) and each.free - self._taken(each) >= size for each in told)
+        told = [capacity for capacity in self._cluster.capacities.values() if capacity.storage_class == storage_class]
+        return not told or any(reaches(item, node) and item.free - self._taken(item) >= size for item in told)
 
     def _taken(self, capacity: StorageCapacityRecord) -> float:
         nodes = self._cluster.nodes

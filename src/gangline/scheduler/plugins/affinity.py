@@ -46,18 +46,18 @@ class Required:
 
 
 def required_counts(cluster: ClusterModel, task: TaskInfo) -> Required:
-    found = Required()
+    required = Required()
     record = task.record
     for node, other in placed_pods(cluster):
         if other is task:
             continue
         if record.pod_affinity and all(term_matches(term, task, other) for term in record.pod_affinity):
-            _count(found.affinity, record.pod_affinity, node)
-        _count(found.anti, [term for term in record.pod_anti_affinity if term_matches(term, task, other)], node)
+            _count(required.affinity, record.pod_affinity, node)
+        _count(required.anti, [term for term in record.pod_anti_affinity if term_matches(term, task, other)], node)
         _count(
-            found.shunned, [term for term in other.record.pod_anti_affinity if term_matches(term, other, task)], node
+            required.shunned, [term for term in other.record.pod_anti_affinity if term_matches(term, other, task)], node
         )
-    return found
+    return required
 
 
 def _count(counts: Counter[Pair], terms: Iterable[PodTerm], node: NodeInfo) -> None:
@@ -67,22 +67,22 @@ def _count(counts: Counter[Pair], terms: Iterable[PodTerm], node: NodeInfo) -> N
             counts[term.topology_key, value] += 1
 
 
-def required_refusal(found: Required, task: TaskInfo, node: NodeInfo) -> str | None:
+def required_refusal(required: Required, task: TaskInfo, node: NodeInfo) -> str | None:
     """Why the node will not do, in words; None when it does."""
     record = task.record
-    if not _affinity_holds(found, task, node):
+    if not _affinity_holds(required, task, node):
         return "node(s) didn't match pod affinity rules"
     if any(
-        found.anti.get((term.topology_key, node.labels.get(term.topology_key, "")), 0)
+        required.anti.get((term.topology_key, node.labels.get(term.topology_key, "")), 0)
         for term in record.pod_anti_affinity
     ):
         return "node(s) didn't match pod anti-affinity rules"
-    if any(found.shunned.get(pair, 0) for pair in node.labels.items()):
+    if any(required.shunned.get(pair, 0) for pair in node.labels.items()):
         return "node(s) didn't satisfy existing pods anti-affinity rules"
     return None
 
 
-def _affinity_holds(found: Required, task: TaskInfo, node: NodeInfo) -> bool:
+def _affinity_holds(required: Required, task: TaskInfo, node: NodeInfo) -> bool:
     """Every term has a matching pod in the node's domain, or nobody matches anywhere and the pod matches its own
     terms."""
     terms = task.record.pod_affinity
@@ -90,9 +90,9 @@ def _affinity_holds(found: Required, task: TaskInfo, node: NodeInfo) -> bool:
         return True
     if any(term.topology_key not in node.labels for term in terms):
         return False
-    if all(found.affinity.get((term.topology_key, node.labels[term.topology_key]), 0) for term in terms):
+    if all(required.affinity.get((term.topology_key, node.labels[term.topology_key]), 0) for term in terms):
         return True
-    return not found.affinity and all(term_matches(term, task, task) for term in terms)
+    return not required.affinity and all(term_matches(term, task, task) for term in terms)
 
 
 def preferred_scores(cluster: ClusterModel, task: TaskInfo, hard_weight: int = 1) -> Counter[Pair]:

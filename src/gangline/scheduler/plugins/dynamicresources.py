@@ -79,9 +79,9 @@ class DynamicResourcesPlugin(Plugin):
         if state.allocated is None:
             missing = next(
                 (
-                    each.device_class
-                    for each in claim.requests
-                    if not each.choices and each.device_class not in self._devices.classes
+                    request.device_class
+                    for request in claim.requests
+                    if not request.choices and request.device_class not in self._devices.classes
                 ),
                 None,
             )
@@ -130,7 +130,7 @@ class DynamicResourcesPlugin(Plugin):
     def _usable(self, record: ClaimRecord, allocated: tuple[DeviceId, ...], node: NodeInfo) -> bool:
         if record.nodes is not None and record.allocated == allocated:
             return node_matches(record.nodes, node)
-        here = {(each.slice.driver, each.slice.pool) for each in self._devices.on(node)}
+        here = {(item.slice.driver, item.slice.pool) for item in self._devices.on(node)}
         return all((device.driver, device.pool) in here for device in allocated)
 
     # ── following allocations ──

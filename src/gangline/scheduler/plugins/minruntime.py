@@ -42,7 +42,7 @@ class RuntimeScenario(Protocol):
 
 def preempt_min_runtime(queues: Mapping[str, Runtimes], queue: str, otherwise: float) -> float:
     """The nearest value from the victim's queue upwards."""
-    return next((found for each in up(queues, queue) if (found := each.preempt_min_runtime) is not None), otherwise)
+    return next((found for item in up(queues, queue) if (found := item.preempt_min_runtime) is not None), otherwise)
 
 
 def reclaim_min_runtime(
@@ -55,7 +55,7 @@ def reclaim_min_runtime(
     theirs = list(up(queues, victim))
     if method == LOWEST_COMMON_ANCESTOR:
         theirs = _from_the_fork(list(up(queues, reclaimer)), theirs)
-    return next((found for each in theirs if (found := each.reclaim_min_runtime) is not None), otherwise)
+    return next((found for item in theirs if (found := item.reclaim_min_runtime) is not None), otherwise)
 
 
 def _from_the_fork(mine: list[Runtimes], theirs: list[Runtimes]) -> list[Runtimes]:

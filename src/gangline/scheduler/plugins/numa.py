@@ -125,13 +125,13 @@ class NumaPlugin(Plugin):
         else devices."""
         aligned = {plain_name(name) for name in numa.resources} - self._ignored
         guaranteed = task.record.qos == "Guaranteed"
-        found: Amounts = {}
+        amounts: Amounts = {}
         for name, amount in named(container.requests).items():
             if name not in aligned or not amount:
                 continue
             if not _of_compute(name) or (guaranteed and not (name == "cpu" and amount % 1000)):
-                found[name] = amount
-        return found
+                amounts[name] = amount
+        return amounts
 
     # ── how good ──
 
@@ -272,10 +272,10 @@ def _covered(zone: Mapping[str, float], missing: Mapping[str, float]) -> float:
 def spread(free: Free, zones: Iterable[int], demand: Mapping[str, float]) -> tuple[ZoneShare, ...]:
     """Fill the zones in order."""
     missing = dict(demand)
-    found: list[ZoneShare] = []
+    zone_shares: list[ZoneShare] = []
     for place in zones:
         share = {name: min(amount, max(0, free[place].get(name, 0))) for name, amount in missing.items()}
         missing = {name: amount - share[name] for name, amount in missing.items()}
         if any(share.values()):
-            found.append((place, tuple(sorted((name, amount) for name, amount in share.items() if amount))))
-    return tuple(sorted(found))
+            zone_shares.append((place, tuple(sorted((name, amount) for name, amount in share.items() if amount))))
+    return tuple(sorted(zone_shares))

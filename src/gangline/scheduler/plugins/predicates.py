@@ -63,16 +63,16 @@ class PredicatesPlugin(Plugin):
         shape = task.shape
         if shape.plain and shape.number in self._fitting_shapes:
             return []
-        found = self._invariants.get(task.uid)
-        if found is None:
-            found = self._invariants[task.uid] = [
+        invariant = self._invariants.get(task.uid)
+        if invariant is None:
+            invariant = self._invariants[task.uid] = [
                 *self._volume_problems(task),
                 *self._size_problems(task),
                 *self._map_problems(task),
             ]
-        if not found and shape.plain:
+        if not invariant and shape.plain:
             self._fitting_shapes.add(shape.number)
-        return found
+        return invariant
 
     def _volume_problems(self, task: TaskInfo) -> list[str]:
         for name in task.record.volumes:

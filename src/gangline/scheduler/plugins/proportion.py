@@ -57,7 +57,8 @@ class ProportionPlugin(Plugin):
         self.accounts = open_accounts(session.queues, session.min_gpu_memory)
         divide.divide_hierarchy(self.accounts, self.total, max(0.0, k))
         session.tally.shares = [
-            QueueShare(each.uid, each.name, each.fair_share, each.usage) for each in self.accounts.values()
+            QueueShare(account.uid, account.name, account.fair_share, account.usage)
+            for account in self.accounts.values()
         ]
         self._lines: dict[str, tuple[QueueAccount, ...]] = {}
         self._limits: dict[str, bool] = {}
@@ -75,17 +76,17 @@ class ProportionPlugin(Plugin):
         return Chunk(vector[CPU], vector[MEMORY], self._names.total_gpus(vector), vector[GPU])
 
     def _line(self, queue: str) -> tuple[QueueAccount, ...]:
-        found = self._lines.get(queue)
-        if found is None:
-            found = self._lines[queue] = tuple(line(self.accounts, queue))
-        return found
+        queue_accounts = self._lines.get(queue)
+        if queue_accounts is None:
+            queue_accounts = self._lines[queue] = tuple(line(self.accounts, queue))
+        return queue_accounts
 
     def _limited(self, queue: str) -> bool:
         """Whether the queue or one above it has a limit; most have none."""
-        found = self._limits.get(queue)
-        if found is None:
-            found = self._limits[queue] = any(account.limit != NO_LIMIT for account in self._line(queue))
-        return found
+        limit = self._limits.get(queue)
+        if limit is None:
+            limit = self._limits[queue] = any(account.limit != NO_LIMIT for account in self._line(queue))
+        return limit
 
     # ── order ──
 

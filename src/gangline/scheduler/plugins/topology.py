@@ -90,10 +90,10 @@ class TopologyPlugin(Plugin):
         key = (tree, preferred)
         if self._asked is not nodes:
             self._asked, self._commons = nodes, {}
-        found = self._commons.get(key)
-        if found is None:
-            found = self._commons[key] = domains.common_domain(tree, (node.name for node in nodes), preferred)
-        return found
+        domain = self._commons.get(key)
+        if domain is None:
+            domain = self._commons[key] = domains.common_domain(tree, (node.name for node in nodes), preferred)
+        return domain
 
     def _inside(self, domain: TopologyDomain, nodes: Sequence[NodeInfo]) -> list[NodeInfo]:
         every = self._cluster.nodes
@@ -122,10 +122,10 @@ class TopologyPlugin(Plugin):
     def _sums(self, tree: TopologyTree) -> Sums:
         """Kept from cycle to cycle as long as the tree stands."""
         kept: dict[str, Sums] = self._cluster.memo.setdefault("topology", {})
-        found = kept.get(tree.name)
-        if found is None or found.tree is not tree:
-            found = kept[tree.name] = Sums(tree, self._cluster)
-        return found
+        sums = kept.get(tree.name)
+        if sums is None or sums.tree is not tree:
+            sums = kept[tree.name] = Sums(tree, self._cluster)
+        return sums
 
 
 class Sums:
@@ -138,12 +138,12 @@ class Sums:
 
     def slots(self, cluster: ClusterModel, demand: Demand, elsewhere: frozenset[int]) -> DomainTally:
         key = (demand.largest, demand.count, elsewhere)
-        found = self._slots.get(key)
-        if found is None:
+        domain_tally = self._slots.get(key)
+        if domain_tally is None:
             if len(self._slots) >= KEPT_SIZES:
                 self._slots.clear()
-            found = self._slots[key] = DomainTally(
+            domain_tally = self._slots[key] = DomainTally(
                 self.tree.leaf_of, cluster.nodes, lambda node: (domains.slots(node, demand, elsewhere),)
             )
-        found.catch_up(cluster)
-        return found
+        domain_tally.catch_up(cluster)
+        return domain_tally

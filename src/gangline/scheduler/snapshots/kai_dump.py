@@ -63,7 +63,7 @@ def raw_objects(lists: Mapping[str, Any]) -> Iterator[Raw]:
         members = lists.get(name) or []
         if not isinstance(members, list):
             raise BadInput(f"this dump is damaged: rawObjects.{name} is not a list")
-        yield from ({**each, "kind": kind} for each in members if isinstance(each, Mapping))
+        yield from ({**member, "kind": kind} for member in members if isinstance(member, Mapping))
 
 
 def settings_of(config: Mapping[str, Any], params: Mapping[str, Any]) -> SchedulerSettings:

@@ -124,13 +124,13 @@ def _note(seen: set[str], text: str) -> str:
 def _walk(value: Any, rename: Rename) -> Any:
     """A copy of a record with its names sent through `rename`."""
     if isinstance(value, tuple):
-        return tuple(_walk(each, rename) for each in value)
+        return tuple(_walk(item, rename) for item in value)
     if not is_dataclass(value) or isinstance(value, type):
         return value
     kind = type(value)
     changes: dict[str, Any] = {}
-    for each in fields(value):
-        changes[each.name] = _field(kind, each.name, getattr(value, each.name), rename, value)
+    for field in fields(value):
+        changes[field.name] = _field(kind, field.name, getattr(value, field.name), rename, value)
     return replace(value, **changes)
 
 
@@ -152,7 +152,7 @@ def _field(kind: type, name: str, value: Any, rename: Rename, owner: Any) -> Any
 
 def _renamed(value: Any, rename: Rename) -> Any:
     if isinstance(value, tuple):
-        return tuple(rename(each) for each in value)
+        return tuple(rename(item) for item in value)
     return rename(value) if isinstance(value, str) else value
 
 

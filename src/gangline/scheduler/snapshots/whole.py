@@ -188,7 +188,7 @@ def _tasks(known: _Objects, nodes: set[str], reading: ObjectReading) -> list[Tas
     """Pods with their BindRequests (those for nodes that are gone do not count) and claims."""
     claims = {_key(claim): claim for claim in known.by_kind.get("ResourceClaim", ())}
     requested = known.read(kinds.BIND_REQUEST, _itself, kai.BindRequest)
-    bindings = {(each.namespace, each.spec.pod_name): each for each in requested if each.spec.selected_node in nodes}
+    bindings = {(item.namespace, item.spec.pod_name): item for item in requested if item.spec.selected_node in nodes}
 
     def read(pod: Pod) -> TaskRecord:
         names = [*requests.claim_names(pod).values(), requests.extended_claim_name(pod)]
@@ -213,8 +213,8 @@ def _whole(value: Any) -> Any:
     if isinstance(value, float):
         return int(value) if value.is_integer() else value
     if isinstance(value, dict):
-        return {key: _whole(each) for key, each in value.items()}
-    return [_whole(each) for each in value] if isinstance(value, list | tuple) else value
+        return {key: _whole(item) for key, item in value.items()}
+    return [_whole(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 def zipped(content: bytes) -> bytes:

@@ -73,7 +73,7 @@ class History:
             return await usage_prometheus.usage(self.settings, now, self._get)
         used = {queue.name: held(queue.status.allocated) for queue in cache.list(QUEUE)}
         whole = [held(node.status.capacity) for node in cache.list(NODE)]
-        capacity = {name: sum(each[name] for each in whole) for name in RESOURCES}
+        capacity = {name: sum(item[name] for item in whole) for name in RESOURCES}
         await asyncio.to_thread(self._store.sample, now, used, capacity)
         return await asyncio.to_thread(self._store.usage, now)
 

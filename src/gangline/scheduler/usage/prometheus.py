@@ -58,7 +58,7 @@ def read_vector(answer: Mapping[str, Any]) -> list[tuple[str, float]]:
     if data.get("resultType") != "vector":
         raise PrometheusError(f"Prometheus answered with a {data.get('resultType')}, not a vector")
     return [
-        (str((each.get("metric") or {}).get(QUEUE, "")), float(each["value"][1])) for each in data.get("result") or ()
+        (str((item.get("metric") or {}).get(QUEUE, "")), float(item["value"][1])) for item in data.get("result") or ()
     ]
 
 

@@ -143,7 +143,7 @@ class Cron:
                 for hour in sorted(self.hours, reverse=True)
                 for minute in sorted(self.minutes, reverse=True)
             ]
-            found = next((each for each in times if each <= moment), None)
+            found = next((time for time in times if time <= moment), None)
             if found is not None:
                 return found.timestamp()
         raise ConfigError("cronString names a day that does not come")

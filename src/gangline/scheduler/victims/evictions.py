@@ -100,7 +100,7 @@ def _figures(session: Session, queue: QueueInfo) -> str:
 def _amount(amounts: tuple[float, float, float] | None) -> str:
     if amounts is None:
         return "unknown"
-    cpu, memory, gpus = (None if each == -1 else each for each in amounts)
+    cpu, memory, gpus = (None if amount == -1 else amount for amount in amounts)
     return f"GPU: {_number(gpus, 1)}, CPU: {_number(cpu, 1000)} (cores), memory: {_number(memory, 1e9)} (GB)"
 
 

@@ -71,10 +71,10 @@ class FreeGpus:
 
     def slots(self, size: float) -> int:
         """How many tasks that ask for so many GPUs the nodes could take together."""
-        found = self._slots.get(size)
-        if found is None:
-            found = self._slots[size] = sum(slots(free, size) for free in self.by_node.values())
-        return found
+        slot = self._slots.get(size)
+        if slot is None:
+            slot = self._slots[size] = sum(slots(free, size) for free in self.by_node.values())
+        return slot
 
 
 DUST = 1e-6

@@ -23,15 +23,15 @@ def screens_for(
     session: Session, preemptor: GangInfo, pending: Sequence[TaskInfo], nodes: Sequence[NodeInfo]
 ) -> list[Any]:
     """The screens that apply to this preemptor."""
-    found: list[Any] = []
+    screens: list[Any] = []
     picky = [task for task in pending if task.record.node_selector or task.record.node_affinity is not None]
     if picky:
-        found.append(Affinities(session, picky, nodes))
+        screens.append(Affinities(session, picky, nodes))
     bound = bound_groups(preemptor)
     if bound:
-        found.append(DomainScreen(session, bound))
-    found.append(Gpus(session, [task.quota_gpus for task in pending]))
-    return found
+        screens.append(DomainScreen(session, bound))
+    screens.append(Gpus(session, [task.quota_gpus for task in pending]))
+    return screens
 
 
 def bound_groups(gang: GangInfo) -> list[Group]:
@@ -65,7 +65,7 @@ class Affinities:
         if node in self._seen or not self._lonely:
             return
         self._seen.add(node)
-        self._lonely = [each for each in self._lonely if not wants(each, self._nodes[node])]
+        self._lonely = [item for item in self._lonely if not wants(item, self._nodes[node])]
 
     def holds(self) -> bool:
         return not self._lonely

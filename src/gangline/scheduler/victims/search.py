@@ -192,9 +192,9 @@ class VictimSearch:
         self._generator = plugin.generator or plugin.name
         began = tally.stopwatch()
         try:
-            found = self._run(plugin.scenario_generator)
-            result = "solved" if found is not None else "generators_exhausted"
-            return found
+            statement = self._run(plugin.scenario_generator)
+            result = "solved" if statement is not None else "generators_exhausted"
+            return statement
         finally:
             tally.searching.append(
                 (tallied.Ran(self._session.action, self._generator, result), tally.stopwatch() - began)

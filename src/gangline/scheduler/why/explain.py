@@ -156,7 +156,7 @@ class Explainer:
         """What no eviction can change: a pod larger than every node, something it names that is not there."""
         names = self.cluster.names.names
         for task in tasks:
-            for place in (GPU, *(each for each in range(len(task.request)) if each not in (GPU, PODS))):
+            for place in (GPU, *(item for item in range(len(task.request)) if item not in (GPU, PODS))):
                 largest = self._largest(place)
                 if task.request[place] > largest and not self._backed(names[place]):
                     has = amount(largest, names[place]) if largest else "none"
@@ -170,16 +170,16 @@ class Explainer:
                 return self._said(gang, "impossible", refusal.reason)
             refusals = self.session.hooks.before_task(task, gang)
             if refusals:
-                return self._said(gang, "impossible", "; ".join(each.reason for each in refusals))
+                return self._said(gang, "impossible", "; ".join(item.reason for item in refusals))
         return None
 
     def _largest(self, place: int) -> float:
-        found = self._sizes.get(place)
-        if found is None:
-            found = self._sizes[place] = max(
+        size = self._sizes.get(place)
+        if size is None:
+            size = self._sizes[place] = max(
                 (at(node.allocatable, place) for node in self.cluster.nodes.values()), default=0
             )
-        return found
+        return size
 
     def _of_topology(self, gang: GangInfo) -> Verdict | None:
         """A rule that names a topology or a level which does not exist can never be met."""
@@ -203,9 +203,11 @@ class Explainer:
             return None
         line = self._positions.get(gang.queue)
         if line is None:
-            waiting = [each for each in self.session.waiting_gangs() if each.queue == gang.queue]
+            waiting = [
+                waiting_gang for waiting_gang in self.session.waiting_gangs() if waiting_gang.queue == gang.queue
+            ]
             ordered = sorted(waiting, key=self.session.gang_key)
-            line = self._positions[gang.queue] = {each.uid: place for place, each in enumerate(ordered, 1)}
+            line = self._positions[gang.queue] = {item.uid: place for place, item in enumerate(ordered, 1)}
         return replace(verdict, queue=gang.queue, position=line.get(gang.uid, 0), waiting=len(line))
 
     # ── room ──

@@ -49,7 +49,7 @@ def _open_nodes(trials: Trials, trial: Trial) -> Iterator[Remedy]:
             shut = [node for node in nodes if closed.get(node.name) == reason]
             rooms = sorted(
                 ((domains.slots(node, demand, frozenset()), node.name) for node in shut),
-                key=lambda each: (-each[0], each[1]),
+                key=lambda item: (-item[0], item[1]),
             )
             enough = [name for room, name in rooms if room >= missing]
             if enough:

@@ -91,13 +91,13 @@ class Trials:
         statement.rollback(mark)
         rule = member.topology
         if (rule is not None and rule.required) or not any(
-            each.topology and each.topology.required for each in everyone(member)
+            item.topology and item.topology.required for item in everyone(member)
         ):
             return member, tasks, nodes
         assert isinstance(member, Group)
-        for each in sorted(member.members, key=self.session.member_key):
-            mine = tasks_of(each, tasks)
-            found = self.culprit(placement, statement, each, mine, nodes)
+        for item in sorted(member.members, key=self.session.member_key):
+            mine = tasks_of(item, tasks)
+            found = self.culprit(placement, statement, item, mine, nodes)
             if found[0] is not None:
                 return found
         return member, tasks, nodes
@@ -105,11 +105,11 @@ class Trials:
     def inner_culprit(self, trial: Trial) -> Trial | None:
         """Its pods fit together in the best area, its sub-groups do not: look at them, inside that area."""
         nodes = trial.best[1]
-        for each in (
+        for item in (
             sorted(trial.member.members, key=self.session.member_key) if isinstance(trial.member, Group) else ()
         ):
-            mine = tasks_of(each, trial.tasks)
-            member, tasks, inside = self.culprit(trial.placement, trial.statement, each, mine, nodes)
+            mine = tasks_of(item, trial.tasks)
+            member, tasks, inside = self.culprit(trial.placement, trial.statement, item, mine, nodes)
             if member is not None:
                 return self.attempt(trial.gang, member, tasks, trial.statement, trial.placement, inside)
         return None
@@ -133,7 +133,7 @@ class Trials:
         for name, inside in groups:
             fits = self._fitting(statement, placement, tasks, inside) if self.steps > 0 else 0
             areas.append((self._area(name, inside, tasks[0], scarce, fits), inside))
-        areas.sort(key=lambda each: (-each[0].fits, -each[0].free, each[0].name))
+        areas.sort(key=lambda area: (-area[0].fits, -area[0].free, area[0].name))
         label = rule.required.rpartition("/")[2] if rule is not None else ""
         nowhere = [(Area("no node", 0, 0), NodeList(()))]
         return Trial(
@@ -162,16 +162,16 @@ class Trials:
         room = {node.name: max(at(node.later, scarce), 0) for node in nodes}
         closed = self.closed_to(task)
         allowed = domains.allowed(tree, level, level, domains.occupied(member.pod_sets()))
-        usable = {each: sum([room.get(name, 0) for name in each.nodes if name not in closed]) for each in allowed}
-        ordered = sorted(allowed, key=lambda each: (-usable[each], each.id))
+        usable = {item: sum([room.get(name, 0) for name in item.nodes if name not in closed]) for item in allowed}
+        ordered = sorted(allowed, key=lambda item: (-usable[item], item.id))
         chosen = dict.fromkeys(ordered[:TRIED_DOMAINS])
         if closed:
-            opened = sorted(ordered, key=lambda each: (-sum([room.get(name, 0) for name in each.nodes]), each.id))
+            opened = sorted(ordered, key=lambda item: (-sum([room.get(name, 0) for name in item.nodes]), item.id))
             chosen.update(dict.fromkeys(opened[:OPENED_DOMAINS]))
         named = [
-            (each.value, NodeList(self.cluster.nodes[name] for name in each.nodes if name in room)) for each in chosen
+            (item.value, NodeList(self.cluster.nodes[name] for name in item.nodes if name in room)) for item in chosen
         ]
-        return named, [usable[each] for each in allowed if each not in chosen]
+        return named, [usable[item] for item in allowed if item not in chosen]
 
     def _fitting(
         self, statement: Statement, placement: GangPlacement, tasks: Sequence[TaskInfo], nodes: NodeList
@@ -203,7 +203,7 @@ class Trials:
         def scarcity(place: int) -> tuple[int, float, bool, bool, int]:
             need, total = demand.largest[place], at(demand.total, place)
             free = [room[place] for room in rooms if place < len(room)]
-            return sum([each >= need for each in free]), min(sum(free) / total, 1.0), place != GPU, place != CPU, place
+            return sum([item >= need for item in free]), min(sum(free) / total, 1.0), place != GPU, place != CPU, place
 
         return min(asked, key=scarcity)
 
@@ -215,7 +215,7 @@ class Trials:
                 (sum(at(task.given, resource) for task in gang.allocated_tasks), gang.uid)
                 for gang in self.session.active_gangs()
             )
-            found = self._held[resource] = sorted(each for each in sums if each[0] > 0)
+            found = self._held[resource] = sorted(item for item in sums if item[0] > 0)
         return found
 
     def _area(self, name: str, nodes: NodeList, task: TaskInfo, scarce: int, fits: int) -> Area:
@@ -224,7 +224,7 @@ class Trials:
             PLAIN_REASONS.get(closed[node.name], closed[node.name]) for node in nodes if node.name in closed
         )
         free = sum(max(at(node.later, scarce), 0) for node in nodes if node.name not in closed)
-        return Area(name, free, fits, tuple(sorted(reasons.items(), key=lambda each: (-each[1], each[0]))))
+        return Area(name, free, fits, tuple(sorted(reasons.items(), key=lambda item: (-item[1], item[0]))))
 
     def closed_to(self, task: TaskInfo) -> dict[str, str]:
         """Nodes the task may not use whatever room they have, and why. Tasks of one shape share the answer."""
@@ -244,8 +244,8 @@ class Trials:
 
 def everyone(member: Member) -> Iterable[Member]:
     yield member
-    for each in member.members if isinstance(member, Group) else ():
-        yield from everyone(each)
+    for item in member.members if isinstance(member, Group) else ():
+        yield from everyone(item)
 
 
 def tasks_of(member: Member, tasks: Sequence[TaskInfo]) -> list[TaskInfo]:

@@ -93,7 +93,7 @@ class Verdict:
             "areas": [{"name": a.name, "free": a.free, "fits": a.fits, "closed": dict(a.closed)} for a in self.areas],
             "moreAreas": self.more_areas,
             "mostElsewhere": self.most_elsewhere,
-            "remedies": [{"kind": each.kind, "text": each.text} for each in self.remedies],
+            "remedies": [{"kind": remedy.kind, "text": remedy.text} for remedy in self.remedies],
             "queue": self.queue,
             "position": self.position,
             "waiting": self.waiting,

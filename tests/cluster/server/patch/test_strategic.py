@@ -56,9 +56,9 @@ def test_a_new_item_comes_before_those_it_is_not_compared_with() -> None:
 
 
 def test_an_item_is_deleted_by_directive_and_a_missing_one_is_no_error() -> None:
-    assert [each["name"] for each in patched({"containers": [{"name": "d", "$patch": "delete"}]})["containers"]] == [
-        "c"
-    ]
+    assert [
+        container["name"] for container in patched({"containers": [{"name": "d", "$patch": "delete"}]})["containers"]
+    ] == ["c"]
     assert len(patched({"containers": [{"name": "zz", "$patch": "delete"}]})["containers"]) == 2
 
 
@@ -86,7 +86,7 @@ def test_an_element_order_is_followed() -> None:
     found = patched(
         {"$setElementOrder/containers": [{"name": "d"}, {"name": "c"}], "containers": [{"name": "c", "image": "n"}]}
     )
-    assert [each["name"] for each in found["containers"]] == ["d", "c"]
+    assert [container["name"] for container in found["containers"]] == ["d", "c"]
 
 
 def test_primitives_are_deleted_from_a_list() -> None:

@@ -208,7 +208,7 @@ class NodeRules(KindRules):
 
     def validate_update(self, new: Obj, old: Obj, subresource: str = "") -> list[Problem]:
         taints = (new.get("spec") or {}).get("taints") or []
-        found = [
+        problems = [
             *_taints(taints),
             *_taints(taints),
             *_capacity(new.get("status") or {}),
@@ -216,12 +216,14 @@ class NodeRules(KindRules):
         ]
         spec, before = new.get("spec") or {}, old.get("spec") or {}
         if before.get("podCIDRs") and spec.get("podCIDRs") != before["podCIDRs"]:
-            found.append(say.forbidden("spec.podCIDRs", 'node updates may not change podCIDR except from "" to valid'))
+            problems.append(
+                say.forbidden("spec.podCIDRs", 'node updates may not change podCIDR except from "" to valid')
+            )
         if before.get("providerID") and spec.get("providerID") != before["providerID"]:
-            found.append(
+            problems.append(
                 say.forbidden("spec.providerID", 'node updates may not change providerID except from "" to valid')
             )
-        return found
+        return problems
 
 
 def _blocks(blocks: list[str]) -> Problems:

@@ -49,7 +49,9 @@ class DefinitionRules(KindRules):
 
     def prepare_create(self, obj: Obj) -> None:
         super().prepare_create(obj)
-        stored = next((each["name"] for each in obj["spec"].get("versions") or [] if each.get("storage")), None)
+        stored = next(
+            (version["name"] for version in obj["spec"].get("versions") or [] if version.get("storage")), None
+        )
         obj["status"] = {
             "conditions": None,
             "acceptedNames": {"plural": "", "kind": ""},
@@ -60,9 +62,9 @@ class DefinitionRules(KindRules):
         super().prepare_update(new, old, subresource)
         stored = (new.get("status") or {}).get("storedVersions") or []
         fresh = [
-            each["name"]
-            for each in new["spec"].get("versions") or []
-            if each.get("storage") and each["name"] not in stored
+            version["name"]
+            for version in new["spec"].get("versions") or []
+            if version.get("storage") and version["name"] not in stored
         ]
         if fresh:
             new["status"] = {**new["status"], "storedVersions": [*stored, *fresh]}
@@ -79,20 +81,20 @@ class DefinitionRules(KindRules):
         found: list[str] = []
         for version in (obj.get("spec") or {}).get("versions") or []:
             _unknown_formats((version.get("schema") or {}).get("openAPIV3Schema"), found)
-        return list(dict.fromkeys(f'unrecognized format "{each}"' for each in found))
+        return list(dict.fromkeys(f'unrecognized format "{item}"' for item in found))
 
 
 def _unknown_formats(schema: Any, found: list[str]) -> None:
     if isinstance(schema, list):
-        for each in schema:
-            _unknown_formats(each, found)
+        for item in schema:
+            _unknown_formats(item, found)
     elif isinstance(schema, dict):
         form = schema.get("format")
         if isinstance(form, str) and form not in _KNOWN_FORMATS and schema.get("type"):
             found.append(form)
-        for name, each in schema.items():
+        for name, item in schema.items():
             if name not in ("default", "enum", "example"):
-                _unknown_formats(each, found)
+                _unknown_formats(item, found)
 
 
 def _name(obj: Obj) -> Iterator[Problem]:
@@ -158,7 +160,7 @@ def _shared(versions: list[Obj]) -> Obj:
     return {
         name: first[name]
         for name in _HOISTED
-        if name in first and all(each.get(name) == first[name] for each in versions)
+        if name in first and all(version.get(name) == first[name] for version in versions)
     }
 
 
@@ -197,24 +199,24 @@ def _parts(about: Obj, path: str, schema_name: str, whole: Obj) -> Iterator[Prob
 
 
 def _version_list(versions: list[Obj], shared: Obj) -> Iterator[Problem]:
-    names = [each.get("name") for each in versions]
+    names = [version.get("name") for version in versions]
     dumped = [
         {
-            "Name": each.get("name", ""),
-            "Served": bool(each.get("served")),
-            "Storage": bool(each.get("storage")),
-            "Deprecated": bool(each.get("deprecated")),
-            "DeprecationWarning": each.get("deprecationWarning"),
+            "Name": version.get("name", ""),
+            "Served": bool(version.get("served")),
+            "Storage": bool(version.get("storage")),
+            "Deprecated": bool(version.get("deprecated")),
+            "DeprecationWarning": version.get("deprecationWarning"),
             "Schema": None,
             "Subresources": None,
             "AdditionalPrinterColumns": None,
             "SelectableFields": None,
         }
-        for each in versions
+        for version in versions
     ]
     if len(set(names)) != len(names):
         yield _dump("spec.versions", dumped, "must contain unique version names")
-    if sum(bool(each.get("storage")) for each in versions) != 1:
+    if sum(bool(version.get("storage")) for version in versions) != 1:
         yield _dump("spec.versions", dumped, "must have exactly one version marked as storage version")
 
 
@@ -266,7 +268,7 @@ def _scale(scale: Obj, path: str) -> Iterator[Problem]:
             continue
         yield from _json_path(f"{path}.{name}", value)
         if value.startswith(".") and not value.startswith(parents):
-            told = " or ".join(each.rstrip(".") for each in parents)
+            told = " or ".join(parent.rstrip(".") for parent in parents)
             yield say.invalid(
                 f"{path}.{name}", value, f"should be a json path under {'either ' if len(parents) > 1 else ''}{told}"
             )
@@ -290,8 +292,8 @@ def _column(column: Obj, path: str) -> Iterator[Problem]:
 
 def _selectable(fields: list[Obj], schema: Any, path: str) -> Iterator[Problem]:
     seen: set[str] = set()
-    for index, each in enumerate(fields):
-        where, value = f"{path}[{index}].jsonPath", each.get("jsonPath") or ""
+    for index, field in enumerate(fields):
+        where, value = f"{path}[{index}].jsonPath", field.get("jsonPath") or ""
         if not value:
             yield say.required(where)
             continue
@@ -359,7 +361,7 @@ def _stored(obj: Obj) -> Iterator[Problem]:
     if not stored:
         yield say.invalid(path, None, "must have at least one stored version")
         return
-    names = [each.get("name") for each in obj["spec"].get("versions") or []]
+    names = [item.get("name") for item in obj["spec"].get("versions") or []]
     for version in obj["spec"].get("versions") or []:
         if version.get("storage") and version["name"] not in stored:
             yield say.invalid(path, stored, f"must have the storage version {version['name']}")

@@ -42,12 +42,12 @@ class EventRules(KindRules):
             obj["metadata"].get("namespace") or "",
             (obj.get("involvedObject") or {}).get("namespace") or "",
         )
-        found: list[Problem] = []
+        problems: list[Problem] = []
         if about != namespace and not (not about and namespace in ("default", "kube-system")):
-            found.append(say.invalid("involvedObject.namespace", about, "does not match event.namespace"))
+            problems.append(say.invalid("involvedObject.namespace", about, "does not match event.namespace"))
         if obj.get("eventTime") is not None:
-            found += _reporter(obj, "reportingComponent", obj.get("message") or "")
-        return found
+            problems += _reporter(obj, "reportingComponent", obj.get("message") or "")
+        return problems
 
     def validate_update(self, new: Obj, old: Obj, subresource: str = "") -> list[Problem]:
         return self.validate(new)

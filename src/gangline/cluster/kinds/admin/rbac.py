@@ -15,21 +15,21 @@ class RoleRules(KindRules):
     create_on_update = True
 
     def validate(self, obj: Obj) -> list[Problem]:
-        found: list[Problem] = []
+        problems: list[Problem] = []
         for where, rule in each(obj.get("rules"), "rules"):
-            found += _rule(rule, where, self.kind == "Role")
+            problems += _rule(rule, where, self.kind == "Role")
         for where, selector in each(
             (obj.get("aggregationRule") or {}).get("clusterRoleSelectors"), "aggregationRule.clusterRoleSelectors"
         ):
-            found += label_selector(selector, where)
+            problems += label_selector(selector, where)
         if obj.get("aggregationRule") is not None and not obj["aggregationRule"].get("clusterRoleSelectors"):
-            found.append(
+            problems.append(
                 say.required(
                     "aggregationRule.clusterRoleSelectors",
                     "at least one clusterRoleSelector required if aggregationRule is non-nil",
                 )
             )
-        return found
+        return problems
 
     def name_problems(self, name: str) -> list[str]:
         return path_segment_problems(name)
@@ -76,10 +76,10 @@ class BindingRules(KindRules):
         return [*self._checks(obj)]
 
     def validate_update(self, new: Obj, old: Obj, subresource: str = "") -> list[Problem]:
-        found = [*self._checks(new)]
+        problems = [*self._checks(new)]
         if new.get("roleRef") != old.get("roleRef"):
-            found += [say.invalid("roleRef", _as_go(new.get("roleRef") or {}), "cannot change roleRef")]
-        return found
+            problems += [say.invalid("roleRef", _as_go(new.get("roleRef") or {}), "cannot change roleRef")]
+        return problems
 
     def _checks(self, obj: Obj) -> Problems:
         reference = obj.get("roleRef") or {}

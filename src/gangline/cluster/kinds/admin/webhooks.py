@@ -79,14 +79,14 @@ class WebhookRules(KindRules):
         return new.get("webhooks") != old.get("webhooks")
 
     def validate(self, obj: Obj) -> list[Problem]:
-        found: list[Problem] = []
+        problems: list[Problem] = []
         seen: set[Any] = set()
         for where, hook in each(obj.get("webhooks"), "webhooks"):
-            found += _webhook(hook, where)
+            problems += _webhook(hook, where)
             if hook.get("name") in seen:
-                found.append(say.duplicate(f"{where}.name", hook.get("name")))
+                problems.append(say.duplicate(f"{where}.name", hook.get("name")))
             seen.add(hook.get("name"))
-        return found
+        return problems
 
 
 def _webhook(hook: Obj, path: str) -> Problems:
@@ -173,7 +173,7 @@ def _rule_resources(values: list[str], path: str) -> Problems:
             all_with.add(subresource)
     if "*/*" in values and len(values) > 1:
         yield say.invalid(path, values, "if '*/*' is present, must not specify other resources")
-    if "*" in values and [each for each in values if each and "/" not in each][-1] != "*":
+    if "*" in values and [value for value in values if value and "/" not in value][-1] != "*":
         yield say.invalid(path, values, "if '*' is present, must not specify other resources without subresources")
 
 

@@ -146,10 +146,10 @@ class IngressClassRules(KindRules):
 
     def validate(self, obj: Obj) -> list[Problem]:
         spec = obj.get("spec") or {}
-        found = [*_controller(spec.get("controller") or "")]
+        problems = [*_controller(spec.get("controller") or "")]
         if spec.get("parameters") is not None:
-            found += _parameters(spec["parameters"], "spec.parameters")
-        return found
+            problems += _parameters(spec["parameters"], "spec.parameters")
+        return problems
 
     def validate_update(self, new: Obj, old: Obj, subresource: str = "") -> list[Problem]:
         path = "spec.controller"

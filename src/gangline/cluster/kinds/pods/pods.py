@@ -119,7 +119,7 @@ def _tokens_of_nobody(spec: Obj) -> Problems:
 
 def _agree_on_address(status: Obj) -> None:
     """podIP leads where it is given, podIPs where it is not."""
-    first = next((each.get("ip") for each in status.get("podIPs") or []), None)
+    first = next((item.get("ip") for item in status.get("podIPs") or []), None)
     if status.get("podIP") and status["podIP"] != first:
         status["podIPs"] = [{"ip": status["podIP"]}]
     elif first and not status.get("podIP"):

@@ -297,10 +297,10 @@ class ClassRules(KindRules):
 
     def validate(self, obj: Obj) -> list[Problem]:
         spec = obj.get("spec") or {}
-        found = [*selectors(spec.get("selectors") or [], "spec.selectors")]
+        problems = [*selectors(spec.get("selectors") or [], "spec.selectors")]
         for where, config in each(spec.get("config"), "spec.config"):
-            found += _opaque(config, where)
-        return found
+            problems += _opaque(config, where)
+        return problems
 
 
 class SliceRules(KindRules):

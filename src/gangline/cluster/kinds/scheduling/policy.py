@@ -37,10 +37,10 @@ class BudgetRules(KindRules):
         if subresource != "status":
             return self.validate(new)
         status = new.get("status") or {}
-        found: list[Problem] = []
+        problems: list[Problem] = []
         for name in ("disruptionsAllowed", "currentHealthy", "desiredHealthy", "expectedPods"):
-            found += not_negative(status.get(name, 0), f"status.{name}")
-        return [*found, *conditions(status.get("conditions"), "status.conditions")]
+            problems += not_negative(status.get(name, 0), f"status.{name}")
+        return [*problems, *conditions(status.get("conditions"), "status.conditions")]
 
 
 def _budget(spec: Obj) -> Problems:
@@ -135,16 +135,16 @@ class LeaseRules(KindRules):
 
     def validate(self, obj: Obj) -> list[Problem]:
         spec = obj.get("spec") or {}
-        found: list[Problem] = []
+        problems: list[Problem] = []
         if spec.get("leaseDurationSeconds") is not None and spec["leaseDurationSeconds"] <= 0:
-            found.append(
+            problems.append(
                 say.invalid("spec.leaseDurationSeconds", spec["leaseDurationSeconds"], "must be greater than 0")
             )
         if spec.get("leaseTransitions") is not None and spec["leaseTransitions"] < 0:
-            found.append(
+            problems.append(
                 say.invalid("spec.leaseTransitions", spec["leaseTransitions"], "must be greater than or equal to 0")
             )
-        return found
+        return problems
 
 
 def _without_strategy(obj: Obj) -> None:

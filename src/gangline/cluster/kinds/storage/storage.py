@@ -31,14 +31,17 @@ class StorageClassRules(KindRules):
         obj.setdefault("volumeBindingMode", "Immediate")
 
     def validate(self, obj: Obj) -> list[Problem]:
-        found = [*_provisioner(obj.get("provisioner") or "", "provisioner"), *_parameters(obj.get("parameters") or {})]
-        found += one_of(obj.get("reclaimPolicy"), ("Delete", "Retain"), "reclaimPolicy")
-        found += one_of(
+        problems = [
+            *_provisioner(obj.get("provisioner") or "", "provisioner"),
+            *_parameters(obj.get("parameters") or {}),
+        ]
+        problems += one_of(obj.get("reclaimPolicy"), ("Delete", "Retain"), "reclaimPolicy")
+        problems += one_of(
             obj.get("volumeBindingMode"), ("Immediate", "WaitForFirstConsumer"), "volumeBindingMode", required=True
         )
         for where, term in each(obj.get("allowedTopologies"), "allowedTopologies"):
-            found += _topology(term, f"{where}.matchLabelExpressions")
-        return found
+            problems += _topology(term, f"{where}.matchLabelExpressions")
+        return problems
 
     def validate_update(self, new: Obj, old: Obj, subresource: str = "") -> list[Problem]:
         found = [
@@ -96,10 +99,10 @@ class CapacityRules(KindRules):
         ]
 
     def validate_update(self, new: Obj, old: Obj, subresource: str = "") -> list[Problem]:
-        found = self.validate(new)
+        problems = self.validate(new)
         for name in ("nodeTopology", "storageClassName"):
-            found += immutable(new.get(name), old.get(name), name)
-        return found
+            problems += immutable(new.get(name), old.get(name), name)
+        return problems
 
 
 class CsiDriverRules(KindRules):
@@ -145,14 +148,14 @@ class CsiNodeRules(KindRules):
     unconditional_update = False
 
     def validate(self, obj: Obj) -> list[Problem]:
-        found: list[Problem] = []
+        problems: list[Problem] = []
         seen: set[str] = set()
         for where, driver in each((obj.get("spec") or {}).get("drivers"), "spec.drivers"):
-            found += _node_driver(driver, where)
+            problems += _node_driver(driver, where)
             if driver.get("name") in seen:
-                found.append(say.duplicate(f"{where}.name", driver.get("name")))
+                problems.append(say.duplicate(f"{where}.name", driver.get("name")))
             seen.add(driver.get("name") or "")
-        return found
+        return problems
 
 
 def _node_driver(driver: Obj, path: str) -> Problems:

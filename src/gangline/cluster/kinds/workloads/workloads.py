@@ -306,9 +306,9 @@ class StatefulSetRules(WorkloadRules):
         fixed = [
             {name: value for name, value in spec.items() if name not in free} for spec in (new["spec"], old["spec"])
         ]
-        found = [*self.checks(new["spec"])]
+        problems = [*self.checks(new["spec"])]
         if fixed[0] != fixed[1]:
-            found.append(
+            problems.append(
                 say.forbidden(
                     "spec",
                     "updates to statefulset spec for fields other than "
@@ -316,7 +316,7 @@ class StatefulSetRules(WorkloadRules):
                     + " and 'minReadySeconds' are forbidden",
                 )
             )
-        return found
+        return problems
 
 
 def _with_claims(spec: Obj) -> Obj:
@@ -489,13 +489,13 @@ class RevisionRules(KindRules):
     """ControllerRevision: data that never changes."""
 
     def validate(self, obj: Obj) -> list[Problem]:
-        found = [*not_negative(obj.get("revision", 0), "revision")]
+        problems = [*not_negative(obj.get("revision", 0), "revision")]
         data = obj.get("data")
         if isinstance(data, dict):
-            return found
+            return problems
         return [
             say.required("data", "data is mandatory" if data is None else "data must be a valid JSON object"),
-            *found,
+            *problems,
         ]
 
     def validate_update(self, new: Obj, old: Obj, subresource: str = "") -> list[Problem]:

@@ -108,7 +108,7 @@ _FIELDS = {
 
 def _shown(rule: Obj) -> str:
     parts = [
-        f"{title}:[" + " ".join(f'"{each}"' for each in rule[name]) + "]"
+        f"{title}:[" + " ".join(f'"{item}"' for item in rule[name]) + "]"
         for name, title in _FIELDS.items()
         if rule.get(name)
     ]

@@ -299,7 +299,7 @@ class TokenIssuer:
         )
         alive = claims.expires > self._clock() and self._account_uid(claims.namespace, claims.account) == claims.uid
         tied = [(kind, about[kind]) for kind in BINDABLE if kind in about]
-        held = all(self._object_uid(kind, claims.namespace, each["name"]) == each["uid"] for kind, each in tied)
+        held = all(self._object_uid(kind, claims.namespace, item["name"]) == item["uid"] for kind, item in tied)
         return claims if alive and held else None
 
     def user(self, token: str, audience: str = ISSUER) -> User | None:

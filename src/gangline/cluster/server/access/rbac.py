@@ -89,12 +89,12 @@ class Authorizer:
         if MASTERS in user.groups:
             return _ANYTHING
         key = (user.name, user.groups, action)
-        found = self._cache.get(key)
-        if found is None:
+        verdict = self._cache.get(key)
+        if verdict is None:
             if len(self._cache) > 10_000:
                 self._cache.clear()
-            found = self._cache[key] = self._decide(user, action)
-        return found
+            verdict = self._cache[key] = self._decide(user, action)
+        return verdict
 
     def _decide(self, user: User, action: Action) -> AccessVerdict:
         missing: list[str] = []

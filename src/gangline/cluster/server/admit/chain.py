@@ -100,13 +100,13 @@ class Admission:
 
     def _steps_for(self, resource: Resource, operation: str, subresource: str) -> list[_Step]:
         key = (resource.group, resource.plural, operation, subresource)
-        found = self._found.get(key)
-        if found is None:
+        _steps = self._found.get(key)
+        if _steps is None:
             steps = self._steps.get(("*", "*", operation), []) + self._steps.get(key[:3], [])
-            found = self._found[key] = [
+            _steps = self._found[key] = [
                 step for step in steps if subresource in step.subresources or "*" in step.subresources
             ]
-        return found
+        return _steps
 
     @property
     def calls_out(self) -> bool:

@@ -63,7 +63,9 @@ def admit_with(admission: Admission, hook: hooks.Hook) -> None:
 
 def refusal(hook: hooks.Hook, denied: hooks.Denied, review: WriteReview) -> ApiError:
     """The Status a webhook's refusal becomes."""
-    causes = [{"reason": each.kind, "message": each.message, "field": each.path} for each in denied.problems]
+    causes = [
+        {"reason": problem.kind, "message": problem.message, "field": problem.path} for problem in denied.problems
+    ]
     message = f'admission webhook "{hook.name}" denied the request: {denied.message}'
     about = {"group": review.resource.group, "kind": review.resource.kind, "name": review.name, "causes": causes}
     return failure(denied.code, denied.reason, message, about if causes else None)

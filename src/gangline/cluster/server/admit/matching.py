@@ -50,7 +50,7 @@ def rule_matches(rule: Obj, review: WriteReview) -> bool:
     resource = review.resource
     named = f"{resource.plural}/{review.subresource}" if review.subresource else resource.plural
     wanted = rule.get("resources") or []
-    fits = any(_resource_fits(each, resource.plural, review.subresource, named) for each in wanted)
+    fits = any(_resource_fits(item, resource.plural, review.subresource, named) for item in wanted)
     scope = rule.get("scope") or "*"
     names = rule.get("resourceNames") or []
     return (

@@ -132,13 +132,13 @@ class Plugins:
         ):
             return
         shelf = self._core.store.shelf(("storage.k8s.io", "storageclasses"))
-        found = [
+        objs = [
             obj
             for obj in (record.object() for record in shelf.records.values())
             if (obj["metadata"].get("annotations") or {}).get(_DEFAULT_CLASS) == "true"
         ]
-        if found:
-            newest = max(found, key=lambda obj: (obj["metadata"]["creationTimestamp"], obj["metadata"]["name"]))
+        if objs:
+            newest = max(objs, key=lambda obj: (obj["metadata"]["creationTimestamp"], obj["metadata"]["name"]))
             spec["storageClassName"] = newest["metadata"]["name"]
 
 
@@ -177,7 +177,7 @@ def other_tolerations(review: WriteReview) -> Obj | None:
 def _not_borne(given: list[Obj]) -> list[Obj]:
     def borne(taint: str) -> bool:
         return any(
-            each.get("key") in (taint, None, "") and each.get("effect") in ("NoExecute", None, "") for each in given
+            item.get("key") in (taint, None, "") and item.get("effect") in ("NoExecute", None, "") for item in given
         )
 
     return [
@@ -191,7 +191,7 @@ def not_ready_taint(review: WriteReview) -> None:
     spec = _spec(review)
     taint = {"key": _WAITED_FOR[0], "effect": "NoSchedule"}
     given = spec.get("taints") or []
-    if not any(each.get("key") == taint["key"] and each.get("effect") == taint["effect"] for each in given):
+    if not any(item.get("key") == taint["key"] and item.get("effect") == taint["effect"] for item in given):
         spec["taints"] = [*given, taint]
 
 

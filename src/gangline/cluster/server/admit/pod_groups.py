@@ -64,7 +64,10 @@ class Groups:
         workload = record.object()
         if workload["metadata"].get("deletionTimestamp"):
             raise _refuse(review, f'PodGroup rejected: Workload "{name}" is being deleted')
-        if template not in [each.get("name") for each in (workload.get("spec") or {}).get("podGroupTemplates") or []]:
+        if template not in [
+            pod_group_template.get("name")
+            for pod_group_template in (workload.get("spec") or {}).get("podGroupTemplates") or []
+        ]:
             raise _refuse(review, f'PodGroup rejected: PodGroupTemplate "{template}" not found in Workload "{name}"')
         return ()
 

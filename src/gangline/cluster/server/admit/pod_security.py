@@ -84,12 +84,12 @@ def _capabilities(spec: Obj) -> str | None:
 def _added(spec: Obj, allowed: set[str]) -> str | None:
     found: dict[str, list[str]] = {}
     for name, _, context in _containers(spec):
-        extra = [each for each in (context.get("capabilities") or {}).get("add") or [] if each not in allowed]
+        extra = [item for item in (context.get("capabilities") or {}).get("add") or [] if item not in allowed]
         if extra:
             found[name] = extra
     if not found:
         return None
-    listed = ", ".join(f'"{each}"' for each in sorted({each for extra in found.values() for each in extra}))
+    listed = ", ".join(f'"{item}"' for item in sorted({item for extra in found.values() for item in extra}))
     return f"{_named('container', list(found))} must not include {listed} in securityContext.capabilities.add"
 
 
@@ -203,8 +203,8 @@ LEVELS: dict[str, tuple[Check, ...]] = {"privileged": (), "baseline": _BASELINE,
 def violations(labels: dict[str, str], mode: str, spec: Obj) -> str | None:
     """What a pod does that the namespace's `mode` (enforce, warn) does not like; None if nothing."""
     level = labels.get(PREFIX + mode, "privileged")
-    found = [told for check in LEVELS.get(level, _RESTRICTED) if (told := check(spec))]
-    if not found:
+    tolds = [told for check in LEVELS.get(level, _RESTRICTED) if (told := check(spec))]
+    if not tolds:
         return None
     version = labels.get(f"{PREFIX}{mode}-version", "latest")
-    return f'violate PodSecurity "{level}:{version}": ' + ", ".join(found)
+    return f'violate PodSecurity "{level}:{version}": ' + ", ".join(tolds)

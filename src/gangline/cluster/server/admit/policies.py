@@ -32,7 +32,7 @@ class _Composed(Mapping[str, Any]):
     """A policy's own variables, each evaluated when first asked for."""
 
     def __init__(self, given: list[Obj], seen: dict[str, Any]) -> None:
-        self._texts = {each["name"]: each["expression"] for each in given}
+        self._texts = {item["name"]: item["expression"] for item in given}
         self._seen = seen
         self._known: dict[str, Any] = {}
 
@@ -115,12 +115,12 @@ class Policies:
             return []
         namespace = (ref.get("namespace") or review.namespace) if resource.namespaced else ""
         test = selector_test(ref["selector"]) if ref.get("selector") is not None else None
-        found = [
+        params = [
             record.object()
             for record in self._core.store.shelf(resource.shelf).listing(namespace)
             if (test(record.labels) if test else record.place[1] == ref.get("name"))
         ]
-        if not found and ref.get("parameterNotFoundAction") != "Allow":
+        if not params and ref.get("parameterNotFoundAction") != "Allow":
             self._refuse(
                 policy,
                 binding,
@@ -128,7 +128,7 @@ class Policies:
                 "failed to configure binding: no params found for policy binding with `Deny` parameterNotFoundAction",
                 "",
             )
-        return found
+        return params
 
     def _refuse(self, policy: Obj, binding: Obj, review: WriteReview, why: str, reason: str) -> None:
         name, bound = policy["metadata"]["name"], binding["metadata"]["name"]

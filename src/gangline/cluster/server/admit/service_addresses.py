@@ -85,7 +85,7 @@ class ServiceAddresses:
         if inside and self._ips.get(address, place) != place:
             why = "provided IP is already allocated"
         if why:
-            shown = "[" + ",".join(f'"{each}"' for each in given) + "]"
+            shown = "[" + ",".join(f'"{item}"' for item in given) + "]"
             problem = Problem("spec.clusterIPs", f"Invalid value: {shown}: failed to allocate IP {address}: {why}")
             raise invalid("", "Service", review.name, [problem])
 

@@ -96,7 +96,7 @@ class Webhooks:
 
     async def validate(self, review: WriteReview) -> None:
         answers = await asyncio.gather(
-            *(self._call(*each) for each in self._about(VALIDATING, review)), return_exceptions=True
+            *(self._call(*item) for item in self._about(VALIDATING, review)), return_exceptions=True
         )
         for answer in answers:
             if isinstance(answer, BaseException):

@@ -43,7 +43,7 @@ def merge_patch(target: Any, patch: Any) -> Any:
 
 def json_patch(target: Any, operations: Any) -> Any:
     """All operations in turn on a copy; the first that fails ends it."""
-    if not isinstance(operations, list) or not all(isinstance(each, dict) for each in operations):
+    if not isinstance(operations, list) or not all(isinstance(item, dict) for item in operations):
         raise PatchFailed("a JSON patch is a list of operations", malformed=True)
     if len(operations) > LIMIT:
         raise PatchFailed(

@@ -134,8 +134,8 @@ def _beyond_plan(node: SchemaNode, zero: Obj, names: Path) -> _Beyond:
     walks = [(part, name, _walk(child)) for part, name, child in children if name not in zero]
     return (
         {part: _LEAF for part, _, _ in children},
-        [each for each in walks if each[2] is not _leaf],
-        [each for each in children if each[1] in zero],
+        [walk for walk in walks if walk[2] is not _leaf],
+        [item for item in children if item[1] in zero],
     )
 
 
@@ -160,13 +160,13 @@ def _add_beyond(tree: Tree, key: str, child: SchemaNode, zero: Obj, name: str, i
 
 def _walk(node: SchemaNode) -> Walk:
     """The account of a value that was not there before: itself, and what it sets below itself."""
-    found: Walk | None = node.made.get("walk")
-    if found is None:
+    walk: Walk | None = node.made.get("walk")
+    if walk is None:
         holder: list[Walk] = []
         node.made["walk"] = lambda value: holder[0](value)
-        found = node.made["walk"] = _compile(node)
-        holder.append(found)
-    return found
+        walk = node.made["walk"] = _compile(node)
+        holder.append(walk)
+    return walk
 
 
 def _compile(node: SchemaNode) -> Walk:
@@ -212,7 +212,7 @@ def _object_walk(node: SchemaNode) -> Walk:
 def _plan(names: Path, walk_of: Callable[[str], Walk]) -> tuple[Tree, list[tuple[str, str, Walk]]]:
     ordered = sorted(names)
     walks = [(f"f:{name}", name, walk_of(name)) for name in ordered]
-    return {".": _LEAF} | {key: _LEAF for key, _, _ in walks}, [each for each in walks if each[2] is not _leaf]
+    return {".": _LEAF} | {key: _LEAF for key, _, _ in walks}, [walk for walk in walks if walk[2] is not _leaf]
 
 
 def _sorted(tree: Tree) -> Tree:
@@ -301,7 +301,7 @@ def _owned(changed: FieldSet) -> FieldSet:
 def _without(tree: Tree, gone: FieldSet) -> Tree:
     """A tree that no longer owns the members of `gone`; itself if it owned none."""
     out = tree
-    for name in [each for each in tree if each in gone.members or each in gone.children]:
+    for name in [item for item in tree if item in gone.members or item in gone.children]:
         below = out[name]
         rest: Tree | None = below
         if name in gone.children and below:

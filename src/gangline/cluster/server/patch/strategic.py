@@ -126,7 +126,7 @@ def _merge_list(original: list[Any], patch: list[Any], node: SchemaNode, order: 
     if replaced:
         return [_fresh(item, node.items or ANY) for item in changes]
     merged = list(kept)
-    places = {_mark(each.get(key)): at for at, each in reversed([*enumerate(merged)]) if isinstance(each, dict)}
+    places = {_mark(entry.get(key)): at for at, entry in reversed([*enumerate(merged)]) if isinstance(entry, dict)}
     for item in changes:
         _merge_item(merged, places, item, key, node.items or ANY)
     if isinstance(order, list):
@@ -138,7 +138,7 @@ def _check_order(changes: list[Any], order: list[Any], identity: Callable[[Any],
     """What a patch changes stands in its list of order, and in that order."""
     wanted = [_mark(identity(item)) for item in changes]
     given, asked = [_mark(identity(item)) for item in order], set(wanted)
-    if [each for each in given if each in asked] != wanted:
+    if [entry for entry in given if entry in asked] != wanted:
         raise BadDirective(
             f"The order in patch list:\n{go_text(changes)}\n doesn't match $setElementOrder list:\n{go_text(order)}\n"
         )
@@ -164,7 +164,7 @@ def _special(original: list[Any], patch: list[Any], key: str) -> tuple[list[Any]
             raise BadDirective("merging lists cannot yet be specified in the patch")
         else:
             raise BadDirective(f"unknown patch type: {directive} in map: {go_text(item)}")
-    kept = [each for each in original if not isinstance(each, dict) or _mark(each.get(key)) not in deleted]
+    kept = [entry for entry in original if not isinstance(entry, dict) or _mark(entry.get(key)) not in deleted]
     return kept, changes, replaced
 
 
@@ -195,9 +195,9 @@ def _sorted(merged: list[Any], original: list[Any], identity: Callable[[Any], An
         raise BadDirective(f"invalid patch format of setElementOrder: {go_text(order)}")
     given, stood = _positions(order, identity), _positions(original, identity)
     named = [(_mark(identity(item)), item) for item in merged]
-    patched = deque(sorted((each for each in named if each[0] in given), key=lambda each: given[each[0]]))
+    patched = deque(sorted((entry for entry in named if entry[0] in given), key=lambda entry: given[entry[0]]))
     others = deque(
-        sorted((each for each in named if each[0] not in given), key=lambda each: stood.get(each[0], len(stood)))
+        sorted((entry for entry in named if entry[0] not in given), key=lambda entry: stood.get(entry[0], len(stood)))
     )
     out: list[Any] = []
     while patched and others:
@@ -219,10 +219,10 @@ def _new(original: list[Any], patch: list[Any]) -> list[Any]:
 
 def _positions(items: list[Any], identity: Callable[[Any], Any]) -> dict[Any, int]:
     """Where each stands first."""
-    found: dict[Any, int] = {}
+    positions: dict[Any, int] = {}
     for at, item in enumerate(items):
-        found.setdefault(_mark(identity(item)), at)
-    return found
+        positions.setdefault(_mark(identity(item)), at)
+    return positions
 
 
 def _mark(value: Any) -> Any:

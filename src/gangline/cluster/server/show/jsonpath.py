@@ -60,10 +60,10 @@ def _step(match: re.Match[str]) -> Step:
             return lambda value: [found[name] for found in _below(value) if name in found]
         return lambda value: [value[name]] if isinstance(value, dict) and name in value else []
     if match["indexes"]:
-        indexes = [int(each) for each in match["indexes"].split(",")]
+        indexes = [int(item) for item in match["indexes"].split(",")]
         return lambda value: [value[at] for at in indexes if isinstance(value, list) and -len(value) <= at < len(value)]
     if match["slice"]:
-        part = slice(*(int(each) if each else None for each in match["slice"].split(":")))
+        part = slice(*(int(item) if item else None for item in match["slice"].split(":")))
         return lambda value: value[part] if isinstance(value, list) and part.step != 0 else []
     if match["all"]:
         return lambda value: (
@@ -76,8 +76,8 @@ def _below(value: Any) -> Iterator[dict[str, Any]]:
     """Every mapping in a value, itself first."""
     if isinstance(value, dict):
         yield value
-    for each in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
-        yield from _below(each)
+    for item in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from _below(item)
 
 
 def _filter(key: str, sign: str | None, literal: str | None) -> Step:

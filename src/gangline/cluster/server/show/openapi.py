@@ -212,12 +212,12 @@ def _operations(resource: Resource, sub: str, single: bool, v3: bool) -> Obj:
     table = _METHODS if single else _COLLECTION
     if sub not in ("", "*"):
         table = {**_METHODS, "create": ("post", "post")}
-    found: Obj = {}
+    operations: Obj = {}
     for verb in verbs:
         if verb in table:
             method, action = table[verb]
-            found[method] = _operation(resource, sub, action, v3)
-    return found
+            operations[method] = _operation(resource, sub, action, v3)
+    return operations
 
 
 def _operation(resource: Resource, sub: str, action: str, v3: bool) -> Obj:

@@ -31,8 +31,8 @@ def _name(obj: Obj) -> str:
 def _template(obj: Obj) -> list[str]:
     containers = _get(obj, "spec", "template", "spec", "containers") or []
     return [
-        ",".join(each.get("name", "") for each in containers),
-        ",".join(each.get("image", "") for each in containers),
+        ",".join(container.get("name", "") for container in containers),
+        ",".join(container.get("image", "") for container in containers),
     ]
 
 
@@ -61,7 +61,7 @@ def pod_status(pod: Obj) -> str:
 def _init_reason(pod: Obj) -> str | None:
     """Why a pod's init containers hold it up; None once they do not."""
     asked = _get(pod, "spec", "initContainers") or []
-    always = {each["name"] for each in asked if each.get("restartPolicy") == "Always"}
+    always = {item["name"] for item in asked if item.get("restartPolicy") == "Always"}
     for index, container in enumerate(_get(pod, "status", "initContainerStatuses") or []):
         state = container.get("state") or {}
         ended, waiting = state.get("terminated"), state.get("waiting") or {}
@@ -95,7 +95,8 @@ def _running_reason(status: Obj, reason: str) -> str:
             has_running = True
     if reason == "Completed" and has_running:
         ready = any(
-            each.get("type") == "Ready" and each.get("status") == "True" for each in status.get("conditions") or []
+            condition.get("type") == "Ready" and condition.get("status") == "True"
+            for condition in status.get("conditions") or []
         )
         return "Running" if ready else "NotReady"
     return reason
@@ -104,15 +105,19 @@ def _running_reason(status: Obj, reason: str) -> str:
 def _restarts(pod: Obj, now: float) -> str:
     status = pod.get("status") or {}
     always = {
-        each["name"] for each in _get(pod, "spec", "initContainers") or [] if each.get("restartPolicy") == "Always"
+        item["name"] for item in _get(pod, "spec", "initContainers") or [] if item.get("restartPolicy") == "Always"
     }
-    counted = [each for each in status.get("initContainerStatuses") or [] if each.get("name") in always]
+    counted = [
+        init_container_status
+        for init_container_status in status.get("initContainerStatuses") or []
+        if init_container_status.get("name") in always
+    ]
     starting = _init_reason(pod) is not None
     counted = (
         (status.get("initContainerStatuses") or []) if starting else counted + (status.get("containerStatuses") or [])
     )
-    total = sum(each.get("restartCount", 0) for each in counted)
-    ends = [seconds(_get(each, "lastState", "terminated", "finishedAt")) for each in counted]
+    total = sum(item.get("restartCount", 0) for item in counted)
+    ends = [seconds(_get(item, "lastState", "terminated", "finishedAt")) for item in counted]
     last = max((end for end in ends if end is not None), default=None)
     return f"{total} ({duration(now - last)} ago)" if total and last is not None else str(total)
 
@@ -121,15 +126,15 @@ def _pod(pod: Obj, now: float) -> list[Any]:
     spec, status = pod.get("spec") or {}, pod.get("status") or {}
     ready = sum(
         1
-        for each in status.get("containerStatuses") or []
-        if each.get("ready") and _get(each, "state", "running") is not None
+        for container_status in status.get("containerStatuses") or []
+        if container_status.get("ready") and _get(container_status, "state", "running") is not None
     )
     gates = spec.get("readinessGates") or []
     met = sum(
         1
         for gate in gates
-        for each in status.get("conditions") or []
-        if each.get("type") == gate.get("conditionType") and each.get("status") == "True"
+        for condition in status.get("conditions") or []
+        if condition.get("type") == gate.get("conditionType") and condition.get("status") == "True"
     )
     address = ((status.get("podIPs") or [{}])[0].get("ip")) or status.get("podIP") or NONE
     return [
@@ -147,7 +152,7 @@ def _pod(pod: Obj, now: float) -> list[Any]:
 
 def _node(node: Obj, now: float) -> list[Any]:
     status = node.get("status") or {}
-    conditions = {each.get("type"): each.get("status") for each in status.get("conditions") or []}
+    conditions = {condition.get("type"): condition.get("status") for condition in status.get("conditions") or []}
     words = [{"True": "Ready"}.get(conditions["Ready"], "NotReady")] if "Ready" in conditions else ["Unknown"]
     if _get(node, "spec", "unschedulable"):
         words.append("SchedulingDisabled")
@@ -157,7 +162,7 @@ def _node(node: Obj, now: float) -> list[Any]:
         | ({labels["kubernetes.io/role"]} if labels.get("kubernetes.io/role") else set())
     )
     info = status.get("nodeInfo") or {}
-    address = {each.get("type"): each.get("address") for each in status.get("addresses") or []}
+    address = {item.get("type"): item.get("address") for item in status.get("addresses") or []}
     return [
         _name(node),
         ",".join(words),
@@ -173,8 +178,8 @@ def _node(node: Obj, now: float) -> list[Any]:
 def _service(service: Obj, now: float) -> list[Any]:
     spec = service.get("spec") or {}
     ports = [
-        f"{each.get('port')}{':' + str(each['nodePort']) if each.get('nodePort') else ''}/{each.get('protocol', 'TCP')}"
-        for each in spec.get("ports") or []
+        f"{port.get('port')}{':' + str(port['nodePort']) if port.get('nodePort') else ''}/{port.get('protocol', 'TCP')}"
+        for port in spec.get("ports") or []
     ]
     selector = ",".join(f"{key}={value}" for key, value in sorted((spec.get("selector") or {}).items()))
     return [
@@ -195,15 +200,15 @@ def _external(service: Obj) -> str:
         return str(spec.get("externalName") or NONE)
     if spec.get("type") == "LoadBalancer":
         given = [
-            each.get("ip") or each.get("hostname") for each in _get(service, "status", "loadBalancer", "ingress") or []
+            item.get("ip") or item.get("hostname") for item in _get(service, "status", "loadBalancer", "ingress") or []
         ]
-        return ",".join([each for each in given if each] + own) or "<pending>"
+        return ",".join([item for item in given if item] + own) or "<pending>"
     return ",".join(own) or NONE
 
 
 def _group(obj: Obj, now: float) -> list[Any]:
     """A PodGroup of kube-scheduler: its policy, its Workload, and how it fares."""
-    found = {each.get("type"): each for each in (obj.get("status") or {}).get("conditions") or []}
+    found = {condition.get("type"): condition for condition in (obj.get("status") or {}).get("conditions") or []}
     placed = found.get("PodGroupInitiallyScheduled") or found.get("PodGroupScheduled")
     status = "Pending" if placed is None else "Scheduled" if placed.get("status") == "True" else "Unschedulable"
     if "DisruptionTarget" in found:
@@ -295,7 +300,7 @@ def _job(job: Obj, now: float) -> list[Any]:
 
 
 def _job_status(job: Obj) -> str:
-    conditions = {each.get("type") for each in _get(job, "status", "conditions") or [] if each.get("status") == "True"}
+    conditions = {item.get("type") for item in _get(job, "status", "conditions") or [] if item.get("status") == "True"}
     for condition, word in (("Complete", "Complete"), ("Failed", "Failed")):
         if condition in conditions:
             return word
@@ -324,8 +329,8 @@ def _cron_job(obj: Obj, now: float) -> list[Any]:
         len(status.get("active") or []),
         age(last, now) if last else NONE,
         _age(obj, now),
-        ",".join(each.get("name", "") for each in containers),
-        ",".join(each.get("image", "") for each in containers),
+        ",".join(container.get("name", "") for container in containers),
+        ",".join(container.get("image", "") for container in containers),
         (selector_text(selector) if selector else "") or NONE,
     ]
 
@@ -350,7 +355,7 @@ def _metrics(obj: Obj) -> str:
     present = _get(obj, "status", "currentMetrics") or []
     if not wanted:
         return NONE
-    texts = [_metric(each, present[index] if index < len(present) else {}) for index, each in enumerate(wanted)]
+    texts = [_metric(item, present[index] if index < len(present) else {}) for index, item in enumerate(wanted)]
     return ", ".join(texts[:2]) + (f" + {len(texts) - 2} more..." if len(texts) > 2 else "")
 
 
@@ -496,9 +501,9 @@ def _labels(labels: Obj | None) -> str:
 
 def _subjects(kind: str) -> Any:
     def shown(obj: Obj) -> str:
-        found = [each for each in obj.get("subjects") or [] if each.get("kind") == kind]
+        subjects = [subject for subject in obj.get("subjects") or [] if subject.get("kind") == kind]
         return ", ".join(
-            f"{each['namespace']}/{each['name']}" if each.get("namespace") else each["name"] for each in found
+            f"{item['namespace']}/{item['name']}" if item.get("namespace") else item["name"] for item in subjects
         )
 
     return shown
@@ -527,8 +532,8 @@ def _pod_template(obj: Obj, now: float) -> list[Any]:
     containers = _get(obj, "template", "spec", "containers") or []
     return [
         _name(obj),
-        ",".join(each.get("name", "") for each in containers),
-        ",".join(each.get("image", "") for each in containers),
+        ",".join(container.get("name", "") for container in containers),
+        ",".join(container.get("image", "") for container in containers),
         _labels(_get(obj, "template", "metadata", "labels")),
     ]
 
@@ -543,7 +548,7 @@ def _quota(part: str) -> Any:
 
 
 def _controller(obj: Obj) -> str:
-    owner = next((each for each in _get(obj, "metadata", "ownerReferences") or [] if each.get("controller")), None)
+    owner = next((item for item in _get(obj, "metadata", "ownerReferences") or [] if item.get("controller")), None)
     if owner is None:
         return NONE
     group = owner["apiVersion"].rpartition("/")[0]
@@ -551,22 +556,23 @@ def _controller(obj: Obj) -> str:
 
 
 def _slice_ports(obj: Obj) -> str:
-    return _few([str(each.get("port") or "*") for each in obj.get("ports") or []]) or "<unset>"
+    return _few([str(port.get("port") or "*") for port in obj.get("ports") or []]) or "<unset>"
 
 
 def _slice_addresses(obj: Obj) -> str:
     return (
-        _few([address for each in obj.get("endpoints") or [] for address in each.get("addresses") or []]) or "<unset>"
+        _few([address for endpoint in obj.get("endpoints") or [] for address in endpoint.get("addresses") or []])
+        or "<unset>"
     )
 
 
 def _ingress_hosts(obj: Obj) -> str:
-    return _few([each["host"] for each in _get(obj, "spec", "rules") or [] if each.get("host")]) or "*"
+    return _few([item["host"] for item in _get(obj, "spec", "rules") or [] if item.get("host")]) or "*"
 
 
 def _ingress_addresses(obj: Obj) -> str:
     return ",".join(
-        each.get("ip") or each.get("hostname") or "" for each in _get(obj, "status", "loadBalancer", "ingress") or []
+        item.get("ip") or item.get("hostname") or "" for item in _get(obj, "status", "loadBalancer", "ingress") or []
     )
 
 
@@ -583,7 +589,7 @@ def _param_ref(obj: Obj) -> str:
 
 
 def _audiences(obj: Obj) -> str:
-    return ",".join(each.get("audience", "") for each in _get(obj, "spec", "tokenRequests") or []) or "<unset>"
+    return ",".join(item.get("audience", "") for item in _get(obj, "spec", "tokenRequests") or []) or "<unset>"
 
 
 def _flag(name: str) -> Any:
@@ -606,7 +612,7 @@ def _served_by(obj: Obj) -> str:
 
 
 def _available(obj: Obj) -> str:
-    found = next((each for each in _get(obj, "status", "conditions") or [] if each.get("type") == "Available"), None)
+    found = next((item for item in _get(obj, "status", "conditions") or [] if item.get("type") == "Available"), None)
     if found is None:
         return "Unknown"
     return (

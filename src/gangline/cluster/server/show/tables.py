@@ -90,20 +90,20 @@ def custom_printer(version: Obj) -> Printer:
     age."""
     given = version.get("additionalPrinterColumns") or []
     try:
-        paths = [(each["type"], compile_path(each["jsonPath"])) for each in given]
+        paths = [(item["type"], compile_path(item["jsonPath"])) for item in given]
     except BadPath:
         paths = []
     if not paths:
         return Printer((NAME, Column("Age", "date", description=AGE.description)), plain_cells)
     columns = [
         Column(
-            each["name"],
-            each["type"],
-            each.get("format", ""),
-            each.get("priority", 0),
-            each.get("description") or f"Custom resource definition column (in JSONPath format): {each['jsonPath']}",
+            item["name"],
+            item["type"],
+            item.get("format", ""),
+            item.get("priority", 0),
+            item.get("description") or f"Custom resource definition column (in JSONPath format): {item['jsonPath']}",
         )
-        for each in given
+        for item in given
     ]
 
     def cells(obj: Obj, now: float) -> list[Any]:

@@ -248,8 +248,8 @@ def _lock(folder: Path) -> int:
 def _open(folder: Path) -> sqlite3.Connection:
     path = folder / FILE
     os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
-    for each in (folder / LOCK, *folder.glob(f"{FILE}*")):
-        tighten(each, 0o600)
+    for item in (folder / LOCK, *folder.glob(f"{FILE}*")):
+        tighten(item, 0o600)
     database = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
     try:
         database.execute("PRAGMA journal_mode = WAL")

@@ -33,7 +33,7 @@ class LiveReader:
         raise LookupError(f"what is stored has no index {index!r}")
 
     def owned(self, kind: Kind[T], uid: str) -> list[T]:
-        return [each for each in self.list(kind) if any(owner.uid == uid for owner in each.metadata.owner_references)]
+        return [item for item in self.list(kind) if any(owner.uid == uid for owner in item.metadata.owner_references)]
 
     def list(self, kind: Kind[T], namespace: str = "", labels: Selector | Mapping[str, str] | None = None) -> list[T]:
         wanted = labels if labels is None or isinstance(labels, Selector) else equals(labels)

@@ -25,7 +25,7 @@ _HALF = ".part"
 def private_folder(folder: Path) -> Path:
     """Make a folder, and those above it that are missing, for its owner only; one that is open to others is closed."""
     with _told(folder, "make"):
-        for missing in [each for each in (*reversed(folder.parents), folder) if not each.exists()]:
+        for missing in [item for item in (*reversed(folder.parents), folder) if not item.exists()]:
             missing.mkdir(mode=0o700, exist_ok=True)
         tighten(folder, 0o700)
         if not os.access(folder, os.W_OK | os.X_OK):

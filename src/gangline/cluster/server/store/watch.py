@@ -248,13 +248,13 @@ def _plain(resource: Resource) -> Line:
 
 
 def _lines(changes: list[StoreChange], wanted: Filter, resource: Resource, shape: Line | None) -> list[bytes]:
-    found = []
+    lines = []
     for change in changes:
         kind = _seen_as(change, wanted)
         if kind is None:
             continue
         if shape is not None:
-            found.append(shape(kind, _shown(change, kind)))
+            lines.append(shape(kind, _shown(change, kind)))
             continue
         key = (kind, resource.prefix)
         ready = change.lines.get(key)
@@ -262,8 +262,8 @@ def _lines(changes: list[StoreChange], wanted: Filter, resource: Resource, shape
             ready = line(kind, resource, _shown(change, kind))
             if len(ready) <= KEPT_LINE:
                 change.lines[key] = ready
-        found.append(ready)
-    return found
+        lines.append(ready)
+    return lines
 
 
 def _seen_as(change: StoreChange, wanted: Filter) -> str | None:

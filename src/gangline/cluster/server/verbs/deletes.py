@@ -80,7 +80,7 @@ def check_options(options: DeleteOptions) -> None:
     problems = []
     path = "propagationPolicy"
     if options.dry_run and options.dry_run_given != ["All"]:
-        shown = ",".join(f'"{each}"' for each in options.dry_run_given)
+        shown = ",".join(f'"{item}"' for item in options.dry_run_given)
         problems.append(
             Problem("dryRun", f'Unsupported value: [{shown}]: supported values: "All"', "FieldValueNotSupported")
         )

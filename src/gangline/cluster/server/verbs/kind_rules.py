@@ -168,10 +168,10 @@ class SigningRequestRules(CustomRules):
         if subresource == "approval":
             new["status"] = {**had, "conditions": _conditions(said)}
         elif subresource == "status":
-            judged = [each for each in _conditions(had) if _is_judgement(each)]
+            judged = [condition for condition in _conditions(had) if _is_judgement(condition)]
             new["status"] = {
                 **said,
-                "conditions": judged + [each for each in _conditions(said) if not _is_judgement(each)],
+                "conditions": judged + [condition for condition in _conditions(said) if not _is_judgement(condition)],
             }
 
 

@@ -182,12 +182,12 @@ _GO_RESTORED = {"an object": "struct from:", "a list": "slice from", "a map": "m
 
 def _conversion_refusal(given: str, wanted: str) -> str:
     """What the real server's converter says about a value of the wrong type."""
-    found = _GO_KINDS.get(given, given)
+    go_kind = _GO_KINDS.get(given, given)
     if wanted in _GO_RESTORED:
-        return f"cannot restore {_GO_RESTORED[wanted]} {found}"
+        return f"cannot restore {_GO_RESTORED[wanted]} {go_kind}"
     target = _GO_KINDS.get(wanted, wanted)
     if (given, target) == ("integer", "string") or (given == "number" and target in ("int32", "int64")):
-        return f"cannot convert {found} to {target}"
+        return f"cannot convert {go_kind} to {target}"
     if target == "quantity":
         return "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
     return f"unrecognized type: {target}"

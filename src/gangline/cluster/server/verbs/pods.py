@@ -130,7 +130,7 @@ def _check_bindable(call: ServerCall, wanted: Obj, pod: Obj) -> None:
 def set_condition(pod: Obj, condition: Obj, now: str) -> None:
     """Put a condition in place of an older one of its type."""
     conditions = [
-        each for each in pod.setdefault("status", {}).get("conditions") or [] if each.get("type") != condition["type"]
+        item for item in pod.setdefault("status", {}).get("conditions") or [] if item.get("type") != condition["type"]
     ]
     pod["status"]["conditions"] = [*conditions, {**condition, "lastProbeTime": None, "lastTransitionTime": now}]
 
@@ -201,18 +201,18 @@ def _ask_budgets(core: Core, call: ServerCall, pod: Obj) -> None:
     budgets = core.catalogue.find("policy", "v1", "poddisruptionbudgets")
     assert budgets is not None
     labels = pod["metadata"].get("labels") or {}
-    found = [
+    records = [
         record
         for record in core.store.shelf(budgets.shelf).listing(call.namespace)
         if selector_test((record.object().get("spec") or {}).get("selector"))(labels)
     ]
-    if len(found) > 1:
+    if len(records) > 1:
         raise internal(
             "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support."
         )
-    if not found:
+    if not records:
         return
-    budget = found[0].object()
+    budget = records[0].object()
     if _unhealthy_may_go(pod, budget):
         return
     _check_budget(budget)
@@ -220,13 +220,13 @@ def _ask_budgets(core: Core, call: ServerCall, pod: Obj) -> None:
     status["disruptionsAllowed"] -= 1
     status["disruptedPods"] = {**(status.get("disruptedPods") or {}), call.name: core.now()}
     if not call.dry_run:
-        core.write(budgets, found[0].place, budget)
+        core.write(budgets, records[0].place, budget)
 
 
 def _unhealthy_may_go(pod: Obj, budget: Obj) -> bool:
     ready = any(
-        each.get("type") == "Ready" and each.get("status") == "True"
-        for each in (pod.get("status") or {}).get("conditions") or []
+        condition.get("type") == "Ready" and condition.get("status") == "True"
+        for condition in (pod.get("status") or {}).get("conditions") or []
     )
     if ready:
         return False
@@ -278,16 +278,16 @@ def log(core: Core, call: ServerCall) -> bytes:
         raise not_found("", "pods", call.name)
     spec = pod["spec"]
     known = [
-        each["name"]
+        item["name"]
         for part in ("initContainers", "containers", "ephemeralContainers")
-        for each in spec.get(part) or []
+        for item in spec.get(part) or []
     ]
     asked = call.request.argument("container")
     if asked and asked not in known:
         raise bad_request(f"container {asked} is not valid for pod {call.name}")
     preferred = (pod["metadata"].get("annotations") or {}).get("kubectl.kubernetes.io/default-container")
     if not asked and len(spec["containers"]) > 1 and not preferred:
-        names = " ".join(each["name"] for each in spec["containers"])
+        names = " ".join(container["name"] for container in spec["containers"])
         raise bad_request(f"a container name must be specified for pod {call.name}, choose one of: [{names}]")
     text = core.logs(pod, asked or preferred or spec["containers"][0]["name"]) if spec.get("nodeName") else b""
     last = call.number("tailLines")

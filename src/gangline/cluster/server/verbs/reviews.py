@@ -97,7 +97,7 @@ class Reviews:
         claims = self._tokens.read(token)
         if claims is None:
             return {"user": {}, "error": "invalid bearer token"}
-        meant, wanted = (" ".join(f'"{each}"' for each in names) for names in (claims.audiences, audiences))
+        meant, wanted = (" ".join(f'"{name}"' for name in names) for names in (claims.audiences, audiences))
         return {
             "user": {},
             "error": f"[invalid bearer token, token audiences [{meant}] "

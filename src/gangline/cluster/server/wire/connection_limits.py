@@ -45,7 +45,7 @@ class Callers:
                 return False
         elif self._total >= self._overall:
             self._tell(f"the API server has {self._total} connections, as many as this process can hold (ulimit -n)")
-            if not self._dismiss(max(self._silent, key=lambda each: len(self._silent[each]), default="")):
+            if not self._dismiss(max(self._silent, key=lambda item: len(self._silent[item]), default="")):
                 return False
         self._here.setdefault(caller.address, set()).add(caller)
         self._silent.setdefault(caller.address, {})[caller] = None

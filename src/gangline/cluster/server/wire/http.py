@@ -107,7 +107,7 @@ async def _sweep(connections: set[ServerConnection], waiting: set[Doorway]) -> N
     while True:
         await asyncio.sleep(SWEEP_SECONDS)
         now = asyncio.get_running_loop().time()
-        for doorway in [each for each in waiting if each.deadline < now]:
+        for doorway in [item for item in waiting if item.deadline < now]:
             doorway.abort()
-        for connection in [each for each in connections if each.deadline < now]:
+        for connection in [item for item in connections if item.deadline < now]:
             connection.expire()

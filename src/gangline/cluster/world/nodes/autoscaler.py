@@ -25,7 +25,7 @@ def template(growth: Growth, number: int, now: str = "") -> Node:
 
 
 def smallest_first(pools: Iterable[Growth]) -> list[Growth]:
-    return sorted(pools, key=lambda each: (each.pool.gpus, pod_size(template(each, 0)), each.pool.name))
+    return sorted(pools, key=lambda pool: (pool.pool.gpus, pod_size(template(pool, 0)), pool.pool.name))
 
 
 def pod_size(node: Node) -> tuple[float, float]:

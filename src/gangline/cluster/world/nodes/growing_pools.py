@@ -88,7 +88,7 @@ def helpless(pod: Pod) -> bool:
 
 def put(board: Board, pod: Pod) -> bool:
     """Puts the pod on the board if it fits."""
-    return any(isinstance(each, PodBinding) for each in Round(board).place(Unit(pod.uid, (pod,))))
+    return any(isinstance(item, PodBinding) for item in Round(board).place(Unit(pod.uid, (pod,))))
 
 
 @dataclass(slots=True)
@@ -108,7 +108,7 @@ class Hopeless:
 
 def once_ready(node: Node) -> Node:
     """A node as it will be when it has started: what keeps pods away until then is gone."""
-    taints = tuple(each for each in node.spec.taints if each.key != NOT_READY)
+    taints = tuple(taint for taint in node.spec.taints if taint.key != NOT_READY)
     return (
         node
         if len(taints) == len(node.spec.taints)
@@ -161,7 +161,7 @@ class Machines:
     async def _tick(self, ctx: Context) -> None:
         while True:
             due = [when - ctx.clock.now() for when, _ in self.coming.values()]
-            await ctx.clock.sleep(min([LOOK, *(max(each, 0.1) for each in due)]))
+            await ctx.clock.sleep(min([LOOK, *(max(item, 0.1) for item in due)]))
             self.dirty.set()
 
     async def _look(self, ctx: Context) -> None:
@@ -196,7 +196,7 @@ class Machines:
     async def _remove_idle(self, ctx: Context, now: float) -> None:
         for group, least, patience in self.plan.spare(ctx.read.list(NODE)):
             left = len(group)
-            for node in sorted(group, key=lambda each: each.name):
+            for node in sorted(group, key=lambda item: item.name):
                 if not removable(node, ctx.read.by(POD, BY_NODE, node.name)):
                     self.idle_since.pop(node.name, None)
                 elif now - self.idle_since.setdefault(node.name, now) >= patience and left > least:

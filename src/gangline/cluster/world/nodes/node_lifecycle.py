@@ -97,10 +97,10 @@ def leaves_at(pod: Pod, node: Node, now: float) -> float | None:
     for taint in node.spec.taints:
         if taint.effect != "NoExecute":
             continue
-        matching = [each for each in pod.spec.tolerations if tolerates((each,), taint)]
+        matching = [toleration for toleration in pod.spec.tolerations if tolerates((toleration,), taint)]
         if not matching:
             return now
-        stays = [each.toleration_seconds for each in matching if each.toleration_seconds is not None]
+        stays = [item.toleration_seconds for item in matching if item.toleration_seconds is not None]
         if stays:
             moments.append((seconds_of(taint.time_added) if taint.time_added else now) + max(min(stays), 0))
     return min(moments, default=None)

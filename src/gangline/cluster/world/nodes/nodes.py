@@ -163,13 +163,13 @@ def read_file(text: str, source: str = "the nodes file") -> NodeFile:
     problems += [
         f"two nodes are called {name}" for name in _twice(name for pool in file.nodes for name in node_names(pool))
     ]
-    for at, each in enumerate(file.provisioners):
+    for at, provisioner in enumerate(file.provisioners):
         problems += [
             f"provisioners[{at}].shapes[{number}].{problem}"
-            for number, shape in enumerate(each.shapes)
+            for number, shape in enumerate(provisioner.shapes)
             for problem in _problems(shape)
         ]
-        problems += [] if each.shapes else [f"provisioners[{at}].shapes: write at least one"]
+        problems += [] if provisioner.shapes else [f"provisioners[{at}].shapes: write at least one"]
     if problems:
         raise BadInput(f"{source}: {'; '.join(problems)}")
     return file
@@ -215,15 +215,15 @@ def node_objects(pools: Iterable[NodePool], now: str) -> list[Raw]:
 
 
 def node_object(pool: NodePool, number: int, name: str, now: str) -> Raw:
-    failures = [each for each in pool.failures if each.nodes is None or number in each.nodes]
+    failures = [failure for failure in pool.failures if failure.nodes is None or number in failure.nodes]
     annotations = dict(pool.annotations)
     if failures:
         annotations[names.FAILURES] = json.dumps(
-            [{"after": each.after, "seconds": each.seconds, "how": each.how} for each in failures]
+            [{"after": failure.after, "seconds": failure.seconds, "how": failure.how} for failure in failures]
         )
     spec: Raw = {"podCIDR": f"10.{number >> 8 & 255}.{number & 255}.0/24", "providerID": f"gangline://{name}"}
     if pool.taints:
-        spec["taints"] = [{"key": each.key, "value": each.value, "effect": each.effect} for each in pool.taints]
+        spec["taints"] = [{"key": taint.key, "value": taint.value, "effect": taint.effect} for taint in pool.taints]
     if pool.unschedulable:
         spec["unschedulable"] = True
     return {
@@ -331,8 +331,10 @@ def health(node: Node, age: float) -> tuple[str, float | None]:
     if said in (LOST, NOT_READY):
         return said, None
     failures = planned_failures(node)
-    edges = [edge for each in failures for edge in (each.after, each.after + (each.seconds or 0)) if edge > age]
-    now = next((each.how for each in failures if each.covers(age)), READY)
+    edges = [
+        edge for failure in failures for edge in (failure.after, failure.after + (failure.seconds or 0)) if edge > age
+    ]
+    now = next((failure.how for failure in failures if failure.covers(age)), READY)
     return now, min(edges, default=None)
 
 

@@ -29,7 +29,7 @@ def expected(pods: Sequence[Pod], read: Reader) -> int:
     for owner, namespace in owners.values():
         kind = SCALED.get(owner.kind)
         found = read.get(kind, owner.name, namespace) if kind is not None else None
-        mine = sum(each.metadata.controller is not None and each.metadata.controller.uid == owner.uid for each in pods)
+        mine = sum(item.metadata.controller is not None and item.metadata.controller.uid == owner.uid for item in pods)
         total += mine if found is None or found.spec.replicas is None else found.spec.replicas
     return min(total, MOST_REPLICAS)
 
@@ -55,8 +55,8 @@ def status(budget: Untyped, pods: Sequence[Pod], count: int, now: str) -> Raw | 
         "observedGeneration": budget.metadata.generation,
         "conditions": merged(before.get("conditions") or (), [("DisruptionAllowed", *verdict, "")], now),
     }
-    for each in wanted["conditions"] if isinstance(wanted["conditions"], list) else ():
-        each.setdefault("observedGeneration", budget.metadata.generation)
+    for condition in wanted["conditions"] if isinstance(wanted["conditions"], list) else ():
+        condition.setdefault("observedGeneration", budget.metadata.generation)
     return None if wanted == {name: before.get(name) for name in wanted} else wanted
 
 

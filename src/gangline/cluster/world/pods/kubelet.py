@@ -107,7 +107,7 @@ def holds(pod: Pod, read: Reader) -> str:
 
 def free_device(pod: Pod, neighbours: Iterable[Pod]) -> str:
     """The first GPU of the node that no other reservation pod holds."""
-    taken = {each.annotations.get(names.RESERVED_GPU) for each in neighbours if each.uid != pod.uid}
+    taken = {neighbour.annotations.get(names.RESERVED_GPU) for neighbour in neighbours if neighbour.uid != pod.uid}
     index = 0
     while gpu_uuid(pod.spec.node_name, index) in taken:
         index += 1
@@ -117,7 +117,7 @@ def free_device(pod: Pod, neighbours: Iterable[Pod]) -> str:
 def from_devices(pod: Pod) -> set[str]:
     """Extended resources that a claim made for the pod brings, whatever the node itself has of them."""
     made = pod.status.extended_resource_claim_status or {}
-    return {str(each.get("resourceName")) for each in made.get("requestMappings") or ()}
+    return {str(request_mapping.get("resourceName")) for request_mapping in made.get("requestMappings") or ()}
 
 
 def out_of(resource: str, pod: Pod, spot: Spot) -> pod_life.Rejection:
@@ -265,7 +265,7 @@ class Kubelet:
             or names.RESERVED_GPU in pod.annotations
         ):
             return
-        neighbours = [each for each in ctx.read.by(POD, BY_NODE, pod.spec.node_name) if each.namespace == pod.namespace]
+        neighbours = [item for item in ctx.read.by(POD, BY_NODE, pod.spec.node_name) if item.namespace == pod.namespace]
         device = free_device(pod, neighbours)
         await ctx.client.patch_only(
             POD, pod.name, pod.namespace, {"metadata": {"annotations": {names.RESERVED_GPU: device}}}
@@ -277,7 +277,7 @@ def pods_on(node: Node, read: Reader) -> list[Key]:
 
 
 def pods_awaiting(pod: Pod, read: Reader) -> list[Key]:
-    return [key_of(each) for value in by_ready_clique(pod) for each in read.by(POD, AWAITS, value)]
+    return [key_of(item) for value in by_ready_clique(pod) for item in read.by(POD, AWAITS, value)]
 
 
 def pods_mounting(claim: PersistentVolumeClaim, read: Reader) -> list[Key]:

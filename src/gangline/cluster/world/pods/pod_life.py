@@ -76,7 +76,7 @@ def times_of(pod: Pod, pace: NodePace) -> Times:
     ends = of_job or names.EXIT_CODE in notes
     run = _seconds(notes, names.RUN_SECONDS, pace.job if ends else None)
     exits = tuple(
-        int(each) for each in notes.get(names.EXIT_CODE, "0").replace(" ", "").split(",") if _is_number(each, 3)
+        int(item) for item in notes.get(names.EXIT_CODE, "0").replace(" ", "").split(",") if _is_number(item, 3)
     )
     return Times(
         start=_seconds(notes, names.START_SECONDS, pace.start) or 0.0,
@@ -180,7 +180,8 @@ def _live(pod: Pod, place: NodeFacts, times: Times, began: float) -> Step:
     inits, inits_done, wakes = _inits(pod, known, place, times)
     if not inits_done:
         mains = [
-            known.get(each.name) or ContainerStatus(name=each.name, state=NOT_STARTED) for each in pod.spec.containers
+            known.get(container.name) or ContainerStatus(name=container.name, state=NOT_STARTED)
+            for container in pod.spec.containers
         ]
         return _told(pod, place, began, inits, mains, again=wakes)
     mains, again = _mains(pod, known, place, times)
@@ -194,8 +195,11 @@ def _creating(pod: Pod, reason: str) -> tuple[Statuses, Statuses]:
     first = bool(pod.spec.init_containers)
     state: Raw = {"waiting": {"reason": reason}}
     return (
-        [ContainerStatus(name=each.name, state=state) for each in pod.spec.init_containers],
-        [ContainerStatus(name=each.name, state=NOT_STARTED if first else state) for each in pod.spec.containers],
+        [ContainerStatus(name=init_container.name, state=state) for init_container in pod.spec.init_containers],
+        [
+            ContainerStatus(name=container.name, state=NOT_STARTED if first else state)
+            for container in pod.spec.containers
+        ],
     )
 
 
@@ -469,7 +473,10 @@ def _written(containers: Iterable[Container], statuses: Iterable[ContainerStatus
 
 def awaited(pod: Pod) -> dict[str, int]:
     """Cliques whose pods must be ready before this pod's own containers start, and how many of each."""
-    container = next((each for each in pod.spec.init_containers if each.name == names.INIT_CONTAINER), None)
+    container = next(
+        (init_container for init_container in pod.spec.init_containers if init_container.name == names.INIT_CONTAINER),
+        None,
+    )
     if container is None:
         return {}
     found: dict[str, int] = {}
@@ -484,7 +491,7 @@ def _flag_values(arguments: Iterable[str], flags: tuple[str, ...]) -> list[str]:
     given = list(arguments)
     values = [text.partition("=")[2] for text in given if text.partition("=")[0] in flags and "=" in text]
     values += [given[at + 1] for at, text in enumerate(given[:-1]) if text in flags]
-    return [each for value in values for each in value.split(",")]
+    return [item for value in values for item in value.split(",")]
 
 
 def ready(pod: Pod) -> bool:

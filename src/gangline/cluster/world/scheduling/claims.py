@@ -28,9 +28,9 @@ BY_TEMPLATE = "claim template"
 
 def by_template(pod: Pod) -> list[str]:
     return [
-        f"{pod.namespace}/{each.resource_claim_template_name}"
-        for each in pod.spec.resource_claims
-        if each.resource_claim_template_name
+        f"{pod.namespace}/{resource_claim.resource_claim_template_name}"
+        for resource_claim in pod.spec.resource_claims
+        if resource_claim.resource_claim_template_name
     ]
 
 
@@ -40,11 +40,11 @@ def claim_name(pod: Pod, claim: str) -> str:
 
 def missing(pod: Pod) -> list[tuple[str, str]]:
     """Claims of a pod (name in the pod, template) that its status does not know yet."""
-    known = {str(each.get("name")) for each in pod.status.resource_claim_statuses}
+    known = {str(resource_claim_status.get("name")) for resource_claim_status in pod.status.resource_claim_statuses}
     return [
-        (each.name, each.resource_claim_template_name)
-        for each in pod.spec.resource_claims
-        if each.resource_claim_template_name and each.name not in known
+        (resource_claim.name, resource_claim.resource_claim_template_name)
+        for resource_claim in pod.spec.resource_claims
+        if resource_claim.resource_claim_template_name and resource_claim.name not in known
     ]
 
 
@@ -68,7 +68,11 @@ def done(pod: Pod) -> bool:
 def still_reserved(claim: Untyped, pods: Iterable[Pod]) -> list[Raw]:
     """The reservations of a claim whose pods still need it."""
     alive = {pod.uid for pod in pods if not done(pod)}
-    return [each for each in reservations(claim) if each.get("resource") != "pods" or each.get("uid") in alive]
+    return [
+        reservation
+        for reservation in reservations(claim)
+        if reservation.get("resource") != "pods" or reservation.get("uid") in alive
+    ]
 
 
 def reservations(claim: Untyped) -> list[Raw]:
@@ -134,7 +138,8 @@ async def reconcile_claim(ctx: Context, key: Key) -> Again | None:
     if claim is None:
         return None
     rest = still_reserved(
-        claim, [pod for each in reservations(claim) if (pod := await _holder(ctx, claim, each)) is not None]
+        claim,
+        [pod for reservation in reservations(claim) if (pod := await _holder(ctx, claim, reservation)) is not None],
     )
     if len(rest) < len(reservations(claim)):
         await _give_back(ctx, claim, unreserved(claim, rest))
@@ -173,7 +178,7 @@ async def _give_back(ctx: Context, claim: Untyped, status: Raw) -> None:
         )
         found, version = written.status or {}, written.metadata.resource_version
     if PROTECTION in claim.metadata.finalizers and not found.get("allocation"):
-        finalizers = [each for each in claim.metadata.finalizers if each != PROTECTION]
+        finalizers = [finalizer for finalizer in claim.metadata.finalizers if finalizer != PROTECTION]
         await ctx.client.patch(
             RESOURCE_CLAIM,
             claim.name,
@@ -187,9 +192,15 @@ def _pods_of(template: Untyped, read: Reader) -> list[Key]:
 
 
 def _claims_of(pod: Pod, read: Reader) -> list[Key]:
-    named = [each.resource_claim_name for each in pod.spec.resource_claims if each.resource_claim_name]
+    named = [
+        resource_claim.resource_claim_name
+        for resource_claim in pod.spec.resource_claims
+        if resource_claim.resource_claim_name
+    ]
     made = [
-        str(each["resourceClaimName"]) for each in pod.status.resource_claim_statuses if each.get("resourceClaimName")
+        str(resource_claim_status["resourceClaimName"])
+        for resource_claim_status in pod.status.resource_claim_statuses
+        if resource_claim_status.get("resourceClaimName")
     ]
     extended = (pod.status.extended_resource_claim_status or {}).get("resourceClaimName")
     return [Key(pod.namespace, name) for name in [*named, *made, *([str(extended)] if extended else [])]]

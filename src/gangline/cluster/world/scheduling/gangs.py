@@ -46,7 +46,7 @@ def minimum(pod: Pod, workload: Sequence[Raw] | None) -> tuple[int, str]:
     link: Mapping[str, Any] = pod.spec.workload_ref or {}
     if workload is None:
         return 0, f"waiting for Workload {link.get('name')}"
-    group = next((each for each in workload if each.get("name") == link.get("podGroup")), None)
+    group = next((item for item in workload if item.get("name") == link.get("podGroup")), None)
     if group is None:
         return 0, f"waiting for pod group {link.get('podGroup')} of Workload {link.get('name')}"
     gang = (group.get("policy") or {}).get("gang")
@@ -155,8 +155,8 @@ class WorkloadGangs:
 
     def _tree(self, top: Untyped, waiting: Mapping[str, list[Pod]], noun: str = "gang") -> Unit:
         key = f"{top.namespace}/{top.name}"
-        parts = [self._tree(each, waiting, "group") for each in self._children(COMPOSITE_POD_GROUP, key)]
-        parts += [self._leaf(each, waiting, "group") for each in self._children(KUBE_POD_GROUP, key)]
+        parts = [self._tree(child, waiting, "group") for child in self._children(COMPOSITE_POD_GROUP, key)]
+        parts += [self._leaf(child, waiting, "group") for child in self._children(KUBE_POD_GROUP, key)]
         taken = tuple(node for part in parts for node in part.taken)
         return Unit(
             f"tree {key}", (), needs(top), parts=tuple(parts), level=level(top), taken=taken, called=f"{noun} {key}"

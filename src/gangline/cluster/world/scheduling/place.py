@@ -34,10 +34,10 @@ _OPERATORS = {"In": "in", "NotIn": "notin", "Exists": "exists", "DoesNotExist": 
 
 def tolerates(tolerations: Iterable[Toleration], taint: Taint) -> bool:
     return any(
-        each.key in ("", taint.key)
-        and (each.operator == "Exists" or (bool(each.key) and each.value == taint.value))
-        and each.effect in ("", taint.effect)
-        for each in tolerations
+        toleration.key in ("", taint.key)
+        and (toleration.operator == "Exists" or (bool(toleration.key) and toleration.value == taint.value))
+        and toleration.effect in ("", taint.effect)
+        for toleration in tolerations
     )
 
 
@@ -69,8 +69,8 @@ def _term(term: Raw, node: Node) -> bool:
     expressions, fields = term.get("matchExpressions") or (), term.get("matchFields") or ()
     return (
         bool(expressions or fields)
-        and all(_matches(each, node.labels) for each in expressions)
-        and all(_matches(each, {"metadata.name": node.name}) for each in fields)
+        and all(_matches(expression, node.labels) for expression in expressions)
+        and all(_matches(item, {"metadata.name": node.name}) for item in fields)
     )
 
 
@@ -244,7 +244,10 @@ def shape_of(pod: Pod) -> Shape:
     rest = {
         "selector": pod.spec.node_selector,
         "affinity": (pod.spec.affinity or {}).get("nodeAffinity"),
-        "tolerations": [[each.key, each.operator, each.value, each.effect] for each in pod.spec.tolerations],
+        "tolerations": [
+            [toleration.key, toleration.operator, toleration.value, toleration.effect]
+            for toleration in pod.spec.tolerations
+        ],
     }
     return tuple(sorted(pod_amounts(pod).items())), json.dumps(rest, sort_keys=True)
 
@@ -300,9 +303,9 @@ class Round:
 
     def _parts(self, unit: Unit, scope: Scope) -> PlacingResult:
         found = [self._unit(part, scope) for part in unit.parts]
-        binds = tuple(bind for each in found for bind in each.binds)
-        refused = tuple(no for each in found for no in each.refused)
-        missing, fit = [each.short for each in found if each.short], sum(each.fit for each in found)
+        binds = tuple(bind for item in found for bind in item.binds)
+        refused = tuple(no for item in found for no in item.refused)
+        missing, fit = [item.short for item in found if item.short], sum(item.fit for item in found)
         whole = len(found) - len(missing)
         if whole >= unit.least:
             return PlacingResult(binds, refused, fit=fit)

@@ -21,7 +21,11 @@ def affinity_terms(pod: Pod, kind: str) -> Sequence[Raw]:
 
 
 def spreads(pod: Pod) -> list[Raw]:
-    return [each for each in pod.spec.topology_spread_constraints if each.get("whenUnsatisfiable") == "DoNotSchedule"]
+    return [
+        topology_spread_constraint
+        for topology_spread_constraint in pod.spec.topology_spread_constraints
+        if topology_spread_constraint.get("whenUnsatisfiable") == "DoNotSchedule"
+    ]
 
 
 def cares(pod: Pod) -> bool:
@@ -67,7 +71,7 @@ class Crowd:
             return "node(s) didn't match pod anti-affinity rules"
         if self._kept_away(pod, node, nodes):
             return "node(s) didn't satisfy existing pods anti-affinity rules"
-        if any(not self._evenly(each, pod, node, nodes) for each in spreads(pod)):
+        if any(not self._evenly(spread, pod, node, nodes) for spread in spreads(pod)):
             return "node(s) didn't match pod topology spread constraints"
         return ""
 
@@ -108,7 +112,7 @@ class Crowd:
         key = str(constraint.get("topologyKey"))
         if key not in node.labels:
             return False
-        counts = {each.labels[key]: 0 for each in nodes.values() if key in each.labels}
+        counts = {item.labels[key]: 0 for item in nodes.values() if key in item.labels}
         for where in self._like(constraint, pod):
             if where in nodes and key in nodes[where].labels:
                 counts[nodes[where].labels[key]] += 1

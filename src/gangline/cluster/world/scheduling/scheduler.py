@@ -180,12 +180,12 @@ class DefaultScheduler:
             if self._tried.get(unit.key) == now and not any(cares(pod) for pod in pods):
                 continue
             found = look.place(unit)
-            if any(isinstance(each, PlacingRefused) for each in found):
+            if any(isinstance(item, PlacingRefused) for item in found):
                 self._tried[unit.key] = now
             answers += found
-        for each in answers:
-            if isinstance(each, PodBinding):
-                self._arrives(each.pod)
+        for answer in answers:
+            if isinstance(answer, PodBinding):
+                self._arrives(answer.pod)
         await _write_all(ctx, self, answers)
         await self._tell_groups(ctx, gangs, answers)
 
@@ -195,10 +195,10 @@ class DefaultScheduler:
     async def _tell_groups(self, ctx: Context, gangs: WorkloadGangs, answers: Iterable[Answer]) -> None:
         """PodGroups that could start are told so, and those whose pods found no room why not."""
         reasons = dict.fromkeys(self.untold, "")
-        for each in answers:
-            if isinstance(each, PlacingRefused) and each.tried and group_name(each.pod):
-                key = Key(each.pod.namespace, group_name(each.pod))
-                reasons[key] = reasons.get(key) or each.reason
+        for answer in answers:
+            if isinstance(answer, PlacingRefused) and answer.tried and group_name(answer.pod):
+                key = Key(answer.pod.namespace, group_name(answer.pod))
+                reasons[key] = reasons.get(key) or answer.reason
         await _together(self._tell_group(ctx, gangs, key, reason) for key, reason in reasons.items())
 
     async def _tell_group(self, ctx: Context, gangs: WorkloadGangs, key: Key, reason: str) -> None:
@@ -247,7 +247,7 @@ class DefaultScheduler:
 
 def _said(group: Untyped, type: str) -> Condition | None:
     """What stands on a PodGroup."""
-    found = next((each for each in (group.status or {}).get("conditions") or () if each.get("type") == type), None)
+    found = next((item for item in (group.status or {}).get("conditions") or () if item.get("type") == type), None)
     return msgspec.convert(found, Condition) if found is not None else None
 
 
@@ -263,7 +263,7 @@ def _matters(node: Node) -> object:
 
 async def _write_all(ctx: Context, scheduler: DefaultScheduler, answers: Iterable[Answer]) -> None:
     await _together(
-        _bind(ctx, scheduler, each) if isinstance(each, PodBinding) else _refuse(ctx, each) for each in answers
+        _bind(ctx, scheduler, answer) if isinstance(answer, PodBinding) else _refuse(ctx, answer) for answer in answers
     )
 
 

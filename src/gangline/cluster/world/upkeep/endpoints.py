@@ -136,8 +136,11 @@ def old_style(service: Service, pods: Sequence[Pod]) -> Raw:
     return {"metadata": meta, "subsets": subsets or None}
 
 
-def same(wanted: Raw, found: EndpointSlice) -> bool:
-    return (list(found.endpoints or ()), _bare(found.ports or ())) == (wanted["endpoints"], _bare(wanted["ports"]))
+def same(wanted: Raw, endpoint_slice: EndpointSlice) -> bool:
+    return (list(endpoint_slice.endpoints or ()), _bare(endpoint_slice.ports or ())) == (
+        wanted["endpoints"],
+        _bare(wanted["ports"]),
+    )
 
 
 def _bare(ports: Iterable[Mapping[str, Any]]) -> list[tuple[Any, ...]]:
@@ -179,18 +182,18 @@ async def forget(ctx: Context, key: Key) -> None:
 
 async def write(ctx: Context, key: Key, service: Service, pods: Sequence[Pod]) -> None:
     there = {
-        each.name: each
-        for each in ctx.read.owned(ENDPOINT_SLICE, service.uid)
-        if each.labels.get(MANAGED_BY) == MANAGER
+        endpoint_slice.name: endpoint_slice
+        for endpoint_slice in ctx.read.owned(ENDPOINT_SLICE, service.uid)
+        if endpoint_slice.labels.get(MANAGED_BY) == MANAGER
     }
-    wanted = {each["metadata"]["name"]: each for each in slices(service, pods)}
+    wanted = {slice_["metadata"]["name"]: slice_ for slice_ in slices(service, pods)}
     changed = False
-    for name, each in wanted.items():
+    for name, item in wanted.items():
         if name not in there:
-            changed |= await create_quietly(ctx, ENDPOINT_SLICE, each)
-        elif not same(each, there[name]):
+            changed |= await create_quietly(ctx, ENDPOINT_SLICE, item)
+        elif not same(item, there[name]):
             await ctx.client.patch(
-                ENDPOINT_SLICE, name, key.namespace, {"endpoints": each["endpoints"], "ports": each["ports"]}
+                ENDPOINT_SLICE, name, key.namespace, {"endpoints": item["endpoints"], "ports": item["ports"]}
             )
             changed = True
     for name in [name for name in there if name not in wanted]:

@@ -83,14 +83,14 @@ class Collector:
             await ctx.clock.sleep(1)
             self.changed.set()
             return
-        self.kinds = {(each.kind.group, each.kind.kind): each.kind for each in served}
-        wanted = {each.kind.resource: each for each in served if _collectable(each)}
+        self.kinds = {(item.kind.group, item.kind.kind): item.kind for item in served}
+        wanted = {item.kind.resource: item for item in served if _collectable(item)}
         for resource in [resource for resource in self.followed if resource not in wanted]:
             self._unfollow(cache, resource)
         held = {informer.kind.resource: informer.kind for informer in cache.informers}
-        for resource, each in wanted.items():
+        for resource, item in wanted.items():
             if resource not in self.followed:
-                self._follow_kind(cache, held.get(resource) or only_metadata(each.kind))
+                self._follow_kind(cache, held.get(resource) or only_metadata(item.kind))
         self._starting = background.start("garbage cache", cache.start, ctx.clock)
 
     def _follow_kind(self, cache: Cache, kind: Kind[Object]) -> None:
@@ -116,14 +116,14 @@ class Collector:
             if self._needs_a_look(item):
                 self._enqueue(item.uid)
             if item.waits_for_dependents:
-                self._enqueue(*(each.uid for each in self.graph.dependents(item.uid)))
+                self._enqueue(*(dependent.uid for dependent in self.graph.dependents(item.uid)))
         self._enqueue(
             *(uid for uid in concerned if (owner := self.graph.items.get(uid)) and owner.waits_for_dependents)
         )
 
     def _gone(self, item: Item) -> None:
         self.graph.remove(item.uid)
-        self._enqueue(*(each.uid for each in self.graph.dependents(item.uid)))
+        self._enqueue(*(dependent.uid for dependent in self.graph.dependents(item.uid)))
 
     def _needs_a_look(self, item: Item) -> bool:
         if item.object.metadata.deleting:
@@ -160,7 +160,7 @@ class Collector:
         owners = (
             {}
             if item.object.metadata.deleting
-            else {each.uid: await self._ask(ctx, item, each) for each in item.owners}
+            else {owner.uid: await self._ask(ctx, item, owner) for owner in item.owners}
         )
         if OwnerState.UNKNOWN in owners.values():
             if self.queue is not None:
@@ -170,13 +170,13 @@ class Collector:
             case Drop(propagation, unblock):
                 await self._drop(ctx, item, propagation, unblock)
             case Disown(uids):
-                await _set_owners(ctx, item, [each for each in item.owners if each.uid not in uids])
+                await _set_owners(ctx, item, [owner for owner in item.owners if owner.uid not in uids])
             case Release(finalizer):
                 await _release(ctx, item, finalizer)
             case Free(dependents):
                 await self._free(ctx, item, dependents)
             case Press(dependents):
-                self._enqueue(*(each.uid for each in dependents))
+                self._enqueue(*(dependent.uid for dependent in dependents))
             case Keep():
                 return
 
@@ -207,7 +207,7 @@ class Collector:
         obj = item.object
         if unblock:
             await _patch(
-                ctx, item, {"ownerReferences": [as_raw(each) | {"blockOwnerDeletion": False} for each in item.owners]}
+                ctx, item, {"ownerReferences": [as_raw(owner) | {"blockOwnerDeletion": False} for owner in item.owners]}
             )
             return
         try:
@@ -223,9 +223,9 @@ class Collector:
             return
 
     async def _free(self, ctx: Context, item: Item, dependents: tuple[Item, ...]) -> None:
-        for each in dependents:
+        for dependent in dependents:
             try:
-                await _set_owners(ctx, each, [owner for owner in each.owners if owner.uid != item.uid])
+                await _set_owners(ctx, dependent, [owner for owner in dependent.owners if owner.uid != item.uid])
             except NotFound:
                 continue
         await _release(ctx, item, ORPHAN)
@@ -248,12 +248,14 @@ def _tell_misplaced(ctx: Context, item: Item, owner: OwnerReference) -> None:
 
 
 async def _set_owners(ctx: Context, item: Item, owners: list[OwnerReference]) -> None:
-    await _patch(ctx, item, {"ownerReferences": [as_raw(each) for each in owners] or None})
+    await _patch(ctx, item, {"ownerReferences": [as_raw(owner) for owner in owners] or None})
 
 
 async def _release(ctx: Context, item: Item, finalizer: str) -> None:
     try:
-        await _patch(ctx, item, {"finalizers": [each for each in item.object.metadata.finalizers if each != finalizer]})
+        await _patch(
+            ctx, item, {"finalizers": [entry for entry in item.object.metadata.finalizers if entry != finalizer]}
+        )
     except NotFound:
         return
 

@@ -43,10 +43,10 @@ class Remains:
 
 def conditions(remains: Sequence[Remains], failures: Sequence[str]) -> list[tuple[str, str, str, str]]:
     """Type, status, reason and message of the five conditions of a namespace that is being deleted."""
-    left = [f"{each.resource} has {len(each.finalizers)} resource instances" for each in remains]
+    left = [f"{remain.resource} has {len(remain.finalizers)} resource instances" for remain in remains]
     counts: dict[str, int] = {}
-    for each in remains:
-        for finalizer in (finalizer for finalizers in each.finalizers for finalizer in finalizers):
+    for remain in remains:
+        for finalizer in (finalizer for finalizers in remain.finalizers for finalizer in finalizers):
             counts[finalizer] = counts.get(finalizer, 0) + 1
     held = [f"{finalizer} in {count} resource instances" for finalizer, count in sorted(counts.items())]
     return [
@@ -120,8 +120,8 @@ async def reconcile(ctx: Context, key: Key) -> Again | None:
     live = msgspec.convert(whole, NamespaceState)
     if remains or failures:
         await _say(ctx, live, remains, failures)
-        return Again(LATER if any(any(each.finalizers) for each in remains) else SOON)
-    rest = [each for each in live.spec.get("finalizers") or () if each != FINALIZER]
+        return Again(LATER if any(any(remain.finalizers) for remain in remains) else SOON)
+    rest = [finalizer for finalizer in live.spec.get("finalizers") or () if finalizer != FINALIZER]
     await ctx.client.replace(LIVE, whole | {"spec": {"finalizers": rest}}, subresource="finalize")
     return None
 
@@ -156,10 +156,10 @@ async def _empty_kind(ctx: Context, kind: Kind[Object], namespace: str, at_once:
             msgspec.json.encode({"apiVersion": "v1", "kind": "DeleteOptions", "propagationPolicy": "Background"}),
         )
     else:
-        for each in items:
-            await ctx.client.delete(plain, each.name, namespace, propagation="Background")
+        for item in items:
+            await ctx.client.delete(plain, item.name, namespace, propagation="Background")
     left = (await ctx.client.list(plain, namespace)).items
-    return tuple(each.metadata.finalizers for each in left)
+    return tuple(item.metadata.finalizers for item in left)
 
 
 def _dotted(kind: Kind[Object]) -> str:
@@ -223,12 +223,12 @@ class Furnish:
 
     async def _bundle(self, ctx: Context, namespace: Namespace) -> None:
         data = {"ca.crt": self.root_ca}
-        found = ctx.read.get(CONFIG_MAP, ROOT_CA, namespace.name)
-        if found is None:
+        config_map = ctx.read.get(CONFIG_MAP, ROOT_CA, namespace.name)
+        if config_map is None:
             note = {"kubernetes.io/description": "Contains a CA bundle that can be used to verify the API server."}
             meta = {"name": ROOT_CA, "namespace": namespace.name, "annotations": note}
             await create_quietly(ctx, CONFIG_MAP, {"metadata": meta, "data": data})
-        elif found.data != data:
+        elif config_map.data != data:
             await ctx.client.patch(CONFIG_MAP, ROOT_CA, namespace.name, {"data": data})
 
 

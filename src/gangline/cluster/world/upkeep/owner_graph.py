@@ -61,7 +61,7 @@ class Graph:
                 self._dependents.pop(owner.uid, None)
 
     def dependents(self, uid: str) -> list[Item]:
-        return [self.items[each] for each in self._dependents.get(uid, ())]
+        return [self.items[item] for item in self._dependents.get(uid, ())]
 
 
 class OwnerState(Enum):
@@ -141,7 +141,7 @@ def judge(graph: Graph, item: Item, owners: Owners) -> Verdict:
     if item.orphans_dependents:
         return Free(tuple(graph.dependents(item.uid)))
     if item.waits_for_dependents:
-        blocking = tuple(each for each in graph.dependents(item.uid) if _blocks(each, item.uid))
+        blocking = tuple(dependent for dependent in graph.dependents(item.uid) if _blocks(dependent, item.uid))
         return Press(blocking) if blocking else Release(FOREGROUND)
     if item.object.metadata.deleting or not item.owners:
         return Keep()
@@ -149,7 +149,9 @@ def judge(graph: Graph, item: Item, owners: Owners) -> Verdict:
     if OwnerState.SOLID in states or OwnerState.MISPLACED in states:
         return _without(item, owners)
     if OwnerState.WAITING in states and graph.dependents(item.uid):
-        return Drop("Foreground", unblock=any(each.waits_for_dependents for each in graph.dependents(item.uid)))
+        return Drop(
+            "Foreground", unblock=any(dependent.waits_for_dependents for dependent in graph.dependents(item.uid))
+        )
     return Drop(_manner(item.object.metadata.finalizers))
 
 

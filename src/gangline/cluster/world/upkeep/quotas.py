@@ -41,13 +41,13 @@ async def reconcile(ctx: Context, key: Key) -> Again | None:
 
 async def _counted(ctx: Context, limits: Iterable[str]) -> list[Kind[Object]]:
     """The kinds that some limit is about, each once."""
-    served = {each.kind.resource: each.kind for each in await discover(ctx.client) if each.kind.namespaced}
+    served = {item.kind.resource: item.kind for item in await discover(ctx.client) if item.kind.namespaced}
     return [kind for resource, kind in sorted(served.items()) if rules.matching(resource, limits)]
 
 
 async def _objects(ctx: Context, kind: Kind[Object], namespace: str) -> list[Raw]:
     untyped = Kind(kind.group, kind.version, kind.kind, kind.plural, Untyped)
-    return [{"spec": each.spec, "status": each.status} for each in (await ctx.client.list(untyped, namespace)).items]
+    return [{"spec": item.spec, "status": item.status} for item in (await ctx.client.list(untyped, namespace)).items]
 
 
 def _quotas_of(obj: Object, read: Reader) -> list[Key]:

@@ -141,10 +141,12 @@ async def reconcile_claim(ctx: Context, key: Key) -> Again | None:
     if claim.status.phase == "Bound":
         return None
     classes = {
-        each.name: await _class(ctx, each) for each in ctx.read.list(STORAGE_CLASS) if each.name == class_of(claim)
+        storage_class.name: await _class(ctx, storage_class)
+        for storage_class in ctx.read.list(STORAGE_CLASS)
+        if storage_class.name == class_of(claim)
     }
     node = ctx.read.get(NODE, claim.annotations.get(SELECTED_NODE, ""))
-    match choose(claim, [as_raw(each) for each in ctx.read.list(PV)], classes, node):
+    match choose(claim, [as_raw(pv) for pv in ctx.read.list(PV)], classes, node):
         case Take(volume):
             await _bind(ctx, claim, volume)
         case Make(volume) if SELECTED_NODE not in claim.annotations:
@@ -311,7 +313,7 @@ def volumes() -> list[Controller]:
                     POD,
                     itself,
                     when=lambda before, after: (
-                        before is None and any("ephemeral" in each for each in after.spec.volumes)
+                        before is None and any("ephemeral" in volume for volume in after.spec.volumes)
                     ),
                 ),
             ),

@@ -63,7 +63,7 @@ def surplus(spec: Raw, jobs: Sequence[Job]) -> list[Job]:
 
 
 def _completed(job: Job) -> bool:
-    return any(each.get("type") == "Complete" for each in job.status.conditions)
+    return any(condition.get("type") == "Complete" for condition in job.status.conditions)
 
 
 async def reconcile(ctx: Context, key: Key) -> Again | None:

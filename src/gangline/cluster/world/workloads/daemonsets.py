@@ -60,7 +60,9 @@ def node_of(pod: Pod) -> str:
     affinity = ((pod.spec.affinity or {}).get("nodeAffinity") or {}).get(
         "requiredDuringSchedulingIgnoredDuringExecution"
     ) or {}
-    fields = [each for term in affinity.get("nodeSelectorTerms") or () for each in term.get("matchFields") or ()]
+    fields = [
+        match_field for term in affinity.get("nodeSelectorTerms") or () for match_field in term.get("matchFields") or ()
+    ]
     return str(fields[0]["values"][0]) if fields else ""
 
 
@@ -114,7 +116,7 @@ def _pod(daemon: Untyped, node: str, revision: str) -> Raw:
     given = list(pod["spec"].get("tolerations") or ())
     pod["spec"] |= {
         "affinity": affinity,
-        "tolerations": given + [{"key": each.key, "operator": each.operator, "effect": each.effect} for each in ALWAYS],
+        "tolerations": given + [{"key": item.key, "operator": item.operator, "effect": item.effect} for item in ALWAYS],
     }
     return pod
 

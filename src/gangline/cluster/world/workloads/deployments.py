@@ -39,15 +39,15 @@ def template_hash(template: Raw) -> str:
 def plan(deployment: Replicated, sets: Sequence[Replicated], now: str) -> DeploymentPlan:
     wanted = 1 if deployment.spec.replicas is None else deployment.spec.replicas
     mark = template_hash(deployment.spec.template)
-    new = next((each for each in sets if each.labels.get(HASH) == mark), None)
-    old = sorted((each for each in sets if each is not new), key=lambda each: (_revision(each), each.name))
+    new = next((item for item in sets if item.labels.get(HASH) == mark), None)
+    old = sorted((item for item in sets if item is not new), key=lambda item: (_revision(item), item.name))
     status = _status(deployment, wanted, new, sets, now)
     if deployment.spec.paused:
         return DeploymentPlan(scale=_only_scale(wanted, new, old), status=status)
     if new is None:
         first = _room(deployment, wanted, old)
         return DeploymentPlan(
-            create=_replica_set(deployment, mark, first, max((_revision(each) for each in old), default=0) + 1),
+            create=_replica_set(deployment, mark, first, max((_revision(item) for item in old), default=0) + 1),
             status=status,
         )
     steps = _recreate(wanted, new, old) if _recreates(deployment) else _roll(deployment, wanted, new, old)
@@ -73,15 +73,15 @@ def _recreates(deployment: Replicated) -> bool:
 
 def _only_scale(wanted: int, new: Replicated | None, old: Sequence[Replicated]) -> tuple[tuple[Replicated, int], ...]:
     """A paused Deployment changes no template, but follows its number as long as only one ReplicaSet has pods."""
-    holders = [each for each in (*old, *([new] if new else [])) if _replicas(each)]
+    holders = [item for item in (*old, *([new] if new else [])) if _replicas(item)]
     return ((holders[0], wanted),) if len(holders) == 1 and _replicas(holders[0]) != wanted else ()
 
 
 def _room(deployment: Replicated, wanted: int, old: Sequence[Replicated]) -> int:
     """How many replicas a new ReplicaSet may begin with."""
-    there = sum(_replicas(each) for each in old)
+    there = sum(_replicas(item) for item in old)
     if _recreates(deployment):
-        return 0 if there or any(each.status.replicas for each in old) else wanted
+        return 0 if there or any(item.status.replicas for item in old) else wanted
     return max(min(wanted, wanted + limits(deployment, wanted)[0] - there), 0)
 
 
@@ -94,8 +94,8 @@ def limits(deployment: Replicated, wanted: int) -> tuple[int, int]:
 
 
 def _recreate(wanted: int, new: Replicated, old: Sequence[Replicated]) -> list[tuple[Replicated, int]]:
-    left = any(_replicas(each) or each.status.replicas for each in old)
-    return [*((each, 0) for each in old), *([] if left else [(new, wanted)])]
+    left = any(_replicas(item) or item.status.replicas for item in old)
+    return [*((item, 0) for item in old), *([] if left else [(new, wanted)])]
 
 
 def _roll(
@@ -103,7 +103,7 @@ def _roll(
 ) -> list[tuple[Replicated, int]]:
     """Grow the new within the surge, shrink the old as far as enough stays available, the broken ones first."""
     surge, missing = limits(deployment, wanted)
-    there = sum(_replicas(each) for each in old)
+    there = sum(_replicas(item) for item in old)
     mine = _replicas(new)
     if mine > wanted or not there:
         grown = wanted
@@ -111,14 +111,14 @@ def _roll(
         grown = max(mine, min(wanted, wanted + surge - there))
     spare = there + mine - (wanted - missing) - (mine - new.status.available_replicas)
     steps = [(new, grown)]
-    broken_first = {each.name: _replicas(each) - each.status.available_replicas for each in old}
-    for each in old:
-        drop = min(broken_first[each.name], _replicas(each), max(spare, 0))
+    broken_first = {item.name: _replicas(item) - item.status.available_replicas for item in old}
+    for item in old:
+        drop = min(broken_first[item.name], _replicas(item), max(spare, 0))
         spare -= drop
-        rest = _replicas(each) - drop
+        rest = _replicas(item) - drop
         further = min(rest, max(spare, 0))
         spare -= further
-        steps.append((each, rest - further))
+        steps.append((item, rest - further))
     return steps
 
 
@@ -129,7 +129,7 @@ def _outdated(
     keep = 10 if deployment.spec.revision_history_limit is None else deployment.spec.revision_history_limit
     if new.status.available_replicas < wanted:
         return ()
-    empty = [each for each in old if not _replicas(each) and not each.status.replicas and not each.metadata.deleting]
+    empty = [item for item in old if not _replicas(item) and not item.status.replicas and not item.metadata.deleting]
     return tuple(empty[: max(len(empty) - keep, 0)])
 
 
@@ -159,8 +159,8 @@ def _replica_set(deployment: Replicated, mark: str, replicas: int, revision: int
 def _status(
     deployment: Replicated, wanted: int, new: Replicated | None, sets: Sequence[Replicated], now: str
 ) -> Raw | None:
-    total, ready = sum(each.status.replicas for each in sets), sum(each.status.ready_replicas for each in sets)
-    available, updated = sum(each.status.available_replicas for each in sets), new.status.replicas if new else 0
+    total, ready = sum(item.status.replicas for item in sets), sum(item.status.ready_replicas for item in sets)
+    available, updated = sum(item.status.available_replicas for item in sets), new.status.replicas if new else 0
     enough = available >= wanted - limits(deployment, wanted)[1]
     complete = updated == total == available == wanted
     name = new.name if new else deployment.name
@@ -205,18 +205,20 @@ async def reconcile(ctx: Context, key: Key) -> Again | None:
     if strays:
         await adopt(ctx, DEPLOYMENT, deployment, REPLICA_SET, strays)
         return None
-    sets = [each for each in ctx.read.owned(REPLICA_SET, deployment.uid) if not each.metadata.deleting]
+    sets = [
+        replica_set for replica_set in ctx.read.owned(REPLICA_SET, deployment.uid) if not replica_set.metadata.deleting
+    ]
     todo = plan(deployment, sets, timestamp(ctx.clock.now()))
     if todo.create is not None and await create_quietly(ctx, REPLICA_SET, todo.create):
         _tell(ctx, deployment, "up", todo.create["metadata"]["name"], 0, todo.create["spec"]["replicas"])
-    for each, replicas in todo.scale:
-        guard = {"resourceVersion": each.metadata.resource_version}
+    for item, replicas in todo.scale:
+        guard = {"resourceVersion": item.metadata.resource_version}
         await ctx.client.patch(
-            REPLICA_SET, each.name, each.namespace, {"metadata": guard, "spec": {"replicas": replicas}}
+            REPLICA_SET, item.name, item.namespace, {"metadata": guard, "spec": {"replicas": replicas}}
         )
-        _tell(ctx, deployment, "up" if replicas > _replicas(each) else "down", each.name, _replicas(each), replicas)
-    for each in todo.delete:
-        await delete_quietly(ctx, REPLICA_SET, each, propagation="Background")
+        _tell(ctx, deployment, "up" if replicas > _replicas(item) else "down", item.name, _replicas(item), replicas)
+    for item in todo.delete:
+        await delete_quietly(ctx, REPLICA_SET, item, propagation="Background")
     if todo.status is not None:
         await ctx.client.patch(DEPLOYMENT, key.name, key.namespace, {"status": todo.status}, subresource="status")
     return None

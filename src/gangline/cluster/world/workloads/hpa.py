@@ -99,7 +99,7 @@ class ScaleHistory:
     """Each smaller than the one before it: what a later and larger one hides is not kept."""
 
     def steady(self, wish: int, now: float, window: float) -> int:
-        self.wishes = [(when, each) for when, each in self.wishes if now - when < window and each > wish] + [
+        self.wishes = [(when, item) for when, item in self.wishes if now - when < window and item > wish] + [
             (now, wish)
         ]
         return self.wishes[0][1]
@@ -189,9 +189,9 @@ class Scaler:
         wanted = (version.rpartition("/")[0], kind)
         if wanted not in self.kinds:
             self.kinds = {
-                (each.kind.group, each.kind.kind): foreign(each.kind.api_version, each.kind.kind, each.kind.plural)
-                for each in await discover(ctx.client)
-                if each.kind.namespaced
+                (item.kind.group, item.kind.kind): foreign(item.kind.api_version, item.kind.kind, item.kind.plural)
+                for item in await discover(ctx.client)
+                if item.kind.namespaced
             }
         return self.kinds.get(wanted)
 

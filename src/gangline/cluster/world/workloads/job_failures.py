@@ -81,7 +81,12 @@ def _exit(wanted: Raw, statuses: Iterable[ContainerStatus]) -> tuple[str, int] |
 
 
 def _condition(patterns: Iterable[Raw], pod: Pod) -> str | None:
-    said = {(each.type, each.status) for each in pod.status.conditions}
+    said = {(condition.type, condition.status) for condition in pod.status.conditions}
     return next(
-        (str(each.get("type")) for each in patterns if (each.get("type"), each.get("status") or "True") in said), None
+        (
+            str(pattern.get("type"))
+            for pattern in patterns
+            if (pattern.get("type"), pattern.get("status") or "True") in said
+        ),
+        None,
     )

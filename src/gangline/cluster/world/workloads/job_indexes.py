@@ -59,7 +59,7 @@ def read(text: str, end: int) -> Indexes:
 def _span(part: str, end: int) -> Span | None:
     first, dash, last = part.partition("-")
     ends = (first, last if dash else first)
-    if not all(each.isascii() and each.isdigit() and len(each) <= LONGEST_NUMBER for each in ends):
+    if not all(item.isascii() and item.isdigit() and len(item) <= LONGEST_NUMBER for item in ends):
         return None
     low, high = int(ends[0]), min(int(ends[1]), end - 1)
     return (low, high) if low <= high else None

@@ -103,7 +103,8 @@ def plan(job: Job, pods: Sequence[Pod], now: float) -> JobPlan:
 
 def finished(job: Job) -> bool:
     return any(
-        each.get("type") in ("Complete", "Failed") and each.get("status") == "True" for each in job.status.conditions
+        condition.get("type") in ("Complete", "Failed") and condition.get("status") == "True"
+        for condition in job.status.conditions
     )
 
 
@@ -114,7 +115,9 @@ def _after_the_end(job: Job, pods: Sequence[Pod], now: float) -> JobPlan:
     if live is None:
         return JobPlan(delete=rest, release=release)
     ended = max(
-        seconds_of(str(each["lastTransitionTime"])) for each in job.status.conditions if each.get("status") == "True"
+        seconds_of(str(condition["lastTransitionTime"]))
+        for condition in job.status.conditions
+        if condition.get("status") == "True"
     )
     over = now >= ended + live
     return JobPlan(delete=rest, release=release, remove=over, again=None if over else ended + live)
@@ -124,15 +127,15 @@ def _end(job: Job, found: JobTally, now: float) -> tuple[str, str, str] | None:
     """Condition, reason and message of a Job that ends now; a failure that was decided earlier stands."""
     decided = next(
         (
-            each
-            for each in job.status.conditions
-            if each.get("type") == "FailureTarget" and each.get("status") == "True"
+            condition
+            for condition in job.status.conditions
+            if condition.get("type") == "FailureTarget" and condition.get("status") == "True"
         ),
         None,
     )
     if decided is not None:
         return "Failed", str(decided.get("reason") or ""), str(decided.get("message") or "")
-    failed = next((each.message for each in found.verdicts.values() if each.action == FAIL_JOB), "")
+    failed = next((verdict.message for verdict in found.verdicts.values() if verdict.action == FAIL_JOB), "")
     if failed:
         return "Failed", "PodFailurePolicy", failed
     limit = 6 if job.spec.backoff_limit is None else job.spec.backoff_limit
@@ -246,7 +249,7 @@ def _last_failures(job: Job, found: JobTally) -> set[str]:
 def _backoff(job: Job, pods: Sequence[Pod], found: JobTally, now: float) -> float | None:
     """Failures in a row make the next try wait."""
     failed = [pod for pod in pods if has_failed(job, pod)]
-    failures = found.failures + sum(not each.counts for each in found.verdicts.values())
+    failures = found.failures + sum(not verdict.counts for verdict in found.verdicts.values())
     if not failures or not failed:
         return None
     last = max(ended_at(pod) for pod in failed)
@@ -324,12 +327,12 @@ def _status(job: Job, found: JobTally, now: float, active: int, end: tuple[str, 
 
 def _conditions(job: Job, now: float, end: tuple[str, str, str] | None, settled: bool) -> list[Raw]:
     conditions = list(job.status.conditions)
-    said = next((each for each in conditions if each.get("type") == "Suspended"), None)
+    said = next((condition for condition in conditions if condition.get("type") == "Suspended"), None)
     if job.spec.suspend and (said is None or said.get("status") != "True"):
-        conditions = [each for each in conditions if each is not said]
+        conditions = [condition for condition in conditions if condition is not said]
         conditions.append(_condition("Suspended", "JobSuspended", "Job suspended", now))
     elif not job.spec.suspend and said is not None and said.get("status") == "True":
-        conditions = [each for each in conditions if each is not said]
+        conditions = [condition for condition in conditions if condition is not said]
         conditions.append(_condition("Suspended", "JobResumed", "Job resumed", now, "False"))
     return conditions if end is None else conditions + _ends(conditions, now, end, settled)
 
@@ -338,7 +341,11 @@ def _ends(conditions: Sequence[Raw], now: float, end: tuple[str, str, str], sett
     """A failure is written down before the pods that show it are let go; the end itself when every pod is counted."""
     kind, reason, message = end
     before = {"Complete": "SuccessCriteriaMet", "Failed": "FailureTarget"}[kind]
-    first = [] if any(each.get("type") == before for each in conditions) else [_condition(before, reason, message, now)]
+    first = (
+        []
+        if any(condition.get("type") == before for condition in conditions)
+        else [_condition(before, reason, message, now)]
+    )
     if settled:
         return [*first, _condition(kind, reason, message, now)]
     return first if kind == "Failed" else []
@@ -389,7 +396,7 @@ async def _delete(ctx: Context, pod: Pod) -> None:
 
 async def release(ctx: Context, pod: Pod) -> None:
     """Takes the tracking finalizer off a pod whose end is counted, or whose Job is gone."""
-    rest = [each for each in pod.metadata.finalizers if each != TRACKING]
+    rest = [finalizer for finalizer in pod.metadata.finalizers if finalizer != TRACKING]
     guard = {"uid": pod.uid, "resourceVersion": pod.metadata.resource_version}
     try:
         await ctx.client.patch(POD, pod.name, pod.namespace, {"metadata": guard | {"finalizers": rest or None}})

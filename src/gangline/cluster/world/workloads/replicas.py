@@ -81,8 +81,8 @@ def ended_at(pod: Pod) -> float:
         if (state := status.state.get("terminated"))
     ]
     return max(
-        seconds_of(each)
-        for each in times or [pod.status.start_time or pod.metadata.creation_timestamp or "1970-01-01T00:00:00Z"]
+        seconds_of(time)
+        for time in times or [pod.status.start_time or pod.metadata.creation_timestamp or "1970-01-01T00:00:00Z"]
     )
 
 
@@ -119,9 +119,9 @@ def orphans(selector: LabelSelector | None, objects: Iterable[T]) -> list[T]:
         return []
     matches = from_selector(selector).matches
     return [
-        each
-        for each in objects
-        if each.metadata.controller is None and not each.metadata.deleting and matches(each.labels)
+        item
+        for item in objects
+        if item.metadata.controller is None and not item.metadata.deleting and matches(item.labels)
     ]
 
 
@@ -134,7 +134,7 @@ def found_by(labels: Mapping[str, str], namespace: str, kind: Kind[T], read: Rea
     """Objects of a namespace that carry all these labels, by way of the index."""
     buckets = [read.by(kind, BY_LABEL, f"{namespace}/{key}={value}") for key, value in labels.items()]
     matches = equals(labels).matches
-    return [each for each in min(buckets, key=len, default=[]) if matches(each.labels)]
+    return [item for item in min(buckets, key=len, default=[]) if matches(item.labels)]
 
 
 def active(pod: Pod) -> bool:

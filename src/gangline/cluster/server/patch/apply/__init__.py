@@ -77,7 +77,7 @@ def _told(conflicts: list[tuple[FieldManager, FieldSet]], count: int) -> str:
     lines = (
         [f"Apply failed with {count} conflicts: " + _listed(conflicts[0])]
         if len(conflicts) == 1
-        else [f"Apply failed with {count} conflicts: " + "\n".join(_listed(each) for each in conflicts)]
+        else [f"Apply failed with {count} conflicts: " + "\n".join(_listed(conflict) for conflict in conflicts)]
     )
     return lines[0]
 
@@ -156,7 +156,7 @@ def _settle(managed: Managed, difference: Difference, me: FieldManager, force: b
     if changed:
         conflicts = [
             (who, taken)
-            for who in sorted(managed, key=lambda each: (each.manager, each.operation, each.api_version))
+            for who in sorted(managed, key=lambda item: (item.manager, item.operation, item.api_version))
             if who != me and (taken := managed[who].common(changed))
         ]
         if conflicts and not force:
@@ -164,22 +164,22 @@ def _settle(managed: Managed, difference: Difference, me: FieldManager, force: b
         for who, taken in conflicts:
             managed[who] = managed[who].without(taken)
     if removed:
-        for who in [each for each in managed if each != me]:
+        for who in [item for item in managed if item != me]:
             managed[who] = managed[who].without(removed)
-    for who in [each for each in managed if not managed[each]]:
+    for who in [item for item in managed if not managed[item]]:
         del managed[who]
 
 
 @lru_cache(maxsize=1024)
 def as_set(paths: tuple[Path, ...]) -> FieldSet:
     """The fields at some paths. Shared: only to be read."""
-    found = FieldSet()
+    field_set = FieldSet()
     for path in paths:
-        spot = found
+        spot = field_set
         for name in path[:-1]:
             spot = spot.children.setdefault(f"f:{name}", FieldSet())
         spot.members.add(f"f:{path[-1]}")
-    return found
+    return field_set
 
 
 def track_update(

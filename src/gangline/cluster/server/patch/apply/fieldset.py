@@ -102,7 +102,7 @@ def common(tree: Tree, others: FieldSet) -> FieldSet:
 
 def decode(tree: Tree) -> FieldSet:
     """Read fieldsV1. Raises ValueError when it is none."""
-    found = FieldSet()
+    field_set = FieldSet()
     for element, below in tree.items():
         if element == ".":
             continue
@@ -110,7 +110,7 @@ def decode(tree: Tree) -> FieldSet:
             raise ValueError(f"{element!r} is not a path element")
         child = decode(below)
         if child:
-            found.children[element] = child
+            field_set.children[element] = child
         if "." in below or not below:
-            found.members.add(element)
-    return found
+            field_set.members.add(element)
+    return field_set

@@ -97,28 +97,32 @@ def element_text(name: str) -> str:
 
 def fields_of(node: SchemaNode, value: Any) -> FieldSet:
     """Everything an object sets."""
-    found = FieldSet()
+    field_set = FieldSet()
     kind = form(node, value)
     if kind == OBJECT and isinstance(value, dict):
         declared = node.fields
         for name, item in value.items():
             child = declared.get(name)
             _note(
-                found, f"f:{name}", child or node.values or ANY, item, own=child is None or item is None or item == {}
+                field_set,
+                f"f:{name}",
+                child or node.values or ANY,
+                item,
+                own=child is None or item is None or item == {},
             )
     elif kind == LIST and isinstance(value, list):
         assert node.items is not None
         for item in value:
-            _note(found, element(node, item), node.items, item, own=True)
-    return found
+            _note(field_set, element(node, item), node.items, item, own=True)
+    return field_set
 
 
-def _note(found: FieldSet, name: str, child: SchemaNode, item: Any, own: bool) -> None:
+def _note(field_set: FieldSet, name: str, child: SchemaNode, item: Any, own: bool) -> None:
     if own or form(child, item) == LEAF:
-        found.members.add(name)
+        field_set.members.add(name)
     inner = fields_of(child, item) if item and isinstance(item, dict | list) else None
     if inner:
-        found.children[name] = found.children[name] | inner if name in found.children else inner
+        field_set.children[name] = field_set.children[name] | inner if name in field_set.children else inner
 
 
 def check(node: SchemaNode, value: Any) -> None:
@@ -272,9 +276,9 @@ class Difference:
 
 
 def compare(node: SchemaNode, old: Any, new: Any) -> Difference:
-    found = Difference()
-    _compare_inside(node, old, new, found.added, found.modified, found.removed)
-    return found
+    difference = Difference()
+    _compare_inside(node, old, new, difference.added, difference.modified, difference.removed)
+    return difference
 
 
 def _compare_inside(

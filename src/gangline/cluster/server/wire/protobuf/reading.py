@@ -55,15 +55,15 @@ Message = Mapping[int, WireField]
 
 @cache
 def _messages() -> dict[str, Message]:
-    found: dict[str, Message] = {}
+    messages: dict[str, Message] = {}
     group = ""
     for line in FIELDS.replace("\n  ", " ").splitlines():
         if line.startswith("["):
             group = line[1:-1]
         else:
             name, _, fields = line.partition(": ")
-            found[f"{group}.{name}"] = dict(_field(each, group) for each in fields.split(", "))
-    return found
+            messages[f"{group}.{name}"] = dict(_field(item, group) for item in fields.split(", "))
+    return messages
 
 
 def _field(text: str, group: str) -> tuple[int, WireField]:
@@ -91,12 +91,12 @@ def decode(body: bytes) -> Obj:
 def _message_of(api_version: str, kind: str) -> Message:
     group, _, version = api_version.rpartition("/")
     short = GROUPS.get(group, group.partition(".")[0])
-    found = _messages().get(f"{short}.{version}.{kind}") or (
+    message = _messages().get(f"{short}.{version}.{kind}") or (
         _messages().get(f"meta.{kind}") if kind in EVERYWHERE else None
     )
-    if found is None:
+    if message is None:
         raise NotUnderstood(f"{kind or 'an object without a kind'} of {api_version} is not understood as protobuf")
-    return found
+    return message
 
 
 def _read(data: bytes, message: Message) -> Obj:
