@@ -111,3 +111,18 @@ def condition(conditions: tuple[Condition, ...], type: str) -> Condition | None:
 def as_raw(model: Model) -> Any:
     """A typed part as plain data, for building an object that is written."""
     return msgspec.to_builtins(model)
+
+
+def spec_of(obj: Object) -> Raw:
+    """The spec of an object of any kind as plain data; empty where its kind has none."""
+    return _part(obj, "spec")
+
+
+def status_of(obj: Object) -> Raw:
+    """The status of an object of any kind as plain data; empty where its kind has none."""
+    return _part(obj, "status")
+
+
+def _part(obj: Object, name: str) -> Raw:
+    part: Raw = as_raw(obj).get(name) or {}
+    return part

@@ -16,7 +16,7 @@ from gangline.api.kinds import POD_CLIQUE, Kind
 from gangline.errors import Problem
 from gangline.operator.backends import NoBackend, Registry
 from gangline.operator.backends.contract import Facts
-from gangline.operator.look import served
+from gangline.operator.watches import served
 from gangline.rules.sets import OperatorSettings
 from gangline.runtime import Cache, Reader
 

@@ -27,7 +27,7 @@ from gangline.operator.backends.contract import (
     with_metadata,
 )
 from gangline.operator.backends.losses import demand, lost_wishes, refusals
-from gangline.operator.backends.said import said_of_a_pod
+from gangline.operator.backends.pod_messages import said_of_a_pod
 
 if TYPE_CHECKING:
     from gangline.runtime import Reader

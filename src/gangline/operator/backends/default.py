@@ -57,8 +57,8 @@ from gangline.operator.backends.default_generations import (
     probes,
 )
 from gangline.operator.backends.losses import demand, levelled, lost_wishes, refusals
-from gangline.operator.backends.near import domains
-from gangline.operator.backends.said import said_of_a_pod
+from gangline.operator.backends.pod_messages import said_of_a_pod
+from gangline.operator.backends.surplus_domains import domains
 
 if TYPE_CHECKING:
     from gangline.runtime import Reader

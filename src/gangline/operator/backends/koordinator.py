@@ -41,7 +41,7 @@ from gangline.operator.backends.contract import (
     with_metadata,
 )
 from gangline.operator.backends.losses import demand, levelled, lost_wishes, refusals
-from gangline.operator.backends.said import said_of_a_pod
+from gangline.operator.backends.pod_messages import said_of_a_pod
 from gangline.operator.desired import topology
 from gangline.operator.desired.layout import minimum
 

@@ -12,12 +12,13 @@ from typing import Any
 
 from gangline.api import names
 from gangline.api.grove import PodCliqueSet, ResourceSharing
-from gangline.api.kinds import Kind
+from gangline.api.kinds import RESOURCE_CLAIM, Kind
 from gangline.api.meta import Object, Raw
 from gangline.operator.desired import podspec
 from gangline.operator.desired.bounds import number
 from gangline.operator.desired.layout import CliquePlace
 from gangline.operator.desired.metadata import default_labels, metadata
+from gangline.operator.plan import Create, Step, delete
 
 ALL_REPLICAS, PER_REPLICA = "AllReplicas", "PerReplica"
 Lookup = Callable[[str, str], Raw | None]
@@ -56,6 +57,21 @@ def claims(level: Level, internal: Mapping[str, Raw], external: Lookup) -> Itera
             marks = level.selector() | ({} if replica is None else {level.index_label: str(replica)})
             name = names.shared_claim(level.owner.name, entry.name, replica)
             yield {"metadata": metadata(name, level.kind, level.owner, marks), "spec": spec}
+
+
+def writes(
+    level: Level, live: Sequence[Object], pcs: PodCliqueSet, external: Lookup, *, create_code: str, delete_code: str
+) -> list[Step]:
+    """The writes that make the claims of a level as wanted; raises MissingTemplate where one cannot be built."""
+    there = {claim.name for claim in live}
+    steps: list[Step] = [
+        Create(RESOURCE_CLAIM, claim, create_code)
+        for claim in claims(level, internal_templates(pcs), external)
+        if claim["metadata"]["name"] not in there
+    ]
+    return steps + [
+        delete(RESOURCE_CLAIM, claim, delete_code) for claim in surplus(level, live) if not claim.metadata.deleting
+    ]
 
 
 def internal_templates(pcs: PodCliqueSet) -> dict[str, Raw]:

@@ -15,8 +15,8 @@ from gangline.operator.desired import mnnvl, podspec
 from gangline.operator.desired.hashes import clique_hash
 from gangline.operator.desired.layout import CliquePlace, template_of
 from gangline.operator.desired.metadata import default_labels, metadata
-from gangline.operator.desired.remembered import remembered
 from gangline.operator.desired.startup import starts_after
+from gangline.operator.memory.remembered import remembered
 from gangline.rules.typed import plain
 
 

@@ -14,7 +14,7 @@ from itertools import islice
 from gangline.api import names
 from gangline.api.grove import CliqueTemplate, PodClique, PodCliqueSet, ScalingGroupConfig
 from gangline.operator.desired.bounds import GROUPS_IN_A_GANG, number
-from gangline.operator.desired.remembered import remembered
+from gangline.operator.memory.remembered import remembered
 
 
 @dataclass(frozen=True, slots=True)

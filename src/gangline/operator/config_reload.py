@@ -14,9 +14,10 @@ from pathlib import Path
 
 from gangline.api.meta import Raw
 from gangline.errors import GanglineError
-from gangline.operator import podgang
 from gangline.operator.backends import Registry
-from gangline.operator.look import Operator
+from gangline.operator.gangs import controller as gangs
+from gangline.operator.gangs.watches import read_only, watches
+from gangline.operator.operator import Operator
 from gangline.rules.sets import OperatorSettings
 from gangline.rules.values.documents import read_yaml
 from gangline.runtime import BackgroundService, Cache, Context
@@ -71,10 +72,10 @@ async def _take_over(op: Operator, new: OperatorSettings, cache: Cache) -> None:
     again."""
     registry = Registry(new)
     for running in op.running:
-        if running.controller.name == podgang.NAME:
-            for watch in podgang.watches(registry):
+        if running.controller.name == gangs.NAME:
+            for watch in watches(registry):
                 running.follow(watch)
-    for kind in podgang.read_only(registry):
+    for kind in read_only(registry):
         cache.informer(kind)
     await cache.start()
     op.configure(new)

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from gangline.api.meta import Condition, Raw, condition
 from gangline.operator.plan import condition_raw
-from gangline.operator.status import SetView, update_open
+from gangline.operator.sets.look import SetView
+from gangline.operator.status import update_open
 from gangline.rules import wishes
 from gangline.rules.values.times import as_duration, seconds
 
@@ -33,11 +34,16 @@ def progressing(view: SetView, counters: Raw, now: str) -> Raw | None:
     return _written(before, Condition(type=PROGRESSING, status="False", reason=STUCK, message=message), since)
 
 
-def remaining(found: Raw | None, deadline: float | None, now: float) -> float | None:
+def told(status: Raw) -> Raw | None:
+    """The condition in a new status of the set, if it is there."""
+    return next((item for item in status["conditions"] if item["type"] == PROGRESSING), None)
+
+
+def remaining(moves: Raw | None, deadline: float | None, now: float) -> float | None:
     """Seconds until an update that does not move counts as stuck."""
-    if found is None or deadline is None or found["reason"] != "Updating":
+    if moves is None or deadline is None or moves["reason"] != "Updating":
         return None
-    return max(1.0, (seconds(found["lastTransitionTime"]) or now) + deadline - now)
+    return max(1.0, (seconds(moves["lastTransitionTime"]) or now) + deadline - now)
 
 
 def _written(before: Condition | None, new: Condition, since: str | None) -> Raw:

@@ -1,29 +1,36 @@
 """What is true of a gang: whether it is complete, scheduled, ready, and in words why not.
 
-Readiness comes from its pods, for every backend alike; the scheduler's own object only explains. Pure: podgang.py
+Readiness comes from its pods, for every backend alike; the scheduler's own object only explains. Pure: controller.py
 reads and writes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 from gangline.api import names
 from gangline.api.core import Pod
 from gangline.api.grove import PodClique, PodGang
-from gangline.api.meta import Condition, Raw, as_raw, condition
+from gangline.api.kinds import NODE, POD_GANG, Kind
+from gangline.api.meta import Condition, Object, Raw, as_raw, condition
 from gangline.operator.backends.contract import GangState, PodGangInfo
-from gangline.operator.backends.said import said_of_a_pod
+from gangline.operator.backends.pod_messages import said_of_a_pod
+from gangline.operator.desired.failures import failed_condition
 from gangline.operator.desired.pods import failed, ready, scheduled
-from gangline.operator.failures import failed_condition
-from gangline.operator.plan import condition_raw, with_condition
-from gangline.operator.silence import PATIENCE
+from gangline.operator.gangs import placement
+from gangline.operator.gangs.look import NOT_READY, NOT_RUNNING, GangObjects, initialized
+from gangline.operator.memory.scheduler_timeout import PATIENCE
+from gangline.operator.plan import EventNote, condition_raw, with_condition
+from gangline.rules.values.times import seconds
+
+if TYPE_CHECKING:
+    from gangline.operator.operator import Operator
+    from gangline.runtime import Reader
 
 PENDING, STARTING, RUNNING = "Pending", "Starting", "Running"
 SILENT = "SchedulerSilent"
-NOT_READY, NOT_RUNNING = "BackendNotReady", "BackendNotRunning"
-"""Why a gang that may be whole is not let go: its backend says no, or there is none that could say yes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +53,7 @@ class GangView:
     backend: str = "its backend"
 
 
-def status(view: GangView, now: str) -> Raw:
+def gang_status(view: GangView, now: str) -> Raw:
     placed, running = _short(view, scheduled), _short(view, ready)
     phase = PENDING if placed else STARTING if running else RUNNING
     before = view.gang.status.conditions
@@ -65,17 +72,7 @@ def status(view: GangView, now: str) -> Raw:
     return new | ({"placementScore": score} if score is not None else {})
 
 
-def held(gang: PodGang) -> str:
-    """Why its backend holds the gates of a gang, whatever else is true of it; empty: it does not."""
-    found = condition(gang.status.conditions, "Initialized")
-    return (
-        found.message
-        if found is not None and found.status == "False" and found.reason in (NOT_READY, NOT_RUNNING)
-        else ""
-    )
-
-
-def absent(gang: PodGang, why: str, now: str) -> Raw:
+def absent_status(gang: PodGang, why: str, now: str) -> Raw:
     """The status of a gang whose backend does not run: as it was, but not whole."""
     before = gang.status.conditions
     told = Condition(type="Initialized", status="False", reason=NOT_RUNNING, message=why)
@@ -246,3 +243,93 @@ def _stays(view: GangView) -> list[Condition]:
 def _target(pod: Pod) -> str:
     found = condition(pod.status.conditions, "DisruptionTarget")
     return found.reason or "Disruption" if found is not None and found.status == "True" else ""
+
+
+def gang_view(
+    op: Operator, read: Reader, look: GangObjects, info: PodGangInfo, trouble: str, says: GangState, silent: bool
+) -> GangView:
+    """What the status of a gang is computed from."""
+    return GangView(
+        look.gang,
+        info,
+        look.cliques,
+        trouble,
+        says,
+        op.settings.manner.gate_by_listing,
+        silent,
+        look.asked,
+        None if op.settings.manner.plain_conditions else _placement_score(op, read, look),
+        f"backend {look.selection.backend.name}",
+    )
+
+
+def _placement_score(op: Operator, read: Reader, look: GangObjects) -> float | None:
+    levels = op.levels(read, look.pcs) or {}
+
+    def labels_of(node_name: str) -> Mapping[str, str] | None:
+        node = read.get(NODE, node_name)
+        return node.labels if node is not None else None
+
+    return placement.score(look.pods, list(levels.values()), labels_of)
+
+
+def lapsed_status(op: Operator, read: Reader, look: GangObjects, info: PodGangInfo, now: str) -> Raw | None:
+    """The status of a gang that stood and has neither all pods nor its minimum any more; None for any other gang."""
+    if op.settings.manner.gate_by_listing or not initialized(look.gang):
+        return None
+    backend = f"backend {look.selection.backend.name}"
+    view = GangView(look.gang, info, look.cliques, "", GangState(), False, asked=look.asked, backend=backend)
+    if not incomplete(view):
+        return None
+    new = gang_status(replace(view, says=look.selection.backend.gang_status(info, read)), now)
+    return new if new["phase"] == PENDING else None
+
+
+def due_objects(look: GangObjects, seconds_between: float, now: float) -> tuple[list[tuple[Kind[Any], Object]], float]:
+    """The scheduler's objects of a waiting gang that were not touched for so long, and the seconds until more are."""
+    waits = {
+        (kind, obj.name): seconds_between - (now - _last_touched(obj))
+        for kind, obj in look.live
+        if kind in look.selection.backend.writes
+    }
+    due = [(kind, obj) for kind, obj in look.live if waits.get((kind, obj.name), 1.0) <= 0]
+    return due, max(min([seconds_between, *(wait for wait in waits.values() if wait > 0)]), 1.0)
+
+
+def _last_touched(obj: Object) -> float:
+    return seconds(obj.annotations.get(names.ASKED_AGAIN) or obj.metadata.creation_timestamp) or 0.0
+
+
+def events_of(gang: PodGang, new: Raw, says: GangState) -> list[EventNote]:
+    """A cause outside the gang is an event too, once."""
+    known = {(item.reason, item.message) for item in gang.status.conditions}
+    return [
+        EventNote(POD_GANG, gang, item["reason"], item["message"], warning=True)
+        for item in new["conditions"]
+        if (item["reason"], item["message"]) not in known and _outside_cause(item, says)
+    ]
+
+
+def _outside_cause(told: Raw, says: GangState) -> bool:
+    if told["type"] == "Scheduled" and (told["reason"] == SILENT or (says.blocked and told["message"] == says.why)):
+        return True
+    return bool(told["reason"] == NOT_READY)
+
+
+def unanswered(pods: Iterable[Pod], says: GangState) -> bool:
+    """Whether pods are there for the scheduler to take, and it has not given a sign on any of them, nor on its own
+    object."""
+    if says.reason and not says.blocked:
+        return False
+    living = [pod for pod in pods if not pod.metadata.deleting]
+    return any(not pod.spec.scheduling_gates for pod in living) and not any(_noticed(pod) for pod in living)
+
+
+def _noticed(pod: Pod) -> bool:
+    """Bound, ended, or told why not; that a pod was gated is no word of its scheduler."""
+    placed = condition(pod.status.conditions, "PodScheduled")
+    return (
+        bool(pod.spec.node_name)
+        or pod.status.phase == "Failed"
+        or (placed is not None and placed.reason != "SchedulingGated")
+    )

@@ -12,7 +12,8 @@ from typing import Any
 from gangline.api.kinds import Kind
 from gangline.api.meta import Object
 from gangline.operator.plan import Create, Delete, Step
-from gangline.runtime import Cache, Key, Reader
+from gangline.operator.watches import revision
+from gangline.runtime import Key, Reader
 
 
 class UnseenWrites:
@@ -37,9 +38,9 @@ class UnseenWrites:
     def caught_up(self, key: Key, read: Reader) -> bool:
         """Whether the cache has shown everything that was written for this key."""
         made = {
-            name: revision
-            for name, revision in self._made.get(key, {}).items()
-            if read.get(self._kind, name, key.namespace) is None and _revision(read, self._kind) < revision
+            name: written
+            for name, written in self._made.get(key, {}).items()
+            if read.get(self._kind, name, key.namespace) is None and revision(read, self._kind) < written
         }
         removed = {
             name: uid
@@ -91,7 +92,3 @@ class NotedWrites:
             self._unseen.made(self._key, answer)
         elif isinstance(step, Delete):
             self._unseen.removed(self._key, step.name, step.uid)
-
-
-def _revision(read: Reader, kind: Kind[Any]) -> int:
-    return read.revision(kind) if isinstance(read, Cache) else 0

@@ -1,9 +1,9 @@
 """Pods that have ended → pods that are gone: takes off the finalizers that a scheduler leaves for the owner of its
 group.
 
-Stands at the end of a pod's journey, beside podclique.py, which may have no clique any more to look at. Only what a
-backend lists in `finalizers` is taken off, one that is switched off included, only from pods of ours, and only when
-they run no more."""
+Stands at the end of a pod's journey, beside the controller of cliques, which may have no clique any more to look at.
+Only what a backend lists in `finalizers` is taken off, one that is switched off included, only from pods of ours, and
+only when they run no more."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from gangline.api.core import Pod
 from gangline.api.kinds import POD
 from gangline.errors import NotFound
 from gangline.operator.desired.pods import FINISHED
-from gangline.operator.look import Operator
+from gangline.operator.memory.trims import TRIMS
+from gangline.operator.operator import Operator
 from gangline.operator.plan import without_finalizer
-from gangline.operator.trims import TRIMS
 from gangline.runtime import Again, Context, Controller, Key, Watch, itself
 
 

@@ -20,7 +20,7 @@ from gangline.api.meta import Raw
 from gangline.client import Client
 from gangline.components import ComponentOptions, build
 from gangline.operator.checks import backend_check
-from gangline.operator.reread import ConfigFile
+from gangline.operator.config_reload import ConfigFile
 from gangline.operator.settings import read
 from gangline.runtime import Manager, ManualClock
 from operator_stage import OPERATOR, Stage, stage
